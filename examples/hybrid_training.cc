@@ -1,4 +1,4 @@
-// Trains a text classifier whose embedding lies on the CPU and whose LSTM runs
+// Trains a text classifier whose embedding is on the CPU and whose LSTM runs
 // on a GPU: the table and its gradient are larger than the GPU's memory.
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -1,6 +1,6 @@
 // Trains a linear model on one device and on two, which share batches of five
 // examples unevenly: every example counts alike, and so the losses are the same
-// but for rounding.
+// except for rounding.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   linear_training MACHINE.json     (two equal devices or more)

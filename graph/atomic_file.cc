@@ -22,7 +22,7 @@
 namespace partita {
 namespace {
 
-// More than the kernel takes at once.
+// More than the kernel writes in one call.
 constexpr size_t kMostPerCall = size_t{1} << 30;
 constexpr int kMostNames = 100;
 
@@ -48,7 +48,7 @@ bool IsPipe(const std::string& path) {
   return stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
 }
 
-// Empty where nothing is known that helps.
+// Empty without a known remedy.
 const char* WayOut(const std::string& path, int error) {
   switch (error) {
     case ENOSPC:
@@ -82,14 +82,14 @@ std::string NameBeside(const std::string& path, int attempt) {
 
 std::string ProcPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
 
-// A file that is there can be replaced by one that has a name beside it first.
+// An existing file can be replaced only by a file with a name of its own.
 bool NamesBesideAreTooLong(const std::string& path) {
   struct stat found;
   return lstat(NameBeside(path, kMostNames - 1).c_str(), &found) != 0 &&
          errno == ENAMETOOLONG;
 }
 
-// -1 if the file system has no such files, or they could not be named later.
+// -1 if the file system has no unnamed files, or cannot name them later.
 int OpenNameless(const std::string& folder) {
 #ifdef O_TMPFILE
   const int fd = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -101,10 +101,9 @@ int OpenNameless(const std::string& folder) {
   return -1;
 }
 
-constexpr int kMostLinks = 40;  // as Linux
+constexpr int kMostLinks = 40;  // the limit of Linux
 
-// Where the name leads to: what a link stands for is replaced, and not the
-// link.
+// The target of symbolic links: the target is replaced, not the link.
 std::string BehindLinks(std::string path) {
   for (int i = 0; i < kMostLinks; ++i) {
     std::error_code error;
@@ -145,7 +144,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
   std::unique_ptr<AtomicFile> file(new AtomicFile);
   struct stat found;
   const bool exists = stat(path.c_str(), &found) == 0;
-  // Some links of /proc, as /dev/stdout is one, lead to no name.
+  // Some links of /proc, such as /dev/stdout, have no target name.
   const bool is_file = !exists || S_ISREG(found.st_mode);
   file->path_ = is_file ? BehindLinks(path) : path;
   if (!is_file) {
@@ -164,7 +163,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
 }
 
 absl::Status AtomicFile::OpenNamed() {
-  // Another process, or a crash long ago, may hold a name.
+  // The name may be in use by another process, or left by a crash.
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     written_path_ = NameBeside(path_, attempt);
     fd_ = open(written_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -209,7 +208,7 @@ absl::Status AtomicFile::PadTo(int64_t offset) {
   return absl::OkStatus();
 }
 
-// A link replaces nothing, so that only an old file needs a second name.
+// link(2) does not replace files, so only an old file needs a second name.
 absl::Status AtomicFile::Link() {
   const std::string nameless = ProcPath(fd_);
   const auto link_to = [&](const std::string& name) {
@@ -239,8 +238,8 @@ absl::Status AtomicFile::Commit() {
     return Failure(errno, "cannot be replaced");
   }
   committed_ = true;
-  // So that the new name survives a crash too. Folders that cannot be synced
-  // (some network file systems) are left to their own ways.
+  // Syncs the folder, so that the new name survives a crash. Ignores folders
+  // that cannot be synced (some network file systems).
   const int folder =
       open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
@@ -251,7 +250,7 @@ absl::Status AtomicFile::Commit() {
 }
 
 absl::Status CheckWritable(const std::string& path) {
-  // Who reads a pipe would take its closing for the end.
+  // Closing a pipe would end the input of its reader.
   struct stat found;
   if (stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode)) {
     return absl::OkStatus();

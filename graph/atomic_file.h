@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// A file that appears complete or not at all.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ATOMIC_FILE_H_
@@ -16,12 +16,11 @@
 
 namespace partita {
 
-// Writes to a file in the folder of `path` that has no name yet; Commit gives
-// it one. A process that dies before leaves nothing behind. (Where the file
-// system has no files without names, it is another name until Commit; that is
-// removed again, but by a process that is killed.) A device or a pipe, which
-// cannot be replaced, is written to as it is. Of a symbolic link what it stands
-// for is replaced, whether that is there or not.
+// Writes to an unnamed file in the folder of `path`; Commit gives it the name.
+// If the process dies before, no file is left. (On a file system without
+// unnamed files, a temporary name is used until Commit. It is removed unless
+// the process is killed.) A device or a pipe is written directly. If `path` is
+// a symbolic link, its target is replaced or created.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(
@@ -32,41 +31,41 @@ class AtomicFile {
 
   absl::Status Write(absl::Span<const std::byte> bytes);
   absl::Status WriteText(absl::string_view text);
-  // Writes zeros up to `offset`, which must not lie behind.
+  // Writes zeros up to `offset`, which must not be before the current end.
   absl::Status PadTo(int64_t offset);
   int64_t offset() const { return offset_; }
-  // To the disk, then under its name.
+  // Syncs the file to disk, then gives it its name.
   absl::Status Commit();
 
  private:
   AtomicFile() = default;
   absl::Status OpenNamed();
-  // Gives the file without a name that of `path`, or of `written_path_` if
-  // there is a file to replace.
+  // Names the unnamed file `path`, or `written_path_` if there is a file to
+  // replace.
   absl::Status Link();
   absl::Status Failure(int error, const char* what) const;
 
   std::string path_;
-  std::string written_path_;  // to be renamed; empty: none
+  std::string written_path_;  // temporary name; empty: none
   int fd_ = -1;
   bool replaces_ = true;   // false: a device or a pipe
-  bool nameless_ = false;  // so far
+  bool nameless_ = false;  // the file has no name yet
   int64_t offset_ = 0;
   bool committed_ = false;
 };
 
-// open(2) for writing, with more flags. A pipe that nobody reads is an error,
-// ENXIO, and no wait that a signal would not end.
+// open(2) for writing, with more flags. A pipe without a reader is an error,
+// ENXIO; the call does not wait.
 int OpenToWrite(const std::string& path, int flags);
 
-// "PATH: WHAT: what the system says of `error`, an errno", `more`, and what to
-// do about it where that is known: make room, make the folder, or name another
-// file. ResourceExhausted where there is no room.
+// "PATH: WHAT: the system's text for `error`, an errno", then `more`, then the
+// known remedy: free space, make the folder, or name another file.
+// ResourceExhausted if the disk is full.
 absl::Status WriteFailure(const std::string& path, const char* what, int error,
                           absl::string_view more = "");
 
-// Whether a file can be written there, before the work that is for it; of a
-// pipe nothing is asked.
+// Checks that a file can be written at `path`, before the work that produces
+// it. Pipes are not checked.
 absl::Status CheckWritable(const std::string& path);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, whatever happens to their writer.
+// Tests that files appear complete or not at all.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/atomic_file.h"
@@ -58,7 +58,7 @@ absl::Status WriteSome(AtomicFile& file, const std::string& text) {
       {reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
-TEST_F(AtomicFileTest, ALinkStaysAndLeadsToWhatIsWritten) {
+TEST_F(AtomicFileTest, ALinkStaysAndItsTargetIsWritten) {
   fs::create_directories(folder_ + "/disk");
   fs::create_symlink("disk/real", path_);
   for (const char* text : {"first", "then"}) {
@@ -72,7 +72,7 @@ TEST_F(AtomicFileTest, ALinkStaysAndLeadsToWhatIsWritten) {
   }
 }
 
-TEST_F(AtomicFileTest, TheNewFileTakesThePlaceOfTheOld) {
+TEST_F(AtomicFileTest, TheNewFileReplacesTheOld) {
   for (const std::string text : {"one", "another", "the third"}) {
     auto file = AtomicFile::Create(path_);
     ASSERT_TRUE(file.ok()) << file.status();
@@ -93,7 +93,7 @@ TEST_F(AtomicFileTest, TheMaskOfTheProcessHolds) {
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms(0640));
 }
 
-TEST_F(AtomicFileTest, AWriterThatIsGivenUpLeavesNothing) {
+TEST_F(AtomicFileTest, AnAbandonedWriterLeavesNoFile) {
   {
     auto file = AtomicFile::Create(path_);
     ASSERT_TRUE(file.ok() && WriteSome(**file, "half").ok());
@@ -101,8 +101,8 @@ TEST_F(AtomicFileTest, AWriterThatIsGivenUpLeavesNothing) {
   EXPECT_TRUE(Listing().empty());
 }
 
-// Where the file system has no files without names, a temporary one is left.
-TEST_F(AtomicFileTest, AWriterThatIsKilledLeavesNothing) {
+// On a file system without unnamed files, a temporary file is left.
+TEST_F(AtomicFileTest, AKilledWriterLeavesNoFile) {
   const pid_t writer = fork();
   if (writer == 0) {
     auto file = AtomicFile::Create(path_);
@@ -116,7 +116,7 @@ TEST_F(AtomicFileTest, AWriterThatIsKilledLeavesNothing) {
   EXPECT_EQ(Listing().empty(), HasFilesWithoutNames());
 }
 
-TEST_F(AtomicFileTest, AFolderIsNoFileToWrite) {
+TEST_F(AtomicFileTest, AFolderCannotBeWritten) {
   EXPECT_EQ(CheckWritable(folder_).message(),
             folder_ + ": cannot be written: Is a directory; name a file in it");
 }
@@ -140,7 +140,7 @@ TEST_F(AtomicFileTest, APipeIsWrittenOnceSomethingReadsIt) {
   close(reader);
 }
 
-// Closing it would end what is read.
+// Closing it would end the reader's input.
 TEST_F(AtomicFileTest, APipeIsNotOpenedToTryIt) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_TRUE(CheckWritable(path_).ok());

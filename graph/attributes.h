@@ -43,8 +43,8 @@ inline AttributeKind KindOf(const AttributeValue& value) {
 }
 
 // A map from name to value, ordered by name. An attribute that is not stored
-// has the default that its OpDef declares; Graph::AddNode stores none that
-// equals its default, so equal nodes have equal attributes.
+// has the default of its OpDef; Graph::AddNode stores none that equals its
+// default, so equal nodes have equal attributes.
 class Attributes {
  public:
   using Entry = std::pair<std::string, AttributeValue>;

@@ -1,4 +1,4 @@
-// Batches by name, and the nodes behind them.
+// Finds batches by name, and the nodes that sum over them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/batch.h"
@@ -16,8 +16,8 @@
 namespace partita {
 namespace {
 
-// The outermost factor of the first operand's dimension that is the batch, or
-// -1. `batch_dims` is that dimension by value, or -1.
+// The outermost factor of the batch dimension of the first operand that has
+// one; -1 if none. `batch_dims` is the batch dimension by value, or -1.
 int BatchFactor(const OpView& op, const DimensionRule& rule,
                 const std::vector<int>& batch_dims) {
   for (int i = 0; i < op.num_operands(); ++i) {

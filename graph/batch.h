@@ -1,4 +1,4 @@
-// The batch of a graph: which inputs have it, and which nodes sum over it.
+// The batch of a graph: which inputs hold it and which nodes sum over it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BATCH_H_
@@ -16,28 +16,28 @@ namespace partita {
 // The samples of a step: the first dimension of some inputs.
 struct Batch {
   int64_t extent = 1;
-  std::vector<bool> inputs;  // by input of the graph: it holds the samples
+  std::vector<bool> inputs;  // by input of the graph: true if it has samples
 };
 
-// The batch of these inputs, which have the same first extent.
+// The batch in these inputs, which have the same first extent.
 Batch BatchOfInputs(const Graph& graph, std::vector<bool> inputs);
 
-// The batch of the inputs of these names. Where the graph has none of them: the
-// first extent of the first input that has one, and the inputs that share it by
-// meaning. Another input with the same first extent does not, if it and the
-// first meet in a node along different dimensions (as weights meet samples in a
-// matmul), or if the node, a variable that it meets, an update or an output
-// needs it whole.
+// The batch in the inputs of these names. If the graph has none of them: the
+// first extent of the first input that has one, in all inputs for which it
+// means the samples. It does not mean the samples in an input that a node
+// combines with the first input along different dimensions (as a matmul does
+// with weights and samples), or that is needed whole by a node, a variable, an
+// update or an output.
 Batch FindBatch(const Graph& graph,
                 absl::Span<const std::string> input_names = {});
 
 // "x f32[8, 8] and t f32[8, 3]": the inputs of a batch, for messages.
 std::string BatchText(const Graph& graph, const Batch& batch);
 
-// By node id: the node sums over the batch, as the gradient of a weight does.
-// Such a node can be computed in parts, one for each part of the batch, only as
-// long as it does nothing else behind the sum. Follows the batch from its
-// inputs by the ops' dimension rules.
+// By node id: true if the node sums over the batch, as the gradient of a weight
+// does. Such a node can be sharded along the batch only if no other computation
+// follows the sum inside it. Follows the batch from its inputs by the ops'
+// dimension rules.
 std::vector<bool> SumsOverBatch(const Graph& graph, const Batch& batch);
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Follows the first dimensions of inputs through the nodes, and leaves out
-// inputs whose own meets that of the samples along another dimension.
+// Follows the first dimensions of inputs through the nodes, and excludes inputs
+// that are combined with the samples along another dimension.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/batch_inputs.h"
@@ -17,24 +17,23 @@ namespace {
 
 constexpr int kNone = -1;
 
-// The dimension of a value that is the first one of an input.
+// The dimension of a value that comes from the first dimension of an input.
 struct Followed {
   int dim = kNone;
   int input = kNone;
 };
 
-// An operand's wish that a node be divided along a factor; kNone: the operand
-// is needed whole.
+// An operand asks to split the node along a factor. kNone: the node needs the
+// whole operand.
 struct Claim {
   int input = kNone;
   int factor = kNone;
-  bool kept = false;  // results are divided along it too
+  bool kept = false;  // results are split along it too
 };
 
-// A node goes along with one input; another needs it, or is needed by it,
-// whole.
+// A node is split like one input, and another input is in conflict with this.
 struct Conflict {
-  int winner = kNone;  // kNone: the node needs the other whole by itself
+  int winner = kNone;  // kNone: the node needs the loser whole in any case
   int loser = kNone;
 };
 
@@ -69,7 +68,7 @@ class BatchInputs {
       if (!inputs_[i]) continue;
       followed_[graph_.inputs()[i].index] = {0, static_cast<int>(i)};
     }
-    for (const OpView& op : graph_.ops()) FollowInto(op);
+    for (const OpView& op : graph_.ops()) FollowThrough(op);
     for (ValueId output : graph_.outputs()) {
       if (followed_[output.index].dim > 0) NeedWhole(output);
     }
@@ -83,7 +82,7 @@ class BatchInputs {
     if (followed.dim != kNone) conflicts_.push_back({kNone, followed.input});
   }
 
-  void FollowInto(const OpView& op) {
+  void FollowThrough(const OpView& op) {
     const auto is_followed = [&](int i) {
       return followed_[op.operand(i).id().index].dim != kNone;
     };
@@ -101,7 +100,7 @@ class BatchInputs {
         claims,
         [&](const Claim& a, const Claim& b) { return Rank(a) < Rank(b); });
     Settle(claims, winner);
-    if (winner.factor != kNone) Divide(op, rule, winner);
+    if (winner.factor != kNone) Split(op, rule, winner);
   }
 
   Claim ClaimOf(const OpView& op, const DimensionRule& rule,
@@ -117,26 +116,25 @@ class BatchInputs {
     return {followed.input, factors.front(), kept};
   }
 
-  // The samples' claim goes before others, one that keeps pieces apart before
-  // one that sums.
+  // Claims of samples go first, then factors that results keep, then factors
+  // that are summed over.
   int Rank(const Claim& claim) const {
     if (claim.factor == kNone) return 0;
     return 1 + (claim.kept ? 1 : 0) + (HasSamples(claim.input) ? 2 : 0);
   }
 
   void Settle(const std::vector<Claim>& claims, const Claim& winner) {
-    const bool divided = winner.factor != kNone;
+    const bool split = winner.factor != kNone;
     for (const Claim& claim : claims) {
-      if (divided && claim.factor == winner.factor) {
+      if (split && claim.factor == winner.factor) {
         same_as_[InputFor(claim.input)] = InputFor(winner.input);
       } else {
-        conflicts_.push_back({divided ? winner.input : kNone, claim.input});
+        conflicts_.push_back({split ? winner.input : kNone, claim.input});
       }
     }
   }
 
-  void Divide(const OpView& op, const DimensionRule& rule,
-              const Claim& winner) {
+  void Split(const OpView& op, const DimensionRule& rule, const Claim& winner) {
     for (int i = 0; i < op.num_operands(); ++i) {
       if (DimensionOf(rule.operands[i], winner.factor) >= 0 &&
           IsWhole(op.operand(i).id())) {
@@ -149,14 +147,14 @@ class BatchInputs {
     }
   }
 
-  // An input without samples, or a variable.
+  // True for an input without samples and for a variable.
   bool IsWhole(ValueId value) const {
     if (followed_[value.index].dim != kNone) return false;
     const NodeId maker = graph_.value(value).defining_node;
     return !maker.valid() || graph_.view(maker).op().traits.reads_variable;
   }
 
-  // One for all inputs that are divided alike.
+  // The representative of all inputs that are split alike.
   int InputFor(int input) const {
     while (same_as_[input] != input) input = same_as_[input];
     return input;
@@ -166,8 +164,8 @@ class BatchInputs {
     return InputFor(input) == InputFor(first_);
   }
 
-  // False if nothing is left to leave out. What is in the way of samples, or
-  // needed whole, goes before what is in the way of something else.
+  // False if no input was excluded. Inputs in conflict with samples, or needed
+  // whole, are excluded before inputs in conflict with others.
   bool LeaveOut() {
     bool any = false;
     for (const Conflict& conflict : conflicts_) {

@@ -1,4 +1,4 @@
-// Which inputs of a graph hold the samples, where nobody says.
+// Finds the inputs of a graph that hold the samples, by default.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BATCH_INPUTS_H_
@@ -10,9 +10,9 @@
 
 namespace partita {
 
-// By input: those that FindBatch takes where no name is given. Follows the
-// inputs that have the first extent of the first one through the nodes by their
-// dimension rules, once more for each time that it finds inputs to leave out.
+// By input: the inputs that FindBatch uses without names. Follows the inputs
+// with the first extent of the first input through the nodes, by dimension
+// rules. Repeats this as long as it finds inputs to exclude.
 std::vector<bool> FindBatchInputs(const Graph& graph);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Which inputs hold the samples.
+// Tests which inputs hold the samples.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/batch.h"
@@ -22,7 +22,7 @@ std::string BatchIn(const std::string& text,
   return BatchText(graph, FindBatch(graph, names));
 }
 
-TEST(Batch, WeightsThatHaveItsExtentAreNoSamples) {
+TEST(Batch, WeightsOfItsExtentAreNoSamples) {
   EXPECT_EQ(BatchIn(R"(graph @f(%x: f32[8, 8], %w: f32[8, 3]) -> f32[8, 3] {
   %y = matmul %x, %w : f32[8, 3]
   return %y
@@ -31,7 +31,7 @@ TEST(Batch, WeightsThatHaveItsExtentAreNoSamples) {
             "x f32[8, 8]");
 }
 
-TEST(Batch, NorAreWeightsThatAreReadFirstOrThroughOtherNodes) {
+TEST(Batch, WeightsReadFirstOrThroughOtherNodesAreNoSamples) {
   EXPECT_EQ(BatchIn(R"(graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> f32[8, 8] {
   %v = relu %w : f32[8, 8]
   %t = transpose %v {perm = [1, 0]} : f32[8, 8]
@@ -44,7 +44,7 @@ TEST(Batch, NorAreWeightsThatAreReadFirstOrThroughOtherNodes) {
             "x f32[8, 8]");
 }
 
-TEST(Batch, ABiasOfAsManyFeaturesIsNoSample) {
+TEST(Batch, ABiasOfItsExtentIsNoSample) {
   EXPECT_EQ(BatchIn(R"(graph @f(%x: f32[8, 8], %b: f32[8]) -> f32[8, 8] {
   %y = add %b, %x : f32[8, 8]
   return %y
@@ -53,7 +53,7 @@ TEST(Batch, ABiasOfAsManyFeaturesIsNoSample) {
             "x f32[8, 8]");
 }
 
-TEST(Batch, PositionsOfAsManyPlacesAreNoSamplesAndMasksAre) {
+TEST(Batch, MasksAreSamplesAndPositionsAreNot) {
   EXPECT_EQ(
       BatchIn(
           R"(graph @f(%x: f32[8, 8, 4], %p: f32[8, 4], %m: f32[8, 1, 1]) -> f32[8, 8, 4] {
@@ -65,9 +65,9 @@ TEST(Batch, PositionsOfAsManyPlacesAreNoSamplesAndMasksAre) {
       "x f32[8, 8, 4] and m f32[8, 1, 1]");
 }
 
-// In a step of training everything has the batch's extent: features, classes
-// and the state.
-TEST(Batch, OfATrainingStepIsInSamplesAndLabels) {
+// In this training step features, classes and the state have the batch's extent
+// too.
+TEST(Batch, OfATrainingStepIsSamplesAndLabels) {
   EXPECT_EQ(
       BatchIn(
           R"(graph @f(%x: f32[8, 8], %w: f32[8, 8], %s: f32[8, 8], %t: f32[8, 8], %b: f32[8]) -> (f32[8, 8], f32[8, 8]) {
@@ -84,7 +84,7 @@ TEST(Batch, OfATrainingStepIsInSamplesAndLabels) {
       "x f32[8, 8] and t f32[8, 8]");
 }
 
-TEST(Batch, WhatMeetsNoSamplesMayHoldSomeToo) {
+TEST(Batch, InputsNotCombinedWithSamplesMayHoldSamples) {
   EXPECT_EQ(
       BatchIn(
           R"(graph @f(%x: f32[8], %i: f32[8, 2], %j: f32[8, 3], %k: f32[8, 2]) -> (f32[8], f32[8, 2], f32[3, 8], f32[8, 2]) {
@@ -98,7 +98,7 @@ TEST(Batch, WhatMeetsNoSamplesMayHoldSomeToo) {
       "x f32[8] and i f32[8, 2]");
 }
 
-TEST(Batch, WhatMeetsAVariableOrUpdatesOneHoldsNoSamples) {
+TEST(Batch, InputsCombinedWithOrUpdatingVariablesHoldNoSamples) {
   EXPECT_EQ(BatchIn(R"(variable @v: f32[2] = f32[2] [0, 0]
 variable @u: f32[2] = f32[2] [0, 0]
 
@@ -124,12 +124,12 @@ constexpr char kTable[] =
 }
 )";
 
-TEST(Batch, IsThatOfTheInputsThatAreNamed) {
+TEST(Batch, IsThatOfTheNamedInputs) {
   EXPECT_EQ(BatchIn(kTable), "table f32[6, 3]");
   EXPECT_EQ(BatchIn(kTable, {"m", "ids"}), "ids i32[4] and m f32[4, 3]");
 }
 
-TEST(Batch, OfNamesThatAnotherFunctionHasIsThatOfNone) {
+TEST(Batch, OfUnknownNamesIsThatOfNoNames) {
   EXPECT_EQ(BatchIn(kTable, {"x"}), "table f32[6, 3]");
 }
 

@@ -1,4 +1,4 @@
-// The ops that the graph itself cannot do without.
+// The ops that the graph layer itself needs.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_CORE_OPS_H_
@@ -10,7 +10,7 @@ namespace partita {
 
 // accumulate(x): the sum over a step's micro-batches
 extern const OpDef kAccumulate;
-// bucket(x, ...): partial values joined, or parts gathered, in one exchange
+// bucket(x, ...): all-reduces or all-gathers in one collective
 extern const OpDef kBucket;
 extern const OpDef kConstant;  // constant() {value}
 extern const OpDef kVariable;  // variable() {name}

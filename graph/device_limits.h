@@ -1,4 +1,4 @@
-// What machine files and plans may say of devices at most.
+// Upper limits for devices in machine files and plans.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_DEVICE_LIMITS_H_
@@ -8,9 +8,9 @@
 
 namespace partita {
 
-// Of one machine or plan.
+// In one machine or plan.
 inline constexpr size_t kMaxDevices = 1024;
-// Of one device: each of its streams starts so many.
+// Of one device; each of its streams starts this many threads.
 inline constexpr int kMaxDeviceThreads = 4096;
 
 }  // namespace partita

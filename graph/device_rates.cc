@@ -1,4 +1,4 @@
-// What a device states, and what counts where it does not.
+// Rates of a device, with defaults.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/device_rates.h"

@@ -1,4 +1,4 @@
-// The rates of a device, as whoever prices work asks for them.
+// The rates of a device, for cost models.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_DEVICE_RATES_H_
@@ -9,11 +9,11 @@
 
 namespace partita {
 
-// Operations per second for a dtype. One that the device does not list counts
-// as f32; 1e9 where it lists none at all.
+// Operations per second for a dtype. An unlisted dtype counts as f32; 1e9 if
+// the device lists none.
 double PeakFlops(const DeviceTraits& device, DType dtype);
 
-// Bytes per second; 1e8 where the device states none.
+// Bytes per second; 1e8 if the device lists no bandwidth.
 double MemoryBandwidth(const DeviceTraits& device);
 
 }  // namespace partita

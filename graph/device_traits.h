@@ -1,4 +1,4 @@
-// What kernels and planners need to know of a device.
+// The properties of a device that kernels and planners need.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_DEVICE_TRAITS_H_

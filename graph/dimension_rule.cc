@@ -6,8 +6,8 @@
 namespace partita {
 namespace {
 
-// Of the factors inside the outermost one: so many indices of the dimension
-// make up one of that factor's.
+// The product of the inner factors: the number of indices of the dimension for
+// one index of the outermost factor.
 int64_t InnerExtent(const DimensionRule& rule,
                     const absl::InlinedVector<int, 2>& product) {
   int64_t inner = 1;
@@ -17,12 +17,12 @@ int64_t InnerExtent(const DimensionRule& rule,
   return inner;
 }
 
-bool SameShares(const Sharding& split, const Factor& factor, int64_t unit,
-                int64_t inner, int members) {
-  for (int m = 0; m < members; ++m) {
-    const Interval of_factor = MemberShare(factor.size, unit, m, members);
+bool SameIntervals(const Sharding& split, const Factor& factor, int64_t unit,
+                   int64_t inner, int ranks) {
+  for (int m = 0; m < ranks; ++m) {
+    const Interval of_factor = RankInterval(factor.size, unit, m, ranks);
     const Interval of_value =
-        MemberShare(factor.size * inner, split.unit, m, members);
+        RankInterval(factor.size * inner, split.unit, m, ranks);
     if (of_value != Interval{of_factor.begin * inner, of_factor.end * inner}) {
       return false;
     }
@@ -32,9 +32,10 @@ bool SameShares(const Sharding& split, const Factor& factor, int64_t unit,
 
 }  // namespace
 
-std::optional<FactorCut> CutAs(const DimensionRule& rule,
-                               const DimensionRule::Dims& dims,
-                               const Sharding& split, int members) {
+std::optional<FactorSharding> FactorShardingOf(const DimensionRule& rule,
+                                               const DimensionRule::Dims& dims,
+                                               const Sharding& split,
+                                               int ranks) {
   if (split.kind != Sharding::Kind::kSplit || split.dim < 0 ||
       split.dim >= static_cast<int>(dims.size()) || dims[split.dim].empty()) {
     return std::nullopt;
@@ -44,35 +45,40 @@ std::optional<FactorCut> CutAs(const DimensionRule& rule,
   const int64_t inner = InnerExtent(rule, product);
   if (inner == 0) return std::nullopt;
   const bool whole_units = split.unit % inner == 0;
-  const FactorCut cut{product.front(), whole_units ? split.unit / inner : 1};
-  if (!SameShares(split, factor, cut.unit, inner, members)) return std::nullopt;
-  return cut;
+  const FactorSharding sharding{product.front(),
+                                whole_units ? split.unit / inner : 1};
+  if (!SameIntervals(split, factor, sharding.unit, inner, ranks))
+    return std::nullopt;
+  return sharding;
 }
 
-std::optional<FactorCut> CutOfNode(const DimensionRule& rule,
-                                   const Placement& placement) {
-  const int members = static_cast<int>(placement.devices.size());
+std::optional<FactorSharding> FactorShardingOfNode(const DimensionRule& rule,
+                                                   const Placement& placement) {
+  const int ranks = static_cast<int>(placement.devices.size());
   const auto find = [&](const std::vector<Sharding>& shardings,
                         const std::vector<DimensionRule::Dims>& values) {
-    std::optional<FactorCut> cut;
+    std::optional<FactorSharding> sharding;
     for (size_t i = 0; i < shardings.size() && i < values.size(); ++i) {
-      cut = CutAs(rule, values[i], shardings[i], members);
-      if (cut.has_value()) break;
+      sharding = FactorShardingOf(rule, values[i], shardings[i], ranks);
+      if (sharding.has_value()) break;
     }
-    return cut;
+    return sharding;
   };
-  const std::optional<FactorCut> cut = find(placement.results, rule.results);
-  return cut.has_value() ? cut : find(placement.operands, rule.operands);
+  const std::optional<FactorSharding> sharding =
+      find(placement.results, rule.results);
+  return sharding.has_value() ? sharding
+                              : find(placement.operands, rule.operands);
 }
 
 Sharding ShardingUnder(const DimensionRule& rule,
-                       const DimensionRule::Dims& dims, const FactorCut& cut,
-                       int members) {
-  const int dim = DimensionOf(dims, cut.factor);
+                       const DimensionRule::Dims& dims,
+                       const FactorSharding& sharding, int ranks) {
+  const int dim = DimensionOf(dims, sharding.factor);
   if (dim < 0) return {};
   Sharding split{.kind = Sharding::Kind::kSplit, .dim = dim};
-  const bool even = rule.factors[cut.factor].size / cut.unit % members == 0;
-  if (!even) split.unit = cut.unit * InnerExtent(rule, dims[dim]);
+  const bool even =
+      rule.factors[sharding.factor].size / sharding.unit % ranks == 0;
+  if (!even) split.unit = sharding.unit * InnerExtent(rule, dims[dim]);
   return split;
 }
 

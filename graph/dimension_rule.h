@@ -1,5 +1,5 @@
-// How an op's operands and results may be cut into pieces that are computed
-// apart.
+// How operands and results of an op may be split into shards that are computed
+// independently.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_DIMENSION_RULE_H_
@@ -15,30 +15,30 @@
 
 namespace partita {
 
-// An extent that operands and results share, as m, n and k of a matmul.
+// An extent that operands and results share, such as m, n and k of a matmul.
 struct Factor {
   enum class Kind : uint8_t {
-    kKept,     // results are cut along it too; pieces are independent
-    kReduced,  // summed over: each piece gives a partial result of full size
-    kHalo,     // like kKept, but a piece reads neighbours of its own rows
-    kWhole,    // must not be cut
+    kKept,     // results are split along it too; shards are independent
+    kReduced,  // summed over: each shard gives a partial result of full size
+    kHalo,     // like kKept, but a shard also reads neighbouring rows
+    kWhole,    // must not be split
   };
   std::string name;
   int64_t size = 1;
   Kind kind = Kind::kKept;
   Reduction reduction = Reduction::kSum;  // kReduced
   // kHalo: result rows [b, e) read operand rows
-  // [b * stride - before, (e - 1) * stride + after + 1), clipped to those that
-  // exist. `size` counts result rows.
+  // [b * stride - before, (e - 1) * stride + after + 1), clipped to existing
+  // rows. `size` counts result rows.
   int64_t stride = 1;
   int64_t before = 0;
   int64_t after = 0;
 };
 
-// For each operand and result, for each of its dimensions, the factors whose
-// product is its extent, outermost first; only the outermost may be cut. An
-// empty list is an extent of 1 (or one that broadcasts), which is never cut. A
-// value that does not have a factor is needed whole by every piece.
+// For each dimension of each operand and result: the factors whose product is
+// its extent, outermost first. Only the outermost factor may be split. An empty
+// list is an extent of 1 (or one that broadcasts), which is never split. Every
+// shard reads the whole of a value that does not have the factor.
 struct DimensionRule {
   using Dims = std::vector<absl::InlinedVector<int, 2>>;  // factor indices
   std::vector<Factor> factors;
@@ -46,32 +46,32 @@ struct DimensionRule {
   std::vector<Dims> results;
 };
 
-// A factor that is divided among members, `unit` of it staying together.
-struct FactorCut {
+// A factor that is split over ranks in blocks of `unit` indices.
+struct FactorSharding {
   int factor = 0;
   int64_t unit = 1;
 };
 
-// The cut of a factor that divides a value of these dimensions as `split` says,
-// which must be along the outermost factor of a dimension. Nothing where no
-// pieces of the factor make up those of the dimension.
-std::optional<FactorCut> CutAs(const DimensionRule& rule,
-                               const DimensionRule::Dims& dims,
-                               const Sharding& split, int members);
+// The factor sharding that splits a value with dimensions `dims` as `split`
+// does, along the outermost factor of a dimension. Nothing if shards of the
+// factor do not match those of the dimension.
+std::optional<FactorSharding> FactorShardingOf(const DimensionRule& rule,
+                                               const DimensionRule::Dims& dims,
+                                               const Sharding& split,
+                                               int ranks);
 
-// The cut that a node's shardings are, by its first result that is split, or
-// else its first operand; nothing if none is.
-std::optional<FactorCut> CutOfNode(const DimensionRule& rule,
-                                   const Placement& placement);
+// The factor sharding of a node, from its first split result or, without one,
+// its first split operand. Nothing if no value is split.
+std::optional<FactorSharding> FactorShardingOfNode(const DimensionRule& rule,
+                                                   const Placement& placement);
 
-// How a value of these dimensions lies under the cut: replicated if it does not
+// The sharding of a value with dimensions `dims`: replicated if it does not
 // have the factor.
 Sharding ShardingUnder(const DimensionRule& rule,
-                       const DimensionRule::Dims& dims, const FactorCut& cut,
-                       int members);
+                       const DimensionRule::Dims& dims,
+                       const FactorSharding& sharding, int ranks);
 
-// Where a value is cut by a factor, or -1: the dimension whose outermost factor
-// it is.
+// The dimension whose outermost factor is `factor`, or -1.
 int DimensionOf(const DimensionRule::Dims& dims, int factor);
 
 }  // namespace partita

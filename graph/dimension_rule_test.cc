@@ -1,4 +1,4 @@
-// Tests of cuts along factors.
+// Tests of splits along factors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/dimension_rule.h"
@@ -12,7 +12,7 @@ Sharding Split(int dim, int64_t unit = 1) {
   return {.kind = Sharding::Kind::kSplit, .dim = dim, .unit = unit};
 }
 
-// What a reshape of [samples, 4, 3] to [samples * 4, 3] has.
+// The rule of a reshape of [samples, 4, 3] to [samples * 4, 3].
 DimensionRule Merging(int64_t samples) {
   DimensionRule rule;
   rule.factors = {{.name = "samples", .size = samples},
@@ -23,17 +23,17 @@ DimensionRule Merging(int64_t samples) {
   return rule;
 }
 
-TEST(MemberShare, SharesAreWholeUnitsAndMakeUpTheExtent) {
+TEST(RankInterval, IntervalsAreWholeUnitsAndMakeUpTheExtent) {
   for (int64_t unit : {1, 2, 5}) {
     for (int64_t units : {0, 1, 3, 4, 7}) {
-      for (int members : {1, 2, 3, 4}) {
+      for (int ranks : {1, 2, 3, 4}) {
         int64_t end = 0;
-        for (int m = 0; m < members; ++m) {
-          const Interval share = MemberShare(units * unit, unit, m, members);
-          EXPECT_EQ(share.begin, end);
-          EXPECT_EQ(share.size() % unit, 0);
-          EXPECT_LE(share.size(), (units + members - 1) / members * unit);
-          end = share.end;
+        for (int m = 0; m < ranks; ++m) {
+          const Interval interval = RankInterval(units * unit, unit, m, ranks);
+          EXPECT_EQ(interval.begin, end);
+          EXPECT_EQ(interval.size() % unit, 0);
+          EXPECT_LE(interval.size(), (units + ranks - 1) / ranks * unit);
+          end = interval.end;
         }
         EXPECT_EQ(end, units * unit);
       }
@@ -41,15 +41,15 @@ TEST(MemberShare, SharesAreWholeUnitsAndMakeUpTheExtent) {
   }
 }
 
-TEST(DimensionRule, AMergedDimensionIsCutInUnits) {
+TEST(DimensionRule, AMergedDimensionIsSplitInUnits) {
   const DimensionRule rule = Merging(5);
-  const auto cut = CutAs(rule, rule.operands[0], Split(0), 2);
-  ASSERT_TRUE(cut.has_value());
-  EXPECT_EQ(cut->factor, 0);
-  EXPECT_EQ(cut->unit, 1);
-  EXPECT_EQ(ShardingUnder(rule, rule.operands[0], *cut, 2), Split(0));
-  EXPECT_EQ(ShardingUnder(rule, rule.results[0], *cut, 2), Split(0, 4));
-  const auto back = CutAs(rule, rule.results[0], Split(0, 4), 2);
+  const auto sharding = FactorShardingOf(rule, rule.operands[0], Split(0), 2);
+  ASSERT_TRUE(sharding.has_value());
+  EXPECT_EQ(sharding->factor, 0);
+  EXPECT_EQ(sharding->unit, 1);
+  EXPECT_EQ(ShardingUnder(rule, rule.operands[0], *sharding, 2), Split(0));
+  EXPECT_EQ(ShardingUnder(rule, rule.results[0], *sharding, 2), Split(0, 4));
+  const auto back = FactorShardingOf(rule, rule.results[0], Split(0, 4), 2);
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->factor, 0);
   EXPECT_EQ(back->unit, 1);
@@ -57,44 +57,51 @@ TEST(DimensionRule, AMergedDimensionIsCutInUnits) {
 
 TEST(DimensionRule, UnitsMultiply) {
   const DimensionRule rule = Merging(6);
-  const auto cut = CutAs(rule, rule.operands[0], Split(0, 2), 2);
-  ASSERT_TRUE(cut.has_value());
-  EXPECT_EQ(ShardingUnder(rule, rule.operands[0], *cut, 2), Split(0, 2));
-  EXPECT_EQ(ShardingUnder(rule, rule.results[0], *cut, 2), Split(0, 8));
-  const auto back = CutAs(rule, rule.results[0], Split(0, 8), 2);
+  const auto sharding =
+      FactorShardingOf(rule, rule.operands[0], Split(0, 2), 2);
+  ASSERT_TRUE(sharding.has_value());
+  EXPECT_EQ(ShardingUnder(rule, rule.operands[0], *sharding, 2), Split(0, 2));
+  EXPECT_EQ(ShardingUnder(rule, rule.results[0], *sharding, 2), Split(0, 8));
+  const auto back = FactorShardingOf(rule, rule.results[0], Split(0, 8), 2);
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->unit, 2);
 }
 
-TEST(DimensionRule, AnEvenCutHasNoUnit) {
+TEST(DimensionRule, AnEvenSplitHasNoUnit) {
   const DimensionRule rule = Merging(6);
-  for (int members : {2, 3}) {
-    const auto cut = CutAs(rule, rule.operands[0], Split(0), members);
-    ASSERT_TRUE(cut.has_value());
-    EXPECT_EQ(ShardingUnder(rule, rule.results[0], *cut, members), Split(0));
-    EXPECT_TRUE(CutAs(rule, rule.results[0], Split(0), members).has_value());
+  for (int ranks : {2, 3}) {
+    const auto sharding =
+        FactorShardingOf(rule, rule.operands[0], Split(0), ranks);
+    ASSERT_TRUE(sharding.has_value());
+    EXPECT_EQ(ShardingUnder(rule, rule.results[0], *sharding, ranks), Split(0));
+    EXPECT_TRUE(
+        FactorShardingOf(rule, rule.results[0], Split(0), ranks).has_value());
   }
 }
 
-// 20 rows cut in the middle of the third of five samples, or by half samples.
-TEST(DimensionRule, PiecesThatAreNoneOfTheFactorAreNoCut) {
+// 20 rows split in the middle of the third of five samples, or by half samples.
+TEST(DimensionRule, OtherSplitsAreNoSplitsOfTheFactor) {
   const DimensionRule rule = Merging(5);
-  EXPECT_FALSE(CutAs(rule, rule.results[0], Split(0), 2).has_value());
-  EXPECT_FALSE(CutAs(rule, rule.results[0], Split(0, 2), 3).has_value());
-  EXPECT_FALSE(CutAs(rule, rule.results[0], Split(2), 2).has_value());
-  EXPECT_FALSE(CutAs(rule, rule.results[0], Sharding(), 2).has_value());
+  EXPECT_FALSE(
+      FactorShardingOf(rule, rule.results[0], Split(0), 2).has_value());
+  EXPECT_FALSE(
+      FactorShardingOf(rule, rule.results[0], Split(0, 2), 3).has_value());
+  EXPECT_FALSE(
+      FactorShardingOf(rule, rule.results[0], Split(2), 2).has_value());
+  EXPECT_FALSE(
+      FactorShardingOf(rule, rule.results[0], Sharding(), 2).has_value());
 }
 
-TEST(DimensionRule, ANodesCutIsThatOfItsResultsOrElseOperands) {
+TEST(DimensionRule, ResultsGoBeforeOperands) {
   const DimensionRule rule = Merging(5);
   Placement placement{.devices = {"gpu:0", "gpu:1"},
                       .operands = {Split(1)},
                       .results = {Split(0, 4)}};
-  EXPECT_EQ(CutOfNode(rule, placement)->factor, 0);
+  EXPECT_EQ(FactorShardingOfNode(rule, placement)->factor, 0);
   placement.results.clear();
-  EXPECT_EQ(CutOfNode(rule, placement)->factor, 1);
+  EXPECT_EQ(FactorShardingOfNode(rule, placement)->factor, 1);
   placement.operands.clear();
-  EXPECT_FALSE(CutOfNode(rule, placement).has_value());
+  EXPECT_FALSE(FactorShardingOfNode(rule, placement).has_value());
 }
 
 }  // namespace

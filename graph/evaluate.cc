@@ -98,7 +98,7 @@ class Evaluation {
   const Graph& graph_;
   const VariableValues& variables_;
   std::vector<HostTensor> values_;  // by value id
-  std::vector<int> readers_;        // that have not read yet
+  std::vector<int> readers_;        // by value id: remaining readers
 };
 
 }  // namespace
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
           node.op().eval(node, operands, absl::MakeSpan(results));
       !status.ok()) {
     const std::string name = absl::StrCat(node.ToString(), ": ");
-    // BadOp names the node too: once is enough.
+    // BadOp already names the node.
     return absl::Status(
         status.code(), absl::StrCat("while evaluating ", name,
                                     absl::StripPrefix(status.message(), name)));

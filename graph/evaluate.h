@@ -1,4 +1,5 @@
-// Runs a graph by the eval of its ops: the judge of everything else.
+// Runs a graph by the eval of its ops: the reference for all kernels and
+// passes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_EVALUATE_H_
@@ -20,8 +21,8 @@ using VariableValues = absl::flat_hash_map<std::string, const HostTensor*>;
 
 // The outputs (then the updates, in their order) for these inputs, row-major.
 // Layouts, devices and kernels written on the graph have no influence.
-// InvalidArgument if inputs do not match the graph's; what an eval refuses
-// names its node.
+// InvalidArgument if inputs do not match the graph's. Errors of an eval name
+// the node.
 absl::StatusOr<std::vector<HostTensor>> Evaluate(
     const Graph& graph, absl::Span<const HostTensor> inputs,
     const VariableValues& variables = {});

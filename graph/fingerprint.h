@@ -1,4 +1,4 @@
-// 128 bits that stand for what a graph computes.
+// A 128-bit hash of what a graph computes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_FINGERPRINT_H_
@@ -11,13 +11,13 @@ namespace partita {
 
 using Fingerprint = ContentHash;
 
-// Of ops, edges, order, types with layouts, attributes, bodies, constants (by
-// content), updates, placements and kernel bindings. Names of values, outputs
-// and functions, scopes and source locations have no part in it, nor have ids
-// and dead nodes. So a graph and its text read back agree.
+// Covers ops, edges, order, types with layouts, attributes, bodies, constants
+// (by content), updates, placements and kernel bindings. Ignores names of
+// values, outputs and functions, scopes, source locations, ids and dead nodes.
+// So a graph and its parsed text have the same fingerprint.
 Fingerprint FingerprintOf(const Graph& graph);
 
-// Of the variables and, by name, of the functions.
+// Covers the variables and, by name, the functions.
 Fingerprint FingerprintOf(const Module& module);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What a fingerprint tells apart, and what it does not.
+// Tests which changes of a graph change its fingerprint.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/fingerprint.h"
@@ -28,19 +28,19 @@ std::string WithLine(absl::string_view line) {
                       line, "\n  return %r\n}\n");
 }
 
-TEST(Fingerprint, NamesScopesAndLocationsHaveNoPartInIt) {
+TEST(Fingerprint, IgnoresNamesScopesAndLocations) {
   EXPECT_EQ(OfText(WithLine("%r = add %x, %y")),
             OfText("graph @f(%a: f32[2, 2], %b: f32[2, 2]) -> f32[2, 2] {\n"
                    "%0 = add %a, %b scope \"s\" at \"here\"\n"
                    "return %0 as sum\n}\n"));
 }
 
-TEST(Fingerprint, DefaultsWrittenOutAreTheDefaults) {
+TEST(Fingerprint, ExplicitDefaultsAreDefaults) {
   EXPECT_EQ(OfText(WithLine("%r = matmul %x, %y")),
             OfText(WithLine("%r = matmul %x, %y {transpose_a = false}")));
 }
 
-TEST(Fingerprint, EverythingElseIsToldApart) {
+TEST(Fingerprint, EverythingElseCounts) {
   const std::vector<std::string> lines = {
       "%r = add %x, %y",
       "%r = add %y, %x",
@@ -73,12 +73,12 @@ TEST(Fingerprint, EverythingElseIsToldApart) {
   }
 }
 
-TEST(Fingerprint, LayoutsAreToldApart) {
+TEST(Fingerprint, LayoutsCount) {
   EXPECT_NE(OfText("graph @f(%x: f32[2, 2]{ba}) -> () {\nreturn\n}\n"),
             OfText("graph @f(%x: f32[2, 2]) -> () {\nreturn\n}\n"));
 }
 
-TEST(Fingerprint, VariablesAndUpdatesAreToldApart) {
+TEST(Fingerprint, VariablesAndUpdatesCount) {
   const std::string variable = "variable @w: f32[2]\n";
   const std::string graph = "graph @f(%x: f32[2]) -> () {\n";
   EXPECT_NE(OfText(variable + graph + "return\n}\n"),

@@ -40,7 +40,7 @@ struct Value {
   std::string name;  // without the sigil; may be empty: printed as a number
   TensorType type;
   NodeId defining_node;
-  int index = 0;                     // which input, or which result of the node
+  int index = 0;                     // of the input, or of the node's result
   absl::InlinedVector<Use, 2> uses;  // by nodes; graph outputs are not listed
 };
 
@@ -56,7 +56,7 @@ struct Node {
   std::optional<KernelBinding> kernel;
 };
 
-// What a new node is made of. `attributes` may leave out those with defaults.
+// The fields of a new node. `attributes` may omit attributes with defaults.
 struct NodeSpec {
   const OpDef* op = nullptr;
   ValueIds operands;
@@ -68,8 +68,8 @@ struct NodeSpec {
   Placement placement;
 };
 
-// What makes a node like `node` over `operands`, but for the results' names and
-// the kernel. Its bodies are copied over `literals`, as Graph::Clone does.
+// The spec of a node like `node` over `operands`, without the results' names
+// and the kernel. Its bodies are copied over `literals`, as in Graph::Clone.
 NodeSpec CopyOf(const Node& node, ValueIds operands, LiteralPool* literals);
 
 // The new value of a module variable at the end of a step.
@@ -83,16 +83,16 @@ struct VariableUpdate {
 //  2. Value::uses lists each (node, operand) that reads the value, once.
 //  3. A node's results have the dtypes and extents that its op infers; layouts
 //     are free, and row-major until a pass chooses others.
-// Ids stay good when other nodes come and go. Thread safety: const calls may
-// run in parallel with each other.
+// Ids stay valid when other nodes are added or erased. Thread safety: const
+// calls may run in parallel with each other.
 class Graph {
  public:
   Graph(std::string name, LiteralPool* literals);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // A graph of the same text over `literals`, which must contain this graph's
-  // literals under the same ids (the same pool, usually). Ids are renumbered.
+  // A graph with the same text over `literals`, which must contain this graph's
+  // literals under the same ids (usually the same pool). Ids are renumbered.
   std::unique_ptr<Graph> Clone(LiteralPool* literals) const;
 
   const std::string& name() const { return name_; }
@@ -115,14 +115,14 @@ class Graph {
   // --- reading ---
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
-  // What the caller knows the outputs by; as many as outputs().
+  // The caller's names of the outputs; as many as outputs().
   const std::vector<std::string>& output_names() const { return output_names_; }
   const std::vector<VariableUpdate>& updates() const { return updates_; }
   std::vector<VariableUpdate>& mutable_updates() { return updates_; }
   const Node& node(NodeId id) const { return nodes_[id.index].node; }
   Node& node(NodeId id) { return nodes_[id.index].node; }
   const Value& value(ValueId id) const { return values_[id.index]; }
-  // For name and layout; dtype and extents belong to the op.
+  // To change name and layout; the op determines dtype and extents.
   Value& value(ValueId id) { return values_[id.index]; }
   const TensorType& type(ValueId id) const { return value(id).type; }
   OpView view(NodeId id) const;
@@ -131,7 +131,7 @@ class Graph {
   // Ids are below these bounds, so tables over them can be plain vectors.
   int node_id_bound() const { return static_cast<int>(nodes_.size()); }
   int value_id_bound() const { return static_cast<int>(values_.size()); }
-  // The nodes in order, as a snapshot that mutation does not disturb.
+  // A snapshot of the nodes in order; later changes do not affect it.
   std::vector<NodeId> order() const;
   std::vector<OpView> ops() const;
   std::vector<OpView> ops(const OpDef& op) const;
@@ -142,10 +142,10 @@ class Graph {
   void set_input_placement(int input, Placement placement);
 
   // --- changing ---
-  // Every use, outputs and updates included. Types must agree.
+  // Replaces every use, also in outputs and updates. Types must agree.
   void ReplaceAllUses(ValueId from, ValueId to);
   void SetOperand(NodeId node, int operand, ValueId value);
-  // Also adds operands: for ops that take any number of them.
+  // Also adds operands, for variadic ops.
   void SetOperands(NodeId node, absl::Span<const ValueId> operands);
   void SetOutput(int output, ValueId value);
   // The node's results must have no uses.
@@ -192,7 +192,8 @@ struct Variable {
 };
 
 // Functions that share variables and constants. A node `variable {name = "w"}`
-// reads a variable as the step found it; Graph::updates say what it becomes.
+// reads the variable's value at the start of the step; Graph::updates has its
+// new value.
 class Module {
  public:
   Module() : literals_(std::make_unique<LiteralPool>()) {}
@@ -202,13 +203,13 @@ class Module {
   Module Clone() const;
 
   Graph& AddFunction(std::string name);
-  // Takes a graph that was made over this module's literals.
+  // Adds a graph that was made over this module's literals.
   Graph& AddFunction(std::unique_ptr<Graph> function);
   const std::vector<std::unique_ptr<Graph>>& functions() const {
     return functions_;
   }
   Graph* FindFunction(absl::string_view name) const;
-  // The only function; a module with several must be asked by name.
+  // The only function; a module with several needs the name.
   Graph& main() const { return *functions_.front(); }
 
   void AddVariable(Variable variable);

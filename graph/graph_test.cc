@@ -19,7 +19,7 @@ class GraphTest : public ::testing::Test {
     return *graph_.AddValue({.op = &kCopy, .operands = {x}}, before);
   }
 
-  // A fused node whose body hands a copy of x out `results` times.
+  // A fused node whose body returns a copy of x `results` times.
   NodeSpec FusedCopy(ValueId x, int results) {
     auto body = std::make_unique<Graph>("body", &literals_);
     const ValueId inner = body->AddInput("x", kRow);
@@ -42,7 +42,7 @@ TEST_F(GraphTest, AddNodeInfersAndRecordsUses) {
   EXPECT_EQ(graph_.value(x).uses[0].node, graph_.value(y).defining_node);
 }
 
-TEST_F(GraphTest, ARefusedNodeLeavesNoTrace) {
+TEST_F(GraphTest, ARefusedNodeChangesNothing) {
   const ValueId x = graph_.AddInput("x", kRow);
   const absl::StatusOr<NodeId> node = graph_.AddNode(
       {.op = &kReorder, .operands = {x}, .attributes = {{"layout", "zz"}}});
@@ -76,7 +76,7 @@ TEST_F(GraphTest, SignatureFaultsAreNamed) {
             "string; write a value of that kind");
 }
 
-TEST_F(GraphTest, InsertedNodesStandBeforeTheirReader) {
+TEST_F(GraphTest, InsertedNodesPrecedeTheirReader) {
   const ValueId x = graph_.AddInput("x", kRow);
   const ValueId last = Copy(x);
   const ValueId first = Copy(x, graph_.value(last).defining_node);
@@ -87,7 +87,7 @@ TEST_F(GraphTest, InsertedNodesStandBeforeTheirReader) {
   EXPECT_EQ(graph_.value(x).uses.size(), 1u);
 }
 
-TEST_F(GraphTest, ReplacedValuesAreReadNowhere) {
+TEST_F(GraphTest, ReplacedValuesHaveNoReaders) {
   const ValueId x = graph_.AddInput("x", kRow);
   const ValueId a = Copy(x);
   const ValueId b = Copy(a);
@@ -178,7 +178,7 @@ TEST_F(GraphTest, ConstantsAndVariablesGiveTheirBytes) {
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_EQ((*outputs)[0].data<float>()[0], 3);
   EXPECT_EQ((*outputs)[1].data<float>()[1], 6);
-  EXPECT_EQ((*outputs)[2].data<float>()[1], 4);  // what @w becomes
+  EXPECT_EQ((*outputs)[2].data<float>()[1], 4);  // the new value of @w
   EXPECT_FALSE(Evaluate(graph_, {}).ok());
 }
 

@@ -1,4 +1,4 @@
-// Asks the system and the processor.
+// Queries the system and the processor.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/host_capacity.h"
@@ -21,7 +21,7 @@ int CoresOfMask() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) {
-    // More than 1,024 cores do not fit the fixed mask.
+    // The fixed mask has no room for more than 1,024 cores.
     return std::max(1u, std::thread::hardware_concurrency());
   }
   return std::max(1, CPU_COUNT(&mask));

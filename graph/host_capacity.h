@@ -1,4 +1,4 @@
-// What this process may use of the host that it runs on.
+// The resources of the host that this process may use.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_HOST_CAPACITY_H_
@@ -12,29 +12,29 @@
 
 namespace partita {
 
-// All CPU devices of a plan on this host together have no more than this.
+// The limit for all CPU devices of a plan on this host together.
 struct HostCapacity {
-  // Cores of the affinity mask, less if a cgroup or OMP_THREAD_LIMIT says so.
+  // Cores of the affinity mask, limited by the cgroup and OMP_THREAD_LIMIT.
   int threads = 1;
-  int64_t memory = 0;  // bytes in all, free or not, less if a cgroup says so
-  std::vector<std::string> isas;  // as UsableIsas
+  int64_t memory = 0;  // total bytes, free or not, or the cgroup's limit
+  std::vector<std::string> isas;  // UsableIsas()
 };
 
 HostCapacity ThisHost();
 
-// Every DeviceTraits::isa whose instructions this process may use
+// Every DeviceTraits::isa with instructions that this process may use
 // (instruction_set.h), best first; none if unknown.
 std::vector<std::string> UsableIsas();
 
 // Every DeviceTraits::isa that a CPU may have, best first.
 std::vector<std::string> CpuIsas();
 
-// What a DeviceTraits::isa means here: itself; of the empty one, any, the best
-// of UsableIsas, or the least that there is if none is known.
+// Resolves a DeviceTraits::isa on this host. Empty ("any") is the best of
+// UsableIsas, or the smallest ISA if none is known; others are unchanged.
 std::string MeantIsa(absl::string_view isa);
 
-// Of those that differ in products of bf16 alone, the plain one: "avx512" for
-// "avx512_amx". Vectors of f32, and generated code, are the same.
+// The base of ISAs that differ only in bf16 products: "avx512" for
+// "avx512_amx". f32 vectors and generated code are the same for both.
 std::string VectorIsa(const std::string& isa);
 
 }  // namespace partita

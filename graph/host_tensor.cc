@@ -14,9 +14,9 @@
 namespace partita {
 namespace {
 
-// Tensors that fill a large page begin at one: kernels that stream through
-// weights are spared most misses of the address cache, and whoever writes them
-// first most page faults.
+// Tensors that fill a large page are aligned to it. This avoids most TLB misses
+// of kernels that stream through weights, and most page faults of the first
+// write.
 constexpr size_t kHugePage = size_t{2} << 20;
 
 std::byte* NewZeroed(size_t size) {
@@ -26,13 +26,13 @@ std::byte* NewZeroed(size_t size) {
                      std::max<size_t>(size, 1)) != 0) {
     throw std::bad_alloc();
   }
-  // Advice before the first touch: where the host refuses it, nothing is lost.
+  // Must come before the first write. It is only a hint: errors are harmless.
   if (is_large) madvise(memory, size, MADV_HUGEPAGE);
   return static_cast<std::byte*>(std::memset(memory, 0, size));
 }
 
-// Where an element lies is a sum of one term per dimension, in any layout; this
-// is the term of dimension `dim` for each index, in bytes.
+// In any layout, the offset of an element is a sum of one term per dimension.
+// These are the terms of dimension `dim` for each index, in bytes.
 std::vector<int64_t> OffsetsAlong(const TensorType& type, int dim) {
   const int64_t size = BitsOf(type.dtype) / 8;
   std::vector<int64_t> offsets(static_cast<size_t>(type.dims[dim]));
@@ -44,7 +44,7 @@ std::vector<int64_t> OffsetsAlong(const TensorType& type, int dim) {
   return offsets;
 }
 
-// Copies all elements, one nested loop a dimension.
+// Copies all elements, with one nested loop for each dimension.
 template <typename Element>
 class LayoutCopy {
  public:

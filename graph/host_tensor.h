@@ -19,11 +19,11 @@ namespace partita {
 class HostTensor {
  public:
   HostTensor() = default;
-  // Owns fresh, zeroed bytes.
+  // Owns new, zeroed bytes.
   explicit HostTensor(TensorType type);
   // Borrows `bytes`, which must hold type.num_bytes() and outlive this.
   static HostTensor View(TensorType type, void* bytes);
-  // Borrows bytes that are only read. The caller must not write through it.
+  // Borrows read-only bytes. The caller must not write to the tensor.
   static HostTensor ConstView(TensorType type, const void* bytes);
   // Owns a row-major tensor holding `values`.
   template <typename T>
@@ -37,10 +37,10 @@ class HostTensor {
   absl::Span<const std::byte> byte_span() const {
     return {bytes_, static_cast<size_t>(type_.num_bytes())};
   }
-  // The elements as they lie in memory; T must be the type of VisitDType.
+  // The elements in memory order; T must be the type of VisitDType.
   template <typename T>
   absl::Span<T> data() {
-    // Parentheses: braces would make a list of two bools.
+    // Parentheses, as braces would make a list of two bools.
     return absl::Span<T>(reinterpret_cast<T*>(bytes_),
                          static_cast<size_t>(type_.num_stored_elements()));
   }
@@ -60,21 +60,22 @@ class HostTensor {
   std::byte* bytes_ = nullptr;
 };
 
-// Element `index` (in memory order) converted to or from double. Exact for all
-// types but 64-bit integers beyond 2^53; integer ops use data<T>() instead.
+// Element `index` (in memory order) converted to or from double. Exact, except
+// for 64-bit integers beyond 2^53; integer ops use data<T>() instead.
 double GetAsDouble(const HostTensor& tensor, int64_t index);
 void SetFromDouble(HostTensor& tensor, int64_t index, double value);
-// Exact for all types; what a type cannot hold is narrowed (Number::To).
+// Exact for all types; values outside the type's range are narrowed
+// (Number::To).
 Number GetNumber(const HostTensor& tensor, int64_t index);
 void SetNumber(HostTensor& tensor, int64_t index, const Number& value);
 // True if an element of the type can be the number; any float can, rounded.
 bool Holds(DType dtype, const Number& value);
 
-// The elements of an integer or bool tensor, widened; row-major only.
+// The elements of an integer or bool tensor as int64; row-major only.
 std::vector<int64_t> ToInt64s(const HostTensor& tensor);
 
-// Makes every byte of a bool tensor 0 or 1, as C++ needs it; files may hold
-// others. Tensors of other dtypes stay as they are.
+// Makes every byte of a bool tensor 0 or 1, as C++ requires; files may have
+// other bytes. No effect on other dtypes.
 void NormalizeBools(HostTensor& tensor);
 
 // Copies `from` into `to`, which has the same dtype and dims and any layout.

@@ -1,4 +1,4 @@
-// Where a tensor's own bytes lie.
+// Tests the alignment and content of owned bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/host_tensor.h"
@@ -22,7 +22,7 @@ uintptr_t AddressOf(const HostTensor& tensor) {
   return reinterpret_cast<uintptr_t>(tensor.bytes());
 }
 
-TEST(HostTensor, ATensorThatFillsALargePageBeginsAtOne) {
+TEST(HostTensor, ATensorThatFillsALargePageIsAlignedToIt) {
   EXPECT_EQ(AddressOf(Bytes(kLargePage)) % kLargePage, 0u);
   EXPECT_EQ(AddressOf(Bytes(3 * kLargePage + 1)) % kLargePage, 0u);
   EXPECT_EQ(AddressOf(Bytes(kLargePage - 1)) % 64, 0u);
@@ -39,7 +39,7 @@ TEST(HostTensor, OwnedBytesAreZeroWhateverTheirSize) {
   }
 }
 
-TEST(HostTensor, ALargeTensorMayTakeASmallOnesPlace) {
+TEST(HostTensor, ALargeTensorCanBeAssignedToASmallOne) {
   HostTensor tensor = Bytes(3);
   tensor = Bytes(kLargePage);
   tensor.bytes()[kLargePage - 1] = std::byte{7};

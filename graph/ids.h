@@ -10,8 +10,7 @@
 
 namespace partita {
 
-// An index that cannot be mistaken for another kind of index. Default
-// constructed it refers to nothing.
+// An index with a type of its own for each kind. Default: invalid.
 template <typename Tag>
 struct Id {
   constexpr Id() = default;

@@ -1,4 +1,4 @@
-// Which results of a kernel may be written where operands lie.
+// Which results of a kernel may overwrite operands.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_IN_PLACE_H_
@@ -11,10 +11,10 @@
 
 namespace partita {
 
-// Of an elementwise kernel, which at each element reads all operands before it
-// writes any result: the operands, as large as the result, whose bytes each
-// result may take over where both have one layout. None of a kernel whose
-// results have several extents, as it reads some operands again.
+// The pairs of an elementwise kernel, which reads all operands of an element
+// before it writes a result. A result may overwrite an operand of the same
+// size, if both have the same layout. No pairs if the results have different
+// extents: then the kernel reads some operands again.
 std::vector<InPlacePair> ElementwiseInPlace(const OpView& node);
 
 }  // namespace partita

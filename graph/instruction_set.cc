@@ -1,4 +1,4 @@
-// What the processor has and the environment allows, asked once.
+// Queries the processor and the environment once.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/instruction_set.h"
@@ -15,8 +15,8 @@
 namespace partita {
 namespace {
 
-// In capitals; oneDNN takes either name of the variable, the first before the
-// second, and letters of either case.
+// In capitals. As oneDNN does, accepts both names of the variable (the first
+// goes before the second) and letters of either case.
 std::string NamedIsa() {
   const char* named = std::getenv("ONEDNN_MAX_CPU_ISA");
   if (named == nullptr) named = std::getenv("DNNL_MAX_CPU_ISA");
@@ -50,7 +50,7 @@ bool HasTiles() {
          (edx & kAll) == kAll;
 }
 
-// The system saves the registers of tiles for a process that has asked.
+// The process must ask the system to save the tile registers.
 bool MayUseTiles() {
   constexpr int kGetPermissions = 0x1022, kAskPermission = 0x1023;
   constexpr int kTileData = 18;

@@ -1,4 +1,4 @@
-// The one place that says which vector instructions this process may use.
+// The vector instructions that this process may use.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_INSTRUCTION_SET_H_
@@ -12,14 +12,14 @@ enum class InstructionSet {
   kAvx2,        // with FMA
   kAvx512,      // F, BW, DQ and VL
   kAvx512Bf16,  // products of bf16
-  kAvx512Amx,   // and of tiles of int8 and bf16, as far as the system lets us
+  kAvx512Amx,   // and int8 and bf16 tiles, if the system permits
 };
 
-// True if the processor has it and the environment allows it. As oneDNN does,
-// the environment's ONEDNN_MAX_CPU_ISA, or DNNL_MAX_CPU_ISA, may name less than
-// the processor has (SSE41, AVX, AVX2, AVX512_CORE, ...): it holds for oneDNN's
-// kernels, for ours and for what this host is said to have, so that one sees
-// what an older processor would do. AVX allows no more here than SSE41 does.
+// True if the processor has it and the environment allows it.
+// ONEDNN_MAX_CPU_ISA or DNNL_MAX_CPU_ISA limits the instructions as in oneDNN
+// (SSE41, AVX, AVX2, AVX512_CORE, ...). The limit holds for oneDNN's kernels,
+// for ours and for the detected host, so the program behaves as on an older
+// processor. AVX allows no more than SSE41 here.
 bool MayUse(InstructionSet set);
 
 }  // namespace partita

@@ -1,5 +1,4 @@
-// With ONEDNN_MAX_CPU_ISA=sse41 in the environment (BUILD), as on a processor
-// of 2008.
+// Runs with ONEDNN_MAX_CPU_ISA=sse41 (see BUILD), as on a processor of 2008.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/instruction_set.h"
@@ -10,7 +9,7 @@
 namespace partita {
 namespace {
 
-TEST(InstructionSet, TheEnvironmentTakesAwayWhatTheProcessorMayHave) {
+TEST(InstructionSet, TheEnvironmentLimitsTheProcessor) {
   for (InstructionSet set :
        {InstructionSet::kF16c, InstructionSet::kAvx2, InstructionSet::kAvx512,
         InstructionSet::kAvx512Bf16}) {
@@ -18,7 +17,7 @@ TEST(InstructionSet, TheEnvironmentTakesAwayWhatTheProcessorMayHave) {
   }
 }
 
-TEST(InstructionSet, TheHostHasNoMoreThanThat) {
+TEST(InstructionSet, TheHostHasTheSameLimit) {
   const std::vector<std::string> isas = ThisHost().isas;
   EXPECT_EQ(isas, UsableIsas());
   EXPECT_EQ(isas.empty(), !MayUse(InstructionSet::kSse4));

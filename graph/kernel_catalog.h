@@ -1,5 +1,5 @@
-// The question that planner, passes and lowering ask of kernels: what can run
-// this node on that device, and how?
+// The interface by which planner, passes and lowering find the kernels for a
+// node on a device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_KERNEL_CATALOG_H_
@@ -18,33 +18,33 @@
 
 namespace partita {
 
-// A kernel's workspace begins at a multiple of this many bytes.
+// The alignment of a kernel's workspace in bytes.
 inline constexpr int64_t kWorkspaceAlignment = 64;
 
 // One way to compute a node.
 struct KernelChoice {
   std::string kernel;            // "onednn.conv"; the part before the dot names
                                  // the library that binds it
-  std::vector<Layout> operands;  // what the kernel wants, one per operand
-  std::vector<Layout> results;   // what it gives
+  std::vector<Layout> operands;  // required layouts, one per operand
+  std::vector<Layout> results;   // layouts of the results
   int64_t workspace = 0;         // bytes
   std::vector<InPlacePair> in_place;
   double seconds = 0;      // on this device, launch included
   std::string arithmetic;  // see KernelBinding
-  // Plain loops, eval's or a library's reference implementation: right but
-  // slow, and named in the summary.
+  // Plain loops, eval or a library's reference implementation: correct but
+  // slow. The summary names such kernels.
   bool fallback = false;
-  // `operands` and `results` say row-major, but every value with the extents of
-  // result 0 may have any one layout instead, as long as all have the same.
+  // `operands` and `results` are row-major, but all values with the extents of
+  // result 0 may have any other common layout instead.
   bool any_layout = false;
 };
 
 // Native code for the fused nodes of a plan and one target.
-struct KernelImage {
-  friend bool operator==(const KernelImage&, const KernelImage&) = default;
+struct CodeObject {
+  friend bool operator==(const CodeObject&, const CodeObject&) = default;
   std::string target;            // "x86-64-avx512", "sm_90"
   std::vector<std::byte> bytes;  // a shared object, or PTX
-  // Read back from text, which holds no bytes: their size and hash, or 0.
+  // Set if parsed from text, which has no bytes: their size and hash, or 0.
   int64_t declared_size = 0;
   ContentHash declared_hash;
 };
@@ -55,14 +55,14 @@ class KernelCatalog {
   virtual ~KernelCatalog() = default;
 
   // Every way to compute `node` on `device`, best first; empty if there is
-  // none. Looks at the op, attributes, regions and the extents and dtypes of
-  // its operands and results, never at their present layouts.
+  // none. Depends on the op, attributes, regions and the extents and dtypes of
+  // its operands and results, not on their present layouts.
   virtual std::vector<KernelChoice> Choices(
       const OpView& node, const DeviceTraits& device) const = 0;
 
-  // Code for those of `nodes` that a generated kernel is bound to.
-  // Unimplemented, as here, if this catalog generates none.
-  virtual absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  // Native code for those of `nodes` with a generated kernel. Unimplemented
+  // (the default) if this catalog generates no code.
+  virtual absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes, const DeviceTraits& device) const;
 };
 

@@ -107,7 +107,7 @@ int64_t PhysicalOffset(const Layout& layout, absl::Span<const int64_t> dims,
     return offset;
   }
   const Shape physical = PhysicalDims(layout, dims);
-  // What is left of each index once the blocks inside have taken their share.
+  // The rest of each index after division by the blocks inside.
   Shape rest(index.begin(), index.end());
   absl::InlinedVector<int64_t, 2> inner(layout.blocks.size());
   for (size_t i = layout.blocks.size(); i-- > 0;) {

@@ -1,5 +1,5 @@
-// How a tensor's elements lie in memory: row-major, or an order of dimensions
-// with inner blocks.
+// The order of a tensor's elements in memory: row-major, or an order of
+// dimensions with inner blocks.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_LAYOUT_H_
@@ -18,7 +18,7 @@ namespace partita {
 using Shape = absl::InlinedVector<int64_t, 6>;
 
 // Written as letters for the dimensions, outermost first, then inner blocks,
-// each a size and the letter that it divides: `acdb` is a rank-4 tensor with
+// each a size and the letter of its dimension: `acdb` is a rank-4 tensor with
 // dimension 1 innermost (NHWC), `abcd16b` keeps 16 neighbours of dimension 1
 // together (nChw16c), `abcd16b16a` blocks two dimensions (OIhw16i16o). A
 // dimension that its block does not divide is padded with zeros.
@@ -48,8 +48,8 @@ absl::StatusOr<Layout> ParseLayout(absl::string_view text, int rank);
 // Puts a layout into the canonical form that the invariants ask for.
 Layout Canonical(Layout layout);
 
-// The extents as they lie in memory: outer dimensions in order (each divided,
-// rounded up, by its blocks), then one per block.
+// The extents in memory order: outer dimensions (each divided by its blocks,
+// rounded up), then one per block.
 Shape PhysicalDims(const Layout& layout, absl::Span<const int64_t> dims);
 
 // Position, in elements, of the element at `index` (one entry per dimension).

@@ -28,7 +28,7 @@ TEST(Layout, TheIdentityIsRowMajor) {
   EXPECT_EQ(*layout, Layout());
 }
 
-TEST(Layout, BadTextSaysWhatIsWrong) {
+TEST(Layout, ErrorsSayWhatIsWrong) {
   const auto why = [](absl::string_view text, int rank) {
     return std::string(ParseLayout(text, rank).status().message());
   };
@@ -50,7 +50,7 @@ TEST(Layout, BlocksPadTheirDimension) {
   EXPECT_EQ(type.ToString(), "f32[1, 20, 3, 3]{abcd16b}");
 }
 
-TEST(Layout, EveryElementHasAPlaceOfItsOwn) {
+TEST(Layout, EveryElementHasItsOwnPosition) {
   const Shape dims = {5, 7, 3};
   for (const char* text : {"cab", "abc4b", "bac2a3b2a"}) {
     const Layout layout = *ParseLayout(text, 3);
@@ -69,7 +69,7 @@ TEST(Layout, EveryElementHasAPlaceOfItsOwn) {
   }
 }
 
-TEST(ConvertLayout, ThereAndBackGivesTheSameBytesAndZeroPadding) {
+TEST(ConvertLayout, RoundTripKeepsBytesAndZerosPadding) {
   HostTensor plain(TensorType{DType::kI32, {3, 5, 2}, {}});
   for (int i = 0; i < 30; ++i) plain.data<int32_t>()[i] = i + 1;
   HostTensor blocked(
@@ -83,10 +83,10 @@ TEST(ConvertLayout, ThereAndBackGivesTheSameBytesAndZeroPadding) {
   EXPECT_EQ(back.data<int32_t>(), plain.data<int32_t>());
 }
 
-TEST(CheckType, RefusesWhatCannotBe) {
+TEST(CheckType, RefusesInvalidTypes) {
   EXPECT_FALSE(CheckType({DType::kF32, {-1}, {}}).ok());
   EXPECT_FALSE(CheckType({DType::kF32, {int64_t{1} << 62, 8}, {}}).ok());
-  // An empty tensor must not hide an absurd extent.
+  // An empty tensor must not hide an excessive extent.
   EXPECT_FALSE(CheckType({DType::kF32, {0, int64_t{1} << 62}, {}}).ok());
   EXPECT_FALSE(CheckType({DType::kF32, Shape(kMaxRank + 1, 1), {}}).ok());
   EXPECT_FALSE(CheckType({DType::kF32, {2}, *ParseLayout("ba", 2)}).ok());

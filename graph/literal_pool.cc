@@ -41,7 +41,7 @@ std::optional<ContentHash> ParseContentHash(absl::string_view hex) {
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
     const std::string& path) {
-  // Not blocking: a pipe of this name is refused below, not waited for.
+  // Non-blocking: a pipe of this name is refused below, without waiting.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::NotFoundError(
@@ -96,7 +96,7 @@ LiteralId LiteralPool::AddMapped(TensorType type,
                                  int64_t offset,
                                  std::optional<ContentHash> hash) {
   Literal& literal = literals_.emplace_back();
-  // The mapping itself begins at a page.
+  // The mapping must begin at a page.
   if (offset % (BitsOf(type.dtype) / 8) != 0) {
     literal.aligned = std::make_shared<AlignedCopy>();
   }

@@ -1,4 +1,4 @@
-// The constant tensors of a module: bytes that graphs refer to by id.
+// The constant tensors of a module, which graphs refer to by id.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_LITERAL_POOL_H_
@@ -18,7 +18,7 @@
 
 namespace partita {
 
-// 128 bits of XXH3 over the stored bytes; names a constant in text and plans.
+// XXH3 hash (128 bits) of the stored bytes; names a constant in text and plans.
 struct ContentHash {
   std::string ToString() const;  // 32 hexadecimal digits
   friend auto operator<=>(const ContentHash&, const ContentHash&) = default;
@@ -33,10 +33,10 @@ struct ContentHash {
 ContentHash HashBytes(absl::Span<const std::byte> bytes);
 std::optional<ContentHash> ParseContentHash(absl::string_view hex);
 
-// A file mapped read-only for as long as the object lives. It must stay as it
-// is meanwhile: reading bytes that were cut off ends the process (SIGBUS), as
-// with every mapped file, and bytes written in place may be seen or not.
-// Replace such a file by renaming a new one over it.
+// A file that is mapped read-only during the object's lifetime. The file must
+// not change: reading truncated bytes ends the process (SIGBUS), and it is
+// undefined whether in-place changes are seen. Replace such a file by renaming
+// a new one over it.
 class MappedFile {
  public:
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(
@@ -54,37 +54,37 @@ class MappedFile {
   absl::Span<const std::byte> bytes_;
 };
 
-// Literals are never changed and never removed, so ids and references stay
-// good, and a copy of the pool shares their bytes. Weights stay in their mapped
-// file until somebody reads them. Thread safety: reads may run in parallel once
-// nothing is added any more, except hash(), which remembers what it computed.
+// Literals are never changed or removed, so ids and references stay valid, and
+// a copy of the pool shares their bytes. Weights stay in their mapped file
+// until they are read. Thread safety: reads may run in parallel after the last
+// addition, except hash(), which caches its result.
 class LiteralPool {
  public:
   // Takes over the tensor's bytes.
   LiteralId Add(HostTensor tensor);
-  // Bytes that several pools hold.
+  // Adds bytes that several pools share.
   LiteralId AddShared(std::shared_ptr<const HostTensor> tensor);
-  // Refers to bytes of a mapped file, which is kept open. `offset` bytes from
-  // its start must hold type.num_bytes(); the caller has checked that, and that
-  // bools are 0 or 1. They need not be aligned. A hash that is known, as in a
-  // plan, is believed, so that nothing is read.
+  // Refers to type.num_bytes() bytes at `offset` of a mapped file, which is
+  // kept open. The caller has checked that the file has them, and that bools
+  // are 0 or 1. They need not be aligned. A known hash, as in a plan, is
+  // trusted, so that no byte is read.
   LiteralId AddMapped(TensorType type, std::shared_ptr<const MappedFile> file,
                       int64_t offset,
                       std::optional<ContentHash> hash = std::nullopt);
-  // A constant of which only type and hash are known, as in text read back.
+  // A constant with only type and hash, as in parsed text.
   LiteralId AddDeclared(TensorType type, ContentHash hash);
 
   int size() const { return static_cast<int>(literals_.size()); }
   const TensorType& type(LiteralId id) const;
-  // False for a declared literal: its bytes must not be read.
+  // False for a literal with only type and hash: its bytes must not be read.
   bool has_bytes(LiteralId id) const;
-  // The bytes where they lie, perhaps not aligned for their dtype.
+  // The stored bytes; they may not be aligned for their dtype.
   absl::Span<const std::byte> byte_span(LiteralId id) const;
-  // Aligned. Bytes of a file that are not are copied at the first call, once
-  // for all copies of the pool.
+  // The aligned tensor. Misaligned bytes of a file are copied at the first
+  // call, once for all copies of the pool.
   const HostTensor& tensor(LiteralId id) const;
   const ContentHash& hash(LiteralId id) const;
-  // Where the bytes lie, if they lie in a mapped file.
+  // The position of the bytes in a mapped file, if they are in one.
   struct FileRange {
     const MappedFile* file;
     int64_t offset;

@@ -1,4 +1,4 @@
-// Constants in mapped files: where their bytes lie, and when they are copied.
+// Tests when the bytes of constants in mapped files are copied.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/literal_pool.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr float kValues[] = {1, 2, 3};
 const TensorType kThree{DType::kF32, {3}, {}};
 
-// Three floats behind `lead` bytes.
+// Three floats after `lead` bytes.
 std::shared_ptr<const MappedFile> FileWith(int lead) {
   const std::string path = testing::TempDir() + "/literals.bin";
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -34,7 +34,7 @@ bool HoldsValues(const void* bytes) {
   return std::memcmp(bytes, kValues, sizeof(kValues)) == 0;
 }
 
-TEST(LiteralPool, AlignedBytesOfAFileAreReadWhereTheyLie) {
+TEST(LiteralPool, AlignedBytesOfAFileAreNotCopied) {
   const auto file = FileWith(8);
   LiteralPool pool;
   const LiteralId id = pool.AddMapped(kThree, file, 8);
@@ -57,7 +57,7 @@ TEST(LiteralPool, MisalignedBytesAreCopiedOnlyForTheirTensor) {
   EXPECT_EQ(&copy.tensor(id), &tensor) << "one copy for all pools";
 }
 
-TEST(LiteralPool, ThreadsThatReadAMisalignedTensorSeeOneCopy) {
+TEST(LiteralPool, ThreadsShareOneCopyOfAMisalignedTensor) {
   const auto file = FileWith(1);
   LiteralPool pool;
   const LiteralId id = pool.AddMapped(kThree, file, 1);

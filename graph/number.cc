@@ -8,7 +8,7 @@
 namespace partita {
 
 Number::Number(double value) : held_(value) {
-  // Doubles that bound the integers of 64 bits, themselves too large for them.
+  // The first doubles that are too large for 64-bit integers.
   constexpr double kTwoTo63 = 9223372036854775808.0;
   constexpr double kTwoTo64 = 18446744073709551616.0;
   const bool is_minus_zero = value == 0 && std::signbit(value);

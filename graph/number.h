@@ -1,4 +1,4 @@
-// A number that becomes an element of any type, exact as long as it is not one.
+// A number that can become an element of any type; exact until then.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_NUMBER_H_
@@ -21,8 +21,8 @@ inline constexpr bool kIsFloat =
     std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
     std::is_same_v<T, BFloat16>;
 
-// Rounds once to a float; truncates toward zero and clamps to an integer (a NaN
-// becomes 0); anything but zero is true.
+// To a float: rounds once. To an integer: truncates toward zero and clamps (a
+// NaN becomes 0). To bool: true unless zero.
 template <typename T>
 T Narrow(double value) {
   if constexpr (kIsFloat<T>) {
@@ -38,10 +38,10 @@ T Narrow(double value) {
   }
 }
 
-// An integer of 64 bits, with or without a sign, or a double: a double holds
-// no integer beyond 2^53 exactly. Equal numbers compare equal however they were
-// made, but -0.0, which a float element shows, is not 0, and a NaN equals the
-// NaN of its own bits.
+// A signed or unsigned 64-bit integer, or a double; a double cannot represent
+// all integers beyond 2^53. Equal numbers compare equal however they were made.
+// Exceptions: -0.0 is not 0, as float elements differ, and a NaN equals the NaN
+// with the same bits.
 class Number {
  public:
   using Held = std::variant<int64_t, uint64_t, double>;
@@ -57,11 +57,11 @@ class Number {
   }
   explicit Number(double value);
 
-  // An int64_t if the value is one, else an uint64_t if it is one.
+  // Stores an int64_t if the value fits, or else a uint64_t if it fits.
   const Held& held() const { return held_; }
   bool is_integer() const { return !std::holds_alternative<double>(held_); }
   double ToDouble() const;
-  // The integer modulo 2^64; of a double, the integer that it is narrowed to.
+  // The integer modulo 2^64; a double is narrowed to an integer first.
   uint64_t ToWrapped() const;
   // As an element of type T: as Narrow, but exact for integers.
   template <typename T>

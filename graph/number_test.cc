@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
 
-TEST(NumberTest, EqualValuesAreEqualHoweverTheyWereMade) {
+TEST(NumberTest, EqualityDoesNotDependOnTheSource) {
   EXPECT_EQ(Number(7), Number(7.0));
   EXPECT_EQ(Number(7), Number(uint8_t{7}));
   EXPECT_EQ(Number(INT64_MIN), Number(-0x1p63));
@@ -36,7 +36,7 @@ TEST(NumberTest, IntegersAreExactAndClampedToTheirType) {
   EXPECT_EQ(Number(0).To<bool>(), false);
 }
 
-TEST(NumberTest, OthersAreNarrowedAsDoublesAre) {
+TEST(NumberTest, OtherValuesAreNarrowedLikeDoubles) {
   EXPECT_EQ(Number(2.9).To<int32_t>(), 2);
   EXPECT_EQ(Number(double{NAN}).To<int32_t>(), 0);
   EXPECT_EQ(Number(1e300).To<int64_t>(), INT64_MAX);

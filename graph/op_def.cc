@@ -1,4 +1,4 @@
-// What every op declaration has in common.
+// Checks and defaults shared by all op declarations.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/op_def.h"

@@ -1,4 +1,4 @@
-// What an op is: the one declaration that every layer reads.
+// The declaration of an op, which every layer reads.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OP_DEF_H_
@@ -24,8 +24,8 @@ namespace partita {
 
 class GradBuilder;  // graph/ops/grad_builder.h
 
-// One operand. Optional operands come last; a variadic one is the last and
-// stands for one or more.
+// One operand. Optional operands come last. A variadic operand is the last and
+// means one or more.
 struct OperandDef {
   enum class Arity : uint8_t { kOne, kOptional, kVariadic };
   const char* name = nullptr;
@@ -34,8 +34,8 @@ struct OperandDef {
 inline constexpr auto kOptional = OperandDef::Arity::kOptional;
 inline constexpr auto kVariadic = OperandDef::Arity::kVariadic;
 
-// One attribute: its kind, and its default unless the node must give it.
-// Defaults of ints and floats are empty lists.
+// One attribute: its kind, and its default if it is not required. Defaults of
+// ints and floats are empty lists.
 struct AttrDef {
   const char* name = nullptr;
   AttributeKind kind = AttributeKind::kInt;
@@ -69,29 +69,30 @@ constexpr AttrDef RequiredAttr(const char* name, AttributeKind kind) {
   return {name, kind, true};
 }
 
-// How close a kernel or another order of evaluation must come to eval.
+// The allowed difference of a kernel, or another order of evaluation, from
+// eval.
 enum class Tolerance : uint8_t {
   kExact,        // the same bits
   kRounding,     // a few units in the last place
-  kReduction,    // grows with the number of summed elements
+  kReduction,    // proportional to the number of summed elements
   kApproximate,  // transcendental functions of fused kernels
 };
 
-// Floating-point operations and bytes moved, at least; for the roofline.
+// Lower bounds of floating-point operations and bytes moved, for the roofline.
 struct Cost {
   double flops = 0;
   double bytes = 0;
 };
 
-// Where infer puts the result types. Set checks the type first.
+// Receives the result types from infer. Set checks the type first.
 class Types {
  public:
   absl::Status Set(int result, TensorType type);
   std::vector<TensorType> types;
 };
 
-// An elementwise function: eval and code generation both start from it. Floats
-// are computed in double and rounded once; integers exactly, wrapping.
+// An elementwise function, used by eval and by code generation. Floats are
+// computed in double and rounded once; integers are exact and wrap.
 struct ScalarFunction {
   double (*on_double)(absl::Span<const double> x, const OpView& op) = nullptr;
   int64_t (*on_int)(absl::Span<const int64_t> x, const OpView& op) = nullptr;
@@ -100,7 +101,7 @@ struct ScalarFunction {
 };
 
 // Bytes that an op moves unchanged: `count` blocks of `block` bytes, from
-// operand to result, row-major on both sides.
+// operand to result. Both are row-major.
 struct ByteMove {
   int operand = 0;
   int result = 0;
@@ -116,7 +117,7 @@ struct OpTraits {
   bool elementwise = false;  // ScalarFunction over broadcast operands
   bool commutative = false;
   bool random = false;          // never folded or merged
-  bool reads_variable = false;  // value comes from a module variable
+  bool reads_variable = false;  // the result is a module variable
   bool placed_only =
       false;  // copy, reorder: made by the compiler, not by users
   bool keeps_layout = false;  // any one layout for all operands and results
@@ -139,25 +140,25 @@ struct OpDef {
   OpTraits traits = {};
   const ScalarFunction* scalar = nullptr;
 
-  // Result types from operand types and attributes. Layouts are not its
-  // business. Uses BadOp for every fault.
+  // Result types from operand types and attributes, without layouts. Uses BadOp
+  // for every error.
   absl::Status (*infer)(const OpView& op, Types& results) = nullptr;
-  // The meaning, over row-major tensors of the inferred types; results are
-  // allocated, and zeroed, by the caller. Fails only on what data decide (an
-  // index out of range).
+  // The reference semantics, over row-major tensors of the inferred types. The
+  // caller allocates and zeroes the results. Fails only on bad data (an index
+  // out of range).
   absl::Status (*eval)(const OpView& op, absl::Span<const HostTensor> operands,
                        absl::Span<HostTensor> results) = nullptr;
-  // Yields the gradient of each float operand that is needed, as nodes.
+  // Builds nodes for the gradient of each float operand that needs one.
   // Missing: not differentiable.
   absl::Status (*gradient)(GradBuilder& builder) = nullptr;
   Cost (*cost)(const OpView& op) = nullptr;
   DimensionRule (*dimension_rule)(const OpView& op) = nullptr;
-  // Attributes of the piece [begin, end) of a factor; missing: the same as the
-  // whole's. Ops whose attributes speak of extents (shapes, pads) need it.
-  void (*piece_attributes)(const OpView& op, int factor, int64_t begin,
+  // Attributes of the shard [begin, end) of a factor. Missing: the same as for
+  // the whole node. Ops with extents in attributes (shapes, pads) need it.
+  void (*shard_attributes)(const OpView& op, int factor, int64_t begin,
                            int64_t end, Attributes& attributes) = nullptr;
-  // For an op that only moves bytes: which; nullopt if these attributes make it
-  // do more than ByteMove can say. Missing: the op computes.
+  // The moves of an op that only moves bytes; nullopt if ByteMove cannot
+  // describe them for these attributes. Missing: the op computes.
   std::optional<std::vector<ByteMove>> (*moves)(const OpView& op) = nullptr;
 };
 
@@ -169,8 +170,9 @@ AttributeValue DefaultValue(const AttrDef& attr);
 
 // The attributes that differ from their defaults.
 Attributes WithoutDefaults(const OpDef& op, const Attributes& attributes);
-// What inference may rely on: operand count, region count, attributes that
-// exist, of the declared kinds, none missing. BadOp otherwise.
+// Checks what inference relies on: operand count, region count, and that all
+// attributes are declared, of the declared kinds, and none is missing. BadOp
+// otherwise.
 absl::Status CheckSignature(const OpView& op);
 
 // The default rule: every dimension whole.

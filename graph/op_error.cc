@@ -8,7 +8,7 @@
 namespace partita {
 namespace {
 
-// A node under construction has no results yet: it is known by its operands.
+// A node under construction has no results yet: errors name its operands.
 std::string Describe(const OpView& op) {
   if (op.num_results() > 0 || op.num_operands() == 0) return op.ToString();
   const std::string& name = op.operand(0).name();

@@ -1,4 +1,4 @@
-// The only way to report a fault in a user's graph.
+// The error for a fault in a user's graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OP_ERROR_H_

@@ -33,13 +33,13 @@ class ValueView {
   bool has_one_reader() const {
     return num_uses() + graph_->is_output(id_) == 1;
   }
-  // The node that reads the value, if there is one read and no other reader.
+  // The node that reads the value, if it has exactly one use.
   std::optional<OpView> only_reader() const;
-  // True if a `constant` node defines the value and its bytes are at hand.
-  // Reads none of them.
+  // True if a `constant` node defines the value and its bytes are available.
+  // Does not read them.
   bool is_constant() const { return KnownLiteral().valid(); }
-  // The bytes of such a constant, or null. Asking for those of a weight may
-  // copy it (LiteralPool::tensor), so look at the type first.
+  // The bytes of such a constant, or null. May copy a large weight
+  // (LiteralPool::tensor), so check the type first.
   const HostTensor* constant() const;
 
  private:
@@ -48,9 +48,8 @@ class ValueView {
   ValueId id_;
 };
 
-// Attribute accessors return the stored value or the default that the op
-// declares; asking for one that the op does not declare is a bug and ends the
-// program.
+// Attribute accessors return the stored value or the op's default. Access to an
+// undeclared attribute is a bug and ends the program.
 class OpView {
  public:
   OpView(const Graph* graph, NodeId id) : graph_(graph), id_(id) {}

@@ -1,4 +1,4 @@
-// A payload.
+// Stores the option's name as a payload.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/option_error.h"

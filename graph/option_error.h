@@ -1,4 +1,4 @@
-// Errors about an option of a request, which say which one it is.
+// Errors that name the option of a request that caused them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPTION_ERROR_H_
@@ -11,12 +11,12 @@
 
 namespace partita {
 
-// The same error, about the option of that name ("batch-input"), with which its
-// message begins: "batch-input: found ..." or "pin h=gpu:7: found ...". Who
-// took the option from a command line can name its flag.
+// Marks an error as caused by the option of that name ("batch-input"). Its
+// message begins with the name: "batch-input: found ..." or "pin h=gpu:7: found
+// ...". A command line can then name the flag.
 absl::Status OfOption(absl::string_view option, absl::Status status);
 
-// The option that the error is about; empty if it is about none.
+// The option that caused the error; empty if none.
 std::string OptionOf(const absl::Status& status);
 
 }  // namespace partita

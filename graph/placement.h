@@ -1,5 +1,5 @@
-// Where a node runs, how its values are divided, and what computes it: what
-// planner and kernel choice write on a graph.
+// A node's devices, the shardings of its values, and its kernel: what planner
+// and kernel choice write on a graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_PLACEMENT_H_
@@ -18,18 +18,18 @@ namespace partita {
 enum class Reduction : uint8_t { kSum, kMax, kMin, kAnd, kOr };
 absl::string_view ReductionName(Reduction reduction);
 
-// How one value lies on the members of a device set.
+// The sharding of one value over the ranks of a device set.
 struct Sharding {
   enum class Kind : uint8_t { kReplicated, kSplit, kPartial };
   friend bool operator==(const Sharding&, const Sharding&) = default;
 
   Kind kind = Kind::kReplicated;
-  int dim = 0;                            // kSplit: the dimension divided
-  Reduction reduction = Reduction::kSum;  // kPartial: how the members join
-  // kSplit: so many indices of the dimension stay together, as those of one
-  // sample do where a reshape has merged samples and tokens. It divides the
-  // extent, and is 1 where members hold equal numbers of units, and so the same
-  // without it.
+  int dim = 0;                            // kSplit: the split dimension
+  Reduction reduction = Reduction::kSum;  // kPartial: of the ranks' values
+  // kSplit: the number of indices that stay together, such as the tokens of one
+  // sample after a reshape that merges samples and tokens. It divides the
+  // extent. It is 1 if all ranks have equal numbers of units, as it makes no
+  // difference then.
   int64_t unit = 1;
 };
 
@@ -42,21 +42,19 @@ struct Interval {
   int64_t end = 0;
 };
 
-// What member `member` of `members` holds of a split dimension of extent n:
-// of its n/unit units the m-th share, so that uneven extents are right. Extents
-// are below 2^46 and members below 2^16, so no product overflows.
-inline Interval MemberShare(int64_t extent, int64_t unit, int member,
-                            int members) {
+// The interval of rank `rank` of `ranks` in a split dimension: the extent's
+// units are distributed as evenly as possible. Extents are below 2^46 and ranks
+// below 2^16, so no product overflows.
+inline Interval RankInterval(int64_t extent, int64_t unit, int rank,
+                             int ranks) {
   const int64_t units = extent / unit;
-  return {units * member / members * unit,
-          units * (member + 1) / members * unit};
+  return {units * rank / ranks * unit, units * (rank + 1) / ranks * unit};
 }
 
-// The devices of a node, by name ("gpu:0"), and the sharding of its values;
-// until a planner has run, the user's own choice (a pin) on the nodes that have
-// one. No devices: not placed yet. One device: nothing is divided. With
-// several, `operands` and `results` hold one entry per value, or are empty when
-// all are replicated.
+// The devices of a node, by name ("gpu:0"), and the shardings of its values.
+// Before a planner runs, nodes with a pin have the user's choice. No devices:
+// not placed yet. One device: values are whole. Several devices: `operands` and
+// `results` have one entry per value, or are empty if all are replicated.
 struct Placement {
   bool placed() const { return !devices.empty(); }
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -66,21 +64,21 @@ struct Placement {
   std::vector<Sharding> results;
 };
 
-// An operand whose bytes a result may take over exactly.
+// A result that may overwrite an operand, exactly in place.
 struct InPlacePair {
   int operand;
   int result;
   friend bool operator==(const InPlacePair&, const InPlacePair&) = default;
 };
 
-// What computes a node, written by the pass choose_kernels.
+// The kernel of a node, written by the pass choose_kernels.
 struct KernelBinding {
   friend bool operator==(const KernelBinding&, const KernelBinding&) = default;
 
   std::string kernel;     // "onednn.conv"
-  int64_t workspace = 0;  // bytes of scratch that the plan must reserve
-  std::vector<InPlacePair> in_place;  // what this kernel tolerates
-  // Names everything that fixes the result's bits beside operands and types:
+  int64_t workspace = 0;  // scratch bytes that the plan must reserve
+  std::vector<InPlacePair> in_place;  // pairs that this kernel supports
+  // Everything that determines the result's bits, besides operands and types:
   // kernel, library version, instruction set, threads, order of reduction.
   std::string arithmetic;
 };

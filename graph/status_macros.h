@@ -1,4 +1,4 @@
-// The two macros that pass an error on to the caller.
+// Two macros that return an error to the caller.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_STATUS_MACROS_H_

@@ -9,8 +9,8 @@
 namespace partita {
 namespace {
 
-// True if dims[0] * dims[1] * ... exceeds `limit`; zeros are skipped so that an
-// empty tensor cannot hide an absurd extent.
+// True if dims[0] * dims[1] * ... exceeds `limit`. Zeros are skipped, so that
+// an empty tensor cannot hide an excessive extent.
 bool ProductExceeds(absl::Span<const int64_t> dims, int64_t limit) {
   int64_t product = 1;
   for (int64_t dim : dims) {

@@ -15,19 +15,19 @@
 namespace partita {
 
 inline constexpr int kMaxRank = 12;
-// No tensor may take more bytes than this; it keeps every product of extents
-// far from overflow (2^46 bytes are 64 TiB).
+// The largest size of a tensor in bytes (64 TiB). It keeps every product of
+// extents far from overflow.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
 
-// `f32[1, 64, 56, 56]{abcd16b}`. The counts below hold for types that pass
-// CheckType; every type that enters a graph has passed it.
+// `f32[1, 64, 56, 56]{abcd16b}`. The counts below need a type that passes
+// CheckType; every type in a graph has passed it.
 struct TensorType {
   int rank() const { return static_cast<int>(dims.size()); }
   // Product of the extents; 1 for a scalar.
   int64_t num_elements() const;
-  // Elements in memory, the layout's padding counted.
+  // Elements in memory, including the layout's padding.
   int64_t num_stored_elements() const;
-  // Bytes in memory, padding counted.
+  // Bytes in memory, including padding.
   int64_t num_bytes() const;
   std::string ToString() const;
   // The same type laid out row-major.
@@ -44,7 +44,7 @@ struct TensorType {
 // rank, or more than kMaxTensorBytes.
 absl::Status CheckType(const TensorType& type);
 
-// The product of extents that are known to be sound; 1 for none.
+// The product of valid extents; 1 for none.
 int64_t Product(absl::Span<const int64_t> dims);
 // Row-major strides, in elements.
 Shape RowMajorStrides(absl::Span<const int64_t> dims);

@@ -1,4 +1,4 @@
-// Asks the system and the environment.
+// Queries the system and the environment.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/thread_limits.h"

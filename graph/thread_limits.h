@@ -1,4 +1,4 @@
-// How many threads this process may have.
+// The number of threads that this process may have.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_THREAD_LIMITS_H_
@@ -8,12 +8,12 @@
 
 namespace partita {
 
-// By its control group, its user's limit and the system's, all threads that
-// there are already included, and never more than 8,192: beyond any of them
-// OpenMP ends the process.
+// The limit of its control group, its user and the system, including existing
+// threads, and at most 8,192. OpenMP ends the process beyond any of these
+// limits.
 int64_t MostThreads();
 
-// Of one OpenMP team, by OMP_THREAD_LIMIT; the largest int if nobody set it.
+// The limit of one OpenMP team from OMP_THREAD_LIMIT; default: the largest int.
 int MostTeamThreads();
 
 }  // namespace partita

@@ -9,9 +9,9 @@ namespace partita {
 namespace {
 
 struct Form {
-  uint32_t least;  // the least code that needs this many bytes
+  uint32_t least;  // the smallest code with this many bytes
   uint8_t mask;    // of the first byte's fixed bits
-  uint8_t lead;    // what they are
+  uint8_t lead;    // their values
 };
 constexpr Form kForms[] = {{0, 0x80, 0x00},
                            {0x80, 0xe0, 0xc0},

@@ -14,13 +14,14 @@ namespace partita {
 
 inline constexpr uint32_t kMaxCodePoint = 0x10ffff;
 
-// A Unicode character: no surrogate, none beyond kMaxCodePoint.
+// True for a Unicode character: not a surrogate, not above kMaxCodePoint.
 bool IsCodePoint(uint32_t code);
-// Cuts the first character off `text`, or nothing if it is not well-formed.
+// Removes the first character from `text` and returns it. Nothing if it is not
+// well-formed.
 std::optional<uint32_t> TakeCodePoint(absl::string_view& text);
 void AppendCodePoint(uint32_t code, std::string& text);
-// The text with U+FFFD in the place of each byte that is not well-formed: what
-// a name of any bytes is written as where others read UTF-8.
+// The text with U+FFFD in place of each byte that is not well-formed. Used to
+// write names with arbitrary bytes as UTF-8.
 std::string ValidUtf8(absl::string_view text);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// The checks of graphs and modules, one function a kind of fault.
+// The checks of graphs and modules, one function for each kind of fault.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/verifier.h"
@@ -107,7 +107,7 @@ class GraphVerifier {
     CheckOperands(op);
     CheckResults(op);
     for (size_t i = 0; i < op.node().regions.size(); ++i) CheckBody(op, i);
-    // What is wrong so far may make inference read what is not there.
+    // Inference may crash on a node with the faults found so far.
     if (faults_.size() == before) CheckAgainstOp(op);
     if (faults_.size() == before) {
       CheckPlacement(At(op), op.node().placement, op.node().operands,
@@ -123,7 +123,7 @@ class GraphVerifier {
         faults_.Add(
             At(op),
             absl::StrCat("operand ", i, " without a definition before it"),
-            "an input or an earlier result", "move the node behind it");
+            "an input or an earlier result", "move the node after it");
       }
       if (Exists(operand)) uses_[operand.index].push_back({op.id(), i});
     }
@@ -200,7 +200,7 @@ class GraphVerifier {
     for (const std::string& device : placement.devices) {
       if (!device.empty() && seen.insert(device).second) continue;
       faults_.Add(at, absl::StrCat("device \"", device, "\" twice or unnamed"),
-                  "each device once", "mend the device set");
+                  "each device once", "correct the device set");
     }
     CheckShardings(at, "operand", placement.operands, operands);
     CheckShardings(at, "result", placement.results, results);
@@ -224,12 +224,13 @@ class GraphVerifier {
         faults_.Add(at,
                     absl::StrCat(kind, " ", i, " split at ", split.dim, " of ",
                                  type.ToString()),
-                    "one of its dimensions", "mend the sharding");
+                    "one of its dimensions", "correct the sharding");
       } else if (split.unit < 1 || type.dims[split.dim] % split.unit != 0) {
         faults_.Add(at,
                     absl::StrCat(kind, " ", i, " of ", type.ToString(),
                                  " split at ", split.dim, " by ", split.unit),
-                    "a unit that divides the dimension", "mend the sharding");
+                    "a unit that divides the dimension",
+                    "correct the sharding");
       }
     }
   }
@@ -239,9 +240,9 @@ class GraphVerifier {
     if (!kernel.has_value()) return;
     if (kernel->workspace < 0) {
       faults_.Add(At(op), absl::StrCat("workspace ", kernel->workspace),
-                  "0 bytes or more", "mend the kernel binding");
+                  "0 bytes or more", "correct the kernel binding");
     }
-    // A sum over micro-batches takes in the sum so far.
+    // A sum over micro-batches may have the sum so far as an operand.
     const int operands = op.num_operands() + (op.is(kAccumulate) ? 1 : 0);
     for (const InPlacePair& pair : kernel->in_place) {
       if (pair.operand >= 0 && pair.operand < operands && pair.result >= 0 &&
@@ -251,7 +252,7 @@ class GraphVerifier {
       faults_.Add(
           At(op),
           absl::StrCat("in-place pair ", pair.operand, " -> ", pair.result),
-          "an operand and a result of the node", "mend the kernel binding");
+          "an operand and a result of the node", "correct the kernel binding");
     }
   }
 
@@ -287,7 +288,7 @@ class GraphVerifier {
     if (!is_body_) CheckOutputNames();
   }
 
-  // Callers ask for outputs by name; nobody asks those of a body.
+  // Callers find outputs by name; outputs of a body need no names.
   void CheckOutputNames() {
     absl::flat_hash_set<absl::string_view> seen;
     for (const std::string& name : graph_.output_names()) {
@@ -308,7 +309,7 @@ class GraphVerifier {
       }
       if (!Exists(update.value) || !defined_[update.value.index]) {
         faults_.Add(at, "a value that nothing defines", "an input or a result",
-                    "mend the update");
+                    "correct the update");
       }
       if (!seen.insert(update.variable).second) {
         faults_.Add(at, "a second update", "one a variable",
@@ -321,8 +322,8 @@ class GraphVerifier {
   const std::string where_;  // "@f", "@f: fused %y: body 0"
   const bool is_body_;
   Faults& faults_;
-  std::vector<bool> defined_;           // by value id, as far as we have come
-  std::vector<std::vector<Use>> uses_;  // by value id, as the nodes have them
+  std::vector<bool> defined_;           // by value id, up to the current node
+  std::vector<std::vector<Use>> uses_;  // by value id, from the operands
 };
 
 void CheckVariableType(const Module& module, absl::string_view at,
@@ -404,7 +405,7 @@ absl::Status VerifyModule(const Module& module) {
     }
     const size_t before = faults.size();
     GraphVerifier(*function, where, /*is_body=*/false, faults).Run();
-    // Types of values that do not exist cannot be compared.
+    // Values that do not exist have no types to compare.
     if (faults.size() == before) CheckVariablesOf(module, *function, faults);
   }
   return faults.ToStatus();

@@ -1,4 +1,4 @@
-// Checks what every graph must keep.
+// Checks the invariants of every graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_VERIFIER_H_
@@ -9,18 +9,18 @@
 
 namespace partita {
 
-// Definitions before uses; use lists that agree with the operands; attributes,
-// operands and bodies as the op declares them; types as it infers them, with
-// layouts of their rank; outputs and updates that exist; placements and kernel
-// bindings that fit their node. InvalidArgument with the first 20 faults, one a
-// line, such as
+// Definitions precede uses. Use lists agree with operands. Attributes, operands
+// and bodies are as the op declares them. Types are as it infers them, with
+// layouts of their rank. Outputs and updates exist. Placements and kernel
+// bindings fit their node. InvalidArgument with the first 20 faults, one on
+// each line, such as
 //
 //   @f: relu %y: found operand 0 without a definition before it; expected an
-//   input or an earlier result; move the node behind it
+//   input or an earlier result; move the node after it
 absl::Status Verify(const Graph& graph);
 
-// Each function; that its variables are the module's, of their types, and
-// updated once at most; and that names are not given twice.
+// Checks each function, that its variables are the module's with the same types
+// and at most one update, and that names are unique.
 absl::Status VerifyModule(const Module& module);
 
 }  // namespace partita

@@ -48,10 +48,10 @@ TEST(Verifier, AUseBeforeItsDefinition) {
   graph.MoveBefore(graph.order()[1], graph.order()[0]);
   EXPECT_EQ(Fault(graph),
             "@f: neg %z: found operand 0 without a definition before it; "
-            "expected an input or an earlier result; move the node behind it");
+            "expected an input or an earlier result; move the node after it");
 }
 
-TEST(Verifier, AnOperandChangedBehindTheUseLists) {
+TEST(Verifier, AnOperandChangedWithoutTheUseLists) {
   const Module module = TwoOps();
   Graph& graph = module.main();
   graph.node(graph.order()[1]).operands[0] = graph.inputs()[0];
@@ -107,7 +107,7 @@ TEST(Verifier, AnOutputOfAnErasedNode) {
             "result; set the outputs again");
 }
 
-TEST(Verifier, OutputsOfOneNameCannotBeAskedFor) {
+TEST(Verifier, OutputsMustHaveDifferentNames) {
   const Module module = TwoOps();
   Graph& graph = module.main();
   const ValueId y = graph.node(graph.order()[0]).results[0];
@@ -127,11 +127,11 @@ TEST(Verifier, PlacementsThatDoNotFit) {
       .results = {{.kind = Sharding::Kind::kSplit, .dim = 2}}};
   EXPECT_EQ(Fault(graph),
             "@f: input %x: found device \"gpu:0\" twice or unnamed; expected "
-            "each device once; mend the device set\n"
+            "each device once; correct the device set\n"
             "@f: relu %y: found 2 operand shardings; expected 1 or none; write "
             "one for each\n"
             "@f: relu %y: found result 0 split at 2 of f32[2, 3]; expected one "
-            "of its dimensions; mend the sharding");
+            "of its dimensions; correct the sharding");
 }
 
 TEST(Verifier, AUnitDividesTheDimension) {
@@ -150,7 +150,7 @@ TEST(Verifier, AUnitDividesTheDimension) {
                                   "split at 1 by ",
                                   unit,
                                   "; expected a unit that divides the "
-                                  "dimension; mend the sharding"));
+                                  "dimension; correct the sharding"));
   }
 }
 
@@ -159,14 +159,15 @@ TEST(Verifier, KernelBindingsThatDoNotFit) {
   Graph& graph = module.main();
   graph.node(graph.order()[0]).kernel =
       KernelBinding{.kernel = "k", .workspace = -1, .in_place = {{0, 1}}};
-  EXPECT_EQ(Fault(graph),
-            "@f: relu %y: found workspace -1; expected 0 bytes or more; mend "
-            "the kernel binding\n"
-            "@f: relu %y: found in-place pair 0 -> 1; expected an operand and "
-            "a result of the node; mend the kernel binding");
+  EXPECT_EQ(
+      Fault(graph),
+      "@f: relu %y: found workspace -1; expected 0 bytes or more; correct "
+      "the kernel binding\n"
+      "@f: relu %y: found in-place pair 0 -> 1; expected an operand and "
+      "a result of the node; correct the kernel binding");
 }
 
-TEST(Verifier, FaultsInBodiesAreFoundThere) {
+TEST(Verifier, FaultsInBodiesAreFound) {
   const Module module = Parsed(R"(graph @f(%x: f32[2]) -> f32[2] {
   %y = fused %x (%p: f32[2]) {
     %q = relu %p
@@ -205,7 +206,7 @@ graph @f(%x: f32[3]) -> () {
             "declared; mend one of them");
 }
 
-TEST(Verifier, NamesAreGivenOnce) {
+TEST(Verifier, NamesAreUnique) {
   Module module;
   module.AddFunction("f");
   module.AddFunction("f");

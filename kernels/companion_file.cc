@@ -1,4 +1,4 @@
-// The folders, in order.
+// The folders, in search order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/companion_file.h"

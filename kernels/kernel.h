@@ -19,13 +19,13 @@
 
 namespace partita {
 
-// What one launch touches. Pointers are to device memory of the kernel's
-// device; sizes and layouts are those of the node's types, fixed at binding.
+// The memory of one launch. Pointers are to memory of the kernel's device;
+// sizes and layouts are those of the node's types, fixed at binding.
 struct LaunchArgs {
   void* stream = nullptr;  // the device's native stream; null on the CPU
   absl::Span<void* const> operands;
   absl::Span<void* const> results;
-  void* workspace = nullptr;  // at a multiple of kWorkspaceAlignment
+  void* workspace = nullptr;  // aligned to kWorkspaceAlignment
 };
 
 // A kernel bound to one node. Launch allocates nothing, reads and writes only
@@ -38,16 +38,16 @@ class BoundKernel {
 };
 
 struct BindRequest {
-  OpView node;                   // types, layouts, attributes, body
-  const KernelBinding* binding;  // kernel, workspace budget, in-place pairs
-  const DeviceTraits* device;    // threads and instruction set to bind for
-  const KernelImage* image = nullptr;  // generated code of this device, if any
-  // A host kernel for a device that is only played: its workspace lies outside
-  // the arena, and it may keep constants in layouts of its own.
+  OpView node;                       // types, layouts, attributes, body
+  const KernelBinding* binding;      // kernel, workspace budget, in-place pairs
+  const DeviceTraits* device;        // threads and instruction set to bind for
+  const CodeObject* code = nullptr;  // this device's generated code, if any
+  // True for a host kernel that emulates another device's: its workspace is
+  // outside the arena, and it may keep constants in layouts of its own.
   bool stands_in = false;
 };
 
-// Which kernel it is, in the words of KernelBinding.
+// The kernel's identity, in terms of KernelBinding.
 struct KernelIdentity {
   friend bool operator==(const KernelIdentity&,
                          const KernelIdentity&) = default;
@@ -56,12 +56,12 @@ struct KernelIdentity {
   std::string arithmetic;
 };
 
-// What a library gives for a node: whatever the plan asked for, it says what it
-// is and what it tolerates.
+// A library's kernel for a node: it states its identity and what it allows,
+// whatever the plan asked for.
 struct LibraryKernel {
   std::unique_ptr<BoundKernel> kernel;
   KernelIdentity identity;
-  // Which result may have the bytes of which operand. All else is apart.
+  // Which results may overwrite which operands. All other memory is disjoint.
   std::vector<InPlacePair> in_place;
 };
 
@@ -72,10 +72,10 @@ class KernelLibrary {
   virtual ~KernelLibrary() = default;
   virtual absl::string_view name() const = 0;
   // KernelBinding::kernel is one of this library's, or only its name: then any
-  // that computes the node.
-  // Called on the thread that will launch. ResourceExhausted, with both
-  // numbers, if the kernel needs more than the budget; Unimplemented if this
-  // library cannot compute the node as the plan binds it.
+  // kernel that computes the node. Called on the thread that will launch.
+  // ResourceExhausted, with both numbers, if the kernel needs more than the
+  // budget; Unimplemented if this library cannot compute the node as the plan
+  // binds it.
   virtual absl::StatusOr<LibraryKernel> Bind(
       const BindRequest& request) const = 0;
 };

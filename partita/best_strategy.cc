@@ -1,4 +1,4 @@
-// Compares strategies by their predictions, and gathers their refusals.
+// Compares strategies by their predictions, and collects their refusals.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/best_strategy.h"
@@ -17,7 +17,7 @@
 namespace partita {
 namespace {
 
-// What the prediction says of the goal: the less, the better.
+// The prediction in terms of the goal; smaller is better.
 double Score(const Prediction& prediction, Goal goal) {
   return goal == Goal::kLatency ? prediction.latency_seconds
                                 : prediction.step_seconds;
@@ -32,7 +32,7 @@ absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
   return plan;
 }
 
-// What was predicted for the strategy that had the same plan.
+// Copies the prediction of the strategy that had the same plan.
 void TakeOver(const CompileReport& report, const std::string& strategy,
               Candidate& candidate) {
   const Candidate& same = *absl::c_find_if(
@@ -42,7 +42,7 @@ void TakeOver(const CompileReport& report, const std::string& strategy,
   candidate.latency_seconds = same.latency_seconds;
 }
 
-// One refusal, and all strategies that told it.
+// One refusal, and all strategies with it.
 struct Refused {
   std::vector<std::string> strategies;
   absl::Status status;
@@ -59,7 +59,8 @@ void Add(std::vector<Refused>& refusals, const std::string& strategy,
   same->strategies.push_back(strategy);
 }
 
-// A fault of the request, which all strategies refuse alike, is told alone.
+// An error of the request, which all strategies refuse alike, is reported
+// alone.
 absl::Status NothingFits(const std::vector<Refused>& refusals) {
   if (refusals.size() == 1) return refusals[0].status;
   std::string text = "found no strategy whose plan fits this machine:";

@@ -1,4 +1,4 @@
-// What `auto` does: tries strategies and keeps the best plan.
+// Strategy `auto`: tries strategies and keeps the best plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_BEST_STRATEGY_H_
@@ -17,10 +17,10 @@ struct BestPlan {
   Prediction prediction;
 };
 
-// The best of these strategies' plans by `goal`; of equals the earlier
-// strategy's, which is the simpler. Fills in the report's strategy and
-// candidates. If none fits, the refusals, equal ones once; with ShortageOf the
-// least short, if memory is what some lack.
+// The best of these strategies' plans by `goal`; among equals the earlier,
+// simpler strategy's. Fills in the report's strategy and candidates. If none
+// fits: the refusals, equal ones once; if some lack memory, with the smallest
+// shortage as ShortageOf.
 absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
                                        absl::Span<const Planner> planners,
                                        Goal goal);

@@ -1,4 +1,4 @@
-// The kernels of this build, as planners and compilers ask for them.
+// The kernels of this build, for planners and compilers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_CATALOGS_H_
@@ -10,14 +10,14 @@
 namespace partita {
 
 // Every catalog of this build, joined by device kind: oneDNN, generated code
-// and eval for the CPU, the declared catalog for cuda.
+// and eval for the CPU, the cost-only catalog for cuda.
 const KernelCatalog& BuiltInCatalog();
 
-// The same without kernels that stray from IEEE 754: see
+// The same without kernels that violate IEEE 754: see
 // docs/internals/numerics.md.
 const KernelCatalog& BuiltInIeeeCatalog();
 
-// What went wrong when they were asked about such a device: see host_kernels.h.
+// Errors of these catalogs for such a device: see host_kernels.h.
 absl::Status CheckBuiltInCatalog(const DeviceTraits& device);
 
 }  // namespace partita

@@ -12,15 +12,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/batch.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "partita/catalogs.h"
 #include "partita/compile_request.h"
-#include "partita/plan_images.h"
+#include "partita/plan_code.h"
 #include "placement/lower/lower.h"
 #include "placement/partition/fill_buckets.h"
 #include "placement/partition/partition.h"
@@ -75,7 +75,7 @@ absl::Status Compilation::Stage(absl::string_view name,
   if (options_.progress) options_.progress(name);
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = work();
-  // What a catalog could not say explains whatever follows from it.
+  // A catalog's error explains everything that follows from it.
   for (const DeviceTraits& device : traits_) {
     PARTITA_RETURN_IF_ERROR(CheckBuiltInCatalog(device));
   }
@@ -141,7 +141,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   PlannerOptions options = options_.planner;
   options.micro_batches = parts;
   options.batch = parts.count > 1
-                      ? BatchOfInputs(function, parts.divided_inputs)
+                      ? BatchOfInputs(function, parts.sharded_inputs)
                       : FindBatch(function, options_.batch_inputs);
   options.follows_variables = WriteHomes(homes, function);
   PARTITA_ASSIGN_OR_RETURN(
@@ -157,7 +157,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   DecideHomes(function, homes);
   PARTITA_RETURN_IF_ERROR(
       FillBuckets(function, options_.bucket_bytes.value_or(kUsualBucketBytes),
-                  VaryingValues(function, parts.divided_inputs)));
+                  VaryingValues(function, parts.sharded_inputs)));
   PARTITA_RETURN_IF_ERROR(Verify(function));
   return VerifySplit(*before, function);
 }
@@ -250,7 +250,7 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
 absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {
   Prediction prediction;
   PARTITA_RETURN_IF_ERROR(Stage("predict", [&]() -> absl::Status {
-    // Has the node ids that the plan's graphs have, which began as clones too.
+    // Has the node ids of the plan's graphs, which start as clones too.
     const Module source = source_.Clone();
     PARTITA_ASSIGN_OR_RETURN(
         prediction, PredictPlan(attempt.plan, source, machine_, catalog_,
@@ -260,8 +260,8 @@ absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {
   return prediction;
 }
 
-absl::Status Compilation::BuildImages(Plan& plan) {
-  return Stage("images", [&] { return BuildPlanImages(traits_, plan); });
+absl::Status Compilation::BuildCode(Plan& plan) {
+  return Stage("native code", [&] { return BuildPlanCode(traits_, plan); });
 }
 
 absl::Status Compilation::Prove(Plan& plan) {

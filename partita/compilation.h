@@ -1,4 +1,4 @@
-// One module on its way to a plan: the stages of the chain, each timed.
+// The compilation of one module: its stages, each timed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_COMPILATION_H_
@@ -28,16 +28,16 @@
 
 namespace partita {
 
-// One attempt: a placed module on its way to a plan, and what was learned.
+// One attempt: a placed module on its way to a plan, with its notes.
 struct Attempt {
   Plan plan;
   std::vector<EntryNotes> notes;                  // by entry
   std::vector<std::vector<ChosenKernel>> chosen;  // by entry
-  // The module after these stages, where somebody asked for it.
+  // The module's text after these stages, if requested.
   std::string placed_text;
   std::string kernels_text;
-  // The strategy that had placed the module alike, and so has this plan; then
-  // there is nothing else.
+  // The strategy with the same placement, and so the same plan; all other
+  // fields are then empty.
   std::string repeats;
 };
 
@@ -47,44 +47,45 @@ class Compilation {
   Compilation(Module module, const Machine& machine,
               const CompileOptions& options);
 
-  // Writes the pins and runs the source passes. First of all.
+  // Writes the pins and runs the source passes. Call it first.
   absl::Status Optimise();
-  // Divides the batch as the options say, if they do. Before any strategy.
+  // Splits the batch into micro-batches if the options say so. Call it before
+  // any strategy.
   absl::Status DivideIntoMicroBatches();
   const Module& source() const { return source_; }
   CompileReport& report() { return report_; }
 
-  // Places, chooses kernels and lowers. Lowering may find a device short that
-  // the planner thought large enough: then the planner is asked again with that
-  // much less. Where that leads nowhere, lowering's refusal is told, which
-  // knows what the plan takes. What another strategy has placed alike is not
-  // done again.
+  // Places, chooses kernels and lowers. If lowering needs more memory on a
+  // device than the planner expected, the planner runs again with that much
+  // less. If that fails, lowering's refusal is returned, since it has the
+  // plan's real memory. A placement that another strategy already had is not
+  // lowered again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
 
   absl::StatusOr<Prediction> Predict(Attempt& attempt);
   // Generated code for the plan's nodes.
-  absl::Status BuildImages(Plan& plan);
-  // Internal if the checker refuses the plan; else it gets its certificate.
+  absl::Status BuildCode(Plan& plan);
+  // Adds the certificate; Internal if the checker refuses the plan.
   absl::Status Prove(Plan& plan);
 
  private:
   // Runs `work` as a stage: progress before, duration after.
   absl::Status Stage(absl::string_view name,
                      const std::function<absl::Status()>& work);
-  // A placed copy of the source, by this strategy.
+  // A copy of the source, placed by this strategy.
   absl::StatusOr<Module> Place(const Planner& planner,
                                const std::vector<int64_t>& limits,
                                std::vector<EntryNotes>& notes);
-  // `homes` are what functions before this one have decided, and then what it
-  // has.
+  // `homes`: the variables' homes from previous functions; this function's are
+  // added.
   absl::Status PlaceFunction(const Planner& planner,
                              const std::vector<int64_t>& limits,
                              const MicroBatches& parts, VariableHomes& homes,
                              Graph& function, EntryNotes& notes);
   absl::Status BindKernels(Module& module,
                            std::vector<std::vector<ChosenKernel>>& chosen);
-  // Lowers the limit of the device that lowering found short; false if that is
-  // not why it failed, or nothing is left.
+  // Lowers the limit of the device on which lowering ran short; false if it
+  // failed for another reason, or if nothing is left.
   bool LowerLimit(const absl::Status& status,
                   std::vector<int64_t>& limits) const;
 
@@ -96,7 +97,7 @@ class Compilation {
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;
-  // What strategies placed that led to plans.
+  // Placements that led to plans, with their strategies.
   std::vector<std::pair<Fingerprint, std::string>> placed_;
   CompileReport report_;
 };

@@ -1,4 +1,4 @@
-// Runs the chain: passes, strategies, generated code, proof, report.
+// Runs all stages: passes, strategies, generated code, proof, report.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/compile.h"
@@ -19,7 +19,7 @@
 namespace partita {
 namespace {
 
-// For the page: which strategy won, and what became of the others.
+// For the page: the winning strategy, and the others' results.
 std::string Summary(const CompileReport& report) {
   std::string text = absl::StrCat("placed by ", report.strategy);
   for (const Candidate& candidate : report.candidates) {
@@ -33,7 +33,7 @@ std::string Summary(const CompileReport& report) {
   return text;
 }
 
-// The module as given is kept for what `options` may be changed to.
+// Keeps the original module for remedies that change `options`.
 absl::StatusOr<Attempt> TryForTexts(Compilation& compilation,
                                     const Module& module,
                                     const Machine& machine,
@@ -67,13 +67,13 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   if (!options.plan_name.empty()) plan.name = options.plan_name;
   plan.notes = std::move(best->prediction.notes);
   plan.notes->summary = Summary(report);
-  PARTITA_RETURN_IF_ERROR(compilation.BuildImages(plan));
+  PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(plan));
-  const bool divides_updates = report.strategy == "data" &&
-                               plan.devices.size() > 1 &&
-                               options.planner.divided_update_bytes.has_value();
+  const bool shards_updates = report.strategy == "data" &&
+                              plan.devices.size() > 1 &&
+                              options.planner.sharded_update_bytes.has_value();
   PARTITA_RETURN_IF_ERROR(FillReport(
-      plan, best->prediction, best->attempt.chosen, divides_updates, report));
+      plan, best->prediction, best->attempt.chosen, shards_updates, report));
   return Compiled{std::move(plan), std::move(report)};
 }
 

@@ -1,5 +1,5 @@
-// From a module and a machine to a proved plan: the one place that knows the
-// whole chain.
+// From a module and a machine to a proved plan: the one place that knows all
+// stages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_COMPILE_H_
@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
-#include "partita/divided_updates.h"
+#include "partita/sharded_updates.h"
 #include "passes/pipeline.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
@@ -28,73 +28,74 @@ inline constexpr int64_t kUsualBucketBytes = int64_t{4} << 20;
 
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
-  // What auto keeps the best of, summed over the module's functions; nothing:
-  // throughput where steps overlap, else latency.
+  // What auto minimizes, summed over the module's functions. Default:
+  // throughput if steps overlap, else latency.
   std::optional<Goal> goal;
   PlannerOptions planner;
-  std::vector<Pin> pins;  // held against the module as it is given; `on` in a
-                          // graph's text is a pin too and stands before them
-  int depth = 1;          // steps that may overlap
+  // matched against the given module; `on` in a graph's text is a pin too and
+  // takes precedence
+  std::vector<Pin> pins;
+  int depth = 1;  // steps that may overlap
   // The inputs whose first dimension is the batch, in every function that has
-  // one of them; where none is named: the first input, and those that FindBatch
-  // finds to go with it.
+  // one of them. Default: the first input, and those that FindBatch finds to
+  // hold the batch too.
   std::vector<std::string> batch_inputs;
-  // Parts of the batch that go through a step one behind the other, and in
-  // which order; nothing: one forward, one backward.
+  // Micro-batches of a step, which run in sequence, and their order; default:
+  // one forward, one backward.
   int micro_batches = 1;
   std::optional<PipelineSchedule> schedule;
-  // Bytes of gradients in one collective: docs/guide/data_parallel.md. 0: one
-  // collective for each; nothing: kUsualBucketBytes.
+  // The size of gradients that one collective reduces:
+  // docs/guide/data_parallel.md. 0: one collective for each; default:
+  // kUsualBucketBytes.
   std::optional<int64_t> bucket_bytes;
-  // Where the step's outputs are brought; empty: where they are made, or, of
-  // parts on several devices, the first of these.
+  // The device of the step's outputs. Empty: where they are made or, for values
+  // sharded over several devices, the first of these.
   std::string output_device;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
-  // No kernel that strays from IEEE 754: docs/internals/numerics.md.
+  // no kernel that violates IEEE 754: docs/internals/numerics.md
   bool ieee = false;
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;
 };
 
-// One strategy that was tried. Seconds are those of one step of every entry,
-// taken together.
+// One strategy that was tried. Seconds are for one step of every entry, summed.
 struct Candidate {
   std::string strategy;
   double step_seconds = 0;  // predicted; 0 if it was refused
   double latency_seconds = 0;
-  std::string refusal;  // why it was not taken, or empty
+  std::string refusal;  // why it was rejected, or empty
 };
 
-// Of all entries: a device has one arena for them.
+// For all entries: a device has one arena for them.
 struct DeviceMemoryUse {
   std::string device;
   int64_t arena = 0;       // bytes that the plan reserves
   int64_t persistent = 0;  // of arena: constants and variables
-  int64_t memory = 0;      // bytes that it may take
+  int64_t memory = 0;      // the limit, in bytes
 };
 
 struct DeviceUse {
-  int64_t bound = 0;  // bytes: no layout of this order takes less
+  int64_t bound = 0;  // bytes: no layout of this order takes fewer
   int nodes = 0;
   double busy_seconds = 0;  // predicted
 };
 
-// What the plan has for one function.
+// One function of the plan.
 struct EntryReport {
   std::string name;
   std::vector<DeviceUse> devices;  // as CompileReport::devices
   int copies = 0;
   int64_t copied_bytes = 0;  // per step, between devices
   double step_seconds = 0;   // predicted, with depth steps overlapping
-  // No plan for this machine can be faster, whole nodes or cut.
+  // A lower bound for all plans on this machine, with whole or sharded nodes.
   double bound_seconds = 0;
-  // Of the nodes' predicted seconds, what is in those that several devices
-  // compute whole, each of them, though they are no updates.
+  // The share of the nodes' predicted seconds in nodes that several devices
+  // each compute whole, updates excepted.
   double repeated_share = 0;
-  // By strategy `data` on several devices, if updates were to be divided
+  // For strategy `data` on several devices, if sharded updates were requested
   // (PlannerOptions).
-  std::optional<DividedUpdates> divided_updates;
+  std::optional<ShardedUpdates> sharded_updates;
 };
 
 struct StageTime {
@@ -120,7 +121,7 @@ struct CompileReport {
   std::vector<StageTime> stages;
   std::vector<PassRecord> passes;
   Fallbacks fallbacks;
-  // Pins none of whose nodes is left, as passes folded or removed them.
+  // Pins whose nodes passes all folded or removed.
   std::vector<std::string> idle_pins;
 };
 
@@ -130,9 +131,9 @@ struct Compiled {
 };
 
 // Compiles every function of the module into an entry. InvalidArgument if the
-// graph or the options are wrong, ResourceExhausted with device, bytes short,
-// largest tensors and remedies if nothing fits, Internal if the checker refuses
-// the plan: that is our bug.
+// graph or the options are wrong; ResourceExhausted with device, missing bytes,
+// largest tensors and remedies if nothing fits; Internal if the checker refuses
+// the plan, which is a bug.
 absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options = {});
 

@@ -14,9 +14,9 @@
 namespace partita {
 namespace {
 
-// Chooses among the plans of all the others, and so is none of Planners().
+// Not one of Planners(), since it chooses among the plans of all others.
 constexpr char kAuto[] = "auto";
-constexpr char kData[] = "data";  // that of Planners()
+constexpr char kData[] = "data";  // its name in Planners()
 constexpr int kMostMicroBatches = 4096;
 
 struct StrategyOption {
@@ -43,9 +43,9 @@ constexpr StrategyOption kStrategyOptions[] = {
      },
      [](const Planner& planner) { return planner.reads_replicas; },
      /*read_by_auto=*/false},
-    {"divided-updates",
+    {"sharded-updates",
      [](const CompileOptions& options) {
-       return options.planner.divided_update_bytes.has_value();
+       return options.planner.sharded_update_bytes.has_value();
      },
      [](const Planner& planner) { return planner.reads_replicas; },
      /*read_by_auto=*/true},
@@ -55,7 +55,7 @@ constexpr StrategyOption kStrategyOptions[] = {
      /*read_by_auto=*/true},
 };
 
-// InvalidArgument about an option, whose name begins the message.
+// InvalidArgument about an option, whose name starts the message.
 absl::Status Refused(absl::string_view option, absl::string_view message) {
   return OfOption(option,
                   absl::InvalidArgumentError(absl::StrCat(option, message)));
@@ -80,7 +80,8 @@ bool HasPins(const Module& module, const CompileOptions& options) {
          });
 }
 
-// Whether the user put a node on several devices: `on` in a graph's text, too.
+// True if the user pinned a node to several devices, by `on` in a graph's text
+// too.
 bool PinsReplicate(const Module& module, const CompileOptions& options) {
   const auto is_replicated = [](const OpView& op) {
     return op.node().placement.devices.size() > 1;
@@ -102,10 +103,9 @@ absl::Status CheckRowMajor(const TensorType& type, absl::string_view where) {
 
 absl::Status CheckSourceNode(const OpView& op, absl::string_view where) {
   if (op.op().traits.placed_only) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, ": found ", op.op_name(),
-                     ", which only compiling puts into graphs; expected none; "
-                     "take it out"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, ": found ", op.op_name(),
+        ", which only the compiler inserts; expected none; remove it"));
   }
   for (int i = 0; i < op.num_results(); ++i) {
     PARTITA_RETURN_IF_ERROR(CheckRowMajor(op.result_type(i), where));
@@ -173,15 +173,15 @@ std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
   return std::nullopt;
 }
 
-std::vector<TellingOption> TellingOptions(const CompileOptions& options) {
-  std::vector<TellingOption> telling;
+std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options) {
+  std::vector<ImplyingOption> implying;
   for (const StrategyOption& option : kStrategyOptions) {
     if (!option.given(options)) continue;
     const std::vector<std::string> readers = ReadersOf(option);
     if (readers.size() != 1 || readers[0] == kAuto) continue;
-    telling.push_back({option.name, readers[0]});
+    implying.push_back({option.name, readers[0]});
   }
-  return telling;
+  return implying;
 }
 
 Goal GoalOf(const CompileOptions& options) {
@@ -202,8 +202,8 @@ absl::Status CheckRequest(const Machine& machine,
   }
   if (options.schedule.has_value() && options.micro_batches == 1) {
     return Refused("pipeline-schedule",
-                   ": found one without micro-batches; expected two or more of "
-                   "them");
+                   ": found one without micro-batches; expected two or more "
+                   "micro-batches");
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {
     return Refused(unread->name,
@@ -242,7 +242,7 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
   return Refused(
       "bucket-size",
       absl::StrCat(": found it with ", found, ", where no gradients are ",
-                   "exchanged; expected strategy data or auto on several ",
+                   "reduced; expected strategy data or auto on several ",
                    "devices, or pins to several; leave it out"));
 }
 
@@ -267,7 +267,7 @@ absl::Status CheckSource(const Module& module) {
     return absl::InvalidArgumentError(absl::StrCat(
         "variable @", variable.name, ": found no initial value; expected one ",
         "of ", variable.type.ToString(),
-        "; write `= ", variable.type.ToString(), " [...]` behind its type"));
+        "; write `= ", variable.type.ToString(), " [...]` after its type"));
   }
   for (const auto& function : module.functions()) {
     const std::string where = absl::StrCat("@", function->name(), ": ");

@@ -1,5 +1,5 @@
-// What a compilation is asked for: whether it makes sense, and which strategies
-// it means.
+// A compilation's options: whether they are valid, and which strategies they
+// name.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_COMPILE_REQUEST_H_
@@ -19,23 +19,23 @@
 
 namespace partita {
 
-// An option that is given and that the chosen strategy does not read.
+// An option that is given but that the chosen strategy does not read.
 struct UnreadOption {
-  // "device", "stages", "replicas", "divided-updates" or "goal"
+  // "device", "stages", "replicas", "sharded-updates" or "goal"
   std::string name;
   // The strategies that read it, "single or pipeline".
   std::string readers;
 };
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options);
 
-// An option that is given and that one strategy alone reads, which it means.
-struct TellingOption {
+// An option that is given and that only one strategy reads, which it implies.
+struct ImplyingOption {
   std::string name;  // "device", "stages" or "replicas"
   std::string strategy;
 };
-std::vector<TellingOption> TellingOptions(const CompileOptions& options);
+std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options);
 
-// What auto keeps the best of.
+// What auto minimizes.
 Goal GoalOf(const CompileOptions& options);
 
 // InvalidArgument for options out of range or that the strategy does not read,
@@ -43,22 +43,22 @@ Goal GoalOf(const CompileOptions& options);
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options);
 
-// InvalidArgument for a size of buckets where no plan can have any.
+// InvalidArgument for a bucket size if no plan can have buckets.
 absl::Status CheckBuckets(const Module& module, const Machine& machine,
                           const CompileOptions& options);
 
-// InvalidArgument for a name that is no input of any function, an input without
-// dimensions, and inputs of one function that differ in their first extent.
+// InvalidArgument for a name that is not an input of any function, an input
+// without dimensions, and inputs of one function with different first extents.
 absl::Status CheckBatchInputs(const Module& module,
                               absl::Span<const std::string> batch_inputs);
 
-// InvalidArgument for a module that holds what only compiling puts into graphs
-// (layouts, copies, reorders, sums over micro-batches), or a variable without
-// an initial value.
+// InvalidArgument for a module that contains what only compiling inserts into
+// graphs (layouts, copies, reorders, sums over micro-batches), or a variable
+// without an initial value.
 absl::Status CheckSource(const Module& module);
 
 // The strategy of that name, or all that `auto` tries: `pinned` only if some
-// node is pinned. InvalidArgument for a name that no strategy has.
+// node is pinned. InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<Planner>> PlannersFor(const Module& module,
                                                  const CompileOptions& options);
 

@@ -1,4 +1,4 @@
-// What Compile refuses before it looks at the model, one case a message.
+// What Compile refuses before it looks at the model, one case for each message.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
@@ -63,8 +63,7 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
          options.schedule = PipelineSchedule::kGPipe;
        },
        "pipeline-schedule: found one without micro-batches; expected two or "
-       "more of "
-       "them"},
+       "more micro-batches"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "single";
          options.goal = Goal::kThroughput;
@@ -75,9 +74,9 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
          options.strategy = "list";
          options.bucket_bytes = 1;
        },
-       "bucket-size: found it with strategy list, where no gradients "
-       "are exchanged; expected strategy data or auto on several devices, or "
-       "pins to several; leave it out"},
+       "bucket-size: found it with strategy list, where no gradients are "
+       "reduced; expected strategy data or auto on several devices, or pins to "
+       "several; leave it out"},
       {[](CompileOptions& options, Machine&) { options.bucket_bytes = 1; },
        "bucket-size: found it with a machine of one device, where no"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
@@ -114,8 +113,8 @@ TEST(CompileRequest, KnowsItsStages) {
             "kernels or plan");
 }
 
-// What Compile says of a graph of this text.
-std::string SaidOf(const std::string& text) {
+// Compile's error for a graph of this text.
+std::string ErrorOf(const std::string& text) {
   auto module = ParseModule(text, "f.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   return std::string(
@@ -127,29 +126,30 @@ TEST(CompileRequest, RefusesWhatOnlyCompilingPutsIntoGraphs) {
        {"copy %x", "reorder %x", "accumulate %x {micro_batches = 2}"}) {
     const std::string op(
         absl::string_view(node).substr(0, absl::string_view(node).find(' ')));
-    EXPECT_EQ(SaidOf(absl::StrCat("graph @f(%x: f32[4]) -> f32[4] {\n  %y = ",
-                                  node, " : f32[4]\n  return %y\n}\n")),
-              absl::StrCat("@f: ", op, " %y: found ", op,
-                           ", which only compiling puts into graphs; expected "
-                           "none; take it out"));
+    EXPECT_EQ(
+        ErrorOf(absl::StrCat("graph @f(%x: f32[4]) -> f32[4] {\n  %y = ", node,
+                             " : f32[4]\n  return %y\n}\n")),
+        absl::StrCat(
+            "@f: ", op, " %y: found ", op,
+            ", which only the compiler inserts; expected none; remove it"));
   }
 }
 
 TEST(CompileRequest, RefusesVariablesWithoutAnInitialValue) {
-  EXPECT_EQ(SaidOf("variable @w: f32[4]\n"
-                   "graph @f(%x: f32[4]) -> f32[4] {\n"
-                   "  update @w = %x\n  return %x\n}\n"),
+  EXPECT_EQ(ErrorOf("variable @w: f32[4]\n"
+                    "graph @f(%x: f32[4]) -> f32[4] {\n"
+                    "  update @w = %x\n  return %x\n}\n"),
             "variable @w: found no initial value; expected one of f32[4]; "
-            "write `= f32[4] [...]` behind its type");
+            "write `= f32[4] [...]` after its type");
 }
 
 TEST(CompileRequest, RefusesLayouts) {
-  EXPECT_EQ(SaidOf("graph @f(%x: f32[4, 4]{ba}) -> f32[4, 4]{ba} {\n"
-                   "  return %x\n}\n"),
+  EXPECT_EQ(ErrorOf("graph @f(%x: f32[4, 4]{ba}) -> f32[4, 4]{ba} {\n"
+                    "  return %x\n}\n"),
             "@f: input %x: found layout ba; expected row-major, as layouts are "
             "chosen while compiling; leave it out");
-  EXPECT_EQ(SaidOf("graph @f(%x: f32[4, 4]) -> f32[4, 4]{ba} {\n"
-                   "  %y = neg %x : f32[4, 4]{ba}\n  return %y\n}\n"),
+  EXPECT_EQ(ErrorOf("graph @f(%x: f32[4, 4]) -> f32[4, 4]{ba} {\n"
+                    "  %y = neg %x : f32[4, 4]{ba}\n  return %y\n}\n"),
             "@f: neg %y: found layout ba; expected row-major, as layouts are "
             "chosen while compiling; leave it out");
 }

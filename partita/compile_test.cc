@@ -1,4 +1,4 @@
-// What compile does where things do not fit, and what its stages show.
+// Compile for modules that do not fit, and its stages.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/compile.h"
@@ -72,8 +72,8 @@ TEST(CompileTest, AMemoryRemedyNamesItsStrategy) {
   EXPECT_FALSE(fits("single"));
 }
 
-// Machines from one that is too small to one that is large enough; lowering
-// finds some of those between short, so that the planner is asked again.
+// Machines from too small to large enough. On some of those between, lowering
+// runs short, so the planner runs again.
 TEST(CompileTest, StagesShowTheChainsLastRound) {
   int replanned = 0;
   int refused = 0;
@@ -102,7 +102,7 @@ TEST(CompileTest, StagesShowTheChainsLastRound) {
   EXPECT_GT(refused, 0);
 }
 
-// Two stages overlap two steps, and make each of them wait for a transfer.
+// Two stages overlap two steps but make each step wait for a transfer.
 TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   const auto kept = [](std::optional<Goal> goal) {
     CompileOptions options;
@@ -124,7 +124,8 @@ TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   EXPECT_EQ(kept(std::nullopt).strategy, throughput.strategy);
 }
 
-// One device leaves strategies nothing to differ in: its plan is made once.
+// With one device all strategies have the same placement: its plan is made
+// once.
 TEST(CompileTest, WhatStrategiesPlaceAlikeIsLoweredOnce) {
   std::map<std::string, int> stages;
   CompileOptions options;
@@ -149,7 +150,7 @@ TEST(CompileTest, WhatStrategiesPlaceAlikeIsLoweredOnce) {
   EXPECT_EQ(stages["predict"], 1);
 }
 
-// The first function is the same by every strategy; the second has two halves
+// The first function is the same with every strategy; the second has two halves
 // for two devices.
 TEST(CompileTest, AutoJudgesByAllEntries) {
   absl::StatusOr<Module> module = ParseModule(R"(
@@ -183,33 +184,33 @@ graph @large(%x: f32[256, 256], %y: f32[256, 256]) -> (f32[256, 256], f32[256, 2
 }
 
 // Nodes whose kernel's arithmetic says that it is not IEEE 754.
-int Strays(const Module& module) {
-  int strays = 0;
+int Violations(const Module& module) {
+  int violations = 0;
   for (const auto& function : module.functions()) {
     for (const OpView& op : function->ops()) {
       const auto& kernel = op.node().kernel;
-      strays += kernel.has_value() &&
-                absl::StrContains(kernel->arithmetic, "not ieee");
+      violations += kernel.has_value() &&
+                    absl::StrContains(kernel->arithmetic, "not ieee");
     }
   }
-  return strays;
+  return violations;
 }
 
-TEST(CompileTest, ByRequestNoKernelStraysFromIeee) {
+TEST(CompileTest, ByRequestNoKernelViolatesIeee) {
   CompileOptions options;
   const Machine machine = EqualCpus(1, 1 << 26);
   const auto fast = Compile(ConvNet(), machine, options);
   ASSERT_TRUE(fast.ok()) << fast.status();
-  EXPECT_GT(Strays(fast->plan.module), 0);
+  EXPECT_GT(Violations(fast->plan.module), 0);
   options.ieee = true;
   const auto strict = Compile(ConvNet(), machine, options);
   ASSERT_TRUE(strict.ok()) << strict.status();
-  EXPECT_EQ(Strays(strict->plan.module), 0);
+  EXPECT_EQ(Violations(strict->plan.module), 0);
   EXPECT_TRUE(strict->report.fallbacks.nodes.empty());
 }
 
 // oneDNN adds no mask to products of batches of heads.
-TEST(CompileTest, WhatNoLibraryTakesBehindAMatmulIsOneLoop) {
+TEST(CompileTest, AnEpilogueThatNoLibraryTakesIsOneLoop) {
   GraphBuilder b("scores");
   const Tensor q = b.Input("q", DType::kF32, {2, 3, 8, 4});
   const Tensor k = b.Input("k", DType::kF32, {2, 3, 8, 4});

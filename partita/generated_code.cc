@@ -1,4 +1,4 @@
-// Looks for what has no code yet, instruction set by instruction set.
+// Finds generated kernels without code, for each instruction set.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/generated_code.h"
@@ -12,27 +12,28 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/image/image_library.h"
-#include "kernels/image/image_store.h"
+#include "kernels/native_code/native_code_library.h"
+#include "kernels/native_code/trusted_code.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {
 namespace {
 
-// What one device computes of a node: all of it, or its member's piece.
+// What one device computes of a node: all of it, or its rank's shard.
 struct PlacedOp {
   OpView op;
   const DeviceTraits* device;
-  std::unique_ptr<Graph> piece;  // that `op` is of; null: the plan's graph
+  std::unique_ptr<Graph> shard;  // owns `op`; null: the plan's graph does
 };
 
 struct MissingCode {
-  const DeviceTraits* device = nullptr;  // one of those with the set
+  // one of those with the instruction set
+  const DeviceTraits* device = nullptr;
   std::vector<OpView> nodes;
 };
 using MissingByIsa = absl::btree_map<std::string, MissingCode>;
@@ -47,16 +48,16 @@ absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
   return devices;
 }
 
-absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int member,
+absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int rank,
                                     const DeviceTraits* device) {
-  if (!HasOwnInstances(node)) return PlacedOp{node, device, nullptr};
-  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
-                           CutNode(node, member, kTypicalMicroBatch));
-  const OpView op = piece->ops().front();
-  return PlacedOp{op, device, std::move(piece)};
+  if (!HasOwnShards(node)) return PlacedOp{node, device, nullptr};
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> shard,
+                           ShardOfNode(node, rank, kTypicalMicroBatch));
+  const OpView op = shard->ops().front();
+  return PlacedOp{op, device, std::move(shard)};
 }
 
-// Of all nodes with kernels in all entries, those that are wanted.
+// The selected nodes among all nodes with kernels, in all entries.
 absl::StatusOr<PlacedOps> FindPlacedOps(
     const Plan& plan,
     absl::FunctionRef<bool(const OpView&, const DeviceTraits&)> wanted) {
@@ -65,9 +66,9 @@ absl::StatusOr<PlacedOps> FindPlacedOps(
   for (const Entry& entry : plan.entries) {
     for (const OpView& node : entry.graph->ops()) {
       if (!node.node().kernel.has_value()) continue;
-      const auto& members = node.node().placement.devices;
-      for (size_t m = 0; m < members.size(); ++m) {
-        const auto device = devices.find(members[m]);
+      const auto& ranks = node.node().placement.devices;
+      for (size_t m = 0; m < ranks.size(); ++m) {
+        const auto device = devices.find(ranks[m]);
         if (device == devices.end()) continue;
         PARTITA_ASSIGN_OR_RETURN(
             PlacedOp placed,
@@ -98,21 +99,21 @@ MissingByIsa ByIsa(const PlacedOps& ops) {
   return missing;
 }
 
-// The host plays GPUs as a CPU of any instruction set: with its best.
-const DeviceTraits& Player() {
+// The host emulates GPUs as a CPU with its best instruction set.
+const DeviceTraits& EmulatingCpu() {
   static const DeviceTraits& host = *new DeviceTraits;
   return host;
 }
 
-bool LacksPlayersCode(const OpView& op) {
-  return CountInstructions(op).has_value() && !HasCode(op, Player());
+bool LacksEmulatingCode(const OpView& op) {
+  return CountInstructions(op).has_value() && !HasCode(op, EmulatingCpu());
 }
 
-// What the host may compute of a GPU's node by code that it does not have: the
-// node, or elementwise segments of a fused one.
-absl::Status AddPlayed(PlacedOp placed, PlacedOps& played) {
-  if (LacksPlayersCode(placed.op)) {
-    played.push_back(std::move(placed));
+// Adds what the host may compute of a GPU's node by generated code that it does
+// not have: the node, or elementwise segments of a fused one.
+absl::Status AddEmulated(PlacedOp placed, PlacedOps& emulated) {
+  if (LacksEmulatingCode(placed.op)) {
+    emulated.push_back(std::move(placed));
     return absl::OkStatus();
   }
   if (!placed.op.is(kFused) || CountInstructions(placed.op).has_value()) {
@@ -122,28 +123,28 @@ absl::Status AddPlayed(PlacedOp placed, PlacedOps& played) {
                            SegmentsOf(placed.op));
   for (BodySegment& segment : segments) {
     const OpView op = segment.node();
-    if (!LacksPlayersCode(op)) continue;
-    played.push_back({op, placed.device, std::move(segment.graph)});
+    if (!LacksEmulatingCode(op)) continue;
+    emulated.push_back({op, placed.device, std::move(segment.graph)});
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<PlacedOps> FindPlayed(const Plan& plan) {
+absl::StatusOr<PlacedOps> FindEmulated(const Plan& plan) {
   PARTITA_ASSIGN_OR_RETURN(
       PlacedOps all,
       FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
         return device.kind != DeviceKind::kCpu;
       }));
-  PlacedOps played;
+  PlacedOps emulated;
   for (PlacedOp& placed : all) {
-    PARTITA_RETURN_IF_ERROR(AddPlayed(std::move(placed), played));
+    PARTITA_RETURN_IF_ERROR(AddEmulated(std::move(placed), emulated));
   }
-  return played;
+  return emulated;
 }
 
 std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,
                       bool trust_code) {
-  if (plan.images.empty()) return "is not in it";
+  if (plan.code_objects.empty()) return "is not in it";
   for (const PlacedOp& placed : missing) {
     const std::string& isa = placed.device->isa;
     if (ExecutableIsa(isa) == isa) continue;
@@ -153,46 +154,46 @@ std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,
                     : "is not trusted (--trust-code runs it)";
 }
 
-absl::Status TrustImages(const Plan& plan) {
-  for (const KernelImage& image : plan.images) {
-    if (image.bytes.empty()) {
+absl::Status TrustCodeOf(const Plan& plan) {
+  for (const CodeObject& code : plan.code_objects) {
+    if (code.bytes.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "plan @", plan.name,
           ": found generated code of no bytes to trust, "
           "as the text of a plan has none; expected a plan file; or do not "
           "trust the code: it is then built again"));
     }
-    PARTITA_RETURN_IF_ERROR(TrustImage(image));
+    PARTITA_RETURN_IF_ERROR(TrustCode(code));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan) {
-  PARTITA_ASSIGN_OR_RETURN(const PlacedOps played, FindPlayed(plan));
+absl::StatusOr<std::string> PrepareEmulatedCode(const Plan& plan) {
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps emulated, FindEmulated(plan));
   std::vector<OpView> nodes;
-  for (const PlacedOp& placed : played) nodes.push_back(placed.op);
+  for (const PlacedOp& placed : emulated) nodes.push_back(placed.op);
   if (nodes.empty()) return std::string();
-  const auto images = BuildImagesOf(nodes, Player());
-  if (images.ok()) return std::string();
-  if (!absl::IsUnavailable(images.status())) return images.status();
-  return absl::StrCat("an interpreter, which is slow, stands in for up to ",
+  const auto code_objects = BuildCodeOf(nodes, EmulatingCpu());
+  if (code_objects.ok()) return std::string();
+  if (!absl::IsUnavailable(code_objects.status())) return code_objects.status();
+  return absl::StrCat("an interpreter, which is slow, replaces up to ",
                       nodes.size(),
-                      " kernels of GPUs: ", images.status().message());
+                      " kernels of GPUs: ", code_objects.status().message());
 }
 
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code) {
-  if (trust_code) PARTITA_RETURN_IF_ERROR(TrustImages(plan));
+  if (trust_code) PARTITA_RETURN_IF_ERROR(TrustCodeOf(plan));
   PARTITA_ASSIGN_OR_RETURN(const PlacedOps missing, FindMissing(plan));
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";
   for (const auto& [isa, code] : ByIsa(missing)) {
     DeviceTraits device = *code.device;
     device.isa = ExecutableIsa(isa);
-    const auto images = CodegenCatalog().BuildImages(code.nodes, device);
-    if (!images.ok()) why = std::string(images.status().message());
+    const auto code_objects = CodegenCatalog().BuildCode(code.nodes, device);
+    if (!code_objects.ok()) why = std::string(code_objects.status().message());
   }
   PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan));
   if (left.empty()) {
@@ -202,7 +203,7 @@ absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
   }
   return absl::StrCat("an interpreter, which is slow, computes ", left.size(),
                       " generated kernels: ",
-                      trust_code || plan.images.empty()
+                      trust_code || plan.code_objects.empty()
                           ? ""
                           : "the plan's code is not trusted (--trust-code runs "
                             "it), and ",

@@ -1,4 +1,4 @@
-// Decides where a session's generated kernels come from.
+// Provides the code of a session's generated kernels.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_GENERATED_CODE_H_
@@ -11,22 +11,23 @@
 
 namespace partita {
 
-// Sees to the code of the plan's generated kernels, before they are bound:
-//  1. what this process made it has;
-//  2. with `trust_code`, the plan's images;
-//  3. else it is built again from the bodies that the plan carries, if the code
-//     generator is here: for this processor, where it plays one that has
-//     instructions which it lacks;
-//  4. else an interpreter computes the same bits, slowly.
-// Gives one line that says so in cases 3 and 4, and is empty otherwise.
+// Provides the code of the plan's generated kernels, before they are bound:
+//  1. code that this process built already exists;
+//  2. with `trust_code`, the plan's native code is used;
+//  3. otherwise it is built again from the bodies in the plan, if the code
+//     generator is available; for this processor, if it emulates one with
+//     instructions that it lacks;
+//  4. otherwise an interpreter computes the same bits, slowly.
+//
+// Returns one line about cases 3 and 4, and otherwise "".
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code);
 
-// Builds code for the elementwise nodes of GPUs that virtual devices play, and
-// for what is elementwise in fused ones that the host may have no kernel for.
-// Where the code generator is not here an interpreter serves, and one line says
-// so.
-absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan);
+// Builds code for the elementwise nodes of emulated GPUs, and for the
+// elementwise part of fused nodes for which the host may have no kernel. If the
+// code generator is not available, an interpreter computes them, and the
+// returned line says so.
+absl::StatusOr<std::string> PrepareEmulatedCode(const Plan& plan);
 
 }  // namespace partita
 

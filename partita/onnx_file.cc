@@ -1,4 +1,4 @@
-// Writes the pieces of an exported model.
+// Writes the chunks of an exported model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/onnx_file.h"
@@ -18,20 +18,20 @@
 namespace partita {
 namespace {
 
-absl::Status WritePieces(const std::vector<FilePiece>& pieces,
+absl::Status WriteChunks(const std::vector<FileChunk>& chunks,
                          const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
                            AtomicFile::Create(path));
-  for (const FilePiece& piece : pieces) {
-    const auto* head = reinterpret_cast<const std::byte*>(piece.head.data());
+  for (const FileChunk& chunk : chunks) {
+    const auto* head = reinterpret_cast<const std::byte*>(chunk.head.data());
     PARTITA_RETURN_IF_ERROR(
-        file->Write(absl::MakeConstSpan(head, piece.head.size())));
-    PARTITA_RETURN_IF_ERROR(file->Write(piece.weight));
+        file->Write(absl::MakeConstSpan(head, chunk.head.size())));
+    PARTITA_RETURN_IF_ERROR(file->Write(chunk.weight));
   }
   return file->Commit();
 }
 
-// Whether the file of weights is that of the model that is at `path` now.
+// True if the file of weights belongs to the model that is at `path` now.
 bool HasWeights(const std::string& path, const std::string& weights) {
   std::error_code error;
   if (!std::filesystem::exists(weights, error)) return false;
@@ -56,12 +56,12 @@ absl::Status WriteOnnx(const Module& module, absl::string_view function,
   PARTITA_ASSIGN_OR_RETURN(const ExportedModel exported,
                            ExportOnnx(module, function, options));
   if (!exported.weights.empty()) {
-    PARTITA_RETURN_IF_ERROR(WritePieces(exported.weights, weights));
-    return WritePieces(exported.model, path);
+    PARTITA_RETURN_IF_ERROR(WriteChunks(exported.weights, weights));
+    return WriteChunks(exported.model, path);
   }
   const bool leaves_weights = HasWeights(path, weights);
-  PARTITA_RETURN_IF_ERROR(WritePieces(exported.model, path));
-  // One that stays does no harm: no model refers to it.
+  PARTITA_RETURN_IF_ERROR(WriteChunks(exported.model, path));
+  // A file that remains is harmless: no model refers to it.
   std::error_code error;
   if (leaves_weights) std::filesystem::remove(weights, error);
   return absl::OkStatus();

@@ -13,11 +13,10 @@
 
 namespace partita {
 
-// Writes the function as graph/onnx/export/export.h has it, with these values
-// of variables; others have their initial ones. Above 2 GiB the weights lie in
-// a second file beside it, PATH.data. Each file appears whole or not at all,
-// the weights first. A PATH.data that a model at PATH referred to until then,
-// and this one does not, is removed.
+// Writes the function as in graph/onnx/export/export.h, with these values of
+// variables; others have their initial ones. Above 2 GiB the weights are in a
+// second file beside it, PATH.data. Each file appears whole or not at all, the
+// weights first. Removes a PATH.data that only the old model at PATH used.
 absl::Status WriteOnnx(const Module& module, absl::string_view function,
                        const std::string& path,
                        const VariableValues& variables = {});

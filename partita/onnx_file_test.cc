@@ -1,4 +1,4 @@
-// A session's model as a file that others read, and that is read back.
+// Exports a session's model, for other programs, and reads it back.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/onnx_file.h"
@@ -74,7 +74,7 @@ TEST(OnnxFileTest, WhatASessionLearnedIsReadBack) {
   EXPECT_FALSE(std::filesystem::exists(path + ".data"));
 }
 
-// Writes over `model`, beside which a file of weights lies.
+// Overwrites `model`, which has a file of weights beside it.
 bool WeightsStayBeside(const std::string& model) {
   const std::string path = testing::TempDir() + "/smaller.onnx";
   std::ofstream(path) << model;

@@ -1,5 +1,4 @@
-// What a program knows that includes partita/partita.h and nothing else of the
-// tree: keep it so.
+// A program that includes only partita/partita.h; do not include anything else.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/partita.h"
@@ -31,7 +30,7 @@ std::unique_ptr<Session> NewSession() {
   return *std::move(session);
 }
 
-TEST(PartitaTest, MemoryIsToldByDevice) {
+TEST(PartitaTest, MemoryIsReportedByDevice) {
   const auto session = NewSession();
   const std::vector<DeviceMemory> use = session->MemoryUse();
   ASSERT_EQ(use.size(), 1u);
@@ -41,7 +40,7 @@ TEST(PartitaTest, MemoryIsToldByDevice) {
   EXPECT_LT(use[0].arena, use[0].limit);
 }
 
-TEST(PartitaTest, ATracedStepTellsWhenEachCommandRan) {
+TEST(PartitaTest, ATracedStepReportsWhenEachCommandRan) {
   const auto session = NewSession();
   EXPECT_TRUE(session->LastTrace().empty());
   ASSERT_TRUE(session->Run({.trace = true}).ok());
@@ -56,7 +55,7 @@ TEST(PartitaTest, ATracedStepTellsWhenEachCommandRan) {
   }
 }
 
-TEST(PartitaTest, AFailureTellsWhereItWas) {
+TEST(PartitaTest, AFailureReportsItsLocation) {
   const auto session = NewSession();
   EXPECT_EQ(session->last_failure(), nullptr);
   const auto past = std::chrono::steady_clock::now() - std::chrono::seconds(1);

@@ -1,4 +1,4 @@
-// Simulates plans and gathers what people want to know of them.
+// Simulates plans and computes their reports.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/predict.h"
@@ -8,12 +8,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "partita/divided_updates.h"
 #include "partita/repeated_share.h"
+#include "partita/sharded_updates.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
@@ -33,8 +33,8 @@ std::vector<double> SecondsByNode(const Graph& graph,
   return seconds;
 }
 
-// Adds the seconds to the reasons; nodes that the compiler made have no reason
-// of their own.
+// Adds the seconds to the reasons. Nodes that the compiler inserted have no
+// reason.
 void AddSeconds(const std::vector<double>& seconds, EntryNotes& notes) {
   std::vector<bool> noted(seconds.size(), false);
   for (NodeNote& note : notes.nodes) {
@@ -47,18 +47,18 @@ void AddSeconds(const std::vector<double>& seconds, EntryNotes& notes) {
   }
 }
 
-// Nodes of the graph as placed: those that passes removed since are forgotten.
+// Keeps the nodes of the placed graph that passes have not removed.
 void DropDead(const Graph& graph, EntryNotes& notes) {
   std::erase_if(notes.nodes,
                 [&](const NodeNote& note) { return !graph.alive(note.node); });
 }
 
-// What all members of a node take together.
+// The sum over all ranks of a node.
 std::vector<double> WorkByNode(const Graph& graph,
                                const std::vector<double>& seconds) {
   std::vector<double> work = seconds;
   for (const OpView& op : graph.ops()) {
-    if (IsCut(op)) {
+    if (IsSharded(op)) {
       work[op.id().index] *=
           static_cast<double>(op.node().placement.devices.size());
     }
@@ -66,7 +66,7 @@ std::vector<double> WorkByNode(const Graph& graph,
   return work;
 }
 
-// How often a step runs each node; one that passes took apart counts once.
+// How often a step runs each node. A node that passes split counts once.
 std::vector<int> RunsByNode(const Entry& entry) {
   const int micro_batches = CountMicroBatches(entry);
   const std::vector<bool> varies = VaryingValues(entry);
@@ -171,7 +171,7 @@ absl::StatusOr<Prediction> PredictPlan(
 
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
-                        bool divides_updates, CompileReport& report) {
+                        bool shards_updates, CompileReport& report) {
   for (const PlanDevice& device : plan.devices) {
     report.devices.push_back({.device = device.traits.name,
                               .arena = ArenaBytes(device, PlanDepth(plan)),
@@ -187,8 +187,8 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     PARTITA_ASSIGN_OR_RETURN(
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
     CountNodes(plan, entry, chosen[e], own, report);
-    if (divides_updates) {
-      own.divided_updates = CountDividedUpdates(plan.module, *entry.graph);
+    if (shards_updates) {
+      own.sharded_updates = CountShardedUpdates(plan.module, *entry.graph);
     }
     PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
   }

@@ -1,4 +1,4 @@
-// What a compilation tells about its plan: predicted times, memory, copies.
+// A compilation's report on its plan: predicted times, memory, copies.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_PREDICT_H_
@@ -18,26 +18,26 @@ namespace partita {
 
 struct Prediction {
   PlanNotes notes;
-  // Of one step of every entry: what strategies are compared by.
-  double step_seconds = 0;                        // `depth` steps overlapping
-  double latency_seconds = 0;                     // one step alone
+  // For one step of every entry: what strategies are compared by.
+  double step_seconds = 0;     // with `depth` steps overlapping
+  double latency_seconds = 0;  // one step alone
   std::vector<std::vector<double>> busy_seconds;  // by entry, by plan device
 };
 
-// Simulates every entry. `chosen` has the seconds of its nodes, `reasons` why
-// they are where they are, both by entry. `source` is what was placed: bounds
-// hold for all of its plans.
+// Simulates every entry. `chosen` has the seconds of its nodes, `reasons` the
+// planner's reasons, both by entry. `source` is the module before placement:
+// bounds hold for all of its plans.
 absl::StatusOr<Prediction> PredictPlan(
     const Plan& plan, const Module& source, const Machine& machine,
     const KernelCatalog& catalog,
     const std::vector<std::vector<ChosenKernel>>& chosen,
     std::vector<EntryNotes> reasons);
 
-// Devices, memory, copies and fallbacks of a plan that has its notes, and its
-// prediction; and how many updates are divided, if they were to be.
+// Devices, memory, copies and fallbacks of a plan with notes, and its
+// prediction; and the number of sharded updates, if requested.
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
-                        bool divides_updates, CompileReport& report);
+                        bool shards_updates, CompileReport& report);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// Looks for remedies by compiling, and hands them on in a status.
+// Finds remedies by compiling, and attaches them to a status.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/remedy.h"
@@ -32,13 +32,13 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   any.schedule.reset();
   any.bucket_bytes.reset();
   any.progress = nullptr;
-  any.passes.dump_folder.clear();  // what is shown is what was asked for
+  any.passes.dump_folder.clear();  // dumps are only for the request itself
   return any;
 }
 
-// The step of a training in more parts, which are equal: each time twice as
-// many at least, and as many as are tried. (A batch of requests that is too
-// large is a matter of extents.)
+// A training step with more, equal micro-batches: each try at least doubles
+// their number, up to the limit. (For a batch of requests that is too large,
+// smaller extents are the remedy.)
 void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
   if (!Trains(module)) return;
@@ -69,8 +69,8 @@ void AddSmallerSteps(const Module& module, CompileOptions any,
   if (overlaps) AddMicroBatches(module, any, changes);
 }
 
-// Those that leave most as it is first: any strategy, then smaller steps, then
-// the same without pins.
+// In order of increasing change: any strategy, then smaller steps, then the
+// same without pins.
 std::vector<CompileOptions> Changes(const Module& module,
                                     const CompileOptions& options) {
   CompileOptions any = AnyStrategy(options);

@@ -1,4 +1,4 @@
-// What to ask for instead, where a plan does not fit into memory.
+// What to request instead if a plan does not fit into memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_REMEDY_H_
@@ -15,30 +15,30 @@
 
 namespace partita {
 
-// Tried for a remedy at most, each by a compilation.
+// The most that are tried, each by a compilation.
 inline constexpr int64_t kMostMicroBatches = 256;
 
-// A module of which they are tried: it updates variables.
+// True if they are tried for the module: it updates variables.
 bool Trains(const Module& module);
 
-// A change of the options under which the module fits the machine, as
-// compiling it showed.
+// A change of the options with which the module fits the machine, as compiling
+// it showed.
 struct Remedy {
   std::string strategy;       // without device, stages, replicas and goal
-  int depth = 1;              // as asked for, or 1
-  int micro_batches = 1;      // as asked for, or more
-  bool without_pins = false;  // those of the options; none is kept
-  double step_seconds = 0;    // predicted, of one step of every entry
+  int depth = 1;              // as requested, or 1
+  int micro_batches = 1;      // as requested, or more
+  bool without_pins = false;  // all pins of the options are dropped
+  double step_seconds = 0;    // predicted, for one step of every entry
 };
 
-// Adds to a refusal for memory what helps: the remedy that changes least, and
-// the memory with which nothing needs changing. Other refusals stay.
+// Adds remedies to a refusal for memory: the remedy that changes least, and the
+// memory with which no change is needed. Returns other refusals unchanged.
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);
 
-// The remedy that changes least, if only the strategy, under which the module
-// fits the machine. ResourceExhausted if there is none.
+// The remedy that changes least, perhaps only the strategy, with which the
+// module fits the machine. ResourceExhausted if there is none.
 absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
                                const CompileOptions& options);
 

@@ -1,4 +1,4 @@
-// What a refusal for memory names as remedy, and that it holds.
+// The remedies of refusals for memory, and that they work.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/remedy.h"
@@ -28,7 +28,7 @@ absl::Status Refusal(const CompileOptions& options, const Machine& machine) {
   return compiled.status();
 }
 
-TEST(Remedy, WithPinsAllThatAutoTriesSaysEachFactOnce) {
+TEST(Remedy, WithPinsEachFactIsReportedOnce) {
   CompileOptions options;
   options.pins = {{"*", {"cpu:0"}}};
   const Machine machine = EqualCpus(2, kRoomForHalf);
@@ -45,7 +45,7 @@ TEST(Remedy, WithPinsAllThatAutoTriesSaysEachFactOnce) {
                   .ok());
 }
 
-TEST(Remedy, StrategiesThatLackDifferentThingsAreToldApart) {
+TEST(Remedy, StrategiesThatLackDifferentThingsAreReportedSeparately) {
   const std::string text(
       Refusal({.depth = 4}, EqualCpus(2, 6 << 10)).message());
   EXPECT_TRUE(absl::StartsWith(
@@ -69,9 +69,9 @@ TEST(Remedy, StepsThatDoNotOverlapTakeLess) {
   EXPECT_FALSE(remedy->without_pins);
 }
 
-// How many parts that takes is up to the layouts of the processor's kernels:
-// as many as are named do, and half as many do not.
-TEST(Remedy, ATrainingsBatchInPartsTakesLess) {
+// The number of micro-batches depends on the layouts of the processor's
+// kernels: the suggested number suffices, and half of it does not.
+TEST(Remedy, ATrainingInMicroBatchesTakesLess) {
   const Module step = *MnistTraining({.batch = 32});
   const Machine machine = EqualCpus(1, 1200 << 10);
   CompileOptions options;
@@ -91,7 +91,7 @@ TEST(Remedy, ATrainingsBatchInPartsTakesLess) {
   EXPECT_FALSE(Compile(step.Clone(), machine, options).ok());
 }
 
-// Compiles with such a remedy and nothing else, which is what it promises.
+// Compiles with exactly such a remedy, which must fit.
 void ExpectHolds(const Module& step, const Machine& machine,
                  const Remedy& remedy) {
   const auto compiled = Compile(step.Clone(), machine,
@@ -101,7 +101,7 @@ void ExpectHolds(const Module& step, const Machine& machine,
   EXPECT_TRUE(compiled.ok()) << compiled.status();
 }
 
-TEST(Remedy, APartNeedBeNoHalf) {
+TEST(Remedy, MicroBatchesNeedNotBeHalves) {
   const Module step = *MnistTraining({.batch = 25});
   const Machine machine = EqualCpus(1, 1000 << 10);
   const auto remedy = RemedyOf(Compile(step.Clone(), machine, {}).status());
@@ -110,7 +110,7 @@ TEST(Remedy, APartNeedBeNoHalf) {
   ExpectHolds(step, machine, *remedy);
 }
 
-TEST(Remedy, PartsMayTakeThatNoPinIsKept) {
+TEST(Remedy, MicroBatchesMayRequireDroppingPins) {
   const Module step = *MnistTraining({.batch = 40});
   const Machine machine = EqualCpus(2, 350 << 10);
   const CompileOptions options = {.pins = {{"*", {"cpu:0"}}}};

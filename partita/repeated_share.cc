@@ -1,5 +1,5 @@
-// Finds the updates from both sides: they read variables, and nothing but
-// variables becomes of them.
+// Finds the updates from both sides: they read variables, and everything
+// computed from them becomes variables.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/repeated_share.h"
@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "graph/check_sharding.h"
 #include "graph/core_ops.h"
-#include "graph/cut.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 
 namespace partita {
 namespace {
 
-// By value, whether it, or all that is computed from it, becomes variables'.
+// By value: true if it, or everything computed from it, becomes a variable.
 std::vector<bool> EndInVariables(const Graph& graph) {
   std::vector<bool> is_update(graph.value_id_bound(), false);
   std::vector<bool> is_output(graph.value_id_bound(), false);
@@ -42,8 +42,8 @@ std::vector<bool> EndInVariables(const Graph& graph) {
   return ends;
 }
 
-// A gradient by a layer's operand reads a variable, too, and ends in those of
-// earlier layers; but updates go element by element.
+// A gradient by a layer's operand reads a variable too, and ends in those of
+// earlier layers; but updates are elementwise.
 bool IsElementwise(const OpView& op) {
   if (!op.is(kFused)) return op.op().traits.elementwise;
   return absl::c_all_of(op.region(0).ops(), [](const OpView& inner) {
@@ -51,8 +51,8 @@ bool IsElementwise(const OpView& op) {
   });
 }
 
-// By node, whether it is of an update: of the extents of the variable, or of
-// what is of its update, that it reads.
+// By node: true if it is part of an update: it has the extents of the variable,
+// or of an update's value, that it reads.
 std::vector<bool> FindUpdates(const Graph& graph) {
   const std::vector<bool> ends = EndInVariables(graph);
   std::vector<bool> is_update(graph.node_id_bound(), false);
@@ -72,10 +72,10 @@ std::vector<bool> FindUpdates(const Graph& graph) {
   return is_update;
 }
 
-// Of partial sums each device has its own.
+// Each device has partial sums of its own.
 bool IsRepeated(const OpView& op) {
   const Placement& placement = op.node().placement;
-  return placement.devices.size() > 1 && !IsCut(op) &&
+  return placement.devices.size() > 1 && !IsSharded(op) &&
          !PassesSummands(op, placement);
 }
 

@@ -1,4 +1,4 @@
-// What several devices compute whole, each of them, though it is no update.
+// Work that several devices each do whole, updates excepted.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_REPEATED_SHARE_H_
@@ -10,10 +10,9 @@
 
 namespace partita {
 
-// Of the kernels' predicted seconds on a placed graph, the share in nodes of
-// several devices that compute the same on each. Updates are not among them:
-// every replica computes those on purpose. `runs` says by node id how often a
-// step runs a node.
+// The share of the kernels' predicted seconds of a placed graph in nodes that
+// several devices compute alike. Updates do not count: every replica computes
+// those on purpose. `runs`: how often a step runs each node, by node id.
 double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen,
                      absl::Span<const int> runs);
 

@@ -1,4 +1,4 @@
-// What counts as computed again by each device.
+// Which nodes count as repeated.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/repeated_share.h"
@@ -15,8 +15,8 @@
 namespace partita {
 namespace {
 
-// Each node takes as many seconds as its result's name says, and runs four
-// times if that begins with m.
+// A node's seconds are in its result's name. It runs four times if the name
+// begins with m.
 double ShareOf(const std::string& body) {
   const std::string text =
       "variable @w: f32[4] trainable\n"
@@ -38,7 +38,7 @@ double ShareOf(const std::string& body) {
   return RepeatedShare(graph, chosen, runs);
 }
 
-// A gradient, its product with the variable, and the update by that.
+// A gradient, its product with the variable, and the update with that.
 constexpr char kUpdate[] = R"(
   %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
       on {cpu:0, cpu:1}
@@ -55,7 +55,7 @@ TEST(RepeatedShare, WhatIsReadElsewhereIsNoUpdate) {
   EXPECT_EQ(ShareOf(absl::StrCat(kUpdate, "  return %s3\n")), 4.0 / 8);
 }
 
-// A gradient, too, ends in a variable only, but reads none.
+// A gradient also ends in a variable only, but reads none.
 TEST(RepeatedShare, GradientsCount) {
   EXPECT_EQ(ShareOf(R"(
   %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
@@ -69,7 +69,7 @@ TEST(RepeatedShare, GradientsCount) {
             1.0 / 10);
 }
 
-// Each device adds up summands of its own, of four micro-batches.
+// Each device adds summands of its own, from four micro-batches.
 TEST(RepeatedShare, PartialSumsDoNotCount) {
   EXPECT_EQ(ShareOf(R"(
   %m1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
@@ -84,7 +84,7 @@ TEST(RepeatedShare, PartialSumsDoNotCount) {
             9.0 / 15);
 }
 
-// What leads to the first layer's variables reads that of the second.
+// The gradient of the first layer's variables reads those of the second.
 TEST(RepeatedShare, GradientsThroughALayerCount) {
   EXPECT_EQ(ShareOf(R"(
   %y2 = mul %x, %w : f32[8, 4] on {cpu:0, cpu:1}

@@ -63,8 +63,8 @@ absl::Status CheckIndex(int index, size_t size, absl::string_view kind) {
 
 }  // namespace
 
-// The session's own side of an entry's ports. A pointer is null as long as an
-// input has not been set; an output without a tensor is the caller's.
+// The session's tensors for an entry's ports. A pointer is null until an input
+// is set; an output without a tensor is the caller's.
 struct Session::EntryTensors {
   std::vector<HostTensor> inputs;
   std::vector<HostTensor> outputs;
@@ -112,10 +112,11 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
                              PrepareGeneratedCode(*plan, options.trust_code));
   }
   if (options.devices == DeviceMode::kVirtual) {
-    PARTITA_ASSIGN_OR_RETURN(const std::string played,
-                             PreparePlayedCode(*plan));
-    if (!session->notice_.empty() && !played.empty()) session->notice_ += "; ";
-    session->notice_ += played;
+    PARTITA_ASSIGN_OR_RETURN(const std::string emulated,
+                             PrepareEmulatedCode(*plan));
+    if (!session->notice_.empty() && !emulated.empty())
+      session->notice_ += "; ";
+    session->notice_ += emulated;
   }
   for (const Entry& entry : plan->entries) {
     auto tensors = std::make_unique<EntryTensors>();

@@ -23,28 +23,29 @@ namespace partita {
 struct Plan;
 class Executor;
 
-// What plays the devices of a plan.
+// What runs the devices of a plan.
 enum class DeviceMode : uint8_t {
-  kReal,     // the devices that the plan names; a host without them, or with
-             // fewer threads or less memory, is refused
-  kVirtual,  // host memory and threads in their place, whatever they are
+  // the devices that the plan names; a host without them, or with fewer threads
+  // or less memory, is refused
+  kReal,
+  kVirtual,  // host memory and threads emulate them, whatever they are
   kTimed,    // threads that sleep for the predicted times and compute nothing
 };
 
 struct LoadOptions {
   DeviceMode devices = DeviceMode::kReal;
-  // Run native code that the plan carries. It is a program, which no checker
-  // proves: say yes only to plans that you or yours made. Code that this
-  // process made runs anyway; other code is built again, or its kernels
-  // interpreted, and Session::notice says so.
+  // Run native code from the plan file. No checker proves this code: set it
+  // only for plans that you trust. Code that this process built runs anyway;
+  // other code is built again, or its kernels are interpreted, and
+  // Session::notice says so.
   bool trust_code = false;
-  // Read constants of CPUs where the plan keeps them, instead of copying them
-  // into the arena.
+  // Read constants of CPUs from the mapped plan, instead of copying them into
+  // the arena.
   bool constants_in_place = true;
 };
 
-// A plan that was read from a file and proved there and then. Nobody else can
-// change it, so that no session needs to prove it again.
+// A plan that was read from a file and proved. It is immutable, so sessions
+// need not prove it again.
 class ProvedPlan {
  public:
   const Plan& operator*() const { return *plan_; }
@@ -61,7 +62,7 @@ class ProvedPlan {
 
 // Reads a plan file and proves the plan; sessions of one plan share its
 // constants. InvalidArgument with the checker's findings if it is not proved,
-// or if it carries a certificate over another plan.
+// or if it has a certificate of another plan.
 absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path);
 
 // One use of a plan, with arenas, streams and variables of its own.
@@ -72,12 +73,12 @@ absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path);
 //   if (absl::Status run = (*session)->Run(); !run.ok()) return run;
 //   const HostTensor* y = *(*session)->GetOutput("y");
 //
-// Calls are about one entry: the plan's first, until UseEntry names another.
-// A step that fails after it may have changed variables leaves the session
-// *failed*: every call but Restore says so.
+// Calls refer to one entry: the plan's first, until UseEntry names another. If
+// a step fails after it may have changed variables, the session has *failed*:
+// every call except Restore returns that error.
 //
-// Thread safety: one call at a time; a Run that comes while another is at work
-// is refused, not made to wait. Sessions run in parallel with each other.
+// Thread safety: one call at a time; a Run during another one is refused, not
+// delayed. Sessions run in parallel with each other.
 class Session {
  public:
   // LoadPlan and Create in one: the plan is proved once.
@@ -85,8 +86,8 @@ class Session {
       const std::string& path, const LoadOptions& options = {});
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       const ProvedPlan& plan, const LoadOptions& options = {});
-  // Of a plan in memory, as Compile makes it or ParsePlan reads it. Proves it,
-  // whoever made it; it stays unchanged from then on.
+  // For a plan in memory, from Compile or ParsePlan. Proves it. It must not
+  // change afterwards.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       std::shared_ptr<const Plan> plan, const LoadOptions& options = {});
   ~Session();
@@ -94,7 +95,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   absl::Status UseEntry(absl::string_view name);
-  // Of the entry in use, in the order of the indices below.
+  // Of the entry in use; indices below are in this order.
   int num_inputs() const;
   int num_outputs() const;
   const std::string& input_name(int input) const;
@@ -111,48 +112,48 @@ class Session {
   absl::Status BindOutput(int output, void* bytes);
 
   absl::Status Run(const RunOptions& options = {});
-  // Of the last step; good until the next. What BindOutput bound is not here.
+  // From the last step; valid until the next. Not for outputs of BindOutput.
   absl::StatusOr<const HostTensor*> GetOutput(absl::string_view name) const;
   absl::StatusOr<const HostTensor*> GetOutput(int output) const;
 
   // For pipelines of up to depth() steps: starts a step over the caller's own
-  // bytes and returns its number; Wait ends the oldest one. The bytes are left
-  // alone until then.
+  // bytes and returns its number; Wait ends the oldest one. The bytes must not
+  // change until then.
   int depth() const;
   absl::StatusOr<uint64_t> Submit(absl::Span<const void* const> inputs,
                                   absl::Span<void* const> outputs,
                                   const RunOptions& options = {});
   absl::Status Wait(uint64_t step);
 
-  // What the outputs of the next step, and then the variables that it updates,
-  // in the order of the graph's updates, must be, bit for bit: the placed graph
-  // computed one instance at a time from the inputs set and the variables'
-  // present values. The session's state stays as it is.
+  // The expected outputs of the next step, followed by the variables that it
+  // updates, in the order of the graph's updates, bit for bit: the placed graph
+  // computed one instance at a time from the present inputs and variables. Does
+  // not change the session.
   absl::StatusOr<std::vector<HostTensor>> RunReference();
 
-  // Variables take their first values again, and a failed session works again.
+  // Resets variables to their initial values; a failed session works again.
   absl::Status Restore();
   absl::StatusOr<HostTensor> ReadVariable(absl::string_view name);
-  // What each device that has the variable whole holds of it, in the plan's
-  // order: data-parallel training keeps them the same, bit for bit. One value
-  // for a variable that is divided.
+  // The variable on each device that has it whole, in the plan's order: data
+  // parallelism keeps them equal, bit for bit. One value for a sharded
+  // variable.
   absl::StatusOr<std::vector<HostTensor>> ReadReplicas(absl::string_view name);
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const;
   // One line if generated kernels do not run as the plan's own code, or those
-  // of GPUs that are played as no code at all; else empty.
+  // of emulated GPUs without code; else empty.
   const std::string& notice() const { return notice_; }
   // Index into Plan::entries of the entry in use.
   int entry() const { return entry_; }
-  // Of all entries; empty if every kernel is the one that the plan names, in
-  // the arithmetic that it names. RunReference computes with what was bound.
+  // For all entries; empty if every kernel is the plan's, with the plan's
+  // arithmetic. RunReference uses the bound kernels.
   std::vector<ReplacedKernel> ReplacedKernels() const;
   // By device.
   std::vector<DeviceMemory> MemoryUse() const;
   // Of the last step that ran with RunOptions::trace, in launch order.
   std::vector<MeasuredCommand> LastTrace() const;
-  // That trace in Chrome trace format, for any viewer of the field.
+  // That trace in Chrome's format.
   absl::StatusOr<std::string> LastTraceJson() const;
   // Of the last step that failed; null if none has.
   const FailedCommand* last_failure() const;

@@ -1,4 +1,4 @@
-// What a program that only loads and runs plans has in its address space.
+// The libraries of a program that only loads and runs plans.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fstream>
@@ -11,14 +11,14 @@
 namespace partita {
 namespace {
 
-// The libraries of this process, which links //partita:session and no more.
+// The libraries of this process, which links only //partita:session.
 std::string MappedFiles() {
   std::ifstream maps("/proc/self/maps");
   return {std::istreambuf_iterator<char>(maps), {}};
 }
 
 TEST(SessionLinksTest, NoCompilerComesWithASession) {
-  // Touches the session, so that the linker keeps its libraries.
+  // Uses the session, so that the linker keeps its libraries.
   EXPECT_FALSE(Session::Load("/nowhere/x.plan").ok());
   const std::string files = MappedFiles();
   ASSERT_TRUE(absl::StrContains(files, "libdnnl")) << files;

@@ -89,8 +89,8 @@ plan @count {
 }
 )";
 
-// y = x + (w1 beside w2): the two constants lie side by side, and one buffer
-// over both is the concatenation.
+// y = x + (w1 beside w2): the two constants are adjacent, and one buffer over
+// both is the concatenation.
 constexpr char kBothAtOnce[] = R"(
 graph @f(%x: f32[32] on cpu:0) -> f32[32] {
   %w1 = constant f32[16] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] on cpu:0
@@ -123,7 +123,7 @@ plan @f {
 )";
 
 // Softmax of five rows, two on one device and three on another.
-constexpr char kDivided[] = R"(
+constexpr char kSharded[] = R"(
 graph @f(%x: f32[5, 3] on cpu:0) -> f32[5, 3] {
   %r = copy %x : f32[5, 3] on {cpu:0, cpu:1} (replicated) -> (split 0)
   %s = softmax %r {axis = 1} : f32[5, 3] on {cpu:0, cpu:1} (split 0) -> (split 0) by "reference.eval"
@@ -158,8 +158,8 @@ plan @f {
       10 fetch !y output 0
     stream cpu:1/compute
       2  wait ev0
-      3  copy %r member 1 !x1 -> !r1
-      6  kernel %s member 1 !r1 -> !s1
+      3  copy %r rank 1 !x1 -> !r1
+      6  kernel %s rank 1 !r1 -> !s1
       7  copy %y !s1 -> !y1
       8  record ev1
   }
@@ -222,7 +222,7 @@ TEST(SessionTest, ABufferMayCoverTwoConstants) {
   }
 }
 
-// A plan that was changed after it was certified is not what it says.
+// A plan that was changed after it was certified.
 TEST(SessionTest, ACertificateOverAnotherPlanIsRefused) {
   const std::string path = testing::TempDir() + "/changed.plan";
   Plan plan = *ParsePlan(kTwoDevices, "plan", OpSet::BuiltIn());
@@ -301,7 +301,7 @@ std::vector<ReplacedKernel> ReplacedIn(const std::string& plan,
 
 TEST(SessionTest, AKernelInAnotherArithmeticIsReplacedAndCounted) {
   const auto replaced = ReplacedIn(
-      absl::StrReplaceAll(kDivided,
+      absl::StrReplaceAll(kSharded,
                           {{"by \"reference.eval\"",
                             "by reference.eval {arithmetic = \"eval 0\"}"}}),
       DeviceMode::kVirtual);
@@ -310,14 +310,14 @@ TEST(SessionTest, AKernelInAnotherArithmeticIsReplacedAndCounted) {
   EXPECT_EQ(replaced[0].planned_arithmetic, "eval 0");
   EXPECT_EQ(replaced[0].bound, "reference.eval");
   EXPECT_EQ(replaced[0].bound_arithmetic, "eval 1");
-  EXPECT_EQ(replaced[0].commands, 2);  // one a member, on two streams
+  EXPECT_EQ(replaced[0].commands, 2);  // one for each rank, on two streams
 }
 
 TEST(SessionTest, TheArithmeticThatThePlanNamesIsNoReplacement) {
   const std::string own = absl::StrReplaceAll(
-      kDivided, {{"by \"reference.eval\"",
+      kSharded, {{"by \"reference.eval\"",
                   "by reference.eval {arithmetic = \"eval 1\"}"}});
-  EXPECT_TRUE(ReplacedIn(kDivided, DeviceMode::kVirtual).empty());
+  EXPECT_TRUE(ReplacedIn(kSharded, DeviceMode::kVirtual).empty());
   EXPECT_TRUE(ReplacedIn(own, DeviceMode::kVirtual).empty());
   EXPECT_TRUE(ReplacedIn(own, DeviceMode::kReal).empty());
 }
@@ -343,8 +343,8 @@ TEST(SessionTest, TheReferenceComputesWithTheKernelsThatWereBound) {
   }
 }
 
-// This program carries no code generator.
-TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForGeneratedCode) {
+// This program has no code generator.
+TEST(SessionTest, OneLineReportsAnInterpreterInPlaceOfGeneratedCode) {
   const std::string plan = absl::StrReplaceAll(
       kTwoDevices, {{"relu %t : f32[2, 2] on cpu:1 by \"reference.eval\"",
                      "relu %t : f32[2, 2] on cpu:1 by codegen.elementwise"}});
@@ -369,10 +369,10 @@ TEST(SessionTest, AnInterpreterThatReplacesAKernelIsNamed) {
   EXPECT_EQ(replaced[0].bound, "codegen.elementwise.interpreted");
 }
 
-// Each member computes a piece of its own, and needs code of its own.
-TEST(SessionTest, GeneratedCodeOfCutNodesIsCountedByMember) {
+// Each rank computes its own shard, and needs code for it.
+TEST(SessionTest, GeneratedCodeOfShardedNodesIsCountedByRank) {
   const std::string plan = absl::StrReplaceAll(
-      kDivided, {{"softmax", "relu"},
+      kSharded, {{"softmax", "relu"},
                  {" {axis = 1}", ""},
                  {"\"reference.eval\"", "codegen.elementwise"}});
   auto session =
@@ -384,7 +384,7 @@ TEST(SessionTest, GeneratedCodeOfCutNodesIsCountedByMember) {
       << (*session)->notice();
 }
 
-TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForKernelsOfGpus) {
+TEST(SessionTest, OneLineReportsAnInterpreterInPlaceOfKernelsOfGpus) {
   const std::string plan = absl::StrReplaceAll(
       kTwoDevices,
       {{"cpu:1 cpu threads", "gpu:0 cuda threads"}, {"cpu:1", "gpu:0"}});
@@ -393,14 +393,14 @@ TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForKernelsOfGpus) {
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE(absl::StartsWith(
       (*session)->notice(),
-      "an interpreter, which is slow, stands in for up to 1 kernels of GPUs: "
+      "an interpreter, which is slow, replaces up to 1 kernels of GPUs: "
       "codegen: found no libpartita_codegen.so in "))
       << (*session)->notice();
 }
 
-TEST(SessionTest, MembersOfASetComputeTheirRows) {
+TEST(SessionTest, RanksOfASetComputeTheirRows) {
   auto session =
-      Session::Create(PlanOf(kDivided), {.devices = DeviceMode::kVirtual});
+      Session::Create(PlanOf(kSharded), {.devices = DeviceMode::kVirtual});
   ASSERT_TRUE(session.ok()) << session.status();
   HostTensor x(TensorType{DType::kF32, {5, 3}, {}});
   for (int i = 0; i < 15; ++i) x.data<float>()[i] = 0.25f * (i % 7);
@@ -462,7 +462,7 @@ TEST(SessionTest, WrongUseIsExplained) {
 }
 
 TEST(SessionTest, APlanThatIsNotProvedIsRefused) {
-  // Without the wait relu may read before the copy has ended.
+  // Without the wait, relu may read before the copy has ended.
   const std::string race =
       absl::StrReplaceAll(kTwoDevices, {{"      4  wait ev0\n", ""},
                                         {"5  kernel %y", "4  kernel %y"},
@@ -471,19 +471,19 @@ TEST(SessionTest, APlanThatIsNotProvedIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
 }
 
-// Once for each real device; virtual ones play any machine.
+// Once for each real device; virtual ones emulate any machine.
 void ExpectMadeForAnotherMachine(absl::string_view plan,
                                  absl::string_view difference) {
   const absl::Status status = Session::Create(PlanOf(plan)).status();
   EXPECT_TRUE(absl::StrContains(status.message(), difference)) << status;
   EXPECT_TRUE(absl::StartsWith(
       status.message(),
-      "plan @f is for another machine than this host; let this host play its "
-      "devices (--virtual), or compile the model for this host\n  "))
+      "plan @f is for another machine than this host; let this host emulate "
+      "its devices (--virtual), or compile the model for this host\n  "))
       << status;
-  auto played = Session::Create(PlanOf(plan), {.devices = DeviceMode::kTimed});
-  EXPECT_FALSE(absl::StrContains(played.status().message(), "another machine"))
-      << played.status();
+  auto timed = Session::Create(PlanOf(plan), {.devices = DeviceMode::kTimed});
+  EXPECT_FALSE(absl::StrContains(timed.status().message(), "another machine"))
+      << timed.status();
 }
 
 TEST(SessionTest, AnotherInstructionSetIsRefused) {

@@ -1,4 +1,4 @@
-// Follows the batch, and rows that it is merged into, by dimension rules.
+// Follows the batch, and rows that include it, by dimension rules.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/batch_rows_first.h"
@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kNone = -1;
 
-// Where a value has the batch: along `dim`, in rows of `outer` x batch if
-// `outer` is more than 1. `group` is of values that change together.
+// The batch of a value: along `dim`, as rows of `outer` x batch if `outer` is
+// more than 1. Values of one `group` change together.
 struct Rows {
   int dim = kNone;
   int64_t outer = 1;
@@ -33,8 +33,8 @@ struct Rows {
   bool merged() const { return outer > 1; }
 };
 
-// A reshape: one side has the batch at `dim`, and the other merges it with the
-// dimensions of this side from `first` on, in front of it.
+// A reshape. One side has the batch at `dim`, and the other merges it with the
+// dimensions [first, dim) before it.
 struct Merge {
   int first = 0;
   int dim = 0;
@@ -46,7 +46,7 @@ int64_t OuterExtent(const Shape& dims, int first, int dim) {
                          std::multiplies<>());
 }
 
-// The position in `product` of the whole of `dims[dim]`, or kNone.
+// The position in `product` of the whole dimension `dims[dim]`, or kNone.
 int PositionOf(const absl::InlinedVector<int, 2>& product,
                const DimensionRule::Dims& dims, int dim) {
   if (dims[dim].size() != 1) return kNone;
@@ -54,8 +54,8 @@ int PositionOf(const absl::InlinedVector<int, 2>& product,
   return at == product.end() ? kNone : static_cast<int>(at - product.begin());
 }
 
-// `apart` is the side with the batch along `dim`; `merged` the dimensions of
-// the other side.
+// `apart` is the side with the batch along `dim`; `merged` has the dimensions
+// of the other side.
 std::optional<Merge> MergeOf(const DimensionRule::Dims& apart,
                              const DimensionRule::Dims& merged,
                              const Shape& dims, int dim, int& merged_dim) {
@@ -78,7 +78,7 @@ std::optional<Merge> MergeOf(const DimensionRule::Dims& apart,
   return std::nullopt;
 }
 
-// Dimension `from` in the place of `to`, those between moved by one.
+// The permutation that moves dimension `from` to position `to`.
 std::vector<int64_t> Moved(int rank, int from, int to) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
@@ -109,7 +109,7 @@ class BatchRows {
 
   void Follow() {
     rows_.assign(graph_.value_id_bound(), Rows());
-    left_out_.resize(graph_.node_id_bound(), false);
+    excluded_.resize(graph_.node_id_bound(), false);
     merges_.clear();
     splits_.clear();
     same_as_.clear();
@@ -117,12 +117,12 @@ class BatchRows {
     for (size_t i = 0; i < batch_.inputs.size(); ++i) {
       if (batch_.inputs[i]) rows_[graph_.inputs()[i].index].dim = 0;
     }
-    for (const OpView& op : graph_.ops()) FollowInto(op);
+    for (const OpView& op : graph_.ops()) FollowThrough(op);
     for (ValueId output : graph_.outputs()) Refuse(output);
     for (const VariableUpdate& update : graph_.updates()) Refuse(update.value);
   }
 
-  // Merged rows go no further.
+  // Merged rows end here.
   void Refuse(ValueId value) {
     const Rows& rows = rows_[value.index];
     if (rows.merged()) faulty_[GroupFor(rows.group)] = true;
@@ -132,7 +132,8 @@ class BatchRows {
     for (int i = 0; i < op.num_operands(); ++i) Refuse(op.operand(i).id());
   }
 
-  // The first operand with merged rows, or else with the batch; or kNone.
+  // The first operand with merged rows or, without one, with the batch; or
+  // kNone.
   int Leading(const OpView& op) const {
     int leading = kNone;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -143,7 +144,7 @@ class BatchRows {
     return leading;
   }
 
-  void FollowInto(const OpView& op) {
+  void FollowThrough(const OpView& op) {
     const int leading = Leading(op);
     if (leading == kNone) return;
     const Rows rows = rows_[op.operand(leading).id().index];
@@ -164,8 +165,8 @@ class BatchRows {
     }
   }
 
-  // What the node computes of a row does not depend on where the row is, and
-  // all operands have theirs in one order.
+  // True if the node's result for a row does not depend on the row's position,
+  // and all operands have the rows in one order.
   bool KeepsRows(const OpView& op, const DimensionRule& rule, int leading,
                  const Rows& rows) {
     const auto& product = rule.operands[leading][rows.dim];
@@ -182,7 +183,7 @@ class BatchRows {
       const int dim = DimOf(rule.operands[i], factor);
       if (dim == kNone && !other.merged()) continue;
       if (dim != other.dim || other.outer != rows.outer) return false;
-      Join(other.group, rows.group);
+      MergeGroups(other.group, rows.group);
     }
     return absl::c_all_of(rule.results, [&](const DimensionRule::Dims& dims) {
       return absl::c_all_of(dims, [&](const auto& factors) {
@@ -191,7 +192,7 @@ class BatchRows {
     });
   }
 
-  // The dimension that is this factor and no other; -2 if it is part of one.
+  // The dimension that is exactly this factor; -2 if it is part of a dimension.
   static int DimOf(const DimensionRule::Dims& dims, int factor) {
     for (size_t d = 0; d < dims.size(); ++d) {
       if (!absl::c_linear_search(dims[d], factor)) continue;
@@ -200,11 +201,11 @@ class BatchRows {
     return kNone;
   }
 
-  // True if it merges the batch with what is in front of it, or takes such rows
-  // apart.
+  // True for a reshape that merges the batch with earlier dimensions, or splits
+  // such rows.
   bool FollowReshape(const OpView& op, const DimensionRule& rule,
                      const Rows& rows) {
-    if (left_out_[op.id().index] || !op.node().placement.results.empty()) {
+    if (excluded_[op.id().index] || !op.node().placement.results.empty()) {
       return false;
     }
     Rows& result = rows_[op.result(0).id().index];
@@ -241,21 +242,21 @@ class BatchRows {
     return group;
   }
 
-  void Join(int a, int b) {
+  void MergeGroups(int a, int b) {
     a = GroupFor(a);
     b = GroupFor(b);
     faulty_[b] = faulty_[a] || faulty_[b];
     same_as_[a] = b;
   }
 
-  // Merging reshapes of groups that are not taken apart everywhere. False if
-  // there are none.
+  // Excludes merging reshapes of groups whose rows are not split everywhere.
+  // False if there are none.
   bool LeaveOut() {
     bool any = false;
     for (const auto& [node, merge] : merges_) {
       const ValueId rows = graph_.node(node).results[0];
       if (!faulty_[GroupFor(rows_[rows.index].group)]) continue;
-      left_out_[node.index] = true;
+      excluded_[node.index] = true;
       any = true;
     }
     return any;
@@ -310,7 +311,7 @@ class BatchRows {
   Graph& graph_;
   const Batch& batch_;
   std::vector<Rows> rows_;      // by value id
-  std::vector<bool> left_out_;  // by node id: reshapes
+  std::vector<bool> excluded_;  // by node id: reshapes
   Found merges_;
   Found splits_;
   std::vector<int> same_as_;  // by group: a forest

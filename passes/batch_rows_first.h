@@ -1,4 +1,4 @@
-// Puts the batch first where a reshape makes rows of it and another dimension.
+// Puts the batch first in reshapes that merge it with another dimension.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_BATCH_ROWS_FIRST_H_
@@ -12,8 +12,8 @@
 
 namespace partita {
 
-// Of rows [12 * 4, 32] over 12 positions of a batch of 4 no example has a block
-// of its own; of rows [4 * 12, 32] each has.
+// In rows [12 * 4, 32], over 12 positions of a batch of 4, the rows of an
+// example are not contiguous; in rows [4 * 12, 32] they are.
 //
 //   before                                  after
 //                                           %u = transpose %x
@@ -25,10 +25,10 @@ namespace partita {
 //                                           %y = transpose %t
 //                                               {perm = [1, 0, 2]}
 //
-// Needs: all that reads such rows computes each by itself or sums over them, of
-// such rows alone, up to reshapes that take them apart again. Leaves the rest
-// as it is, and reshapes that a pin divides. The batch is that of these inputs
-// (FindBatch). Leaves: transposes that others may cancel.
+// Needs: readers of such rows treat each row independently or sum over all
+// rows, up to reshapes that split the rows again. Skips: other reshapes, and
+// reshapes that a pin shards. Leaves: transposes that other passes may cancel.
+// `batch_inputs` as in FindBatch.
 absl::Status BatchRowsFirst(Graph& graph,
                             absl::Span<const std::string> batch_inputs);
 // The same without names.

@@ -1,4 +1,4 @@
-// Passes stay bounded on graphs that were written to exhaust them.
+// Tests that passes take bounded time and memory on adversarial graphs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -37,9 +37,9 @@ class BoundedWork : public ::testing::Test {
   Graph graph_{"f", &literals_};
 };
 
-// One number, expanded to 4 MiB, and a long chain over that: nothing in the
-// chain is larger than its operand.
-TEST_F(BoundedWork, FoldedBytesAreBoundedInAll) {
+// One number, expanded to 4 MiB, and a long chain of nodes that are no larger
+// than their operands.
+TEST_F(BoundedWork, TotalFoldedBytesAreBounded) {
   ValueId value = Expanded(Number(1), 1 << 20);
   for (int i = 0; i < 200; ++i) {
     value = *graph_.AddValue({.op = &kNeg, .operands = {value}});
@@ -55,7 +55,7 @@ TEST_F(BoundedWork, FoldedBytesAreBoundedInAll) {
 TEST_F(BoundedWork, TheFoldingBudgetGrowsWithTheModel) {
   const ValueId weights = graph_.AddConstant(
       literals_.Add(HostTensor(TensorType{DType::kF32, {1000}, {}})));
-  // The same bytes under a second name are no larger model.
+  // The same bytes under a second name do not make the model larger.
   graph_.AddConstant(
       graph_.view(graph_.value(weights).defining_node).attr_literal("value"));
   EXPECT_EQ(FoldingBudget(graph_), (64 << 20) + 16 * 4000);

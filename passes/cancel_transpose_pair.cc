@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// The permutation that `first` and then `second` make together.
+// The permutation of `first` followed by `second`.
 std::vector<int64_t> Composed(const std::vector<int64_t>& first,
                               const std::vector<int64_t>& second) {
   std::vector<int64_t> both;
@@ -29,7 +29,7 @@ absl::Status CancelTransposePair(Graph& graph) {
     if (!inner.has_value() || !inner->is(kTranspose)) continue;
     JointPlacement joint;
     if (!joint.Admit(inner->node()) || !joint.Admit(outer.node()) ||
-        joint.divides()) {
+        joint.is_sharded()) {
       continue;
     }
     graph.node(outer.id()).placement = joint.get();

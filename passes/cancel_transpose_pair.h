@@ -1,4 +1,4 @@
-// Joins a transpose with the transpose before it.
+// Merges a transpose with the transpose before it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_CANCEL_TRANSPOSE_PAIR_H_
@@ -9,14 +9,14 @@
 
 namespace partita {
 
-// Reads through the inner of two transposes.
+// Merges two transposes into one that reads the inner one's operand.
 //
 //   before                                after
 //   %t = transpose %x {perm = [1, 0, 2]}  %u = transpose %x {perm = [2, 0, 1]}
 //   %u = transpose %t {perm = [2, 1, 0]}
 //
-// Leaves: the inner transpose perhaps unread, for `remove_dead`; a joined
-// permutation that is the identity, for `remove_identities`.
+// Leaves: inner transposes without readers, for `remove_dead`; identity
+// permutations, for `remove_identities`.
 absl::Status CancelTransposePair(Graph& graph);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Greedy choice in graph order: each node pays for the reorders it causes.
+// Greedy choice in graph order: each node pays for the reorders that it causes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/choose_kernels.h"
@@ -15,13 +15,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
+#include "graph/views.h"
 #include "passes/layout_state.h"
 #include "passes/make_fused.h"
-#include "passes/moves_in_order.h"
 #include "passes/remove_dead.h"
 
 namespace partita {
@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kMaxMissing = 20;
 
-// A choice with its layouts spelled out, and what it costs here.
+// A choice with explicit layouts, and its cost at this node.
 struct Candidate {
   KernelChoice choice;
   double seconds = 0;
@@ -65,14 +65,15 @@ class Chooser {
   std::vector<ChosenKernel> TakeChosen() { return std::move(chosen_); }
 
  private:
-  // What the members of a node's device set compute, and where.
-  struct Member {
-    std::unique_ptr<Graph> piece;  // null: the node itself
+  // What one rank of a node's device set computes, and its device.
+  struct Participant {
+    std::unique_ptr<Graph> shard;  // null: the node itself
     OpView op;
     const DeviceTraits* device;
   };
 
-  absl::StatusOr<std::vector<Member>> MembersOf(const OpView& op) const {
+  absl::StatusOr<std::vector<Participant>> ParticipantsOf(
+      const OpView& op) const {
     const Placement& placement = op.node().placement;
     if (!placement.placed()) {
       return absl::FailedPreconditionError(
@@ -80,8 +81,8 @@ class Chooser {
                        ": found no device; expected a placed graph; run a "
                        "planner and partition first"));
     }
-    const bool own_instances = HasOwnInstances(op);
-    std::vector<Member> members;
+    const bool has_own_shards = HasOwnShards(op);
+    std::vector<Participant> participants;
     for (const std::string& name : placement.devices) {
       auto it = devices_.find(name);
       if (it == devices_.end()) {
@@ -89,18 +90,19 @@ class Chooser {
             absl::StrCat(op.ToString(), ": found device ", name,
                          "; expected one of the machine's"));
       }
-      members.push_back({nullptr, op, it->second});
-      if (!own_instances) continue;
-      PARTITA_ASSIGN_OR_RETURN(members.back().piece,
-                               CutNode(op, static_cast<int>(members.size()) - 1,
-                                       kTypicalMicroBatch));
-      members.back().op = members.back().piece->ops().front();
+      participants.push_back({nullptr, op, it->second});
+      if (!has_own_shards) continue;
+      PARTITA_ASSIGN_OR_RETURN(
+          participants.back().shard,
+          ShardOfNode(op, static_cast<int>(participants.size()) - 1,
+                      kTypicalMicroBatch));
+      participants.back().op = participants.back().shard->ops().front();
     }
-    return members;
+    return participants;
   }
 
-  // Several devices make the same value, whose bits are to be the same: each
-  // updates its variables from its own.
+  // True if several devices compute replicas of a value. Their bits must be
+  // equal, as each device updates its own variables.
   static bool MakesCopies(const OpView& op) {
     const Placement& placement = op.node().placement;
     if (placement.devices.size() < 2) return false;
@@ -111,16 +113,16 @@ class Chooser {
     return false;
   }
 
-  // One binding says what all members run: a kernel that each of them has for
-  // its own part, in the same layouts and, of copies, by the same arithmetic.
+  // All ranks have one binding: a kernel that each rank has for its shard, in
+  // the same layouts. Replicas also need the same arithmetic.
   std::vector<KernelChoice> CommonChoices(
-      const OpView& op, const std::vector<Member>& members) const {
+      const OpView& op, const std::vector<Participant>& participants) const {
     const bool makes_copies = MakesCopies(op);
     std::vector<KernelChoice> common =
-        catalog_.Choices(members[0].op, *members[0].device);
-    for (size_t m = 1; m < members.size() && !common.empty(); ++m) {
+        catalog_.Choices(participants[0].op, *participants[0].device);
+    for (size_t m = 1; m < participants.size() && !common.empty(); ++m) {
       const std::vector<KernelChoice> own =
-          catalog_.Choices(members[m].op, *members[m].device);
+          catalog_.Choices(participants[m].op, *participants[m].device);
       std::erase_if(common, [&](KernelChoice& choice) {
         const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
           return other.kernel == choice.kernel &&
@@ -129,15 +131,15 @@ class Chooser {
         });
         if (same == own.end()) return true;
         if (makes_copies && same->arithmetic != choice.arithmetic) return true;
-        JoinChoice(*same, choice);
+        CombineChoice(*same, choice);
         return false;
       });
     }
     return common;
   }
 
-  // What holds for both.
-  static void JoinChoice(const KernelChoice& other, KernelChoice& choice) {
+  // Combines the properties of both choices.
+  static void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
     choice.workspace = std::max(choice.workspace, other.workspace);
     choice.seconds = std::max(choice.seconds, other.seconds);
     choice.fallback |= other.fallback;
@@ -155,15 +157,16 @@ class Chooser {
     if (op.is(kConstant) || op.is(kVariable)) return absl::OkStatus();
     if (op.is(kCopy)) return VisitCopy(op);
     if (op.is(kBucket)) return VisitBucket(op);
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
-    if (op.num_operands() == 1 && MovesAllInOrder(op)) {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<Participant> participants,
+                             ParticipantsOf(op));
+    if (op.num_operands() == 1 && IsWholeView(op)) {
       return Reorder(op, 0, Layout());
     }
-    const std::vector<KernelChoice> choices = CommonChoices(op, members);
+    const std::vector<KernelChoice> choices = CommonChoices(op, participants);
     if (op.is(kFused) && (choices.empty() || choices.front().fallback)) {
       return Inline(id);
     }
-    const std::optional<Candidate> best = Best(op, members, choices);
+    const std::optional<Candidate> best = Best(op, participants, choices);
     if (!best.has_value()) {
       if (missing_.size() < kMaxMissing) missing_.push_back(id);
       return absl::OkStatus();
@@ -171,12 +174,12 @@ class Chooser {
     return Bind(op, *best);
   }
 
-  // A copy that divides or joins a value moves rows of it.
+  // A copy that changes a value's sharding moves row-major values.
   absl::Status VisitCopy(const OpView& op) {
     const ValueId from = op.operand(0).id();
     const NodeId maker = graph_.value(from).defining_node;
-    const bool was_cut = maker.valid() && IsCut(graph_.view(maker));
-    if (!IsCut(op) && !was_cut) {
+    const bool was_sharded = maker.valid() && IsSharded(graph_.view(maker));
+    if (!IsSharded(op) && !was_sharded) {
       graph_.value(op.result(0).id()).type.layout = op.operand_type(0).layout;
       return absl::OkStatus();
     }
@@ -189,7 +192,7 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // What is joined is put in rows before that.
+  // Operands of a bucket must be row-major.
   absl::Status VisitBucket(const OpView& op) {
     for (int i = 0; i < op.num_operands(); ++i) {
       PARTITA_RETURN_IF_ERROR(Reorder(op, i, Layout()));
@@ -197,12 +200,12 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // The body's nodes are visited next, in their order.
+  // The body's nodes are visited next, in order.
   absl::Status Inline(NodeId fused) {
     const int first = graph_.node_id_bound();
     const OpView op = graph_.view(fused);
     std::vector<Placement> placements;
-    if (IsCut(op)) {
+    if (IsSharded(op)) {
       placements = BodyPlacements(op.region(0), op.node().placement);
     }
     PARTITA_RETURN_IF_ERROR(InlineFused(graph_, fused));
@@ -215,8 +218,9 @@ class Chooser {
     return FuseTail(first);
   }
 
-  // What no library computes behind a convolution or matmul may be one loop of
-  // its own: the nodes from `first` on but the first, if all are elementwise.
+  // If no library fuses the nodes after a convolution or matmul, they may
+  // become one generated loop: all nodes after `first`, if they are
+  // elementwise.
   absl::Status FuseTail(int first) {
     const int end = graph_.node_id_bound();
     std::vector<NodeId> tail;
@@ -239,8 +243,9 @@ class Chooser {
     return graph_.node(id).op->traits.elementwise;
   }
 
-  // Other nodes read what a member in front of the last makes. (Outputs and
-  // updates of the graph may: MakeFused makes results of those.)
+  // True if other nodes read a result of a member, except of the last one.
+  // (Outputs and updates of the graph are fine: MakeFused makes results of
+  // them.)
   bool IsReadOutside(const std::vector<NodeId>& members) const {
     return absl::c_any_of(members, [&](NodeId id) {
       return id != members.back() &&
@@ -253,11 +258,11 @@ class Chooser {
     });
   }
 
-  // Of a fused node of these, which reads what they read of others, in the
-  // order in which they do.
+  // The placement of a fused node of these members. Its operands are the values
+  // that the members read from other nodes, in the same order.
   Placement PlacementOf(const std::vector<NodeId>& members) const {
     Placement placement = graph_.node(members.back()).placement;
-    if (!IsCut(graph_.view(members.back()))) return placement;
+    if (!IsSharded(graph_.view(members.back()))) return placement;
     placement.operands.clear();
     absl::flat_hash_set<ValueId> seen;
     for (NodeId member : members) {
@@ -281,20 +286,21 @@ class Chooser {
     return seconds;
   }
 
-  // The choice as it stands and, if it takes any layout, in the layout of each
-  // full-sized operand.
-  std::vector<KernelChoice> Variants(const OpView& op,
-                                     const std::vector<Member>& members,
-                                     const KernelChoice& choice) const {
+  // The choice itself and, if it supports any layout, the choice in the layout
+  // of each full-sized operand.
+  std::vector<KernelChoice> Variants(
+      const OpView& op, const std::vector<Participant>& participants,
+      const KernelChoice& choice) const {
     std::vector<KernelChoice> variants = {choice};
     if (!choice.any_layout) return variants;
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
       const TensorType& type = op.operand_type(i);
       if (type.dims != dims || type.layout.is_row_major()) continue;
-      const bool padded = absl::c_any_of(members, [&](const Member& member) {
-        return HasPadding(member.op.result_type(0), type.layout);
-      });
+      const bool padded =
+          absl::c_any_of(participants, [&](const Participant& participant) {
+            return HasPadding(participant.op.result_type(0), type.layout);
+          });
       if (padded) continue;
       variants.push_back(InOneLayout(op, choice, type.layout));
     }
@@ -314,12 +320,12 @@ class Chooser {
   }
 
   std::optional<Candidate> Best(
-      const OpView& op, const std::vector<Member>& members,
+      const OpView& op, const std::vector<Participant>& participants,
       const std::vector<KernelChoice>& choices) const {
     std::optional<Candidate> best;
     for (const KernelChoice& choice : choices) {
-      for (KernelChoice& variant : Variants(op, members, choice)) {
-        const double seconds = SecondsOf(op, variant, *members[0].device);
+      for (KernelChoice& variant : Variants(op, participants, choice)) {
+        const double seconds = SecondsOf(op, variant, *participants[0].device);
         if (best.has_value() && seconds >= best->seconds) continue;
         best = Candidate{std::move(variant), seconds};
       }
@@ -327,7 +333,7 @@ class Chooser {
     return best;
   }
 
-  // Elements in another order are read behind where they would be overwritten.
+  // In another order, elements would be overwritten before they are read.
   static std::vector<InPlacePair> InOneOrder(const KernelChoice& choice) {
     std::vector<InPlacePair> pairs = choice.in_place;
     std::erase_if(pairs, [&](const InPlacePair& pair) {
@@ -353,7 +359,7 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // Lets operand `i` be read in `layout`.
+  // Makes the node read operand `i` in `layout`.
   absl::Status Reorder(const OpView& op, int i, const Layout& layout) {
     PARTITA_ASSIGN_OR_RETURN(const ValueId value,
                              InLayout(op.operand(i).id(), layout,
@@ -373,11 +379,12 @@ class Chooser {
     return found;
   }
 
-  // A reorder's layouts are given: its first choice is bound as it is.
+  // A reorder has given layouts: binds its first choice.
   absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
-    const std::vector<KernelChoice> choices = CommonChoices(op, members);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<Participant> participants,
+                             ParticipantsOf(op));
+    const std::vector<KernelChoice> choices = CommonChoices(op, participants);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();
@@ -442,8 +449,8 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
   Chooser chooser(graph, catalog, devices, packed);
   PARTITA_RETURN_IF_ERROR(chooser.Run());
-  // Constants that only packed copies of are read, and what nobody reads of a
-  // body that was taken apart.
+  // Removes constants of which only packed copies are read, and unread nodes of
+  // inlined bodies.
   PARTITA_RETURN_IF_ERROR(RemoveDead(graph));
   std::vector<ChosenKernel> chosen = chooser.TakeChosen();
   std::erase_if(chosen, [&](const ChosenKernel& kernel) {

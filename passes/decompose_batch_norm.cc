@@ -18,14 +18,14 @@ struct Affine {
   HostTensor shift;
 };
 
-// One element a channel, shaped to broadcast over everything behind it.
+// One element for each channel, shaped to broadcast over all later dimensions.
 TensorType PerChannel(const TensorType& x) {
   TensorType type{x.dtype, Shape(x.rank() - 1, 1), {}};
   type.dims[0] = x.dims[1];
   return type;
 }
 
-Affine Join(const OpView& op) {
+Affine AffineOf(const OpView& op) {
   const HostTensor& scale = *op.operand(1).constant();
   const HostTensor& bias = *op.operand(2).constant();
   const HostTensor& mean = *op.operand(3).constant();
@@ -51,7 +51,7 @@ bool HasConstantStatistics(const OpView& op) {
 }
 
 absl::Status Decompose(Graph& graph, const OpView& op) {
-  Affine affine = Join(op);
+  Affine affine = AffineOf(op);
   LiteralPool& literals = graph.literals();
   const ValueId scale =
       graph.AddConstant(literals.Add(std::move(affine.scale)), "", op.id());

@@ -1,4 +1,4 @@
-// Writes an inference batch norm as one scale and one shift.
+// Replaces an inference batch norm by one scale and one shift.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_DECOMPOSE_BATCH_NORM_H_
@@ -9,7 +9,8 @@
 
 namespace partita {
 
-// With constant statistics a batch norm is x * s + t, one s and t per channel.
+// With constant statistics a batch norm is x * s + t, with one s and t per
+// channel.
 //
 //   before                                          after
 //   %y = batch_norm %x, %scale, %bias, %mean, %var  %m = mul %x, %s

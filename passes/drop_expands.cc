@@ -1,4 +1,4 @@
-// Operand by operand, as the last full-sized one must stay.
+// One operand at a time, as the last full-sized one must stay.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/drop_expands.h"
@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// An operand beside `index` has the result's extents, and gives them to it.
+// True if another operand than `index` has the result's extents.
 bool OthersGiveExtents(const OpView& op, int index) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (i != index && op.operand_type(i).dims == op.result_type(0).dims) {
@@ -29,7 +29,7 @@ void ReadThrough(Graph& graph, const OpView& op, int index) {
   if (!OthersGiveExtents(op, index)) return;
   JointPlacement joint;
   if (!joint.Admit(expand->node()) || !joint.Admit(op.node()) ||
-      joint.divides()) {
+      joint.is_sharded()) {
     return;
   }
   graph.node(op.id()).placement = joint.get();

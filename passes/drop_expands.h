@@ -1,4 +1,4 @@
-// Lets elementwise ops repeat operands themselves.
+// Removes expands that elementwise ops do by broadcasting.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_DROP_EXPANDS_H_
@@ -9,15 +9,15 @@
 
 namespace partita {
 
-// An elementwise op broadcasts its operands: what an expand repeats need not be
-// written to memory where another operand has the result's extents.
+// An elementwise op broadcasts its operands. So an expanded operand need not be
+// in memory if another operand has the result's extents.
 //
 //   before                                      after
 //   %e = expand %s {shape = [8, 4]}             %y = mul %x, %s
 //   %y = mul %x, %e
 //
-// The gradients of sums and means are such expands. Leaves: expands that nobody
-// reads, for `remove_dead`. Skips: readers that are pinned elsewhere.
+// Gradients of sums and means are such expands. Leaves: expands without
+// readers, for `remove_dead`. Skips: readers that are pinned elsewhere.
 absl::Status DropExpands(Graph& graph);
 
 }  // namespace partita

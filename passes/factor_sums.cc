@@ -1,4 +1,4 @@
-// The products that a sum reads are made anew behind a sum of what they read.
+// Replaces the sum of a product by the product of a sum.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/factor_sums.h"
@@ -24,7 +24,7 @@ bool IsSum(const OpView& op) {
          op.attr_bool("keep_dims");
 }
 
-// The operand of the product that has to be summed, or -1 if it is none.
+// The operand of the product that must be summed, or -1 if there is none.
 int SummedOperand(const OpView& product, const OpView& sum) {
   const TensorType& type = product.result_type(0);
   if (product.is(kNeg)) return 0;
@@ -38,13 +38,14 @@ int SummedOperand(const OpView& product, const OpView& sum) {
   return -1;
 }
 
-// A product, and which of its operands is to be summed.
+// A product, and the operand of it to sum.
 struct Factored {
   OpView product;
   int summed;
 };
 
-// What the sum reads, from the outside in, as far as nothing else reads it.
+// The chain of products that the sum reads, outermost first, as long as each
+// has only one reader.
 std::vector<Factored> ProductsOf(const OpView& sum, JointPlacement& joint) {
   std::vector<Factored> products;
   ValueView value = sum.operand(0);
@@ -52,7 +53,8 @@ std::vector<Factored> ProductsOf(const OpView& sum, JointPlacement& joint) {
     const std::optional<OpView> product = value.defining_op();
     if (!product.has_value()) break;
     const int summed = SummedOperand(*product, sum);
-    if (summed < 0 || !joint.Admit(product->node()) || joint.divides()) break;
+    if (summed < 0 || !joint.Admit(product->node()) || joint.is_sharded())
+      break;
     products.push_back({*product, summed});
     value = product->operand(summed);
   }
@@ -72,7 +74,7 @@ absl::StatusOr<ValueId> AddCopy(Graph& graph, const OpView& op,
 absl::Status FactorOut(Graph& graph, const OpView& sum) {
   JointPlacement joint;
   joint.Admit(sum.node());
-  if (joint.divides()) return absl::OkStatus();
+  if (joint.is_sharded()) return absl::OkStatus();
   const std::vector<Factored> products = ProductsOf(sum, joint);
   if (products.empty()) return absl::OkStatus();
   const Factored& last = products.back();

@@ -19,12 +19,12 @@ namespace {
 struct Affine {
   OpView op;
   OpView conv;
-  const HostTensor* factor;  // one element, or one a channel
+  const HostTensor* factor;  // one element, or one for each channel
   JointPlacement joint;      // of op and conv
 };
 
-// True if the constant has one element, or extents of 1 but along dimension 1
-// of a result of `rank` dimensions.
+// True if the constant has one element, or has extents of 1 except along
+// dimension 1 of a result of `rank` dimensions.
 bool IsPerChannel(const TensorType& constant, const TensorType& result) {
   if (constant.num_elements() == 1) return constant.rank() <= result.rank();
   const int missing = result.rank() - constant.rank();
@@ -99,7 +99,8 @@ HostTensor ScaledWeights(const Affine& affine) {
   return weights;
 }
 
-// The bias times the factor, or plus it; none stays none under a factor.
+// The bias times the factor, or plus it. A missing bias stays missing with a
+// factor.
 std::optional<HostTensor> ChangedBias(const Affine& affine) {
   const bool scales = affine.op.is(kMul);
   const bool has_bias = affine.conv.num_operands() == 3;
@@ -146,8 +147,8 @@ absl::Status Fold(Graph& graph, const Affine& affine) {
 }  // namespace
 
 absl::Status FoldAffineIntoConv(Graph& graph) {
-  // In order, so that a second mul or add finds the convolution that swallowed
-  // the first.
+  // In order, so that a second mul or add finds the convolution with the first
+  // one folded in.
   for (OpView op : graph.ops()) {
     if (!graph.alive(op.id())) continue;
     const std::optional<Affine> affine = Match(op);

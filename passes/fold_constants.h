@@ -1,4 +1,4 @@
-// Computes at compile time what depends on constants only.
+// Computes nodes at compile time if they depend only on constants.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_FOLD_CONSTANTS_H_
@@ -11,24 +11,22 @@
 
 namespace partita {
 
-// Replaces each node whose operands are all constants by the constants that its
-// eval gives.
+// Replaces each node with constant operands by the constants that its eval
+// computes.
 //
 //   before                       after
 //   %a = constant f32[2] [1, 2]  %b = constant f32[2] [-1, -2]
 //   %b = neg %a
 //
-// A small file can describe endless constants, so a graph may fold as many
-// bytes in all as FoldingBudget says; a node whose results do not fit in what
-// is left of that stays, and is computed where it is read.
+// A small file can describe huge constants, so FoldingBudget limits the total
+// folded bytes of a graph. A node whose results exceed the rest of the budget
+// is not folded.
 //
-// Skips: random ops, reads of variables, and constants whose bytes are only
-// declared.
+// Skips: random ops, reads of variables, and constants without bytes.
 absl::Status FoldConstants(Graph& graph);
 
-// 64 MiB, and sixteen times the bytes of the constants that the graph holds:
-// weights that are cast, dequantised and transposed on their way take a few
-// times their size.
+// 64 MiB plus sixteen times the bytes of the graph's constants: weights that
+// are cast, dequantised and transposed take a few times their size.
 int64_t FoldingBudget(const Graph& graph);
 
 }  // namespace partita

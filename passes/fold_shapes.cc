@@ -15,7 +15,7 @@ namespace partita {
 namespace {
 
 absl::Status Fold(Graph& graph, const OpView& op) {
-  // Their eval looks at the type alone, so no bytes are needed.
+  // Their eval reads only the type, so no bytes are needed.
   std::vector<HostTensor> operand;
   operand.push_back(HostTensor::View(op.operand_type(0).RowMajor(), nullptr));
   PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> results,

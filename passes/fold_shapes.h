@@ -1,4 +1,4 @@
-// Replaces questions about shapes by their answers.
+// Replaces `shape` and `size` by constants.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_FOLD_SHAPES_H_
@@ -9,13 +9,12 @@
 
 namespace partita {
 
-// Shapes are static, so `shape` and `size` are constants whatever the tensor
-// holds.
+// Shapes are static, so `shape` and `size` are constants.
 //
 //   before                       after
 //   %s = shape %x                %s = constant i64[2] [2, 3]
 //
-// Leaves: %x perhaps unread, for `remove_dead`.
+// Leaves: operands that may have no readers, for `remove_dead`.
 absl::Status FoldShapes(Graph& graph);
 
 }  // namespace partita

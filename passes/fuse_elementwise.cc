@@ -1,4 +1,4 @@
-// Grows clusters from their last op towards the operands.
+// Grows clusters from their last op toward operands.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/fuse_elementwise.h"
@@ -33,8 +33,8 @@ class Cluster {
   std::vector<NodeId> Grow(const OpView& last) {
     joint_.Admit(last.node());
     Add(last.id());
-    // Members join behind `next`, so producers are looked at after all readers
-    // that can be in the cluster at all.
+    // Members are added in reverse order, so all readers that can be in the
+    // cluster are visited before their producers.
     for (size_t next = 0; next < members_.size(); ++next) {
       for (ValueId operand : graph_.node(members_[next]).operands) {
         if (members_.size() < kMaxMembers) Consider(operand, last);
@@ -86,7 +86,8 @@ absl::Status FuseElementwise(Graph& graph) {
   }
   std::vector<bool> taken(graph.node_id_bound(), false);
   std::vector<std::vector<NodeId>> clusters;
-  // Backwards, so that each cluster starts at an op no reader of which took it.
+  // In reverse order, so that each cluster starts at an op that no reader's
+  // cluster includes.
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const OpView op = graph.view(*node);
     if (taken[node->index] || !CanJoin(op)) continue;

@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Makes one fused node of each largest tree of elementwise ops whose results
-// have the same extents, so that values between them stay in registers.
+// Makes one fused node of each maximal tree of elementwise ops with equal
+// extents, so that values between them stay in registers.
 //
 //   before                       after
 //   %a = mul %x, %s              %y = fused(%x, %s, %t) {
@@ -18,10 +18,10 @@ namespace partita {
 //   %y = sigmoid %b              }
 //
 // A value joins the cluster of its readers if all of them are in it, so no
-// cycle can arise. Where it is also an output of the graph, or what a variable
-// becomes, it is one more result: an optimizer's state and the parameter that
-// is computed from it are written in one walk. Skips: clusters of one op, and
-// `fused` nodes.
+// cycle can arise. If it is also an output of the graph, or a new value of a
+// variable, it becomes one more result: an optimizer's state and the parameter
+// that is computed from it are written in one pass. Skips: clusters of one op,
+// and `fused` nodes.
 absl::Status FuseElementwise(Graph& graph);
 
 }  // namespace partita

@@ -19,13 +19,13 @@
 namespace partita {
 namespace {
 
-// What the libraries apply to a result before they write it.
+// The ops that libraries apply to a result before they write it.
 constexpr const OpDef* kActivations[] = {
     &kRelu,      &kClip, &kSigmoid, &kTanh, &kHardSigmoid,
     &kHardSwish, &kSilu, &kGelu,    &kElu,  &kLeakyRelu};
 constexpr int kMaxEpilogue = 8;
 
-// Not transposed convolutions, which apply nothing.
+// Not transposed convolutions, which have no epilogues.
 bool IsRoot(const OpView& op) { return op.is(kConv) || op.is(kMatmul); }
 
 bool IsVariable(const ValueView& value) {
@@ -33,21 +33,21 @@ bool IsVariable(const ValueView& value) {
   return maker.has_value() && maker->op().traits.reads_variable;
 }
 
-// The operand of an add or mul that is not computed inside.
+// The operand of an add or mul that comes from outside the fused node.
 ValueView Other(const OpView& op, const ValueView& running) {
   return op.operand(op.operand(0).id() == running.id() ? 1 : 0);
 }
 
-// What only `op` computes with: elementwise fusion makes one walk over memory
-// of both, while as an epilogue `op` would read again what the other has
-// written.
+// True for an elementwise result that only `op` reads. Elementwise fusion
+// computes both in one pass over memory, while as an epilogue `op` would have
+// to read that result again.
 bool IsWalkOfItsOwn(const ValueView& value) {
   const std::optional<OpView> maker = value.defining_op();
   return maker.has_value() && maker->op().traits.elementwise &&
          value.only_reader().has_value();
 }
 
-// True if `op` may join: `running` is the operand computed inside.
+// True if `op` may join; `running` is the operand computed inside.
 bool Joins(const OpView& op, const ValueView& running) {
   if (op.num_results() != 1 || op.result_type(0) != running.type()) {
     return false;
@@ -60,15 +60,15 @@ bool Joins(const OpView& op, const ValueView& running) {
   return other.type() == running.type() && !IsWalkOfItsOwn(other);
 }
 
-// A bias or scale that is being trained. Behind it nothing joins: libraries'
-// activations lose a NaN (docs/internals/numerics.md), by which training shows
-// that it has diverged.
+// True for a trained bias or scale. Nothing may join after it: activations of
+// libraries drop NaN (docs/internals/numerics.md), which shows that a training
+// has diverged.
 bool IsTrained(const OpView& op, const ValueView& running) {
   return op.num_operands() == 2 && IsVariable(Other(op, running));
 }
 
-// Every other operand must exist before the fused node does, which stands at
-// the last member's place, so any operand of a member will do.
+// All other operands must be defined before the fused node. It is at the last
+// member's position, so every operand of a member is.
 std::vector<NodeId> Chain(const OpView& root) {
   std::vector<NodeId> members = {root.id()};
   JointPlacement joint;
@@ -85,8 +85,9 @@ std::vector<NodeId> Chain(const OpView& root) {
   return members;
 }
 
-// The longest beginning of a chain that can still be divided as pins say: the
-// channels of a grouped convolution are products, those of an activation not.
+// The longest prefix of a chain that can be sharded as pins say: the channels
+// of a grouped convolution are a product of factors, those of an activation are
+// not.
 absl::Status KeepDivision(const Graph& graph, std::vector<NodeId>& chain) {
   while (chain.size() > 1) {
     PARTITA_ASSIGN_OR_RETURN(const bool keeps, KeepsDivision(graph, chain));
@@ -103,8 +104,8 @@ absl::Status FuseEpilogue(Graph& graph,
   const std::vector<bool> sums =
       SumsOverBatch(graph, FindBatch(graph, batch_inputs));
   for (OpView op : graph.ops()) {
-    // A residual of one convolution may be the result of the next, which the
-    // first one's chain has then swallowed.
+    // A residual of one convolution may be the result of the next one, which is
+    // then in the first one's chain.
     if (!graph.alive(op.id()) || !IsRoot(op) || sums[op.id().index]) continue;
     std::vector<NodeId> members = Chain(op);
     PARTITA_RETURN_IF_ERROR(KeepDivision(graph, members));

@@ -1,4 +1,4 @@
-// Fuses what follows a convolution or matmul into it.
+// Fuses elementwise ops after a convolution or matmul into it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_FUSE_EPILOGUE_H_
@@ -21,15 +21,13 @@ namespace partita {
 //   %y = relu %s                 }
 //
 // Takes: activations, and add or mul with a value of the result's extents or a
-// constant that broadcasts; with a variable that does, as the last. Each value
-// inside has one reader.
-// Skips: a convolution that nothing follows; an add or mul with what an
-// elementwise op makes for it alone, which is fused with that one instead, for
-// one walk over memory of both; an op that would lose the division that a pin
-// asks for, and what follows it; and a matmul that sums over the batch: parts
-// of a weight's gradient can be added up only before anything else is done with
-// them, and the update fuses with itself. The batch is that of these inputs
-// (FindBatch).
+// broadcast constant; with a broadcast variable only as the last op. Each value
+// inside has one reader. Skips: a convolution without such ops; an add or mul
+// whose other operand is an elementwise result with no other reader (they are
+// fused with each other, in one pass over memory); an op that could not be
+// sharded as a pin says, and ops after it; a matmul that sums over the batch
+// (its partial sums must be added up before anything else, and the update is
+// fused separately). `batch_inputs` as in FindBatch.
 absl::Status FuseEpilogue(Graph& graph,
                           absl::Span<const std::string> batch_inputs);
 // The same without names.

@@ -9,7 +9,7 @@ bool JointPlacement::Admit(const Node& node) {
   const Placement& pin = node.placement;
   if (!placement_.has_value()) placement_ = pin;
   if (*placement_ == pin) return true;
-  if (divides() || !pin.results.empty()) return false;
+  if (is_sharded() || !pin.results.empty()) return false;
   if (!placement_->placed()) placement_ = pin;
   return !pin.placed() || *placement_ == pin;
 }

@@ -1,4 +1,4 @@
-// Passes keep apart what a user pinned apart.
+// Keeps nodes with different pins separate.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_JOINT_PLACEMENT_H_
@@ -10,23 +10,23 @@
 
 namespace partita {
 
-// Until a planner has run, a node's placement is the user's pin, or none. A
-// pass that puts one node in the place of several admits each of them here, and
-// leaves them alone where one is refused: pinned and unpinned nodes may become
-// one pinned node, nodes with different pins never one.
+// Before a planner runs, a node's placement is the user's pin, or none. A pass
+// that replaces several nodes by one admits each of them here, and skips them
+// if one is refused. Pinned and unpinned nodes may become one pinned node;
+// nodes with different pins may not.
 class JointPlacement {
  public:
-  // False, and no change, if the node cannot be one with those before it. What
-  // is divided among devices is one only with what is divided in the same way.
+  // False, and no change, if the node cannot be merged with those before it. A
+  // sharded node can be merged only with nodes of the same sharding.
   bool Admit(const Node& node);
 
-  // Of the node that takes the place of the admitted ones.
+  // The placement of the node that replaces the admitted ones.
   const Placement& get() const;
-  // True if it divides the node's results, by dimensions of their shape.
-  bool divides() const { return !get().results.empty(); }
+  // True if it shards the node's results.
+  bool is_sharded() const { return !get().results.empty(); }
 
  private:
-  std::optional<Placement> placement_;  // once a node was admitted
+  std::optional<Placement> placement_;  // set by the first admitted node
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What passes that recognise patterns ask of values.
+// Queries of values, for passes that recognise patterns.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_KNOWN_VALUES_H_
@@ -10,14 +10,14 @@
 
 namespace partita {
 
-// The op that makes the value, if it is `op`.
+// The node that makes the value, if it is of op `op`.
 std::optional<OpView> MadeBy(const ValueView& value, const OpDef& op);
 
-// The number that a constant holds in its one element.
+// The number in a constant with one element.
 std::optional<double> NumberIn(const ValueView& value);
 
-// True for what hides a key whatever its score, if that is finite: minus
-// infinity, and numbers beside which any score is lost.
+// True for a number that hides a key with any finite score: minus infinity, and
+// numbers so low that adding a score has no effect.
 bool Hides(double added);
 
 }  // namespace partita

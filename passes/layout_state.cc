@@ -1,4 +1,4 @@
-// Packing constants and placing reorders.
+// Packs constants and inserts reorders.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/layout_state.h"
@@ -16,7 +16,8 @@ std::shared_ptr<const HostTensor> PackedConstants::Get(
     const HostTensor& constant, const Layout& layout) {
   TensorType type = constant.type();
   type.layout = layout;
-  // The address tells constants apart; the type does for those of no bytes.
+  // The address identifies a constant; the type does for constants without
+  // bytes.
   auto& packed = packed_[{constant.bytes(), type.ToString()}];
   if (packed == nullptr) {
     HostTensor tensor(std::move(type));

@@ -1,4 +1,4 @@
-// Values in the layouts in which their readers want them.
+// Provides values in the layouts that their readers need.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_LAYOUT_STATE_H_
@@ -19,7 +19,7 @@
 
 namespace partita {
 
-// Constants packed once for all the plans that a compilation tries.
+// Constants that are packed once for all plans of a compilation.
 class PackedConstants {
  public:
   // `constant` in `layout`. The bytes of `constant` must outlive this object.
@@ -32,8 +32,7 @@ class PackedConstants {
       packed_;
 };
 
-// Remembers which value holds which other value in another layout, so that each
-// is reordered once.
+// Remembers the reordered values of each value, so that each is reordered once.
 class LayoutState {
  public:
   LayoutState(Graph& graph, PackedConstants& packed)
@@ -41,24 +40,25 @@ class LayoutState {
 
   using Devices = absl::InlinedVector<std::string, 1>;
 
-  // Seconds that InLayout would cost at run time on one of `devices`, all like
-  // `device`; constants are packed at compile time for nothing.
+  // Seconds that InLayout costs at run time on one of `devices`, which are all
+  // like `device`. Constants are packed at compile time and cost 0.
   double ReorderSeconds(ValueId value, const Layout& layout,
                         const Devices& devices,
                         const DeviceTraits& device) const;
 
-  // `value` in `layout`: itself, one made before, or a new constant or
-  // `reorder` node before `before` on `devices`, where the value is cut as
-  // before. `made` is set to a new reorder node.
+  // `value` in `layout`: itself, an existing reordered value, or a new constant
+  // or `reorder` node before `before` on `devices`, with the same sharding.
+  // `made` is set to a new reorder node.
   absl::StatusOr<ValueId> InLayout(ValueId value, const Layout& layout,
                                    const Devices& devices, NodeId before,
                                    NodeId& made);
 
  private:
-  // Value, layout and devices; none for what is packed where its source lies.
+  // Value, layout and devices; no devices for constants packed with their
+  // source.
   using Key = std::tuple<ValueId, std::string, std::vector<std::string>>;
   Key KeyOf(ValueId value, const Layout& layout, const Devices& devices) const;
-  // A constant of which every device holds all.
+  // A constant that every device has as a whole.
   bool IsPackable(ValueId value) const;
   ValueId PackConstant(ValueId value, const Layout& layout, NodeId before);
 

@@ -1,4 +1,4 @@
-// Moving nodes between a graph and the body of a fused node.
+// Moves nodes between a graph and the body of a fused node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/make_fused.h"
@@ -20,9 +20,9 @@ namespace {
 
 using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
 
-// How members read an outer value: elementwise ones all alike, as they have the
-// same extents, and each operand of another one in a way of its own. A product
-// may need all columns of a value while the sum behind it, split by columns,
+// How members read an outer value. Elementwise members read it alike, as they
+// have the same extents. Each operand of another member is separate: a product
+// may need all columns of a value while the sum after it, split by columns,
 // needs some.
 struct Reading {
   ValueId value;
@@ -37,8 +37,8 @@ struct Reading {
   }
 };
 
-// Builds the body, which has an input for each way in which members read an
-// outer value, and records those values.
+// Builds the body, with one input for each way of reading an outer value, and
+// records those values.
 class BodyBuilder {
  public:
   BodyBuilder(const Graph& graph, std::string name)
@@ -91,7 +91,7 @@ class BodyBuilder {
     return input->second;
   }
 
-  // Names in a body differ.
+  // Names in a body must be unique.
   std::string InputName(ValueId outer) const {
     const std::string& name = graph_.value(outer).name;
     const bool taken = absl::c_any_of(body_->inputs(), [&](ValueId input) {
@@ -107,7 +107,8 @@ class BodyBuilder {
   ValueIds operands_;  // of the fused node, by body input
 };
 
-// The last member's, and those that the graph hands on besides.
+// The results of the last member, and others that are outputs or updates of the
+// graph.
 ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& members) {
   ValueIds results = {graph.node(members.back()).results[0]};
   for (NodeId member : members) {
@@ -141,7 +142,7 @@ absl::StatusOr<bool> KeepsDivision(const Graph& graph,
     PARTITA_RETURN_IF_ERROR(builder.Add(member));
     joint.Admit(graph.node(member));
   }
-  if (!joint.divides()) return true;
+  if (!joint.is_sharded()) return true;
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Graph> alone,
       AloneWith(builder.Finish(ResultsOf(graph, members))));
@@ -178,7 +179,7 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
   for (ValueId result : results) {
     spec.result_names.push_back(graph.value(result).name);
   }
-  // Where a pin divides results, it divides those of all members alike.
+  // A pin that shards results shards those of all members alike.
   std::vector<Sharding>& shardings = spec.placement.results;
   if (!shardings.empty()) shardings.resize(results.size(), shardings[0]);
   spec.regions.push_back(builder.Finish(results));
@@ -219,7 +220,7 @@ absl::Status InlineFused(Graph& graph, NodeId fused) {
   for (size_t i = 0; i < body->outputs().size(); ++i) {
     const ValueId old = graph.node(fused).results[i];
     const ValueId inner = outer.at(body->outputs()[i]);
-    // A body may hand on its own input, whose name is the caller's.
+    // A body may return its own input, whose name the caller keeps.
     if (graph.value(inner).defining_node.index >= first) {
       graph.value(inner).name = graph.value(old).name;
     }

@@ -1,4 +1,4 @@
-// Hash-consing of nodes in order.
+// Hash-consing of nodes, in order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/merge_duplicates.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// Constants are compared by content, everything else by id.
+// Compares constants by content, everything else by id.
 bool SameConstant(const OpView& a, const OpView& b) {
   const LiteralPool& literals = a.graph().literals();
   const LiteralId x = a.attr_literal("value");
@@ -62,8 +62,8 @@ class Seen {
     if (!op.is(kConstant)) return FirstWithKey(KeyOf(op), op);
     const LiteralPool& literals = graph_.literals();
     const std::string type = literals.type(op.attr_literal("value")).ToString();
-    // Reading large weights only to hash them would cost more than it saves,
-    // so the first of a type is hashed when a second comes.
+    // Reading a large weight only to hash it costs more than it saves, so the
+    // first constant of a type is hashed only when there is a second one.
     const auto [first, is_new] = first_of_type_.emplace(type, op.id());
     if (is_new) return op.id();
     if (first->second.valid()) {
@@ -77,7 +77,7 @@ class Seen {
   int64_t comparisons() const { return comparisons_; }
 
  private:
-  // Equal nodes have equal keys; unequal ones are told apart by Same.
+  // Equal nodes have equal keys; Same distinguishes others.
   size_t KeyOf(const OpView& op) const {
     const Node& node = op.node();
     if (op.is(kConstant)) {
@@ -103,7 +103,7 @@ class Seen {
 
   const Graph& graph_;
   absl::flat_hash_map<size_t, std::vector<NodeId>> by_key_;
-  // Invalid once the constant stands in by_key_.
+  // Invalid when the constant is in by_key_.
   absl::flat_hash_map<std::string, NodeId> first_of_type_;
   int64_t comparisons_ = 0;
 };

@@ -1,4 +1,4 @@
-// Common subexpressions: computes equal things once.
+// Common subexpression elimination.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_MERGE_DUPLICATES_H_
@@ -12,20 +12,20 @@
 namespace partita {
 
 // Merges nodes with the same op, operands and attributes into the first of
-// them; constants are the same if their bytes and types are.
+// them. Constants are the same if their bytes and types are equal.
 //
 //   before                       after
 //   %a = relu %x                 %a = relu %x
 //   %b = relu %x                 %c = add %a, %a
 //   %c = add %a, %b
 //
-// Constants are read, to hash them, where two have the same type.
+// Reads and hashes constants only if two have the same type.
 //
 // Skips: random ops and nodes with bodies.
 absl::Status MergeDuplicates(Graph& graph);
 
-// The same, telling how many pairs of nodes were compared: about as many as
-// nodes were merged, whatever the graph.
+// The same; also returns the number of compared pairs of nodes. It is about the
+// number of merged nodes for every graph.
 absl::Status MergeDuplicates(Graph& graph, int64_t& comparisons);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Lets reshapes of reshapes read the first operand.
+// Makes reshapes of reshapes read the first operand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/merge_reshapes.h"
@@ -17,7 +17,7 @@ absl::Status MergeReshapes(Graph& graph) {
     if (!inner.has_value() || !inner->is(kReshape)) continue;
     JointPlacement joint;
     if (!joint.Admit(inner->node()) || !joint.Admit(outer.node()) ||
-        joint.divides()) {
+        joint.is_sharded()) {
       continue;
     }
     graph.node(outer.id()).placement = joint.get();

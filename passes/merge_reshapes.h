@@ -1,4 +1,4 @@
-// Joins a reshape with the reshape before it.
+// Merges a reshape with the reshape before it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_MERGE_RESHAPES_H_
@@ -9,13 +9,14 @@
 
 namespace partita {
 
-// Reads through the inner of two reshapes: only the last shape counts.
+// Makes the outer of two reshapes read the inner one's operand: only the last
+// shape counts.
 //
 //   before                              after
 //   %r = reshape %x {shape = [6]}       %s = reshape %x {shape = [3, 2]}
 //   %s = reshape %r {shape = [3, 2]}
 //
-// Leaves: the inner reshape perhaps unread, for `remove_dead`.
+// Leaves: inner reshapes without readers, for `remove_dead`.
 absl::Status MergeReshapes(Graph& graph);
 
 }  // namespace partita

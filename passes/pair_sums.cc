@@ -1,4 +1,4 @@
-// Starts from each sum of a product, and looks for its partner among what reads
+// For each sum of a product, looks for a matching sum among the readers of
 // either factor.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -33,7 +33,7 @@ std::vector<int64_t> SummedDims(const OpView& sum) {
   return dims;
 }
 
-// What becomes one walk.
+// Two sums that become one node.
 struct Pair {
   OpView of_factor;   // the sum of a
   OpView of_product;  // the sum of a (x - centre)
@@ -65,7 +65,7 @@ class Pairs {
     return std::nullopt;
   }
 
-  // Where both sums can be computed: in front of the first of them.
+  // The position of the new node: before the first of both sums.
   NodeId Place(const Pair& pair) const {
     return PositionOf(pair.of_factor.id()) < PositionOf(pair.of_product.id())
                ? pair.of_factor.id()
@@ -102,14 +102,14 @@ class Pairs {
                other.has_one_reader()) {
       return std::nullopt;
     }
-    if (joint.divides() || pair.x.type() != a.type() || !IsThere(pair)) {
+    if (joint.is_sharded() || pair.x.type() != a.type() || !IsThere(pair)) {
       return std::nullopt;
     }
     pair.placement = joint.get();
     return pair;
   }
 
-  // Of the same dimensions.
+  // True if both sum over the same dimensions.
   std::optional<OpView> SumOf(const ValueView& a, const OpView& like) const {
     for (const Use& use : graph_.value(a.id()).uses) {
       const OpView reader = graph_.view(use.node);
@@ -121,7 +121,7 @@ class Pairs {
     return std::nullopt;
   }
 
-  // x is made before the first of both sums, as a is.
+  // True if x is defined before the first of both sums, as a is.
   bool IsThere(const Pair& pair) const {
     const std::optional<OpView> maker = pair.x.defining_op();
     if (!maker.has_value()) return true;
@@ -134,7 +134,7 @@ class Pairs {
   std::vector<int> position_;
 };
 
-// Nodes of the pair's placement, scoped as the sum of products is.
+// Makes nodes with the pair's placement and the scope of the sum of products.
 class Writer {
  public:
   Writer(Graph& graph, const Pair& pair) : graph_(graph), pair_(pair) {}

@@ -1,4 +1,4 @@
-// Sums of products in the walk that their factor's sum takes.
+// Computes a sum and a sum of products in one pass.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_PAIR_SUMS_H_
@@ -9,8 +9,9 @@
 
 namespace partita {
 
-// A sum of a, and one of a (x - c) with a c that is one along all that a sum
-// adds up, come from one walk over a and x: no product is written.
+// A sum of a, and a sum of a (x - c) with c constant along the summed
+// dimensions, are computed in one pass over a and x. The product is not
+// written.
 //
 //   before                                     after
 //   %s = reduce_sum %a {axes = [1]}            %m, %n = cross_moments %a, %x
@@ -19,11 +20,11 @@ namespace partita {
 //   %t = reduce_sum %p {axes = [1]}            %o = mul c, %m (in f64)
 //                                              %t = cast (sub %n, %o)
 //
-// The two sums of batch normalisation's gradient are these. For sums of f32
-// over the same dimensions, which keep them, where the sum alone reads the
-// product. In f64, where the difference loses nothing. Skips: a product with
-// what an elementwise op makes for it alone, other than that difference; ops
-// that are pinned apart.
+// The gradient of batch normalisation has these two sums. For sums of f32 over
+// the same dimensions, which they keep, if the sum is the only reader of the
+// product. Computed in f64, where the difference is exact enough. Skips: a
+// product with an elementwise result that has no other reader, except that
+// difference; ops with different pins.
 absl::Status PairSums(Graph& graph);
 
 }  // namespace partita

@@ -43,31 +43,31 @@ namespace partita {
 namespace {
 
 constexpr Pass kSourcePasses[] = {
-    {"remove_dead", RemoveDead},  // importers leave shape arithmetic behind
-    {"fold_shapes", FoldShapes},  // makes constants for the next one
+    {"remove_dead", RemoveDead},        // importers leave dead shape arithmetic
+    {"fold_shapes", FoldShapes},        // makes constants for the next one
     {"fold_constants", FoldConstants},  // the passes below match constants
     {"remove_identities", RemoveIdentities},
     {"recognise_attention", RecogniseAttention},  // adds transposes to cancel
     {"cancel_transpose_pair", CancelTransposePair},
     {"merge_reshapes", MergeReshapes},
-    {"remove_identities", RemoveIdentities},    // joined ones may do nothing
-    {"simplify_attention", SimplifyAttention},  // its operands are bare now
+    {"remove_identities", RemoveIdentities},    // of merged transposes
+    {"simplify_attention", SimplifyAttention},  // operands are merged now
     {"merge_duplicates", MergeDuplicates},
-    {"drop_expands", DropExpands},  // that gradients made
-    {"remove_dead", RemoveDead},    // unread ops count as readers to the next
+    {"drop_expands", DropExpands},  // of gradients
+    {"remove_dead", RemoveDead},    // dead ops count as readers in the next
     {"factor_sums", FactorSums},
-    {"merge_duplicates", MergeDuplicates},  // sums that differed by a factor
-    {"pair_sums", PairSums},                // in front of what fuses products
-    {"recognise_rms_norm", RecogniseRmsNorm},         // before their parts
-    {"recognise_activations", RecogniseActivations},  // fuse
-    {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
-    {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
+    {"merge_duplicates", MergeDuplicates},     // sums that differed by a factor
+    {"pair_sums", PairSums},                   // before products are fused
+    {"recognise_rms_norm", RecogniseRmsNorm},  // before their ops
+    {"recognise_activations", RecogniseActivations},  // are fused
+    {"decompose_batch_norm", DecomposeBatchNorm},     // makes mul and add for
+    {"fold_affine_into_conv", FoldAffineIntoConv},    // the next one
     {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias
-    {"remove_dead", RemoveDead},  // unread ops count as readers to the fusions
+    {"remove_dead", RemoveDead},  // dead ops count as readers in fusions
     {"fuse_epilogue", FuseEpilogue, FuseEpilogue},
-    {"repeat_cheap_ops", RepeatCheapOps},   // where clusters can take them in
-    {"fuse_elementwise", FuseElementwise},  // what no convolution took
-    {"remove_dead", RemoveDead},            // last: the others leave unread ops
+    {"repeat_cheap_ops", RepeatCheapOps},   // for clusters of the next one
+    {"fuse_elementwise", FuseElementwise},  // ops outside of epilogues
+    {"remove_dead", RemoveDead},            // last: others leave dead ops
 };
 
 constexpr Pass kMicroBatchPasses[] = {

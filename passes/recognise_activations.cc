@@ -1,4 +1,4 @@
-// Matches spelled-out activations from their last op backwards.
+// Matches decomposed activations backwards from their last op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/recognise_activations.h"
@@ -16,8 +16,8 @@
 namespace partita {
 namespace {
 
-// The same number of this dtype, but for its last bits: exporters write 1/6 of
-// an f32 with 7 to 16 digits.
+// True for the same number up to its last bits in this dtype: exporters write
+// 1/6 of an f32 with 7 to 16 digits.
 bool IsNumber(double found, double wanted, DType dtype) {
   const double unit = dtype == DType::kF64    ? 0x1p-52
                       : dtype == DType::kF16  ? 0x1p-10
@@ -32,7 +32,7 @@ bool IsScalar(const ValueView& value, double wanted) {
                   value.type().dtype);
 }
 
-// The op that makes `value`, if it is `op` and nothing else reads its result.
+// The node that makes `value`, if it is of op `op` and has no other reader.
 std::optional<OpView> OnlyReadBy(const ValueView& value, const OpDef& op) {
   const std::optional<OpView> made = value.defining_op();
   if (!made.has_value() || !made->is(op) || !value.has_one_reader()) {
@@ -41,14 +41,14 @@ std::optional<OpView> OnlyReadBy(const ValueView& value, const OpDef& op) {
   return made;
 }
 
-// The other operand of a commutative op with scalar `wanted`.
+// The other operand of a commutative op with the scalar `wanted`.
 std::optional<ValueView> BesideScalar(const OpView& op, double wanted) {
   if (IsScalar(op.operand(1), wanted)) return op.operand(0);
   if (IsScalar(op.operand(0), wanted)) return op.operand(1);
   return std::nullopt;
 }
 
-// clip(x + 3, 0, 6), which is 6 * hard_sigmoid: its x.
+// The x of clip(x + 3, 0, 6), which is 6 * hard_sigmoid.
 std::optional<ValueView> ClippedOf(const ValueView& value) {
   const std::optional<OpView> clip = OnlyReadBy(value, kClip);
   if (!clip.has_value() || clip->attr_float("min") != 0 ||
@@ -59,7 +59,8 @@ std::optional<ValueView> ClippedOf(const ValueView& value) {
   return add.has_value() ? BesideScalar(*add, 3) : std::nullopt;
 }
 
-// 1 + erf(x / sqrt(2)), which is twice the normal distribution function: its x.
+// The x of 1 + erf(x / sqrt(2)), which is twice the normal distribution
+// function.
 std::optional<ValueView> NormalOf(const ValueView& value) {
   const std::optional<OpView> add = OnlyReadBy(value, kAdd);
   const std::optional<ValueView> inner =
@@ -76,7 +77,7 @@ std::optional<ValueView> NormalOf(const ValueView& value) {
   return std::nullopt;
 }
 
-// x of a gate that x itself is multiplied with, and the op that results.
+// A gate of x that is multiplied with x, and the resulting op.
 struct Gate {
   ValueView x;
   const OpDef* activation;
@@ -113,13 +114,13 @@ std::optional<Gate> GatedProduct(const OpView& mul) {
   return std::nullopt;
 }
 
-// The gated product that makes `value`, if nothing else reads it.
+// The gated product that makes `value`, if it has no other reader.
 std::optional<Gate> ProductOf(const ValueView& value) {
   const std::optional<OpView> mul = OnlyReadBy(value, kMul);
   return mul.has_value() ? GatedProduct(*mul) : std::nullopt;
 }
 
-// (x * 0.5) * (1 + erf(x / sqrt(2))): the half stands at the other operand.
+// (x * 0.5) * (1 + erf(x / sqrt(2))): the factor 0.5 is in the other operand.
 std::optional<Gate> HalvedBefore(const OpView& mul) {
   for (int side = 0; side < 2; ++side) {
     const std::optional<Gate> gate = GateOf(mul.operand(side));
@@ -131,7 +132,7 @@ std::optional<Gate> HalvedBefore(const OpView& mul) {
   return std::nullopt;
 }
 
-// What `op` computes, if it is the last op of an activation.
+// The activation of which `op` is the last op, if any.
 std::optional<Gate> Match(const OpView& op) {
   if (op.is(kMul)) {
     const std::optional<Gate> gate = GatedProduct(op);
@@ -151,8 +152,8 @@ std::optional<Gate> Match(const OpView& op) {
   return std::nullopt;
 }
 
-// Admits the ops between x and the activation's last op; false if pins keep two
-// of them apart. There are no more of them than Match looks at.
+// Admits the ops between x and the activation's last op. False if two of them
+// have different pins. Visits no more ops than Match.
 bool AdmitAll(const OpView& last, const ValueView& x, JointPlacement& joint) {
   std::vector<OpView> members = {last};
   while (!members.empty()) {

@@ -1,4 +1,4 @@
-// Names activations that are spelled out in simple ops.
+// Recognises activations that are decomposed into simple ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_RECOGNISE_ACTIVATIONS_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Replaces the ways in which exporters spell hard_swish, silu and gelu by those
-// ops, so that kernels need to know one form.
+// Replaces the forms in which exporters write hard_swish, silu and gelu by
+// these ops, so that kernels support one form only.
 //
 //   before                                 after
 //   %a = add %x, 3                         %y = hard_swish %x
@@ -20,7 +20,7 @@ namespace partita {
 //
 // Also 0.5 * x * (1 + erf(x / sqrt(2))), with the factors in any order,
 // x * hard_sigmoid(x) with alpha 1/6 and beta 1/2, and x * sigmoid(x).
-// Skips: inner values that something else reads.
+// Skips: inner values with other readers.
 absl::Status RecogniseActivations(Graph& graph);
 
 }  // namespace partita

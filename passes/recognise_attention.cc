@@ -1,4 +1,4 @@
-// Matches from the product with the values backwards to queries and keys.
+// Matches backwards from the product with the values to queries and keys.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/recognise_attention.h"
@@ -20,24 +20,24 @@
 namespace partita {
 namespace {
 
-// A condition that chooses between scores and what hides them.
+// A condition that selects scores or a number that hides them.
 struct Choice {
   ValueId condition;
   bool hides_where_true;
-  double hidden;  // what stands for a score
+  double hidden;  // the number in place of a hidden score
 };
 
 struct Attention {
   ValueId q, k, v;
   bool transposed_keys = false;   // k is [.., size, keys]
-  std::optional<Shape> key_dims;  // what k has to be reshaped to
+  std::optional<Shape> key_dims;  // the shape that k needs
   double scale = 1;
   double softcap = 0;
   bool zero_blind = false;
   std::optional<ValueId> mask;
   std::optional<Choice> choice;
   Shape scores;
-  std::vector<OpView> members;  // what the op takes the place of
+  std::vector<OpView> members;  // the replaced nodes
 };
 
 bool IsFloats(const ValueView& value) {
@@ -45,7 +45,7 @@ bool IsFloats(const ValueView& value) {
   return type.dtype == DType::kF32 && (type.rank() == 3 || type.rank() == 4);
 }
 
-// A factor of everything: x and c of x * c, c * x or x / c.
+// x and the factor c of x * c, c * x or x / c.
 struct Scaled {
   ValueView x;
   double factor;
@@ -75,7 +75,7 @@ class ScoreWalk {
  public:
   explicit ScoreWalk(Attention& attention) : a_(attention) {}
 
-  // False if the value is anything else; the attention is not to be used then.
+  // False if the value does not match; the attention is then invalid.
   bool Take(const ValueView& value) {
     if (!value.has_one_reader() || value.type().dims != a_.scores) return false;
     const std::optional<OpView> op = value.defining_op();
@@ -92,7 +92,7 @@ class ScoreWalk {
   }
 
  private:
-  // Nothing but the softmax stands outside of a mask.
+  // Only the softmax may be outside of a mask.
   bool IsOutermost() const {
     return a_.scale == 1 && a_.softcap == 0 && !a_.mask.has_value() &&
            !a_.choice.has_value();
@@ -129,7 +129,7 @@ class ScoreWalk {
     if (!tanh.has_value() || outer->factor <= 0) return false;
     a_.members.push_back(*tanh);
     a_.softcap = outer->factor;
-    a_.scale = outer->factor;  // that of x / c is times c
+    a_.scale = outer->factor;  // the factor of x / c times c
     return Take(tanh->operand(0));
   }
 
@@ -153,7 +153,7 @@ class ScoreWalk {
     return value;
   }
 
-  // Keys that were transposed with their leading dimensions in one.
+  // Keys that were transposed with their leading dimensions merged.
   void TakeFlatTranspose(const ValueView& k) {
     const std::optional<OpView> reshape = MadeBy(k, kReshape);
     if (!reshape.has_value()) return;
@@ -196,7 +196,7 @@ std::optional<ValueView> Guarded(const ValueView& shares,
   return guarded;
 }
 
-// Leading extents that nothing broadcasts.
+// True if leading extents are not broadcast.
 bool SameLeading(const Graph& graph, const Attention& a) {
   const auto leading = [](const Shape& dims) {
     return Shape(dims.begin(), dims.end() - 2);
@@ -206,7 +206,7 @@ bool SameLeading(const Graph& graph, const Attention& a) {
   return q == leading(k) && q == leading(graph.type(a.v).dims);
 }
 
-// As f32, which kernels compute in.
+// As f32, the dtype of kernels.
 bool HasFiniteNumbers(const Attention& a) {
   return std::isfinite(static_cast<float>(a.scale)) &&
          std::isfinite(static_cast<float>(a.softcap));
@@ -241,7 +241,7 @@ std::optional<Attention> Match(const OpView& product) {
   return a;
 }
 
-// Adds the op and what it needs in front of the product.
+// Adds the op and the nodes that it needs before the product.
 class Writer {
  public:
   Writer(Graph& graph, const OpView& product, const Placement& placement)
@@ -323,7 +323,8 @@ class Writer {
                               before_);
   }
 
-  // Of smaller extents than scores, so pinned to none of what divides them.
+  // Its extents are smaller than those of scores, so it has no sharding from
+  // pins.
   absl::StatusOr<ValueId> Added(const Choice& choice) {
     const ValueId nothing = Scalar(0), hidden = Scalar(choice.hidden);
     ValueIds operands = {choice.condition, nothing, hidden};
@@ -344,10 +345,10 @@ class Writer {
   const Placement& placement_;
 };
 
-// Division by samples or heads, which scores and results have in the same
-// place, is that of the op.
+// A split by samples or heads, which scores and results have at the same
+// dimensions, is valid for the op.
 bool KeepsDivision(const JointPlacement& joint, const Attention& a) {
-  if (!joint.divides()) return true;
+  if (!joint.is_sharded()) return true;
   const std::vector<Sharding>& results = joint.get().results;
   return a.scores.size() == 4 && results.size() == 1 && results[0].dim < 2 &&
          joint.get().operands.empty();

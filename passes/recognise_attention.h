@@ -1,4 +1,4 @@
-// Names attention that is spelled out in products and a softmax.
+// Recognises attention that is decomposed into products and a softmax.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_RECOGNISE_ATTENTION_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Replaces attention as exporters spell it by the op, whose kernel keeps no
-// scores in memory.
+// Replaces attention as exporters write it by the op `attention`, whose kernel
+// stores no scores in memory.
 //
 //   before                                 after
 //   %t = transpose %k                      %y = attention %q, %k, %v, %mask
@@ -21,13 +21,13 @@ namespace partita {
 //   %p = softmax %m
 //   %y = matmul %p, %v
 //
-// For f32 of three or four dimensions. The scale may stand at queries, keys or
-// scores, as product or quotient; a mask is added, or chooses minus infinity or
-// a number below -1e30 with `where`, which is exact for scores that are finite;
-// c * tanh(scores / c) is a softcap. Shares that are NaN may be replaced by 0.
+// For f32 with three or four dimensions. The scale may apply to queries, keys
+// or scores, as a product or quotient. A mask is added, or selects minus
+// infinity or a number below -1e30 with `where`, which is exact for finite
+// scores. c * tanh(scores / c) is a softcap. NaN weights may be replaced by 0.
 // Leaves: transposes for `cancel_transpose_pair`, masks and repeated heads for
-// `simplify_attention`. Skips: scores that something else reads, and ops that
-// are pinned apart, or together divided by anything but samples or heads.
+// `simplify_attention`. Skips: scores with other readers, ops with different
+// pins, and pins that shard dimensions other than samples and heads.
 absl::Status RecogniseAttention(Graph& graph);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Matches from the normalised value backwards, then takes its scale.
+// Matches backwards from the normalised value, then finds its scale.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/recognise_rms_norm.h"
@@ -27,7 +27,8 @@ struct Norm {
 
 class NormWalk {
  public:
-  // False if `normalised` is no norm of x; the rest is not to be used then.
+  // False if `normalised` is not a norm of x; the other fields are then
+  // invalid.
   bool Take(const OpView& normalised) {
     if (normalised.result_type(0).dtype != DType::kF32) return false;
     norm_.members.push_back(normalised);
@@ -46,13 +47,13 @@ class NormWalk {
   const Norm& norm() const { return norm_; }
 
  private:
-  // Numbers of more dimensions would give the result more than x has.
+  // Numbers with more dimensions than x would add dimensions to the result.
   bool TakeX(const OpView& normalised, int operand) {
     norm_.x = normalised.operand(operand).id();
     return normalised.operand_type(operand) == normalised.result_type(0);
   }
 
-  // The op that makes the value for one reader.
+  // The node that makes the value, if it has one reader.
   std::optional<OpView> Inner(const ValueView& value, const OpDef& op) {
     const std::optional<OpView> made = MadeBy(value, op);
     if (!made.has_value() || !value.has_one_reader()) return std::nullopt;
@@ -94,7 +95,7 @@ class NormWalk {
     return false;
   }
 
-  // Of squares, or their sum over their number.
+  // The mean of squares, or their sum divided by their number.
   bool TakeMean(const ValueView& mean) {
     if (const auto reduced = Inner(mean, kReduceMean)) {
       return TakeAxes(*reduced) && TakeSquare(reduced->operand(0));
@@ -119,7 +120,7 @@ class NormWalk {
            pow->operand(0).id() == norm_.x;
   }
 
-  // The last dimensions, all of them, which stay with an extent of 1.
+  // True for all last dimensions from some axis on, kept with extent 1.
   bool TakeAxes(const OpView& reduced) {
     const std::vector<int64_t>& axes = reduced.attr_ints("axes");
     const int rank = reduced.operand_type(0).rank();
@@ -142,8 +143,8 @@ Shape Normalised(const Graph& graph, const Norm& norm) {
   return Shape(dims.begin() + norm.axis, dims.end());
 }
 
-// A product behind the norm with a scale of its extents, of more dimensions of
-// extent 1 perhaps.
+// A product of the norm and a scale with the norm's extents, which may have
+// more dimensions of extent 1.
 void TakeScale(const OpView& normalised, Norm& norm) {
   const std::optional<OpView> product = normalised.result(0).only_reader();
   if (!product.has_value() || !product->is(kMul) ||
@@ -191,13 +192,13 @@ absl::StatusOr<ValueId> Scale(Graph& graph, const OpView& last,
       last.id());
 }
 
-// `normalised` makes the norm's value, and a product its scaled one, perhaps.
+// `normalised` makes the norm's value; a product may scale it.
 absl::Status Replace(Graph& graph, const OpView& normalised, const Norm& norm) {
   JointPlacement joint;
   for (const OpView& member : norm.members) {
     if (!joint.Admit(member.node())) return absl::OkStatus();
   }
-  if (joint.divides()) return absl::OkStatus();
+  if (joint.is_sharded()) return absl::OkStatus();
   const OpView last = norm.scale.has_value() ? norm.members.back() : normalised;
   const ValueId old = last.result(0).id();
   PARTITA_ASSIGN_OR_RETURN(const ValueId scale,

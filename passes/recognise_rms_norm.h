@@ -1,4 +1,4 @@
-// Names norms that are spelled out in simple ops.
+// Recognises RMS norms that are decomposed into simple ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_RECOGNISE_RMS_NORM_H_
@@ -9,7 +9,7 @@
 
 namespace partita {
 
-// Replaces RMS norms as exporters spell them by a layer norm without center,
+// Replaces RMS norms as exporters write them by a layer norm without center,
 // which is one command.
 //
 //   before                                       after
@@ -22,8 +22,8 @@ namespace partita {
 //   %y = mul %w, %n
 //
 // For f32. The square may be a power, the root a power of -1/2 or a division.
-// Without a scale of the normalised extents behind it, the norm's is 1. Skips:
-// inner values that something else reads, and ops that are pinned apart.
+// Without a following scale of the normalised extents, the scale is 1. Skips:
+// inner values with other readers, and ops with different pins.
 absl::Status RecogniseRmsNorm(Graph& graph);
 
 }  // namespace partita

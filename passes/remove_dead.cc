@@ -1,5 +1,4 @@
-// Removes unread nodes, readers before what they read; not the variables that
-// updates name.
+// Removes unread nodes in reverse order, except variables with updates.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/remove_dead.h"
@@ -13,7 +12,7 @@
 namespace partita {
 namespace {
 
-// An update says by name where its value goes.
+// An update names its variable.
 bool IsUpdated(const Graph& graph, NodeId node) {
   const OpView op = graph.view(node);
   return op.is(kVariable) &&

@@ -1,4 +1,4 @@
-// Removes what nothing reads.
+// Removes nodes without readers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_REMOVE_DEAD_H_
@@ -9,16 +9,14 @@
 
 namespace partita {
 
-// Removes nodes none of whose results is read, by a node, an output or an
-// update.
+// Removes nodes whose results are not read by any node, output or update.
 //
 //   before                       after
 //   %a = relu %x                 %b = neg %x
 //   %b = neg %x                  return %b
 //   return %b
 //
-// Leaves: graph inputs, read or not; they are the caller's. Variables that
-// updates name, which is where their values go.
+// Leaves: graph inputs, which are the caller's, and variables with updates.
 absl::Status RemoveDead(Graph& graph);
 
 }  // namespace partita

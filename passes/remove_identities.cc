@@ -1,4 +1,4 @@
-// Finds ops that give back their operand.
+// Finds ops that return their operand unchanged.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/remove_identities.h"
@@ -6,13 +6,13 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
-#include "passes/moves_in_order.h"
+#include "graph/views.h"
 
 namespace partita {
 namespace {
 
-// A constant all of whose elements are `wanted`; small ones only, as no
-// exporter writes a large one to no effect.
+// True for a constant with all elements equal to `wanted`. Checks only small
+// ones: exporters write no large constants without effect.
 bool IsAll(const ValueView& value, double wanted) {
   constexpr int64_t kMaxElements = 4096;
   if (value.type().num_elements() > kMaxElements) return false;
@@ -24,7 +24,7 @@ bool IsAll(const ValueView& value, double wanted) {
   return true;
 }
 
-// The operand that an arithmetic op gives back, or -1.
+// The operand that an arithmetic op returns unchanged, or -1.
 int NeutralOperand(const OpView& op) {
   const bool exact_zero = !IsFloat(op.result_type(0).dtype);
   if (op.is(kMul)) {
@@ -48,13 +48,13 @@ bool PadsNothing(const OpView& op) {
   return true;
 }
 
-// The operand that the op gives back unchanged, or -1.
+// The operand that the op returns unchanged, or -1.
 int IdentityOperand(const OpView& op) {
   if (op.num_results() != 1 || op.op().traits.placed_only) return -1;
   if (op.num_operands() == 0) return -1;
   int operand = NeutralOperand(op);
   const bool gives_back = op.is(kStopGradient) || op.is(kCast) ||
-                          PadsNothing(op) || MovesAllInOrder(op);
+                          PadsNothing(op) || IsWholeView(op);
   if (operand < 0 && gives_back) operand = 0;
   if (operand < 0) return -1;
   return op.operand_type(operand) == op.result_type(0) ? operand : -1;

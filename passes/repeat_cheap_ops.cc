@@ -1,4 +1,4 @@
-// From the last op to the first, so that what a copy reads is looked at after
+// From the last op to the first, so that operands of a copy are visited after
 // it.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -28,15 +28,15 @@ bool IsCheap(const OpView& op) {
   return whole == 1;
 }
 
-// What is pinned elsewhere cannot be one with the op.
+// A reader with another pin cannot be fused with the op.
 bool TakesIn(const OpView& reader, const OpView& op) {
   return reader.op().traits.elementwise && reader.num_results() == 1 &&
          reader.result_type(0).dims == op.result_type(0).dims &&
          reader.node().placement == op.node().placement;
 }
 
-// The nodes that read the op's result, each once; none if one of them, or the
-// caller, needs it in memory.
+// The nodes that read the op's result, each once. Empty if one of them, or the
+// caller, needs the result in memory.
 std::vector<NodeId> ReadersThatTakeItIn(const Graph& graph, const OpView& op) {
   const ValueId value = op.result(0).id();
   std::vector<NodeId> readers;
@@ -51,7 +51,7 @@ std::vector<NodeId> ReadersThatTakeItIn(const Graph& graph, const OpView& op) {
   return readers;
 }
 
-// A copy of the op that this reader alone reads.
+// A copy of the op for this reader only.
 absl::Status GiveCopy(Graph& graph, NodeId op, NodeId reader) {
   const Node& node = graph.node(op);
   const ValueId value = node.results[0];

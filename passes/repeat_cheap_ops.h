@@ -1,4 +1,4 @@
-// Gives each reader of a cheap value an op of its own that computes it.
+// Gives each reader of a cheap op its own copy of the op.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_REPEAT_CHEAP_OPS_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// A difference from a mean that several clusters read need not be written to
-// memory: each can compute it from what it was made of.
+// A difference from a mean, which several clusters read, need not be in memory:
+// each cluster can compute it from its operands.
 //
 //   before                        after
 //   %c = sub %x, %mean            %c = sub %x, %mean
@@ -18,10 +18,10 @@ namespace partita {
 //   %y = mul %c, %rate            %d = sub %x, %mean
 //                                 %y = mul %d, %rate
 //
-// For sums, differences, products and negations of one operand of the result's
-// extents and smaller ones, all of whose readers (eight at most) are
-// elementwise ops of these extents, so that the value itself is gone once they
-// are fused. Needs: duplicates merged, which would undo this. Skips: outputs.
+// For sums, differences, products and negations of one operand with the
+// result's extents and smaller ones, if all readers (at most eight) are
+// elementwise ops with these extents: the value disappears when they are fused.
+// Needs: merged duplicates, as merging later would undo this. Skips: outputs.
 absl::Status RepeatCheapOps(Graph& graph);
 
 }  // namespace partita

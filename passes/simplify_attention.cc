@@ -1,4 +1,4 @@
-// One simplification after the other, each for itself.
+// Independent simplifications, one after the other.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/simplify_attention.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr int kMask = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A node in the scope and at the place of the attention, in front of it.
+// A new node before the attention, with its scope and location.
 absl::StatusOr<ValueId> AddBefore(Graph& graph, const OpView& op,
                                   const OpDef& added, ValueIds operands,
                                   Attributes attributes) {
@@ -35,13 +35,13 @@ absl::StatusOr<ValueId> AddBefore(Graph& graph, const OpView& op,
                         op.id());
 }
 
-// True, and the attention has the joint placement, if nothing pins it and what
-// it takes in apart.
+// Gives the attention the joint placement with the node that it absorbs. False
+// if their pins differ.
 bool Join(Graph& graph, const OpView& op, const std::vector<OpView>& taken) {
   JointPlacement joint;
   bool admitted = joint.Admit(op.node());
   for (const OpView& member : taken) admitted &= joint.Admit(member.node());
-  if (!admitted || joint.divides()) return false;
+  if (!admitted || joint.is_sharded()) return false;
   graph.node(op.id()).placement = joint.get();
   return true;
 }
@@ -109,9 +109,9 @@ absl::Status ReadOnce(Graph& graph, const OpView& op) {
 
 // --- masks ---
 
-// What a constant mask shows to each query, if it is so for every sample and
-// head: the keys before `first` to the first query, one more to each next one.
-// `shows` says what an element means.
+// The order of a constant mask, if it is the same for every sample and head:
+// the first query sees the keys before `first`, and each later query one more.
+// `shows` interprets an element.
 template <typename Shows>
 std::optional<int64_t> FirstShown(const ValueView& mask, const AttentionDims& d,
                                   const Shows& shows) {
@@ -135,8 +135,8 @@ std::optional<int64_t> FirstShown(const ValueView& mask, const AttentionDims& d,
   return first;
 }
 
-// A mask as a condition that shows keys or hides them, and what is added to
-// those that it hides.
+// A mask as a condition that shows or hides keys, and the number that is added
+// to hidden scores.
 struct Condition {
   ValueView value;
   bool shows;
@@ -156,15 +156,15 @@ std::optional<Condition> ConditionOf(const ValueView& mask) {
   return std::nullopt;
 }
 
-// A mask's order, and the condition that is left of it, if one is.
+// A mask's order, and the optional rest of the condition.
 struct Ordered {
   int64_t first;
   std::optional<ValueId> rest;
   std::vector<OpView> taken;
 };
 
-// Of a condition on the order of positions, alone, or beside another one if it
-// is true for earlier positions.
+// The order in a condition on positions, which may be combined with another
+// condition if it is true for earlier positions.
 std::optional<Ordered> OrderIn(const Condition& condition,
                                const AttentionDims& d) {
   const auto first = [&](const ValueView& value) {
@@ -192,7 +192,7 @@ std::optional<Ordered> OrderOf(const ValueView& mask, const AttentionDims& d) {
   if (const std::optional<Condition> condition = ConditionOf(mask)) {
     return OrderIn(*condition, d);
   }
-  bool plain = true;  // every element is 0, or hides a key
+  bool plain = true;  // every element is 0 or hides a key
   const std::optional<int64_t> first =
       FirstShown(mask, d, [&plain](double added) {
         plain &= added == 0 || Hides(added);
@@ -202,7 +202,7 @@ std::optional<Ordered> OrderOf(const ValueView& mask, const AttentionDims& d) {
   return Ordered{*first, std::nullopt, {*mask.defining_op()}};
 }
 
-// The attention's operands with what is left of its mask.
+// The attention's operands with the rest of its mask.
 absl::StatusOr<ValueIds> WithRest(Graph& graph, const OpView& op,
                                   const Ordered& ordered) {
   ValueIds operands = op.node().operands;
@@ -218,7 +218,7 @@ absl::StatusOr<ValueIds> WithRest(Graph& graph, const OpView& op,
   return operands;
 }
 
-// A new attention in the place of `op`.
+// A new attention that replaces `op`.
 absl::StatusOr<ValueId> AddAttention(Graph& graph, const OpView& op,
                                      ValueIds operands, Attributes attributes) {
   PARTITA_ASSIGN_OR_RETURN(const ValueId result,
@@ -228,7 +228,7 @@ absl::StatusOr<ValueId> AddAttention(Graph& graph, const OpView& op,
   return result;
 }
 
-// Takes the mask's order as attributes.
+// Makes the mask's order attributes.
 absl::Status TakeOrder(Graph& graph, const OpView& op) {
   if (op.num_operands() <= kMask || op.attr_bool("causal")) {
     return absl::OkStatus();
@@ -258,7 +258,7 @@ bool SwapsHeads(const OpView& transpose) {
   return transpose.attr_ints("perm") == std::vector<int64_t>{0, 2, 1, 3};
 }
 
-// Readers that swap heads and positions back read `attended`.
+// Makes readers that swap heads and positions back read `attended`.
 void CancelReaders(Graph& graph, ValueId result, ValueId attended) {
   const OpView attention = graph.view(graph.value(attended).defining_node);
   const auto uses = graph.value(result).uses;

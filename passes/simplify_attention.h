@@ -1,4 +1,4 @@
-// Takes out of attention's operands what the op can do itself.
+// Moves work on attention's operands into the op.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_SIMPLIFY_ATTENTION_H_
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-// Lets attention read keys and values before their heads are repeated, and all
-// operands before their heads and positions are swapped; a mask that hides
-// later positions becomes an attribute, and one that hides nothing goes away.
+// Attention reads keys and values before their heads are repeated, and all
+// operands before their heads and positions are swapped. A mask that hides
+// later positions becomes an attribute, and a mask without effect is removed.
 //
 //   before                                 after
 //   %q, %k, %v = transpose                 %z = attention %x, %w, %u
@@ -20,10 +20,11 @@ namespace partita {
 //   %y = attention %q, %k, %v, %m {..}     %y = transpose %z
 //                                              {perm = [0, 2, 1, 3]}
 //
-// Of a condition that is true for earlier positions only and another one, the
-// other stays as mask, if what is hidden is minus infinity. Readers that swap
-// heads and positions back take the attention's own result. Leaves: what made
-// the operands, perhaps unread, for `remove_dead`. Skips: what is pinned apart.
+// If a condition on earlier positions is combined with another condition, the
+// other one stays as the mask, if it hides with minus infinity. Readers that
+// swap heads and positions back read the attention's own result. Leaves: makers
+// of operands that may have no readers, for `remove_dead`. Skips: ops with
+// different pins.
 absl::Status SimplifyAttention(Graph& graph);
 
 }  // namespace partita

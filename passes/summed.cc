@@ -1,4 +1,4 @@
-// Extents are counted from the last, as for broadcasting.
+// Dimensions count from the last, as in broadcasting.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/summed.h"

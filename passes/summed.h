@@ -1,4 +1,4 @@
-// What passes over sums of products ask about them.
+// A query for passes over sums of products.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_SUMMED_H_
@@ -8,8 +8,8 @@
 
 namespace partita {
 
-// The factor broadcasts to the sum's extents, in which what is summed up has 1:
-// one value for all that each result sums up.
+// True if the factor broadcasts to the sum's extents, where summed dimensions
+// have extent 1: the factor is then constant for all elements of each sum.
 bool IsOneForEachSum(const TensorType& factor, const TensorType& sum);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Weights become those of a 1x1 convolution; depth_to_space places its result.
+// Makes the weights of a 1x1 convolution; depth_to_space arranges its result.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/unfold_conv_transpose.h"
@@ -67,7 +67,7 @@ HostTensor Repeated(const HostTensor& bias, int64_t times) {
   return repeated;
 }
 
-// The activation that alone reads the value, if one does.
+// The activation that is the only reader of the value, if there is one.
 std::optional<OpView> ActivationOf(const ValueView& value) {
   const std::optional<OpView> op = value.only_reader();
   if (!op.has_value()) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<OpView> ActivationOf(const ValueView& value) {
   return joins ? op : std::nullopt;
 }
 
-// The transposed convolution and the activations behind it.
+// The transposed convolution and the activations after it.
 struct Chain {
   std::vector<OpView> ops;
   JointPlacement joint;
@@ -155,7 +155,8 @@ absl::Status Unfold(Graph& graph, const OpView& op) {
 
 absl::Status UnfoldConvTranspose(Graph& graph) {
   for (OpView op : graph.ops(kConvTranspose)) {
-    // A division speaks of channels and rows that the unfolded ones have not.
+    // A sharding refers to channels and rows that the unfolded op does not
+    // have.
     if (!Matches(op) || !op.node().placement.results.empty()) continue;
     PARTITA_RETURN_IF_ERROR(Unfold(graph, op));
   }

@@ -1,4 +1,4 @@
-// Turns transposed convolutions whose windows do not overlap into 1x1 ones.
+// Turns transposed convolutions with disjoint windows into 1x1 convolutions.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_UNFOLD_CONV_TRANSPOSE_H_
@@ -9,16 +9,17 @@
 
 namespace partita {
 
-// A transposed convolution whose stride is its kernel writes one block of the
-// plane per input position: a 1x1 convolution to the block's channels, put in
-// place. Activations behind it move before the move, where they fuse.
+// A transposed convolution with stride equal to its kernel size writes one
+// block of the plane for each input position. So it is a 1x1 convolution to the
+// block's channels, followed by depth_to_space. Activations after it move
+// before depth_to_space, where they can be fused.
 //
 //   before                                after
 //   %c = conv_transpose %x, %w, %b       %c = conv %x, %w.unfolded, %b.repeated
 //   %y = relu %c                         %r = relu %c
 //                                        %y = depth_to_space %r {block = 2}
 //
-// Needs: two spatial dimensions, a square kernel of 2 and more as wide as the
+// Needs: two spatial dimensions, a square kernel of size 2 or more equal to the
 // stride, one group, no padding or dilation, constant weights (and bias).
 absl::Status UnfoldConvTranspose(Graph& graph);
 

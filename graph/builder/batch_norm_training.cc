@@ -1,4 +1,4 @@
-// The batch's statistics, and the running ones.
+// The statistics of the batch, and the running statistics.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/batch_norm_training.h"
@@ -13,15 +13,15 @@
 namespace partita {
 namespace {
 
-// What normalises, of each part of the batch.
+// The statistics that normalise each part of the batch.
 struct Statistics {
   Tensor mean;
   Tensor variance;  // biased
 };
 
-// Of x and of its squares. In f64, where the variance loses nothing to the
-// square of the mean: so one walk over x gives both, and replicas exchange both
-// at once.
+// The sums of x and of its squares, in f64, so that subtracting the squared
+// mean loses no digits. One pass over x gives both, and replicas need one
+// collective.
 struct Moments {
   Tensor sum;
   Tensor squares;
@@ -34,11 +34,11 @@ Moments MomentsOver(Tensor x, const Ints& axes) {
   return {moments[0], moments[1]};
 }
 
-// Of equal elements rounding may leave less than no variance.
+// For equal elements rounding may give a negative variance.
 Statistics StatisticsOf(const Moments& of, int64_t count, DType dtype) {
-  const double share = 1 / static_cast<double>(count);
-  const Tensor mean = of.sum * share;
-  const Tensor variance = Clip(of.squares * share - mean * mean, 0,
+  const double inverse_count = 1 / static_cast<double>(count);
+  const Tensor mean = of.sum * inverse_count;
+  const Tensor variance = Clip(of.squares * inverse_count - mean * mean, 0,
                                std::numeric_limits<double>::infinity());
   return {Cast(mean, dtype), Cast(variance, dtype)};
 }
@@ -50,14 +50,14 @@ void MoveToward(const std::string& variable, Tensor value, double momentum) {
   b.Update(variable, old * (1 - momentum) + value * momentum);
 }
 
-// The layer's variables, and how far they move.
+// Moves the layer's running statistics.
 struct Running {
   const std::string& mean;
   const std::string& variance;
   double momentum;
 };
 
-// `of` [channels], over `count` elements each.
+// `of` has dimensions [channels]; each is over `count` elements.
 void Update(const Running& running, const Statistics& of, int64_t count) {
   const double unbiased =
       static_cast<double>(count) / static_cast<double>(count - 1);
@@ -78,8 +78,8 @@ Tensor OfWholeBatch(Tensor x, Tensor scale, Tensor bias, const Running& running,
   return BatchNorm(x, scale, bias, flat.mean, flat.variance, epsilon);
 }
 
-// The parts of a batch of x, each with statistics of its own. Extents are
-// those of x, which is valid where what was made of it may not be.
+// The parts of a batch of x, each with its own statistics. Uses the extents of
+// x, as tensors computed from it may be invalid.
 class Parts {
  public:
   Parts(const Tensor& x, int count)
@@ -89,20 +89,19 @@ class Parts {
     spread_[1] = channels_;
   }
 
-  // Of [n, channels, 1...] the sum over each part's examples: [parts, 1,
-  // channels].
+  // Sums [n, channels, 1...] over each part's examples: [parts, 1, channels].
   Tensor Sum(Tensor of_examples) const {
     const Tensor in_parts = Reshape(of_examples, InParts());
     return ReduceSum(in_parts, {1}, /*keep_dims=*/true);
   }
 
-  // A part's own for each of its examples: [n, channels, 1...].
+  // Repeats a part's values for each of its examples: [n, channels, 1...].
   Tensor ForExamples(Tensor of_parts) const {
     const Tensor repeated = Op(kExpand, {of_parts}, {{"shape", InParts()}});
     return Reshape(repeated, spread_);
   }
 
-  // As [channels].
+  // Reshapes to [channels].
   Tensor First(Tensor of_parts) const {
     return Reshape(Slice(of_parts, 0, 0, 1), {channels_});
   }
@@ -114,8 +113,8 @@ class Parts {
   Ints spread_;
 };
 
-// Of each example, and then of the examples of a part, so that nothing as large
-// as x is laid out anew: [parts, 1, channels].
+// Sums over each example, then over the examples of a part, so that nothing as
+// large as x is reordered: [parts, 1, channels].
 Moments MomentsOfParts(Tensor x, const Parts& parts) {
   Ints axes;
   for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
@@ -124,9 +123,9 @@ Moments MomentsOfParts(Tensor x, const Parts& parts) {
 }
 
 // (x - mean) factor + bias, with a factor for each part and channel. The mean's
-// gradient flows through a term of the shift that is 0, and not through x -
-// mean: so two sums over elements are all that it takes, of dy and of dy (x -
-// mean). The rest has one element for each example and channel.
+// gradient flows through a term of the shift that is 0, not through x - mean.
+// So the gradient needs only two sums over elements, of dy and of dy (x -
+// mean). All other terms have one element for each example and channel.
 Tensor OfEachPart(Tensor x, Tensor scale, Tensor bias, const Running& running,
                   double epsilon, int num_parts) {
   const Parts parts(x, num_parts);

@@ -1,4 +1,4 @@
-// Batch normalisation as training does it, with running statistics.
+// Batch normalisation in training, with running statistics.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_BATCH_NORM_TRAINING_H_
@@ -11,22 +11,23 @@
 namespace partita {
 
 struct BatchNormTrainingOptions {
-  double momentum = 0.1;  // the batch's share of the running statistics
+  double momentum = 0.1;  // weight of the batch in the running statistics
   double epsilon = 1e-5;
-  // Into how many equal parts, one behind the other, the batch falls, each with
-  // statistics of its own (ghost batch norm; Hoffer, Hubara and Soudry 2017).
-  // Running statistics are then those of the first part. With as many parts as
-  // there are replicas each has the statistics of what it is given, as in
-  // PyTorch's DistributedDataParallel, and nothing is sent for them; the
-  // numbers are the same on whatever devices the step runs.
+  // The number of equal consecutive parts of the batch, each with its own
+  // statistics (ghost batch norm; Hoffer, Hubara and Soudry 2017). The running
+  // statistics are those of the first part. With one part for each replica
+  // every replica uses its own statistics, as in PyTorch's
+  // DistributedDataParallel, without communication. The numbers do not depend
+  // on the devices of the step.
   int parts = 1;
 };
 
-// x [n, channels, ...] by the batch's own mean and variance (Ioffe and Szegedy
-// 2015), through which gradients flow. The variables `mean` and `variance`,
-// declared as [channels], move toward the batch's mean and unbiased variance:
-// what BatchNorm reads in evaluation. The variance is of two elements a channel
-// or more, and follows from sums in f64 (docs/internals/numerics.md).
+// x [n, channels, ...] normalised by the batch's mean and variance (Ioffe and
+// Szegedy 2015), through which gradients flow. The variables `mean` and
+// `variance`, declared as [channels], move toward the batch's mean and unbiased
+// variance; BatchNorm reads them in evaluation. The variance needs at least two
+// elements for each channel, and is computed from sums in f64
+// (docs/internals/numerics.md).
 Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
                          const std::string& mean, const std::string& variance,
                          BatchNormTrainingOptions options = {},

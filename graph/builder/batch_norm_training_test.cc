@@ -1,5 +1,5 @@
-// Batch norms by a batch's own statistics and by those of its parts, where
-// PyTorch has no say: what large means and equal elements leave.
+// Batch norms by the statistics of a batch and of its parts, in cases without a
+// PyTorch reference: large means and equal elements.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/batch_norm_training.h"
@@ -28,8 +28,8 @@ Tensor Column(GraphBuilder& b, const std::vector<float>& x) {
       HostTensor::Of<float>({static_cast<int64_t>(x.size()), 1}, x));
 }
 
-// What `output` makes of the batch norm of one channel, by the scale 1, which
-// is trained, and no bias.
+// The result of `output` for the batch norm of one channel, with a trained
+// scale of 1 and no bias.
 template <typename Output>
 std::vector<double> OfBatchNorm(const std::vector<float>& x,
                                 BatchNormTrainingOptions options,
@@ -57,11 +57,11 @@ std::vector<double> Normalised(const std::vector<float>& x,
   return OfBatchNorm(x, options, [](Tensor y) { return y; });
 }
 
-// Half a unit from the mean of its part, as batch norm scales it.
+// The normalised value of half a unit from the mean of its part.
 const double kHalf = 0.5 / std::sqrt(0.25 + 1e-5);
 
-// In f32 the squares would have no digit left for the deviations.
-TEST(BatchNormTraining, ALargeMeanTakesNothingFromTheVariance) {
+// In f32 the squares would have no digits left for the deviations.
+TEST(BatchNormTraining, ALargeMeanKeepsTheVarianceExact) {
   const std::vector<double> y = Normalised({99999.5, 1e5 + 0.5});
   ASSERT_EQ(y.size(), 2u);
   EXPECT_NEAR(y[0], -kHalf, 1e-6);
@@ -78,8 +78,8 @@ TEST(BatchNormTraining, EachPartIsNormalisedByItsOwnMean) {
   EXPECT_NEAR(y[3], -kHalf, 1e-6);
 }
 
-// Nor would a sum of dy x, which f32 rounds to multiples of 4.
-TEST(BatchNormTraining, ALargeMeanTakesNothingFromTheScalesGradient) {
+// The same for a sum of dy x, which f32 rounds to multiples of 4.
+TEST(BatchNormTraining, ALargeMeanKeepsTheScalesGradientExact) {
   for (const int parts : {1, 2}) {
     std::vector<float> x = {8388608, 8388610};
     std::vector<float> dy = {1, 3};
@@ -108,7 +108,7 @@ TEST(BatchNormTraining, EqualElementsHaveNoVariance) {
   }
 }
 
-// ONNX allows it: an image of half precision with a scale and bias of f32.
+// ONNX allows an image of half precision with a scale and bias of f32.
 TEST(BatchNormTraining, ScaleAndBiasMayBeOfAnotherPrecision) {
   for (const int parts : {1, 2}) {
     GraphBuilder b("f");

@@ -1,4 +1,4 @@
-// Calls the optimizer of a name.
+// Calls an optimizer by name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/chosen_optimizer.h"

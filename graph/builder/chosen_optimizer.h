@@ -16,9 +16,9 @@ namespace partita {
 
 struct OptimizerChoice {
   std::string name = "sgd";  // of OptimizerNames()
-  double momentum = 0;       // of those that TakesMomentum says
+  double momentum = 0;       // for optimizers with TakesMomentum
   double weight_decay = 0;
-  bool nesterov = false;  // of "sgd", whose momentum is then above 0
+  bool nesterov = false;  // for "sgd" with momentum above 0
 };
 
 // "sgd", "adam", "adamw", "adagrad", "rmsprop" (optimizers.h).
@@ -26,8 +26,8 @@ std::vector<std::string> OptimizerNames();
 bool TakesMomentum(absl::string_view name);
 
 // Updates the parameters. The rate is a scalar, `step` counts from 0.
-// InvalidArgument, and no update, if there is no such optimizer, or Nesterov's
-// momentum is asked of one that has none.
+// InvalidArgument, and no update, for an unknown optimizer, or for Nesterov's
+// momentum with an optimizer that does not support it.
 absl::Status Optimize(absl::Span<const Parameter> parameters,
                       Tensor learning_rate, Tensor step,
                       const OptimizerChoice& choice,

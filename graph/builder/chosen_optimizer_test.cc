@@ -1,4 +1,4 @@
-// The optimizer of a name is that optimizer.
+// Tests that a name gives the optimizer of that name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/chosen_optimizer.h"
@@ -20,7 +20,7 @@ namespace {
 using Update = std::function<void(
     GraphBuilder& b, absl::Span<const Parameter> parameters, Tensor step)>;
 
-// Of a module that makes w * w small.
+// A module that minimizes w * w.
 Fingerprint Trained(const Update& update) {
   GraphBuilder b("train");
   const Tensor step = CountSteps(b);
@@ -98,7 +98,7 @@ TEST(ChosenOptimizer, NesterovNeedsTheMomentumOfSgd) {
             "a momentum above 0");
 }
 
-TEST(ChosenOptimizer, ANameThatNoneHasIsRefused) {
+TEST(ChosenOptimizer, AnUnknownNameIsRefused) {
   GraphBuilder b("train");
   const Tensor rate = b.Scalar(DType::kF32, 0.25);
   EXPECT_EQ(Optimize({}, rate, CountSteps(b), {.name = "lion"}).message(),

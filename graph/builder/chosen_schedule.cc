@@ -1,4 +1,4 @@
-// Calls the schedule of a name.
+// Calls a schedule by name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/chosen_schedule.h"

@@ -17,16 +17,16 @@ namespace partita {
 struct ScheduleChoice {
   std::string name = "constant";  // of ScheduleNames()
   double learning_rate = 0.01;    // the largest
-  // What the rate is multiplied by: by "step" every `steps` steps, by
-  // "exponential" every step, and by "cosine" at the end, after `steps` steps.
+  // The factor of the rate: for "step" every `steps` steps, for "exponential"
+  // every step, for "cosine" at the end, after `steps` steps.
   double factor = 1;
   int64_t steps = 1;
-  int64_t warm_up = 0;  // steps over which the rate grows first; 0: none
+  int64_t warm_up = 0;  // steps of linear warm-up; 0: none
 };
 
 // "constant", "step", "exponential", "cosine" (schedules.h).
 std::vector<std::string> ScheduleNames();
-// Of these names: whether the schedule reads ScheduleChoice::factor and steps.
+// True if the schedule of this name reads ScheduleChoice::factor and steps.
 bool TakesDecayFactor(absl::string_view name);
 bool TakesDecaySteps(absl::string_view name);
 

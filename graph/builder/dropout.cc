@@ -25,7 +25,7 @@ Tensor Masked(Tensor x, Ints mask_dims, double probability,
          {{"shape", std::move(mask_dims)}, {"id", b.NextRandomId()}});
   const Tensor kept = Cast(GreaterEqual(uniform, probability),
                            x.valid() ? x.type().dtype : DType::kF32);
-  // If nothing is kept, nothing is to be scaled.
+  // If nothing is kept, there is nothing to scale.
   const double scale = probability == 1 ? 1 : 1 / (1 - probability);
   return x * (kept * scale);
 }

@@ -1,4 +1,4 @@
-// Dropout, whose random numbers no placement and no micro-batch changes.
+// Dropout. Its random numbers do not depend on placement or micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_DROPOUT_H_
@@ -10,15 +10,15 @@
 
 namespace partita {
 
-// What random numbers are a function of, beside the op's id and the element's
-// index: u64 scalars.
+// The u64 scalars that determine random numbers, besides the op's id and the
+// element's index.
 struct Randomness {
   Tensor seed;
   Tensor step;
 };
 
-// A variable `name`, u64, that counts the steps from 0: the count as this step
-// finds it. To be asked for once in a module: its update is this function's.
+// A variable `name`, u64, that counts the steps from 0: its value at the start
+// of the step. Call once in a module: this function has its update.
 Tensor CountSteps(GraphBuilder& b, const std::string& name = "step",
                   CallSite site = CallSite::current());
 
@@ -26,8 +26,8 @@ Tensor CountSteps(GraphBuilder& b, const std::string& name = "step",
 Randomness RandomOfSteps(GraphBuilder& b, uint64_t seed, Tensor step,
                          CallSite site = CallSite::current());
 
-// Each element is 0 with this probability, and scaled up otherwise, so that the
-// mean stays (Srivastava et al. 2014).
+// Each element is 0 with this probability, and otherwise scaled up to keep the
+// mean (Srivastava et al. 2014).
 Tensor Dropout(Tensor x, double probability, const Randomness& random,
                CallSite site = CallSite::current());
 

@@ -1,4 +1,4 @@
-// Making nodes, and remembering the first error.
+// Makes nodes and stores the first error.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/graph_builder.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// Above those of all random ops that the module has.
+// Larger than the ids of all random ops in the module.
 int64_t FirstFreeRandomId(const Module& module) {
   int64_t free = 0;
   for (const auto& function : module.functions()) {
@@ -80,8 +80,7 @@ void GraphBuilder::Fail(absl::string_view message, CallSite site) {
       absl::InvalidArgumentError(absl::StrCat(LocationOf(site), ": ", message));
 }
 
-// An invalid tensor comes from an error that is already known, unless nobody
-// made it.
+// An invalid tensor comes from an earlier error, or was never made.
 bool GraphBuilder::Accepts(const Tensor& tensor, const CallSite& site) {
   if (!status_.ok()) return false;
   if (!tensor.valid()) {

@@ -1,4 +1,4 @@
-// Builds a module in C++, so that the code reads like the maths.
+// Builds a module in C++ with code that reads like the maths.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_GRAPH_BUILDER_H_
@@ -19,12 +19,12 @@ namespace partita {
 
 class GraphBuilder;
 
-// Where the user's code makes a node; the node's location names it.
+// The line of user code that makes a node; it becomes the node's location.
 using CallSite = std::source_location;
 
-// A value of a graph that is being built: a handle, good until Build. Invalid
-// once the builder has met an error; then every function that takes it does
-// nothing and gives an invalid one, so that code need not check at each step.
+// A handle of a value in the graph that is being built, valid until Build.
+// After an error it is invalid; functions that take it do nothing and return an
+// invalid tensor, so that code need not check each step.
 class Tensor {
  public:
   Tensor() = default;
@@ -32,11 +32,11 @@ class Tensor {
   bool valid() const { return id_.valid(); }
   ValueId id() const { return id_; }
   GraphBuilder* builder() const { return builder_; }
-  // Of a valid tensor.
+  // Needs: a valid tensor.
   const TensorType& type() const;
   int64_t dim(int i) const { return type().dims[i]; }
   int rank() const { return type().rank(); }
-  // The part of the model that it was built in; empty for an input.
+  // The scope in which it was built; empty for an input.
   std::string scope() const;
   // The same value, called `name` in text and messages.
   Tensor Named(std::string name) const;
@@ -50,7 +50,7 @@ class Tensor {
   ValueId id_;
 };
 
-// A trainable variable as a step reads it, and the loss's gradient by it.
+// A trainable variable at the start of a step, and its gradient.
 struct Parameter {
   std::string variable;
   Tensor value;
@@ -63,21 +63,21 @@ struct Parameter {
 // b.Output("y", Relu(MatMul(x, w) + 1));           // graph/builder/ops.h
 // absl::StatusOr<Module> module = b.Build();
 //
-// The first error is remembered, with the line of code that caused it, and
-// Build returns it. Thread safety: none.
+// Build returns the first error, with the line of code that caused it. Thread
+// safety: none.
 class GraphBuilder {
  public:
   // Begins the module with one function.
   explicit GraphBuilder(std::string function);
-  // Goes on with a function of a module that is there, as it was imported or
-  // built: to add, say, a loss and its gradients.
+  // Continues with a function of an existing module, for example to add a loss
+  // and its gradients.
   GraphBuilder(Module module, const std::string& function,
                CallSite site = CallSite::current());
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
-  // Begins another function, which shares the variables; what is built from now
-  // on belongs to it.
+  // Begins another function, which shares the variables. New nodes belong to
+  // it.
   void BeginFunction(std::string function);
 
   Tensor Input(std::string name, DType dtype, Shape dims,
@@ -88,26 +88,26 @@ class GraphBuilder {
   // Declares a variable, and reads it.
   Tensor Variable(std::string name, HostTensor initial, bool trainable = true,
                   CallSite site = CallSite::current());
-  // Reads a variable that is declared, in another function or again; one node a
-  // function reads it.
+  // Reads a declared variable, also in another function. Each function reads it
+  // with one node.
   Tensor ReadVariable(const std::string& name,
                       CallSite site = CallSite::current());
-  // Whether a variable of that name is declared.
+  // True if a variable of that name is declared.
   bool HasVariable(const std::string& name) const {
     return module_.FindVariable(name) != nullptr;
   }
-  // What the variable becomes at the end of a step.
+  // Sets the variable's value at the end of a step.
   void Update(const std::string& variable, Tensor value,
               CallSite site = CallSite::current());
   void Output(std::string name, Tensor value,
               CallSite site = CallSite::current());
 
-  // The function that is being built, for code that changes what it has, and a
-  // value of it.
+  // The function that is being built, for code that changes it, and one of its
+  // values.
   Graph& graph() { return *graph_; }
   Tensor TensorOf(ValueId value) { return {this, graph_, value}; }
 
-  // A value of the function by its name, or an output by what callers call it.
+  // A value of the function by its name, or an output by its output name.
   Tensor Find(const std::string& name, CallSite site = CallSite::current());
 
   // Any op: all its results, or the only one.
@@ -121,35 +121,34 @@ class GraphBuilder {
   // backward pass (graph/gradient/gradient.h).
   std::vector<Tensor> Gradients(Tensor loss, absl::Span<const Tensor> wanted,
                                 CallSite site = CallSite::current());
-  // By every trainable variable that the function reads, in the order of their
-  // declaration.
+  // Gradients with respect to every trainable variable that the function reads,
+  // in the order of declaration.
   std::vector<Parameter> Gradients(Tensor loss,
                                    CallSite site = CallSite::current());
-  // A number for the next random op, another one each time: what keeps the
-  // random numbers of the module's ops apart.
+  // A new id for a random op. Different ids make the random numbers of the
+  // module's ops independent.
   int64_t NextRandomId() { return next_random_id_++; }
 
-  // Remembers an error if it is the first: for functions that build, about what
-  // they are asked for.
+  // Stores an error if it is the first, for functions that check their
+  // arguments.
   void Fail(absl::string_view message, CallSite site = CallSite::current());
 
-  // While it lives, nodes and errors are at `site`, whatever line makes them:
-  // for functions that build, whose callers are to be named. Where several
-  // live, the outermost counts.
+  // During its lifetime nodes and errors have the location `site`. Library
+  // functions use it to report the caller's line. The outermost one counts.
   class At {
    public:
-    // No builder: does nothing.
+    // Without a builder it has no effect.
     At(GraphBuilder* builder, const CallSite& site);
     ~At();
     At(const At&) = delete;
     At& operator=(const At&) = delete;
 
    private:
-    GraphBuilder* builder_;  // null if another one is further out
+    GraphBuilder* builder_;  // null if an outer one exists
   };
 
-  // Names the part of the model that is built while it lives; they nest:
-  // "encoder/layer3". An empty name changes nothing.
+  // Sets the scope of nodes that are built during its lifetime. Scopes nest:
+  // "encoder/layer3". An empty name has no effect.
   class Scope {
    public:
     Scope(GraphBuilder& builder, absl::string_view name);
@@ -162,9 +161,9 @@ class GraphBuilder {
     const size_t outer_size_;
   };
 
-  // While it lives, variables become what Update says only in steps where the
-  // condition, a bool scalar, holds, and stay as they are in others. They nest:
-  // then all conditions must hold.
+  // During its lifetime updates apply only in steps where the condition, a bool
+  // scalar, is true; otherwise variables keep their values. They nest: all
+  // conditions must be true.
   class UpdateIf {
    public:
     UpdateIf(GraphBuilder& builder, Tensor condition,
@@ -193,7 +192,7 @@ class GraphBuilder {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
   std::string scope_;
-  std::string at_;  // the location that At gives; empty: each node's own
+  std::string at_;  // the location of At; empty: each node's own
   absl::flat_hash_map<std::string, Tensor> reads_;  // of the function
   Tensor update_if_;                                // invalid: always
   int64_t next_random_id_ = 0;

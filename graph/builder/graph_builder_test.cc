@@ -1,4 +1,4 @@
-// Code that reads like the maths, and the errors that it can make.
+// Tests graphs that are built in C++, and errors of the builder.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/graph_builder.h"
@@ -47,7 +47,7 @@ TEST(GraphBuilder, ReadsLikeTheMaths) {
 )");
 }
 
-TEST(GraphBuilder, NodesKnowTheirLineAndScope) {
+TEST(GraphBuilder, NodesHaveTheirLineAndScope) {
   GraphBuilder b("f");
   Tensor x = b.Input("x", DType::kF32, {2});
   Tensor y;
@@ -135,7 +135,7 @@ graph @evaluate() -> f32[2] {
 )");
 }
 
-TEST(GraphBuilder, GoesOnWithAModule) {
+TEST(GraphBuilder, ContinuesAModule) {
   GraphBuilder first("f");
   first.Output("y", Relu(first.Input("x", DType::kF32, {2})).Named("r"));
   absl::StatusOr<Module> module = first.Build();
@@ -152,7 +152,7 @@ TEST(GraphBuilder, GoesOnWithAModule) {
 )");
 }
 
-TEST(GraphBuilder, WhatAModuleDoesNotHaveIsNamed) {
+TEST(GraphBuilder, UnknownNamesAreReported) {
   EXPECT_NE(
       GraphBuilder(Module(), "f")
           .Build()
@@ -178,7 +178,7 @@ TEST(GraphBuilder, ValuesOfAnotherFunctionAreRefused) {
             absl::string_view::npos);
 }
 
-TEST(GraphBuilder, ATensorThatNobodyMadeIsRefused) {
+TEST(GraphBuilder, ATensorThatWasNeverMadeIsRefused) {
   GraphBuilder b("f");
   b.Output("y", Tensor());
   EXPECT_NE(

@@ -1,4 +1,4 @@
-// Two functions of one, a loss, and batch norms by the batch.
+// Adds a training function, a loss, and batch norms by the batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/inference_training.h"
@@ -76,13 +76,13 @@ absl::Status CheckInputs(const Graph& graph) {
   return absl::OkStatus();
 }
 
-// Whether what the node reads, where it depends on a weight, has an effect on
-// its results whose slope is known.
+// True if the node's weight-dependent operands influence its results with a
+// known gradient.
 bool IsSmooth(const OpView& op) {
   return op.op().gradient != nullptr && op.op().gradient != ZeroGradient;
 }
 
-// Some weight must reach the output through ops that have a gradient.
+// Checks that some weight reaches the output through ops with a gradient.
 absl::Status CheckReached(const Module& module, const Graph& graph) {
   std::vector<bool> depends(graph.value_id_bound(), false);
   std::string last_end =
@@ -112,7 +112,7 @@ absl::Status CheckReached(const Module& module, const Graph& graph) {
       "(docs/internals/gradients.md)");
 }
 
-// Inputs and nodes, to an empty function: what the output is there.
+// Copies inputs and nodes to an empty function. Returns the copied output.
 ValueId CopyTo(const Graph& from, Graph& to) {
   std::vector<ValueId> copies(from.value_id_bound());
   for (ValueId input : from.inputs()) {
@@ -124,7 +124,7 @@ ValueId CopyTo(const Graph& from, Graph& to) {
     for (ValueId operand : node.operands) {
       operands.push_back(copies[operand.index]);
     }
-    // It was inferred when it was made, so it is inferred again.
+    // Cannot fail: inference has passed for the original.
     const NodeId copy =
         *to.AddNode(CopyOf(node, std::move(operands), &to.literals()));
     for (size_t i = 0; i < node.results.size(); ++i) {
@@ -136,14 +136,15 @@ ValueId CopyTo(const Graph& from, Graph& to) {
   return copies[from.outputs()[0].index];
 }
 
-// The name of the variable that the tensor reads; none if it is anything else.
+// The name of the variable that the tensor reads; empty if it is not a
+// variable.
 std::optional<std::string> NameRead(const Graph& graph, ValueId value) {
   const NodeId node = graph.value(value).defining_node;
   if (!node.valid() || graph.node(node).op != &kVariable) return std::nullopt;
   return graph.view(node).attr_string("name");
 }
 
-// Of a batch norm, where both are variables.
+// The running statistics of a batch norm, if both are variables.
 struct RunningStatistics {
   std::string mean;
   std::string variance;
@@ -156,7 +157,7 @@ std::optional<RunningStatistics> StatisticsOf(const Graph& graph,
   return RunningStatistics{*mean, *variance};
 }
 
-// Nodes that were made at the end go where `place` is.
+// Moves new nodes from the end to the position of `place`.
 void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
   bool is_new = false;
   for (NodeId node : graph.order()) {
@@ -165,10 +166,10 @@ void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
   }
 }
 
-// By the name of a running statistic, the node that it is of.
+// By name of a running statistic: its batch norm.
 using StatisticOwners = std::map<std::string, std::string>;
 
-// A statistic moves once a step, to what one batch norm's batch has.
+// A statistic is updated once a step, by one batch norm.
 absl::Status CheckOwnStatistics(const Node& node,
                                 std::initializer_list<std::string> statistics,
                                 StatisticOwners& owners) {
@@ -185,7 +186,7 @@ absl::Status CheckOwnStatistics(const Node& node,
   return absl::OkStatus();
 }
 
-// What the output is then: it may have been a batch norm's.
+// The new output: the old one may have been the result of a batch norm.
 absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
                                            int parts) {
   Graph& graph = b.graph();
@@ -217,15 +218,15 @@ absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
   return output;
 }
 
-// The first operand of the node that makes the tensor, if it is of this op.
+// The first operand of the tensor's producer, if that is of this op.
 std::optional<Tensor> MadeOf(GraphBuilder& b, Tensor y, const OpDef& op) {
   const NodeId node = b.graph().value(y.id()).defining_node;
   if (!node.valid() || b.graph().node(node).op != &op) return std::nullopt;
   return b.TensorOf(b.graph().view(node).operand(0).id());
 }
 
-// What cross entropy takes the log-softmax of: the output, or the scores that a
-// softmax over its classes makes probabilities of.
+// The scores for cross entropy: the output or, if the output is a softmax over
+// classes, the operand of that softmax.
 Tensor ScoresOf(GraphBuilder& b, Tensor y) {
   const std::optional<Tensor> scores = MadeOf(b, y, kSoftmax);
   if (!scores.has_value()) return y;
@@ -235,8 +236,8 @@ Tensor ScoresOf(GraphBuilder& b, Tensor y) {
   return over_classes ? *scores : y;
 }
 
-// [n, classes, d...] of the output, whose classes the labels tell. The softmax
-// of older opsets is over [n, classes * d...], between two reshapes.
+// Reshapes the output to [n, classes, d...]; the labels give the dimensions. In
+// older opsets softmax is over [n, classes * d...], between two reshapes.
 Tensor ClassesOf(GraphBuilder& b, Tensor y, const std::string& loss) {
   if (!y.valid()) return {};
   const bool is_row = LabelsOf(y.type(), loss).rank() == 1;
@@ -273,7 +274,7 @@ Tensor Rows(GraphBuilder& b, Tensor y, const std::string& loss) {
   return loss == kNll ? rows : LogSoftmax(rows);
 }
 
-// A name for the count of steps that no weight has.
+// A name for the step count that is not used by a weight.
 std::string StepName(const Module& module) {
   std::string name = "step";
   while (module.FindVariable(name) != nullptr) name += "_";

@@ -1,4 +1,4 @@
-// The scale as a variable that follows the gradients.
+// Makes the scale a variable that follows the gradients.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/loss_scaling.h"
@@ -19,7 +19,7 @@ HostTensor ScalarOf(double value) {
   return tensor;
 }
 
-// x - x is 0 but for infinities and NaN, and so is the sum of its magnitudes.
+// x - x is 0 except for infinities and NaN, and so is the sum of magnitudes.
 Tensor AllFinite(const std::vector<Parameter>& parameters) {
   Tensor trouble;
   for (const Parameter& parameter : parameters) {

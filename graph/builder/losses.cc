@@ -27,8 +27,8 @@ bool AreScoresOf(const Tensor& scores, const Tensor& labels) {
   return scores.type().dims == dims;
 }
 
-// The log-probability of each example's own label: [n, d...]. A label that is
-// no class ends the step.
+// The log-probability of each example's label: [n, d...]. A label out of range
+// ends the step.
 Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
   if (!labels.valid()) return {};
   const Shape& dims = labels.type().dims;
@@ -41,7 +41,7 @@ Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
   return Reshape(picked, flat);
 }
 
-// Of those whose target is no NaN.
+// The elements with a target that is not NaN.
 Tensor MeanSquareOfKnown(Tensor difference, Tensor target) {
   const Tensor unknown = Op(kIsNan, {target});
   const Tensor zero = difference.builder()->Scalar(difference.type().dtype, 0);
@@ -68,7 +68,7 @@ Tensor NllLoss(Tensor log_probabilities, Tensor labels,
   const Tensor ignored =
       Equal(labels, static_cast<double>(options.ignore_index));
   const Tensor counted = 1 - Cast(ignored, log_probabilities.type().dtype);
-  // Of an ignored example any class will do.
+  // An ignored example may use any class.
   const Tensor zero = labels.builder()->Scalar(labels.type().dtype, 0);
   const Tensor picked =
       PickLabels(log_probabilities, Select(ignored, zero, labels));
@@ -77,7 +77,7 @@ Tensor NllLoss(Tensor log_probabilities, Tensor labels,
     likelihood = picked * (1 - smoothing) +
                  ReduceMean(log_probabilities, {1}, false) * smoothing;
   }
-  // Not a product: 0 times the infinite gradient of a sum over none is a NaN.
+  // Not a product: 0 times the infinite gradient of an empty mean is a NaN.
   const Tensor none =
       labels.builder()->Scalar(log_probabilities.type().dtype, 0);
   return -SumOfAll(Select(ignored, none, likelihood)) / SumOfAll(counted);
@@ -95,7 +95,7 @@ Tensor MseLoss(Tensor x, Tensor target, SquareLossOptions options,
   const Tensor difference = Sub(x, target);
   if (!difference.valid()) return {};
   if (options.ignore_nan) return MeanSquareOfKnown(difference, target);
-  // A sum, of which parts can be computed apart, as a mean can not.
+  // A sum, not a mean: a sum can be sharded.
   return SumOfAll(difference * difference) /
          static_cast<double>(difference.type().num_elements());
 }

@@ -1,4 +1,4 @@
-// Losses: what training makes small, as one number.
+// Losses: the number that training minimizes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_LOSSES_H_
@@ -11,28 +11,29 @@
 namespace partita {
 
 struct ClassLossOptions {
-  // The share of each example's weight that is spread over all classes evenly
-  // (Szegedy et al. 2016).
+  // Label smoothing: the part of each example's weight that is spread evenly
+  // over all classes (Szegedy et al. 2016).
   double label_smoothing = 0;
-  // An example of this label counts neither in the sum nor in the mean.
+  // Examples with this label do not count, neither in the sum nor in the mean.
   int64_t ignore_index = -100;
 };
 
 // The mean negative log-likelihood of integer labels [n, d...] under
-// log-probabilities [n, classes, d...]. Another label that is not in 0..classes
-// - 1 ends the step with an error that names it; if all are ignored, the loss
-// is a NaN and its gradient 0.
+// log-probabilities [n, classes, d...]. A label that is not
+// ignored and not in 0..classes - 1 ends the step with an error that names it.
+// If all labels are ignored, the loss is a NaN and its gradient 0.
 Tensor NllLoss(Tensor log_probabilities, Tensor labels,
                ClassLossOptions options = {},
                CallSite site = CallSite::current());
 
-// The same of scores, whose log-softmax over the classes is taken first.
+// The same for scores: takes their log-softmax over the classes first.
 Tensor CrossEntropyLoss(Tensor scores, Tensor labels,
                         ClassLossOptions options = {},
                         CallSite site = CallSite::current());
 
 struct SquareLossOptions {
-  // An element whose target is a NaN counts neither in the sum nor in the mean.
+  // Elements with a NaN target do not count, neither in the sum nor in the
+  // mean.
   bool ignore_nan = false;
 };
 

@@ -1,4 +1,4 @@
-// Casts in front of products and behind them.
+// Inserts casts before and after products.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/mixed_precision.h"
@@ -45,7 +45,7 @@ class Narrowing {
   }
 
  private:
-  // A node in front of `place`, in its scope.
+  // A new node before `place`, in its scope.
   absl::StatusOr<ValueId> Add(const OpDef& op, ValueId operand,
                               Attributes attributes, NodeId place) {
     return graph_.AddValue({.op = &op,
@@ -60,7 +60,7 @@ class Narrowing {
     return Add(kCast, value, {{"to", to}}, place);
   }
 
-  // The value as a factor, cast in front of the first product that reads it.
+  // The value as a factor, cast before the first product that reads it.
   absl::StatusOr<ValueId> Half(ValueId value, NodeId place) {
     ValueId& half = halves_[value.index];
     if (!half.valid()) {
@@ -77,8 +77,7 @@ class Narrowing {
                op.id());
   }
 
-  // The node computes something else from now on; whoever holds its value
-  // still does.
+  // Changes the node in place, so that its value ids stay valid.
   absl::Status Become(NodeId id, const OpDef& op, const ValueIds& operands,
                       Attributes attributes) {
     graph_.SetOperands(id, operands);

@@ -1,5 +1,4 @@
-// Products in half precision: where the casts are, and how a network learns
-// with them.
+// Tests where mixed precision inserts casts, and that a network learns with it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/mixed_precision.h"
@@ -55,7 +54,7 @@ TEST(NarrowProducts, CastsEachFactorOnce) {
 )");
 }
 
-TEST(NarrowProducts, AddsABiasInSingles) {
+TEST(NarrowProducts, AddsABiasInF32) {
   GraphBuilder b("f");
   const Tensor x = b.Input("x", DType::kF32, {2, 3, 5});
   const Tensor w = b.Input("w", DType::kF32, {4, 3, 2});
@@ -91,7 +90,7 @@ TEST(NarrowProducts, StaysInTheScopeOfTheLayer) {
   }
 }
 
-TEST(NarrowProducts, LeavesSinglesAndDoublesWhereItIsToldSo) {
+TEST(NarrowProducts, LeavesF32AndF64OnRequest) {
   for (const auto& [of, to] : {std::pair(DType::kF64, DType::kBF16),
                                std::pair(DType::kF32, DType::kF32)}) {
     GraphBuilder b("f");
@@ -141,7 +140,7 @@ Module TrainingIn(DType precision) {
   return *std::move(module);
 }
 
-// Noise that is brighter where the label says.
+// Noise that is brighter at the position of the label.
 std::vector<HostTensor> Batch(uint64_t seed) {
   HostTensor x =
       RandomTensor({DType::kF32, {kBatch, kInputs}, {}}, seed, -0.5, 0.5);
@@ -186,7 +185,7 @@ Trained Train(const Module& module, int steps) {
   return trained;
 }
 
-TEST(MixedPrecision, LearnsAsSinglesDo) {
+TEST(MixedPrecision, LearnsAsF32Does) {
   constexpr int kSteps = 60;
   const Trained singles = Train(TrainingIn(DType::kF32), kSteps);
   EXPECT_LT(singles.losses.back(), singles.losses.front() / 2);
@@ -201,8 +200,8 @@ TEST(MixedPrecision, LearnsAsSinglesDo) {
   }
 }
 
-// Weights, momenta and sums stay f32: a rate that no half could add is added.
-TEST(MixedPrecision, VariablesAreSingles) {
+// Weights, momenta and sums stay f32: adds an update that is too small for f16.
+TEST(MixedPrecision, VariablesAreF32) {
   const Module module = TrainingIn(DType::kF16);
   for (const Variable& variable : module.variables()) {
     EXPECT_TRUE(variable.type.dtype == DType::kF32 || variable.name == "step")

@@ -1,4 +1,4 @@
-// Each function names its op and passes its attributes on.
+// Each function makes one op and passes its attributes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/ops.h"

@@ -15,7 +15,7 @@ namespace partita {
 using Ints = std::vector<int64_t>;
 
 // A tensor, or a number that becomes a scalar of the other operand's dtype;
-// and the line of code that an operator stands in.
+// with the line of code of the operator.
 struct Operand {
   Operand(Tensor x, CallSite where = CallSite::current())  // NOLINT: implicit
       : tensor(x), site(where) {}
@@ -63,7 +63,7 @@ Tensor Silu(Tensor x, CallSite site = CallSite::current());
 Tensor Clip(Tensor x, double min, double max,
             CallSite site = CallSite::current());
 Tensor Cast(Tensor x, DType to, CallSite site = CallSite::current());
-// x, through which no gradient flows.
+// x; no gradient flows through it.
 Tensor StopGradient(Tensor x, CallSite site = CallSite::current());
 
 struct MatMulOptions {
@@ -105,7 +105,7 @@ Tensor LogSoftmax(Tensor x, int64_t axis = -1,
                   CallSite site = CallSite::current());
 
 struct AttentionOptions {
-  bool causal = false;  // no position sees those behind it
+  bool causal = false;  // no position sees later ones
 };
 // x: queries, keys and values as [n, positions, 3, heads, size]. The result is
 // [n, positions, heads, size].
@@ -135,7 +135,7 @@ Tensor Slice(Tensor x, int64_t axis, int64_t start, int64_t size,
 Tensor Concat(absl::Span<const Tensor> parts, int64_t axis,
               CallSite site = CallSite::current());
 
-// Any op, as GraphBuilder::Op; of at least one operand.
+// Any op with at least one operand, as GraphBuilder::Op.
 Tensor Op(const OpDef& op, absl::Span<const Tensor> operands,
           Attributes attributes = {}, CallSite site = CallSite::current());
 

@@ -12,8 +12,8 @@
 namespace partita {
 namespace {
 
-// What a parameter's update is calculated with, in the scope that reads the
-// parameter, so that a pin of the layer holds for its update too.
+// Builds a parameter's update in the scope that reads the parameter, so that a
+// pin of the layer also applies to its update.
 class ParameterStep {
  public:
   explicit ParameterStep(const Parameter& parameter) : parameter_(parameter) {
@@ -22,7 +22,7 @@ class ParameterStep {
 
   Tensor value() const { return parameter_.value; }
 
-  // The gradient, with the parameter's own share for an L2 penalty.
+  // The gradient plus the term of an L2 penalty.
   Tensor Gradient(double weight_decay) const {
     if (weight_decay == 0) return parameter_.gradient;
     return parameter_.gradient + value() * weight_decay;
@@ -33,7 +33,7 @@ class ParameterStep {
     return value().valid() ? Cast(scalar, value().type().dtype) : Tensor();
   }
 
-  // What is kept of the last step under this name.
+  // The state of this name from the last step.
   Tensor Kept(const char* name) const {
     if (!value().valid()) return {};
     if (builder().HasVariable(StateName(name))) {
@@ -54,7 +54,8 @@ class ParameterStep {
     if (next.valid()) builder().Update(parameter_.variable, next);
   }
 
-  // The moving average of x under this name, of which `keep` is old.
+  // The moving average of x under this name; `keep` is the weight of the old
+  // average.
   Tensor Average(const char* name, double keep, Tensor x) const {
     const Tensor next = Kept(name) * keep + x * (1 - keep);
     Keep(name, next);

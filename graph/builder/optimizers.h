@@ -1,4 +1,4 @@
-// Optimizers: what a step makes of its parameters, given their gradients.
+// Optimizers: updates of parameters from their gradients.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_OPTIMIZERS_H_
@@ -9,11 +9,11 @@
 
 namespace partita {
 
-// Each declares what it keeps between steps as variables that are not trainable
-// ("w.momentum" of a parameter "w"), starting from zeros, and updates them and
-// the parameters, in the scopes that these were read in. The learning rate is a
-// scalar of any float type. The formulas are those of PyTorch's optimizers of
-// these names and defaults.
+// Each optimizer stores its state in variables that are not trainable
+// ("w.momentum" for a parameter "w") and start from zeros. It updates them and
+// the parameters, in the scopes in which the parameters were read. The learning
+// rate is a scalar of any float type. Formulas and defaults are those of
+// PyTorch's optimizers of the same names.
 
 struct SgdOptions {
   double momentum = 0;
@@ -35,7 +35,7 @@ void Adam(absl::Span<const Parameter> parameters, Tensor learning_rate,
           Tensor step, AdamOptions options = {},
           CallSite site = CallSite::current());
 
-// Loshchilov and Hutter 2019: the decay takes no part in the moments.
+// Loshchilov and Hutter 2019: the decay does not enter the moments.
 void AdamW(absl::Span<const Parameter> parameters, Tensor learning_rate,
            Tensor step, AdamOptions options = {.weight_decay = 0.01},
            CallSite site = CallSite::current());

@@ -19,7 +19,7 @@ Tensor SumOfSquares(Tensor x) {
   return Op(kReduceSumSquare, {x}, {{"axes", axes}, {"keep_dims", false}});
 }
 
-// What is computed of one parameter goes where its layer goes.
+// Nodes for one parameter are in the scope of its layer.
 GraphBuilder::Scope ScopeOf(const Parameter& parameter) {
   const Tensor value = parameter.value;
   return GraphBuilder::Scope(*parameter.gradient.builder(),

@@ -1,4 +1,4 @@
-// A counter-based generator, and tensors of its numbers.
+// A counter-based generator, and tensors of random numbers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/random_tensor.h"

@@ -1,4 +1,4 @@
-// Random tensors that are the same on every machine.
+// Random tensors, equal on every machine.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_RANDOM_TENSOR_H_
@@ -10,8 +10,7 @@
 
 namespace partita {
 
-// Number `counter` of the sequence `seed`: a hash of both, so that any one can
-// be had without those before it.
+// Number `counter` of the sequence `seed`: a hash of both, without state.
 uint64_t RandomWord(uint64_t seed, uint64_t counter);
 // The same as a number in [0, 1), with 53 random bits.
 double RandomUnit(uint64_t seed, uint64_t counter);

@@ -1,4 +1,4 @@
-// Known numbers, ranges and variances.
+// Tests known numbers, ranges and variances.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/random_tensor.h"
@@ -8,7 +8,7 @@
 namespace partita {
 namespace {
 
-TEST(RandomTensor, TheSameEverywhere) {
+TEST(RandomTensor, HasKnownNumbers) {
   EXPECT_EQ(RandomWord(1, 0), RandomWord(1, 0));
   EXPECT_NE(RandomWord(1, 0), RandomWord(1, 1));
   EXPECT_NE(RandomWord(1, 0), RandomWord(2, 0));

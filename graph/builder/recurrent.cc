@@ -24,16 +24,16 @@ bool IsSequence(Tensor x, Tensor hidden) {
   return false;
 }
 
-// The inputs' share of all gates at all times, in one product. Its gradients
-// sum over rows of all examples at all times: examples come first, so that
-// those of a micro-batch lie together there.
-Tensor InputShare(Tensor x, const RecurrentWeights& w) {
+// The input terms of all gates at all time steps, in one product. Its gradients
+// sum over rows of all examples and time steps. Examples come first, so that
+// rows of a micro-batch are contiguous.
+Tensor InputTerms(Tensor x, const RecurrentWeights& w) {
   const Tensor by_example = Transpose(x, {1, 0, 2});
-  const Tensor share = Add(MatMul(by_example, w.input, kByRows), w.input_bias);
-  return Transpose(share, {1, 0, 2});
+  const Tensor terms = Add(MatMul(by_example, w.input, kByRows), w.input_bias);
+  return Transpose(terms, {1, 0, 2});
 }
 
-Tensor HiddenShare(Tensor hidden, const RecurrentWeights& w) {
+Tensor HiddenTerms(Tensor hidden, const RecurrentWeights& w) {
   return Add(MatMul(hidden, w.hidden, kByRows), w.hidden_bias);
 }
 
@@ -63,10 +63,10 @@ RecurrentResult Rnn(Tensor x, Tensor hidden, const RecurrentWeights& weights,
                     CallSite site) {
   const GraphBuilder::At caller(x.builder(), site);
   if (!IsSequence(x, hidden)) return {};
-  const Tensor inputs = InputShare(x, weights);
+  const Tensor inputs = InputTerms(x, weights);
   std::vector<Tensor> outputs;
   for (int64_t t = 0; t < x.dim(0); ++t) {
-    hidden = Tanh(TimeStep(inputs, t) + HiddenShare(hidden, weights));
+    hidden = Tanh(TimeStep(inputs, t) + HiddenTerms(hidden, weights));
     outputs.push_back(hidden);
   }
   return {Stacked(outputs), hidden, {}};
@@ -77,10 +77,10 @@ RecurrentResult Lstm(Tensor x, Tensor hidden, Tensor cell,
   const GraphBuilder::At caller(x.builder(), site);
   if (!IsSequence(x, hidden)) return {};
   const int64_t units = hidden.dim(1);
-  const Tensor inputs = InputShare(x, weights);
+  const Tensor inputs = InputTerms(x, weights);
   std::vector<Tensor> outputs;
   for (int64_t t = 0; t < x.dim(0); ++t) {
-    const Tensor gates = TimeStep(inputs, t) + HiddenShare(hidden, weights);
+    const Tensor gates = TimeStep(inputs, t) + HiddenTerms(hidden, weights);
     const Tensor input = Sigmoid(Gate(gates, 0, units));
     const Tensor forget = Sigmoid(Gate(gates, 1, units));
     const Tensor fresh = Tanh(Gate(gates, 2, units));
@@ -97,11 +97,11 @@ RecurrentResult Gru(Tensor x, Tensor hidden, const RecurrentWeights& weights,
   const GraphBuilder::At caller(x.builder(), site);
   if (!IsSequence(x, hidden)) return {};
   const int64_t units = hidden.dim(1);
-  const Tensor inputs = InputShare(x, weights);
+  const Tensor inputs = InputTerms(x, weights);
   std::vector<Tensor> outputs;
   for (int64_t t = 0; t < x.dim(0); ++t) {
     const Tensor from_x = TimeStep(inputs, t);
-    const Tensor from_h = HiddenShare(hidden, weights);
+    const Tensor from_h = HiddenTerms(hidden, weights);
     const auto gate = [&](int64_t i) {
       return Gate(from_x, i, units) + Gate(from_h, i, units);
     };

@@ -8,9 +8,9 @@
 
 namespace partita {
 
-// As PyTorch lays them out, with g gates of h units one below another: g = 1,
-// or 4 in the order input, forget, cell, output (Lstm), or 3 in the order
-// reset, update, new (Gru).
+// Weights in PyTorch's layout, with g stacked gates of h units: g = 1, or 4 in
+// the order input, forget, cell, output (Lstm), or 3 in the order reset,
+// update, new (Gru).
 struct RecurrentWeights {
   Tensor input;        // [g h, features]
   Tensor hidden;       // [g h, h]
@@ -32,7 +32,7 @@ RecurrentResult Rnn(Tensor x, Tensor hidden, const RecurrentWeights& weights,
 RecurrentResult Lstm(Tensor x, Tensor hidden, Tensor cell,
                      const RecurrentWeights& weights,
                      CallSite site = CallSite::current());
-// Cho et al. 2014, the reset after the product, as cuDNN and PyTorch have it.
+// Cho et al. 2014, with the reset after the product, as in cuDNN and PyTorch.
 RecurrentResult Gru(Tensor x, Tensor hidden, const RecurrentWeights& weights,
                     CallSite site = CallSite::current());
 

@@ -11,8 +11,7 @@
 namespace partita {
 namespace {
 
-// The step as a number to calculate with; invalid if the schedule's length is
-// none.
+// The step as f64; invalid if the schedule's length is not positive.
 Tensor Counted(Tensor step, int64_t length) {
   if (!step.valid()) return {};
   if (length >= 1) return Cast(step, DType::kF64);
@@ -42,14 +41,15 @@ Tensor CosineDecay(Tensor step, double rate, double least, int64_t steps,
   const GraphBuilder::At caller(step.builder(), site);
   const double length = static_cast<double>(steps);
   const Tensor at = Min(Counted(step, steps), length);
-  const Tensor share = (Cos(at * (std::numbers::pi / length)) + 1) * 0.5;
-  return share * (rate - least) + least;
+  const Tensor fraction = (Cos(at * (std::numbers::pi / length)) + 1) * 0.5;
+  return fraction * (rate - least) + least;
 }
 
 Tensor LinearWarmUp(Tensor step, Tensor rate, int64_t steps, CallSite site) {
   const GraphBuilder::At caller(step.builder(), site);
-  const Tensor share = (Counted(step, steps) + 1) / static_cast<double>(steps);
-  return rate * Min(share, 1);
+  const Tensor fraction =
+      (Counted(step, steps) + 1) / static_cast<double>(steps);
+  return rate * Min(fraction, 1);
 }
 
 }  // namespace partita

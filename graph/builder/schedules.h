@@ -17,11 +17,11 @@ Tensor StepDecay(Tensor step, double rate, int64_t every, double factor,
 // rate factor^step
 Tensor ExponentialDecay(Tensor step, double rate, double factor,
                         CallSite site = CallSite::current());
-// From rate down to least along half a cosine of `steps`, and least from then
-// on (Loshchilov and Hutter 2017).
+// From rate down to least along half a cosine over `steps`, then constant
+// (Loshchilov and Hutter 2017).
 Tensor CosineDecay(Tensor step, double rate, double least, int64_t steps,
                    CallSite site = CallSite::current());
-// `rate`, but growing in equal parts to it over the first `steps`.
+// Linear warm-up: grows to `rate` over the first `steps`.
 Tensor LinearWarmUp(Tensor step, Tensor rate, int64_t steps,
                     CallSite site = CallSite::current());
 

@@ -1,5 +1,5 @@
-// What training steps are built of, where PyTorch has no say: random numbers,
-// accumulated gradients, and what is refused.
+// Parts of training steps without a PyTorch reference: random numbers,
+// accumulated gradients, and errors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ HostTensor Float64(double value) {
   return number;
 }
 
-// Two masks of ones, of this seed at this step.
+// Two dropouts of ones, with this seed at this step.
 struct Masks {
   std::vector<double> first;
   std::vector<double> second;
@@ -65,7 +65,7 @@ Masks MasksOf(double probability, uint64_t seed, uint64_t step) {
   return {Numbers((*values)[0]), Numbers((*values)[1])};
 }
 
-TEST(Dropout, KeepsTheMeanAndDropsTheShareAskedFor) {
+TEST(Dropout, KeepsTheMeanAndDropsAtTheGivenRate) {
   const Masks masks = MasksOf(0.25, 1, 0);
   int dropped = 0;
   for (double x : masks.first) {
@@ -110,8 +110,7 @@ TEST(Dropout, DropsWholeChannels) {
 
 using Drop = Tensor (*)(Tensor, double, const Randomness&, CallSite);
 
-// The sum of squares of what a dropout leaves of w's squares, and its gradient
-// by w.
+// The sum of squares of a dropout of w's squares, and its gradient by w.
 absl::StatusOr<Module> DroppedSquares(Drop drop, const Shape& dims) {
   GraphBuilder b("f");
   const Tensor w = b.Variable("w", HostTensor({DType::kF64, dims, {}}));
@@ -151,8 +150,8 @@ TEST(Dropout, GradientsAreSlopes) {
   }
 }
 
-// The step that docs/internals/gradients.md shows.
-TEST(Training, TheStepOfThePageRuns) {
+// The step in docs/internals/gradients.md.
+TEST(Training, TheDocumentedStepRuns) {
   GraphBuilder b("train");
   Tensor step = CountSteps(b);
   Tensor x = b.Input("x", DType::kF32, {64, 784});
@@ -179,7 +178,7 @@ TEST(Training, TheStepOfThePageRuns) {
   EXPECT_GT(Numbers((*values)[0])[0], 0);
 }
 
-// So that a pin of the layer holds for it.
+// So that a pin of the layer applies to it.
 TEST(ClipByNorm, ScalesEachGradientInTheScopeOfItsLayer) {
   GraphBuilder b("clip");
   const Tensor x = b.Input("x", DType::kF64, {});
@@ -207,7 +206,7 @@ std::vector<float> Clipped(const std::vector<float>& gradient,
   return {clipped.begin(), clipped.end()};
 }
 
-// Of norm 0.5, and of none.
+// With norm 0.5, and with norm 0.
 TEST(ClipByNorm, GradientsBelowTheLimitStayBitForBit) {
   const std::vector<float> gradient = {0.3f, -0.4f, 1e-20f};
   for (const double max_norm : {0.51, 1.0, 1e6}) {
@@ -217,8 +216,8 @@ TEST(ClipByNorm, GradientsBelowTheLimitStayBitForBit) {
   EXPECT_NEAR(Clipped(gradient, 0.25)[1], -0.2, 1e-6);
 }
 
-// Two batches, then one update by the mean of their gradients: 1 and 3 of w =
-// 10 at rate 1.
+// Two batches, then one update of w = 10 by the mean of their gradients 1 and
+// 3, at rate 1.
 TEST(AccumulatedGradients, UpdateByTheirMeanAndStartAgain) {
   GraphBuilder b("accumulate");
   const Tensor x = b.Input("x", DType::kF64, {});
@@ -250,7 +249,7 @@ TEST(AccumulatedGradients, UpdateByTheirMeanAndStartAgain) {
   EXPECT_EQ(Numbers((*updates)[1]), std::vector<double>{8});
 }
 
-TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
+TEST(Gradients, AreByTrainableVariablesThatAreRead) {
   GraphBuilder b("f");
   const HostTensor one = Float64(1);
   const Tensor w = b.Variable("w", one.Clone());
@@ -263,8 +262,8 @@ TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
   EXPECT_TRUE(parameters[0].gradient.valid());
 }
 
-// One step of SGD down x w at rate 1, where the gradient, x scaled, is made in
-// f16.
+// One step of SGD on x w at rate 1. The gradient, x times the scale, is
+// computed in f16.
 struct HalfStep {
   double scale, good_steps, skipped_steps, w;
 };
@@ -307,7 +306,7 @@ HalfStep StepInHalf(double x, double scale, double good_steps,
           Numbers((*values)[2])[0], Numbers((*values)[3])[0]};
 }
 
-TEST(LossScaling, ScalesBackWhatWasScaled) {
+TEST(LossScaling, UnscalesGradients) {
   const HalfStep step = StepInHalf(3, 1024, 0);
   EXPECT_EQ(step.w, 7);
   EXPECT_EQ(step.scale, 1024);
@@ -321,8 +320,8 @@ TEST(LossScaling, GrowsAfterGoodStepsInARow) {
   EXPECT_EQ(step.good_steps, 0);
 }
 
-// 3 times 32768 is more than an f16 holds.
-TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
+// 3 times 32768 overflows f16.
+TEST(LossScaling, AStepThatOverflowsChangesOnlyTheScale) {
   const HalfStep step = StepInHalf(3, 32768, 1);
   EXPECT_EQ(step.w, 10);
   EXPECT_EQ(step.scale, 16384);
@@ -330,9 +329,9 @@ TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
   EXPECT_EQ(step.skipped_steps, 6);
 }
 
-// Of the step's five predecessors all were skipped: Adam's first step goes by
-// the whole rate, whatever the gradient.
-TEST(LossScaling, SkippedStepsAreNoStepsOfAdam) {
+// All five steps before were skipped: Adam's first step has the full rate, for
+// any gradient.
+TEST(LossScaling, AdamDoesNotCountSkippedSteps) {
   GraphBuilder b("train");
   const Tensor step = b.Variable("step", HostTensor::Of<int64_t>({}, {5}),
                                  /*trainable=*/false);
@@ -361,13 +360,13 @@ TEST(LossScaling, SkippedStepsAreNoStepsOfAdam) {
   EXPECT_NEAR(next, 9.5, 1e-5);
 }
 
-// At 0 or infinity nothing would ever be learned again.
+// A scale of 0 or infinity would stop all training.
 TEST(LossScaling, TheScaleStaysWithinBounds) {
   EXPECT_EQ(StepInHalf(3, 1024, 1, {.most = 2000}).scale, 2000);
   EXPECT_EQ(StepInHalf(3, 32768, 1, {.least = 20000}).scale, 20000);
 }
 
-// The message of a function's first fault, without the place.
+// The message of a function's first error, without the location.
 template <typename Build>
 std::string Refusal(Build&& build) {
   GraphBuilder b("f");
@@ -377,7 +376,7 @@ std::string Refusal(Build&& build) {
   return message.substr(message.find(": ") + 2);
 }
 
-TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
+TEST(TrainingErrors, NameTheFaultAndTheCallersLine) {
   const auto input = [](GraphBuilder& b, Shape dims) {
     return b.Input("x", DType::kF32, std::move(dims));
   };
@@ -435,7 +434,7 @@ TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
             "slice: found axis 1 on f32[4]; expected 0..0; correct the axis");
 }
 
-// Of {1, 2, 3, 4}.
+// The loss of {1, 2, 3, 4}.
 std::vector<float> GradientOf(const std::function<Tensor(Tensor)>& loss) {
   GraphBuilder b("loss");
   const Tensor x = b.Input("x", DType::kF32, {2, 2});
@@ -451,7 +450,7 @@ std::vector<float> GradientOf(const std::function<Tensor(Tensor)>& loss) {
 }
 
 // As in PyTorch.
-TEST(Losses, WhatIsKnownOfNoneHasNoGradient) {
+TEST(Losses, IgnoredExamplesHaveNoGradient) {
   const std::vector<float> zeros(4, 0);
   for (const double smoothing : {0.0, 0.1}) {
     EXPECT_EQ(
@@ -471,7 +470,7 @@ TEST(Losses, WhatIsKnownOfNoneHasNoGradient) {
             zeros);
 }
 
-// That the class of an ignored example is impossible does not matter.
+// The class of an ignored example may have probability 0.
 TEST(Losses, AnIgnoredExampleMayHaveAnyProbabilities) {
   const float never = -std::numeric_limits<float>::infinity();
   GraphBuilder b("loss");
@@ -486,9 +485,9 @@ TEST(Losses, AnIgnoredExampleMayHaveAnyProbabilities) {
   EXPECT_EQ(GetAsDouble((*values)[0], 0), 1);
 }
 
-// A label that is no class and not ignored ends the step.
-// The first fault is told, and what follows it makes nothing.
-TEST(TrainingErrors, ABatchNormBehindAFaultAddsNone) {
+// A label that is out of range and not ignored ends the step. Only the first
+// error is reported; later calls make no nodes.
+TEST(TrainingErrors, ABatchNormAfterAnErrorReportsNone) {
   for (const int parts : {1, 2}) {
     EXPECT_EQ(
         Refusal([&](GraphBuilder& b) {

@@ -16,14 +16,14 @@
 namespace partita {
 namespace {
 
-// A bf16 has the range of an f32: only in f16 are gradients too small.
+// bf16 has the range of f32, so gradients underflow only in f16.
 ScaledGradients GradientsOf(GraphBuilder& b, Tensor loss, DType precision,
                             CallSite site) {
   if (precision == DType::kF16) return GradientsAtScale(loss, {}, site);
   return {b.Gradients(loss, site), {}, {}};
 }
 
-// How often parameters were updated before this step.
+// The number of parameter updates before this step.
 Tensor UpdatesBefore(Tensor step, const ScaledGradients& scaled) {
   if (!step.valid() || !scaled.skipped_steps.valid()) return step;
   return step - Cast(scaled.skipped_steps, step.type().dtype);

@@ -1,4 +1,4 @@
-// All that is chosen about how a training step changes its parameters.
+// The options of how a training step updates its parameters.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_UPDATE_RULE_H_
@@ -14,18 +14,18 @@ namespace partita {
 struct UpdateRule {
   OptimizerChoice optimizer;
   ScheduleChoice schedule;
-  // The most that the gradients' common 2-norm may be; 0: as it is.
+  // The largest common 2-norm of the gradients; 0: no clipping.
   double clip_norm = 0;
-  // Of a loss of classes (losses.h), which who builds the loss reads.
+  // For losses over classes (losses.h); read by the code that builds the loss.
   double label_smoothing = 0;
-  // Of products, forward and backward: f32, bf16 or f16 (mixed_precision.h).
-  // With f16 the loss is scaled (loss_scaling.h).
+  // The dtype of products, forward and backward: f32, bf16 or f16
+  // (mixed_precision.h). With f16 the loss is scaled (loss_scaling.h).
   DType precision = DType::kF32;
 };
 
-// Gradients of the loss by all trainable variables, clipped, and the update
-// by the optimizer. `step`, a variable that counts from 0, is all that the
-// schedule goes by, so that a training that is resumed goes on at its rate.
+// Builds gradients of the loss by all trainable variables, clipping, and the
+// optimizer's update. The schedule depends only on `step`, a variable that
+// counts from 0, so that a resumed training continues at its rate.
 absl::Status Minimize(GraphBuilder& b, Tensor loss, Tensor step,
                       const UpdateRule& rule,
                       CallSite site = CallSite::current());

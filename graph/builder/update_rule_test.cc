@@ -1,5 +1,4 @@
-// Schedules of a name give the rates that they promise, and a step is built of
-// the parts that its rule names.
+// Tests the rates of schedules by name, and the parts of a step's update rule.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/update_rule.h"
@@ -38,7 +37,7 @@ double RateAt(uint64_t step, const ScheduleChoice& choice) {
   return GetAsDouble((*values)[0], 0);
 }
 
-TEST(ChosenSchedule, RatesAreThoseOfTheName) {
+TEST(ChosenSchedule, RatesFollowTheNamedSchedule) {
   EXPECT_EQ(RateAt(999, {.learning_rate = 0.3}), 0.3);
 
   const ScheduleChoice step = {"step", 8, /*factor=*/0.5, /*steps=*/10};
@@ -50,7 +49,7 @@ TEST(ChosenSchedule, RatesAreThoseOfTheName) {
   EXPECT_EQ(RateAt(0, exponential), 8);
   EXPECT_EQ(RateAt(3, exponential), 1);
 
-  // The factor is the share of the rate that is left at the end.
+  // The factor is the final rate relative to the initial one.
   const ScheduleChoice cosine = {"cosine", 8, /*factor=*/0.25, /*steps=*/100};
   EXPECT_EQ(RateAt(0, cosine), 8);
   EXPECT_NEAR(RateAt(50, cosine), 5, 1e-12);
@@ -69,7 +68,7 @@ TEST(ChosenSchedule, EachMayWarmUp) {
   EXPECT_EQ(RateAt(1, {"exponential", 8, 0.5, 1, /*warm_up=*/4}), 2);
 }
 
-TEST(ChosenSchedule, NamesSayWhatTheyTake) {
+TEST(ChosenSchedule, NamesReportTheirParameters) {
   for (const std::string& name : ScheduleNames()) {
     const ScheduleChoice choice = {name, 8, 0.5, 10};
     ScheduleChoice other = choice;
@@ -83,7 +82,7 @@ TEST(ChosenSchedule, NamesSayWhatTheyTake) {
   }
 }
 
-TEST(ChosenSchedule, ANameThatNoneHasIsRefused) {
+TEST(ChosenSchedule, AnUnknownNameIsRefused) {
   GraphBuilder b("train");
   EXPECT_EQ(
       LearningRate(b, CountSteps(b), {.name = "linear"}).status().message(),
@@ -93,7 +92,7 @@ TEST(ChosenSchedule, ANameThatNoneHasIsRefused) {
 
 using Update = std::function<void(GraphBuilder& b, Tensor loss, Tensor step)>;
 
-// Of a module that makes w * w small.
+// A module that minimizes w * w.
 Fingerprint Trained(const Update& update) {
   GraphBuilder b("train");
   const Tensor step = CountSteps(b);

@@ -1,5 +1,5 @@
-// The gradient of every op of the table against finite differences in f64, over
-// the samples of the op; and a reason for every op that has none.
+// Checks the gradient of every op in the table against finite differences in
+// f64, over the samples of the op. Every op without a gradient has a reason.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace partita {
 namespace {
 
-// Ops without a gradient that is their slope, and why that is right.
+// Ops whose gradient is not their slope, and the reasons.
 std::map<const OpDef*, std::string> NotDifferentiable() {
   const std::string truth = "the result is a truth";
   const std::string whole = "takes integers and truths only";
@@ -83,8 +83,8 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
            "a second derivative of max_pool would gather by position"}};
 }
 
-// The sample with f64 for f32; false for samples of other floats, which would
-// be the same again, and of none.
+// The sample with f64 in place of f32. False for samples of other floats, which
+// would repeat it, and for samples without floats.
 bool ToDouble(OpSample& sample) {
   bool any = false;
   for (SampleOperand& operand : sample.operands) {
@@ -102,8 +102,8 @@ bool ToDouble(OpSample& sample) {
   return any;
 }
 
-// One node with its operands, and weights of its results: the function that is
-// differentiated is the weighted sum of all that the node computes.
+// One node with its operands, and weights for its results: the differentiated
+// function is the weighted sum of all results.
 class Problem {
  public:
   explicit Problem(const OpSample& sample)
@@ -120,8 +120,8 @@ class Problem {
     return false;
   }
 
-  // Draws operands in the sample's range, or in the first that the function is
-  // finite on.
+  // Draws operands in the sample's range, or in the first range with finite
+  // results.
   void Draw() {
     constexpr std::pair<double, double> kRanges[] = {
         {0.1, 3}, {1.1, 3}, {-0.9, 0.9}};
@@ -138,7 +138,7 @@ class Problem {
     ASSERT_TRUE(std::isfinite(WeightedSum()));
   }
 
-  // By nodes, in the order of the float operands.
+  // Gradients as nodes, in the order of the float operands.
   std::vector<HostTensor> Gradients() {
     std::vector<Loss> losses;
     std::vector<HostTensor> inputs;
@@ -171,7 +171,8 @@ class Problem {
     return operands;
   }
 
-  // By element `i` of an operand: the central difference of fourth order.
+  // The derivative by element `i` of an operand: the central difference of
+  // fourth order.
   double Difference(int operand, int64_t i) {
     const double x = GetAsDouble(operands_[operand], i);
     const double h = 1e-4 * (1 + std::fabs(x)) / 8;
@@ -262,7 +263,7 @@ TEST(FiniteDifferences, EveryGradientIsTheSlope) {
   }
 }
 
-TEST(FiniteDifferences, AReasonForNoGradientStandsForNone) {
+TEST(FiniteDifferences, OnlyOpsWithoutAGradientHaveAReason) {
   for (const auto& [op, reason] : NotDifferentiable()) {
     EXPECT_EQ(op->gradient, op == &kStopGradient ? ZeroGradient : nullptr)
         << op->name << ": " << reason;

@@ -1,4 +1,4 @@
-// The walk from the losses back to what is wanted.
+// Walks from the losses back to the requested values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/gradient/gradient.h"
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/gradient/joined_slices.h"
+#include "graph/gradient/concatenated_slices.h"
 #include "graph/op_view.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_list.h"
@@ -54,9 +54,9 @@ absl::Status NoGradient(const OpView& op) {
   return absl::UnimplementedError(absl::StrCat(
       location, location.empty() ? "" : ": ", op.ToString(),
       ": found no gradient of ", op.op_name(),
-      " on the way from the loss to what it is differentiated by; expected "
-      "ops that have one (docs/internals/gradients.md); replace it, or take "
-      "what is before it off the wanted values"));
+      " on the path from the loss to the requested values; expected ops "
+      "with a gradient (docs/internals/gradients.md); replace it, or do not "
+      "request values before it"));
 }
 
 class BackwardPass {
@@ -84,14 +84,14 @@ class BackwardPass {
     return absl::OkStatus();
   }
 
-  // After Run.
+  // Call after Run.
   ValueId Total(ValueId id) {
     const ValueId total = SumOfParts(id);
     return total.valid() ? total : Filled(id, 0);
   }
 
  private:
-  // A result depends on what its operands do, if it is smooth in them.
+  // A result depends on a requested value if a differentiable operand does.
   void MarkDependents(NodeId id) {
     const Node& node = graph_.node(id);
     if (node.op->gradient == ZeroGradient) return;
@@ -138,7 +138,8 @@ class BackwardPass {
 
   void AddPart(ValueId id, ValueId part) { parts_[id.index].push_back(part); }
 
-  // The sum so far, which replaces its parts; invalid if there are none.
+  // The sum of the gradients so far, which replaces them; invalid if there are
+  // none.
   ValueId SumOfParts(ValueId id) {
     std::vector<ValueId>& parts = parts_[id.index];
     if (parts.empty()) return {};
@@ -147,9 +148,10 @@ class BackwardPass {
   }
 
   ValueId Sum(absl::Span<const ValueId> parts, ValueId of) {
-    if (std::optional<JoinedSlices> joined = JoinSlices(graph_, parts)) {
-      return Make(kConcat, std::move(joined->pieces), {{"axis", joined->axis}},
-                  of);
+    if (std::optional<ConcatenatedSlices> concatenated =
+            FindConcatenation(graph_, parts)) {
+      return Make(kConcat, std::move(concatenated->slices),
+                  {{"axis", concatenated->axis}}, of);
     }
     ValueId sum = parts[0];
     for (ValueId part : parts.subspan(1)) sum = Make(kAdd, {sum, part}, {}, of);
@@ -166,8 +168,8 @@ class BackwardPass {
         like);
   }
 
-  // Where the node that defines `value` is. Its types are those of values that
-  // exist, so no op refuses.
+  // Makes a node in the scope of the node that defines `value`. Cannot fail:
+  // its types are those of existing values.
   ValueId Make(const OpDef& op, ValueIds operands, Attributes attributes,
                ValueId value) {
     NodeSpec spec{.op = &op,
@@ -183,7 +185,7 @@ class BackwardPass {
 
   Graph& graph_;
   const std::vector<NodeId> forward_;        // the nodes before the pass
-  std::vector<bool> depends_;                // by value id: on a wanted value
+  std::vector<bool> depends_;                // by value id: on a requested one
   std::vector<std::vector<ValueId>> parts_;  // by value id: its gradients
 };
 

@@ -1,4 +1,4 @@
-// Reverse-mode differentiation of a graph: the backward pass as more nodes of
+// Reverse-mode differentiation of a graph: adds the backward pass as nodes of
 // the same function.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -14,32 +14,33 @@
 
 namespace partita {
 
-// A value that is differentiated. The gradient that comes into it has its type;
-// none (invalid) stands for 1, and then the value has one element.
+// A value to differentiate, and its incoming gradient of the same type. Without
+// a gradient (invalid) the gradient is 1, and the value must have one element.
 struct Loss {
   ValueId value;
   ValueId gradient;
 };
 
-// Adds to the end of `graph` the nodes that compute, for each wanted value, the
-// sum over the losses of their gradients by it; the gradients, of the values'
-// types and in their order. A value that no loss depends on has the gradient 0.
+// Adds nodes to the end of `graph` that compute, for each requested value, the
+// sum of all losses' gradients with respect to it. Returns the gradients in the
+// order of the values, with their types. A value that no loss depends on has
+// gradient 0.
 //
-// Nodes are made only on paths from a wanted value to a loss, an op's own
-// (OpDef::gradient) one for each operand on such a path, in the op's scope and
-// on its device. Several readers of a value give a chain of adds. To be called
-// before any pass: fused nodes have no gradient.
+// Makes nodes only on paths from a requested value to a loss: those of
+// OpDef::gradient, for each operand on such a path, in the op's scope and on
+// its device. Several readers of a value give a chain of adds. Call before any
+// pass: fused nodes have no gradient.
 //
-// InvalidArgument for a wanted value or a loss that is not float, or a loss of
-// several elements without a gradient of its own type; Unimplemented for an op
-// without a gradient on a path. The graph may then hold nodes that nobody
-// reads.
+// InvalidArgument for a requested value or a loss that is not float, or a loss
+// of several elements without a gradient of its type. Unimplemented for an op
+// without a gradient on a path. After an error the graph may have unread nodes.
 absl::StatusOr<std::vector<ValueId>> AddGradients(
     Graph& graph, absl::Span<const Loss> losses,
     absl::Span<const ValueId> wanted);
 
-// The gradients of one loss by module variables, over all nodes that read them.
-// InvalidArgument for a variable that the graph does not read.
+// The gradients of one loss with respect to module variables, summed over all
+// nodes that read them. InvalidArgument for a variable that the graph does not
+// read.
 absl::StatusOr<std::vector<ValueId>> AddVariableGradients(
     Graph& graph, ValueId loss, absl::Span<const std::string> variables);
 

@@ -1,4 +1,4 @@
-// The backward pass: which nodes it makes, and what it refuses.
+// Tests the nodes and errors of the backward pass.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/gradient/gradient.h"
@@ -32,7 +32,7 @@ ValueId Named(const Graph& graph, const std::string& name) {
   return {};
 }
 
-// The graph with the gradients of its first output as its outputs, or why not.
+// The graph with the gradients of its first output as outputs, or the error.
 std::string Differentiated(const std::string& text,
                            const std::vector<std::string>& wanted) {
   Module module = Parsed(text);
@@ -82,7 +82,7 @@ constexpr char kSlices[] =
   %c = slice %x {sizes = [2, 2], starts = [0, 4]} : f32[2, 2]
 )";
 
-TEST(Gradient, SlicesThatAreTheWholeAreJoined) {
+TEST(Gradient, SlicesThatMakeUpTheWholeAreConcatenated) {
   const std::string gradient = GradientByX(absl::StrCat(kSlices, R"(
   %s = reduce_sum %b {axes = [0, 1], keep_dims = false} : f32[]
   %t = reduce_max %a {axes = [0, 1], keep_dims = false} : f32[]
@@ -127,8 +127,8 @@ graph @f(%x: f32[]) -> f32[] {
 )");
 }
 
-// The branch by %b is not differentiated, and floor lets nothing through.
-TEST(Gradient, OnlyPathsFromWhatIsWantedAreBuilt) {
+// The branch through %b is not differentiated, and floor passes no gradient.
+TEST(Gradient, OnlyPathsFromRequestedValuesAreBuilt) {
   EXPECT_EQ(Differentiated(R"(
 graph @f(%a: f32[], %b: f32[]) -> f32[] {
   %c = exp %b : f32[]
@@ -149,7 +149,7 @@ graph @f(%a: f32[], %b: f32[]) -> f32[] {
 )");
 }
 
-// One of two equal factors counts as a constant.
+// One of two equal factors is treated as a constant.
 TEST(Gradient, NothingFlowsThroughAStoppedGradient) {
   EXPECT_EQ(Differentiated(R"(
 graph @f(%a: f32[]) -> f32[] {
@@ -168,7 +168,7 @@ graph @f(%a: f32[]) -> f32[] {
 )");
 }
 
-TEST(Gradient, WhatTheLossDoesNotDependOnHasTheGradientZero) {
+TEST(Gradient, AValueTheLossDoesNotDependOnHasGradientZero) {
   EXPECT_EQ(Differentiated(R"(
 graph @f(%a: f32[], %b: f64[2]) -> f32[] {
   %l = neg %a : f32[]
@@ -184,7 +184,7 @@ graph @f(%a: f32[], %b: f64[2]) -> f32[] {
 )");
 }
 
-TEST(Gradient, BroadcastOperandsSumWhatTheyWereRepeatedFor) {
+TEST(Gradient, GradientsOfBroadcastOperandsAreSummed) {
   EXPECT_EQ(Differentiated(R"(
 graph @f(%x: f32[3, 2], %b: f32[2]) -> f32[] {
   %y = add %x, %b : f32[3, 2]
@@ -205,7 +205,7 @@ graph @f(%x: f32[3, 2], %b: f32[2]) -> f32[] {
 )");
 }
 
-TEST(Gradient, BackwardNodesStandInTheScopeAndOnTheDeviceOfTheOp) {
+TEST(Gradient, BackwardNodesHaveTheScopeAndDeviceOfTheOp) {
   Module module = Parsed(R"(
 graph @f(%x: f32[]) -> f32[] {
   %y = exp %x : f32[] on gpu:0
@@ -258,7 +258,7 @@ graph @f(%x: f64[2]) -> f64[2] {
   EXPECT_EQ(Numbers((*values)[1]), (std::vector<double>{12, -30}));
 }
 
-TEST(Gradient, SeveralLossesAddUpWithTheirOwnGradients) {
+TEST(Gradient, SeveralLossesAddUp) {
   Module module = Parsed(R"(
 graph @f(%x: f64[2], %dy: f64[2]) -> (f64[2], f64[]) {
   %y = mul %x, %x : f64[2]
@@ -322,10 +322,10 @@ graph @f(%x: f32[1, 1, 2], %dy: f32[1, 1, 1]) -> f32[] {
                                              {"dy"});
   EXPECT_EQ(message,
             "max_pool_gradient %dx: found no gradient of "
-            "max_pool_gradient on the way from the loss to what it is "
-            "differentiated by; expected ops that have one "
-            "(docs/internals/gradients.md); replace it, or take what is before "
-            "it off the wanted values");
+            "max_pool_gradient on the path from the loss to the requested "
+            "values; expected ops with a gradient "
+            "(docs/internals/gradients.md); replace it, or do not request "
+            "values before it");
 }
 
 TEST(GradientErrors, ALossOfSeveralElements) {

@@ -1,5 +1,5 @@
-// ONNX's Attention: products of queries and keys, a mask, a softmax, and the
-// values' means by it.
+// ONNX's Attention: products of queries and keys, a mask, a softmax, and
+// weighted means of the values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace {
 enum Input { kQueries, kKeys, kValues, kMask, kPastKeys, kPastValues, kFilled };
 enum Output { kResult, kPresentKeys, kPresentValues, kScores };
 
-// What the output kScores holds.
-enum class Stage { kProducts, kCapped, kMasked, kShares };
+// What the output kScores contains.
+enum class Stage { kProducts, kCapped, kMasked, kProbabilities };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -52,7 +52,7 @@ absl::Status ReadScales(NodeImport& node, int64_t size, Options& options) {
   return node.Invalid(absl::StrCat("softcap ", options.softcap), "0 or more");
 }
 
-// A window beyond what any tensor holds leaves its side open.
+// A window larger than any tensor leaves its side open.
 absl::StatusOr<int64_t> WindowSize(NodeImport& node, absl::string_view name) {
   const int64_t size = node.Int(name, -1);
   if (size >= -1) return std::min(size, kMaxTensorBytes);
@@ -114,7 +114,7 @@ absl::Status ReadPast(NodeImport& node, AttentionSizes& sizes) {
                      "as [batch, heads, past positions, size] of the values");
 }
 
-// The last extent may be less than there are keys.
+// The last extent may be smaller than the number of keys.
 absl::Status CheckMask(const NodeImport& node, const AttentionSizes& sizes) {
   if (!node.has_input(kMask)) return absl::OkStatus();
   const Shape scores = sizes.scores();
@@ -147,8 +147,8 @@ absl::StatusOr<AttentionSizes> ReadSizes(NodeImport& node) {
 
 // --- masks ---
 
-// The mask for all keys: none of those behind it is seen. Up to opset 23 an
-// extent of 1 stands for all keys.
+// The mask for all keys; keys after it are not seen. Up to opset 23 an extent
+// of 1 broadcasts to all keys.
 Expr WholeMask(Composition& c, int64_t keys) {
   const Expr mask = c.Input(kMask);
   const int64_t missing = keys - mask.dim(-1);
@@ -164,7 +164,7 @@ Expr WholeMask(Composition& c, int64_t keys) {
                            {"value", Number(unseen)}});
 }
 
-// Which keys a query sees, by conditions that all have to hold.
+// The keys that a query sees: the conjunction of conditions.
 class Sight {
  public:
   explicit Sight(Composition& c) : c_(c) {}
@@ -172,8 +172,8 @@ class Sight {
   void Demand(Expr condition) {
     seen_ = seen_.has_value() ? Joined(kAnd, *seen_, condition) : condition;
   }
-  // What is added to a score of the dtype, where something is: minus infinity
-  // for a key that is not seen, else `added`, or nothing.
+  // What is added to a score of the dtype: minus infinity for a key that is not
+  // seen, else `added`. Nullopt if nothing is added.
   std::optional<Expr> Bias(DType dtype, std::optional<Expr> added) const {
     if (!seen_.has_value()) return added;
     const Expr visible = added.has_value() ? *added : c_.Scalar(dtype, 0);
@@ -185,8 +185,8 @@ class Sight {
   std::optional<Expr> seen_;
 };
 
-// By position. A query's is its own number behind the keys before the first:
-// the past ones, or those filled before it.
+// By position. A query's position is its own number plus the number of keys
+// before the first query: the past ones, or those already filled in.
 void DemandPositions(Composition& c, const AttentionSizes& sizes,
                      const Options& options, Sight& sight) {
   const bool counted = c.node().has_input(kFilled);
@@ -212,7 +212,7 @@ void DemandPositions(Composition& c, const AttentionSizes& sizes,
   }
 }
 
-// What is added to scores; nothing if every query sees all keys.
+// What is added to scores; nullopt if every query sees all keys.
 std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
                          const Options& options) {
   const DType dtype = c.node().type(kQueries).dtype;
@@ -230,7 +230,7 @@ std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
   return sight.Bias(dtype, added);
 }
 
-// Where nothing but their order hides keys, every query sees the first one.
+// If only order hides keys, every query sees the first key.
 bool AllSeeSomething(const NodeImport& node, const Options& options) {
   return !node.has_input(kMask) && !node.has_input(kFilled) &&
          options.left < 0 && options.right < 0;
@@ -238,7 +238,7 @@ bool AllSeeSomething(const NodeImport& node, const Options& options) {
 
 // --- the computation ---
 
-// Rows of all the queries that share a head of keys stand under each other.
+// Stacks the rows of all the queries that share a head of keys.
 Expr Grouped(Expr x, const AttentionSizes& s) {
   if (s.group() == 1) return x;
   return x.Reshaped({x.dim(0), s.keys.heads, s.group() * x.dim(2), x.dim(3)});
@@ -254,10 +254,11 @@ Expr WithPast(Composition& c, Input input, const HeadSizes& sizes, Input past) {
   return Concatenated({c.Input(past), fresh}, 2);
 }
 
-// The softmax of capped and masked products; sets the output that shows them.
-class Shares {
+// The softmax of capped and masked products; sets the output that returns them.
+class Probabilities {
  public:
-  Shares(Composition& c, const AttentionSizes& sizes, const Options& options)
+  Probabilities(Composition& c, const AttentionSizes& sizes,
+                const Options& options)
       : c_(c), options_(options), bias_(Bias(c, sizes, options)) {
     if (!bias_.has_value() || AllSeeSomething(c.node(), options)) return;
     const Expr top = bias_->Apply(
@@ -266,7 +267,7 @@ class Shares {
     blind_ = Joined(kEqual, top, -kInfinity);
   }
 
-  // Rows of blind queries are NaN.
+  // Rows of queries without keys are NaN.
   Expr Of(Expr products) const {
     Show(Stage::kProducts, products);
     Expr scores = products;
@@ -276,14 +277,15 @@ class Shares {
     Show(Stage::kCapped, scores);
     if (bias_.has_value()) scores = scores + *bias_;
     Show(Stage::kMasked, scores);
-    const Expr shares = scores.Cast(options_.softmax_dtype)
-                            .Apply(kSoftmax, {{"axis", int64_t{-1}}})
-                            .Cast(products.dtype());
-    if (Shows(Stage::kShares)) Show(Stage::kShares, Seeing(shares));
-    return shares;
+    const Expr probabilities = scores.Cast(options_.softmax_dtype)
+                                   .Apply(kSoftmax, {{"axis", int64_t{-1}}})
+                                   .Cast(products.dtype());
+    if (Shows(Stage::kProbabilities))
+      Show(Stage::kProbabilities, Seeing(probabilities));
+    return probabilities;
   }
 
-  // Zeros where a query is blind, in what has rows for queries.
+  // Sets the rows of queries without keys to zero.
   Expr Seeing(Expr x) const {
     return blind_.has_value() ? Choose(*blind_, c_.Scalar(x.dtype(), 0), x) : x;
   }
@@ -302,14 +304,14 @@ class Shares {
   std::optional<Expr> blind_;  // [.., queries, 1]
 };
 
-// The op computes f32, and shows no scores.
+// True if the node computes f32 and returns no scores.
 bool IsOneOp(const NodeImport& node, const Options& options) {
   return node.type(kQueries).dtype == DType::kF32 &&
          node.type(kValues).dtype == DType::kF32 &&
          options.softmax_dtype == DType::kF32 && !node.has_output(kScores);
 }
 
-// By order alone, what a query sees is an attribute; by counts, a mask.
+// If only order hides keys, an attribute says so; for counts, a mask.
 Attributes OpAttributes(const NodeImport& node, const AttentionSizes& sizes,
                         const Options& options) {
   Attributes attributes = {{"scale", options.scale},
@@ -334,7 +336,7 @@ Expr OneOp(Composition& c, const AttentionSizes& sizes, const Options& options,
   return c.Add(kAttention, all, std::move(attributes));
 }
 
-// Inputs [batch, positions, heads * size] that no other output shows.
+// Inputs [batch, positions, heads * size] that no other output needs.
 bool StaysPacked(const NodeImport& node) {
   return node.rank(kQueries) == 3 && node.rank(kKeys) == 3 &&
          node.rank(kValues) == 3 && !node.has_input(kPastKeys) &&
@@ -355,16 +357,16 @@ absl::Status PackedAttention(Composition& c, const AttentionSizes& sizes,
       {result.dim(0), result.dim(1), result.dim(2) * result.dim(3)}));
 }
 
-// Queries alone are scaled: they are fewer than keys where these are kept.
+// Only queries are scaled: they are fewer than keys if keys are cached.
 Expr Composed(Composition& c, const AttentionSizes& sizes,
               const Options& options, Expr queries, Expr keys, Expr values) {
   const Expr products =
       Product(Grouped(queries * options.scale, sizes), keys, false, true);
-  const Shares shares(c, sizes, options);
+  const Probabilities probabilities(c, sizes, options);
   const Expr means =
-      Product(Grouped(shares.Of(Ungrouped(products, sizes)), sizes),
+      Product(Grouped(probabilities.Of(Ungrouped(products, sizes)), sizes),
               values.Cast(queries.dtype()));
-  return shares.Seeing(Ungrouped(means, sizes));
+  return probabilities.Seeing(Ungrouped(means, sizes));
 }
 
 absl::Status Attention(NodeImport& node) {

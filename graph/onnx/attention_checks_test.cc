@@ -1,4 +1,4 @@
-// Which nodes of transformers' ops are refused, word for word.
+// Which nodes of transformers' ops are refused, with exact messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -39,16 +39,16 @@ SketchedModel Node(const std::string& op, int opset,
   return model.Output("y");
 }
 
-// What a refused node says behind its own name.
+// The message of a refused node after its name.
 std::string Refusal(const SketchedModel& model) {
-  const std::string said = model.Run();
-  const size_t at = said.find(" (node n): ");
-  return at == std::string::npos ? said : said.substr(at + 11);
+  const std::string error = model.Run();
+  const size_t at = error.find(" (node n): ");
+  return at == std::string::npos ? error : error.substr(at + 11);
 }
 
 const Operand kNone{"", {}};
 
-// Queries, keys and values of 2 samples, then what else a node has.
+// Queries, keys and values of 2 samples, then the node's other operands.
 std::string Attention(const Dims& q, const Dims& k, const Dims& v,
                       const std::vector<Operand>& more = {},
                       const Numbers& attributes = {}) {
@@ -57,7 +57,7 @@ std::string Attention(const Dims& q, const Dims& k, const Dims& v,
   return Refusal(Node("Attention", 25, operands, attributes));
 }
 
-// With operands that are right.
+// With valid operands.
 std::string With(const std::vector<Operand>& more,
                  const Numbers& attributes = {}) {
   return Attention({2, 4, 3, 8}, {2, 2, 5, 8}, {2, 2, 5, 6}, more, attributes);
@@ -177,10 +177,10 @@ TEST(RotaryChecks, TablesHaveTheHeadsPairs) {
             "found no num_heads for input 0 f32[2, 3, 8]; expected a number of "
             "heads that divides 8");
   EXPECT_EQ(with(x, {2, 3, 4}, {2, 3, 4}, {{"rotary_embedding_dim", 10}}),
-            "found 10 numbers of a head to turn; expected an even number, at "
+            "found 10 numbers of a head to rotate; expected an even number, at "
             "most the head's 8");
   EXPECT_EQ(with(x, {2, 3, 4}, {2, 3, 4}, {{"rotary_embedding_dim", 3}}),
-            "found 3 numbers of a head to turn; expected an even number, at "
+            "found 3 numbers of a head to rotate; expected an even number, at "
             "most the head's 8");
   EXPECT_EQ(with(x, {9, 4}, {2, 3, 4}, {}),
             "found input 1 f32[9, 4]; expected f32[2, 3, 4], as [batch "

@@ -1,4 +1,4 @@
-// Each operand is read alone, then held against the others.
+// Reads each operand alone, then compares it with the others.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/attention_sizes.h"

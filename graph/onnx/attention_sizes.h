@@ -24,9 +24,9 @@ struct HeadSizes {
   Shape dims() const { return {batch, heads, positions, size}; }
 };
 
-// Of an input [batch, heads, positions, size], where the attribute, if it is
-// there, repeats the heads, or [batch, positions, heads * size], where it has
-// to be there.
+// For an input [batch, heads, positions, size], with the attribute, if present,
+// as the number of heads; or for [batch, positions, heads * size], which
+// requires it.
 absl::StatusOr<HeadSizes> ReadHeads(NodeImport& node, int input,
                                     absl::string_view heads_attribute);
 
@@ -37,12 +37,12 @@ Expr Packed(Expr x);
 
 struct AttentionSizes {
   HeadSizes queries;
-  HeadSizes keys;    // those of this node's inputs, without the past ones
+  HeadSizes keys;    // of this node's inputs, without the past ones
   HeadSizes values;  // as many as keys
   int64_t past = 0;
 
   int64_t total() const { return past + keys.positions; }
-  // Heads of queries for one of keys.
+  // Heads of queries for each head of keys.
   int64_t group() const { return queries.heads / keys.heads; }
   // [batch, heads, queries, keys]
   Shape scores() const {
@@ -50,10 +50,10 @@ struct AttentionSizes {
   }
 };
 
-// Of inputs 0 to 2: queries, keys and values, which agree with each other.
+// Of inputs 0 to 2: queries, keys and values, checked against each other.
 absl::StatusOr<AttentionSizes> ReadAttentionSizes(NodeImport& node);
 
-// An input has the dtype and extents; `what` is said of them.
+// Checks the dtype and extents of an input; `what` names them in messages.
 absl::Status ExpectInput(const NodeImport& node, int input, DType dtype,
                          const Shape& dims, absl::string_view what);
 

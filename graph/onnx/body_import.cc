@@ -1,5 +1,5 @@
-// Calls and branches are translated where they stand, so nothing is copied but
-// nodes whose attributes a call binds.
+// Translates calls and branches in place, so it copies only nodes whose
+// attributes a call binds.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/body_import.h"
@@ -22,8 +22,8 @@ namespace {
 
 // Exporters nest modules, some ten deep; each level takes some KiB of stack.
 constexpr int kMaxDepth = 64;
-// Functions that call others twice each make 2^n nodes of n. A file may become
-// so many for each of its own, and some more where it is small.
+// n functions that each call another twice make 2^n nodes. A file may expand to
+// this many nodes for each of its own, and to some more if it is small.
 constexpr int64_t kMaxExpansion = 1000;
 constexpr int64_t kSmallExpansion = 10'000;
 
@@ -76,14 +76,6 @@ absl::Status CheckOperands(const NodeImport& node, int required) {
   return absl::OkStatus();
 }
 
-// An op of the standard as the opset of a function's body has it.
-absl::Status CheckOpset(const NodeImport& call, int opset) {
-  if (opset >= kOldestOpset && opset <= kNewestOpset) return absl::OkStatus();
-  return call.Unsupported(
-      absl::StrCat("a function of opset ", opset),
-      absl::StrCat(kOldestOpset, "..", kNewestOpset, "; convert the model"));
-}
-
 }  // namespace
 
 BodyImporter::BodyImporter(const onnx::ModelProto& model, const Parts& parts)
@@ -91,11 +83,7 @@ BodyImporter::BodyImporter(const onnx::ModelProto& model, const Parts& parts)
 
 absl::Status BodyImporter::CheckOps(const Nodes& nodes,
                                     const Scope& scope) const {
-  if (functions_.twice() != nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("function ", FunctionName(*functions_.twice()),
-                     ": found a second definition; expected one"));
-  }
+  PARTITA_RETURN_IF_ERROR(functions_.CheckDefinedOnce());
   const std::vector<std::string> faults =
       FindUnsupported(nodes, scope.opset(), functions_);
   if (faults.empty()) return absl::OkStatus();
@@ -107,13 +95,13 @@ absl::Status BodyImporter::CheckOps(const Nodes& nodes,
 absl::Status BodyImporter::AddNodes(const Nodes& nodes, Scope& scope) {
   Gather(nodes, scope);
   if (faults_.size() < 2) return first_;
-  return Reworded(first_,
-                  absl::StrCat("found ", faults_.size(), " faulty nodes:\n  ",
-                               JoinedFaults(faults_)));
+  return ReplaceMessage(
+      first_, absl::StrCat("found ", faults_.size(), " faulty nodes:\n  ",
+                           JoinedFaults(faults_)));
 }
 
-// Nodes that read a value which a refused node would have given are skipped:
-// their own fault, if any, cannot be told.
+// Skips nodes that read a value of a refused node: their own error, if any, is
+// unknown.
 void BodyImporter::Gather(const Nodes& nodes, Scope& scope) {
   for (const onnx::NodeProto& node : nodes) {
     if (!ReadsLost(node, scope)) {
@@ -177,9 +165,13 @@ absl::Status BodyImporter::AddCall(const onnx::FunctionProto& function,
         absl::StrCat("a call of ", FunctionName(function), " inside itself"),
         "functions without recursion");
   }
-  const int opset = OpsetOf(function, scope.opset());
-  PARTITA_RETURN_IF_ERROR(CheckOpset(call, opset));
-  Scope inner(opset, absl::StrCat(call.name(), "/"));
+  const int64_t opset = OpsetOf(function, scope.opset());
+  if (!CheckOpset(opset).ok()) {
+    return call.Unsupported(
+        absl::StrCat("a function of opset ", opset),
+        absl::StrCat(kOldestOpset, "..", kNewestOpset, "; convert the model"));
+  }
+  Scope inner(static_cast<int>(opset), absl::StrCat(call.name(), "/"));
   calls_.push_back(&function);
   ++depth_;
   const absl::Status status = GatherCall(function, call, inner);
@@ -233,7 +225,7 @@ absl::Status BodyImporter::GatherCall(const onnx::FunctionProto& function,
   return absl::OkStatus();
 }
 
-// A value that is lost has a fault inside the body, which is reported already.
+// A lost value has an error inside the body, which is reported already.
 absl::Status BodyImporter::SetFrom(const Scope& inner, const std::string& name,
                                    int output, NodeImport& node, Scope& scope) {
   const std::optional<ValueId> value = inner.Find(name);
@@ -258,7 +250,7 @@ absl::Status BodyImporter::AddIf(NodeImport& node, Scope& scope) {
   const absl::StatusOr<const HostTensor*> condition =
       node.Constant(0, "the condition");
   if (!condition.ok()) {
-    return Reworded(
+    return ReplaceMessage(
         condition.status(),
         absl::StrCat(condition.status().message(), "; its then_branch has ",
                      BodyText(*branches[1]), "; its else_branch has ",

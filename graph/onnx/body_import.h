@@ -18,9 +18,9 @@
 
 namespace partita {
 
-// Translates nodes in order and gathers every fault on the way. A call of one
-// of the model's functions becomes the function's nodes, in a scope of the
-// call's name; an If whose condition is known becomes the nodes of its branch.
+// Translates nodes in order and collects all errors. A call of one of the
+// model's functions becomes the function's nodes, in a scope named after the
+// call. An If with a known condition becomes the nodes of its branch.
 class BodyImporter {
  public:
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
@@ -30,14 +30,14 @@ class BodyImporter {
     KnownValues& known;
     WeightFiles& files;
     Weights& weights;
-    // Initializers that nodes give other roles become variables apart.
+    // Initializers with several roles become several variables.
     bool trains = false;
   };
   BodyImporter(const onnx::ModelProto& model, const Parts& parts);
 
-  // Unimplemented, listing all nodes whose op is not supported: of the nodes
-  // and of the functions that they call, but not of branches: most of them
-  // are never translated.
+  // Unimplemented with all nodes whose op is not supported: of the nodes and of
+  // the functions that they call, but not of branches, most of which are never
+  // translated.
   absl::Status CheckOps(const Nodes& nodes, const Scope& scope) const;
 
   // The first error, with the messages of all; or those of CheckOps of a
@@ -61,7 +61,7 @@ class BodyImporter {
 
   ModelFunctions functions_;
   Parts parts_;
-  std::vector<const onnx::FunctionProto*> calls_;  // that are being translated
+  std::vector<const onnx::FunctionProto*> calls_;  // being translated
   int depth_ = 0;
   int64_t max_expanded_;
   int64_t expanded_ = 0;  // nodes of functions so far

@@ -1,4 +1,4 @@
-// If: a condition that is known while importing picks a branch.
+// If: a condition that is known at import selects a branch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -39,7 +39,7 @@ TEST(Branches, AConstantPicksOne) {
   }
 }
 
-// As torch.onnx writes squeeze: where an extent is 1.
+// As torch.onnx writes squeeze: depending on an extent of 1.
 TEST(Branches, AShapePicksOne) {
   EXPECT_EQ(ResultOf(R"(
     agraph (float[3] x) => (float[N] y) {
@@ -95,7 +95,7 @@ TEST(Branches, ABoundInputPicksOne) {
             "else_branch has 2 nodes: Abs 1, Loop 1");
 }
 
-TEST(Branches, WhatTheTakenOneLacksIsTold) {
+TEST(Branches, MissingOpsOfTheTakenBranchAreReported) {
   const auto fault = [](const char* branch) {
     return ResultOf(absl::StrCat(R"(
       agraph (float[3] x) => (float[3] y) {
@@ -118,7 +118,7 @@ TEST(Branches, WhatTheTakenOneLacksIsTold) {
             "expected nodes in topological order without a cycle");
 }
 
-TEST(Branches, ALoopSaysWhatStandsInside) {
+TEST(Branches, ALoopReportsTheOpsInside) {
   EXPECT_EQ(ResultOf(R"(
     agraph (float[3] x) => (float[3] y) {
       n = Constant <value = int64 {2}> ()

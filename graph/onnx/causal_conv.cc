@@ -1,5 +1,5 @@
-// ONNX's CausalConvWithState: a convolution of each channel with what came
-// before, which the node before left as a state.
+// ONNX's CausalConvWithState: a convolution of each channel with previous
+// elements, which the previous node returned as a state.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -43,7 +43,7 @@ absl::Status CheckInputs(const NodeImport& node) {
                      "as [batch, channels, size of the kernel - 1]");
 }
 
-// The operand behind what came before it: the past, or zeros.
+// The operand after its previous elements: the past, or zeros.
 Expr Continued(Composition& c) {
   const Expr x = c.Input(kX);
   if (c.node().has_input(kPast)) return Concatenated({c.Input(kPast), x}, 2);
@@ -64,7 +64,7 @@ Expr Convolved(Composition& c) {
        {"pads_after", std::vector<int64_t>{0}}});
 }
 
-// The last elements that a next node would read.
+// The last elements, which the next node reads.
 Expr State(Composition& c) {
   const int64_t size = Before(c.node());
   if (size == 0) return c.Input(kX).Sliced(2, 0, 0);

@@ -1,5 +1,5 @@
-// Nodes that become several ops: what is refused, word for word, and values
-// that are known without recording them.
+// Nodes that become several ops: exact messages of refusals, and values that
+// need no recording.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -138,7 +138,7 @@ TEST(ComposedNodes, GridsFitWhatTheySample) {
             "nearest, bicubic");
 }
 
-// NaN is outside, and infinities are as far as one can be.
+// NaN is outside, and so are infinities.
 TEST(ComposedNodes, PositionsThatAreNoNumbersAreOutside) {
   const float nan = std::nanf("");
   std::vector<HostTensor> inputs;
@@ -199,13 +199,13 @@ SketchedModel Dft(int64_t length, bool onesided) {
       .Output("y");
 }
 
-// A cosine of 5 turns, and a half of a constant.
+// A cosine of 5 periods, plus half of a constant.
 void ExpectTwoPeaks(int64_t length, bool onesided) {
   HostTensor x(TensorType{DType::kF32, {1, length, 1}, {}});
   for (int64_t i = 0; i < length; ++i) {
-    const double turns =
+    const double periods =
         5.0 * static_cast<double>(i) / static_cast<double>(length);
-    SetFromDouble(x, i, 0.5 + std::cos(2 * std::numbers::pi * turns));
+    SetFromDouble(x, i, 0.5 + std::cos(2 * std::numbers::pi * periods));
   }
   auto module = Dft(length, onesided).Import();
   ASSERT_TRUE(module.ok()) << module.status();
@@ -230,7 +230,7 @@ TEST(ComposedNodes, LongTransformsGoBySteps) {
             "up to 2048, or up to 4194304 with divisors of up to 1024");
 }
 
-// 163 bytes ask for a table of 5 GB.
+// 163 bytes that require a table of 5 GB.
 TEST(ComposedNodes, TransformsOfAnyLengthAreRefusedBeforeTheyAreMade) {
   EXPECT_EQ(SketchedModel(20)
                 .Input("x", Proto::FLOAT, {2, 8, 3, 1})
@@ -242,7 +242,7 @@ TEST(ComposedNodes, TransformsOfAnyLengthAreRefusedBeforeTheyAreMade) {
             "of up to 2048, or up to 4194304 with divisors of up to 1024");
 }
 
-// As ONNX Runtime has it.
+// As in ONNX Runtime.
 TEST(ComposedNodes, TheGreatestOfARegionThatEndsBeforeItBegins) {
   EXPECT_EQ(SketchedModel(16)
                 .Constant("x", Proto::FLOAT,
@@ -325,7 +325,8 @@ TEST(ComposedNodes, WindowsFitTheirImages) {
             "1, 4, 4] or more in spatial dimensions");
 }
 
-// About a quarter is dropped, what is kept grows, and the mask says which.
+// About a quarter is dropped, kept elements are scaled, and the mask says
+// which.
 TEST(ComposedNodes, DropoutOfTrainingDropsItsShare) {
   constexpr int64_t kCount = 4096;
   const auto run = [](int64_t seed) {

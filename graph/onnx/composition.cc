@@ -1,4 +1,4 @@
-// Each op is added by the node that is being imported.
+// The node that is being imported adds each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/composition.h"

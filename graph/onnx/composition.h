@@ -1,4 +1,4 @@
-// Several ops that one ONNX node becomes, without a check after each.
+// Several ops for one ONNX node, without an error check after each.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_COMPOSITION_H_
@@ -16,18 +16,18 @@
 
 namespace partita {
 
-// Elements of a constant that a converter computes: 32 MB of f32. Extents come
-// from anywhere, so what would be larger is refused before it is made.
+// The most elements of a constant that a converter computes: 32 MB of f32.
+// Extents are untrusted, so a larger constant is refused before it is
+// allocated.
 inline constexpr int64_t kMaxTable = int64_t{1} << 23;
 
-// What a converter computes with; valid while its Composition lives.
+// A converter's value; valid while its Composition exists.
 class Expr;
 
-// Adds ops to the node that is being imported. The first error stays: nothing
-// is added after it, every expression is a scalar from then on, and Set returns
-// it. So a converter reads as the formula does. Whatever it asks of a term's
-// extents must hold of a scalar too: dim() of a dimension that is not there
-// is 1.
+// Adds ops to the node that is being imported. The first error is kept: after
+// it nothing is added, every expression is a scalar, and Set returns the error.
+// So a converter reads like the formula. Whatever it assumes about a term's
+// extents must also hold for a scalar: dim() of a missing dimension is 1.
 class Composition {
  public:
   explicit Composition(NodeImport& node) : node_(node) {}
@@ -45,10 +45,10 @@ class Composition {
   // A constant scalar, and one of any shape.
   Expr Scalar(DType dtype, double value);
   Expr Constant(HostTensor tensor);
-  // Constants of an element for each value.
+  // Constants with one element for each value.
   Expr Ints(const Shape& dims, absl::Span<const int64_t> values);
   Expr Numbers(DType dtype, const Shape& dims, absl::Span<const double> values);
-  // One value everywhere; and start, start + 1, ... of i64.
+  // One value everywhere; and start, start + 1, ... as i64.
   Expr Filled(DType dtype, absl::Span<const int64_t> dims, double value);
   Expr Iota(int64_t start, int64_t count);
 
@@ -60,7 +60,7 @@ class Composition {
 
   // Names output `i` of the node, if the node has it.
   void Set(int i, Expr value);
-  // Set(0, value), and how it all went: what most converters end with.
+  // Set(0, value), and the first error, if any: the end of most converters.
   absl::Status Return(Expr value);
 
  private:
@@ -82,7 +82,7 @@ class Expr {
   int64_t dim(int position) const;
 
   // --- moves ---
-  Expr Cast(DType to) const;  // itself if it has the type
+  Expr Cast(DType to) const;  // unchanged if it has the type
   Expr Reshaped(absl::Span<const int64_t> shape) const;
   Expr Expanded(absl::Span<const int64_t> shape) const;
   Expr Transposed(absl::Span<const int64_t> perm) const;
@@ -92,7 +92,7 @@ class Expr {
   Expr Padded(int axis, int64_t before, int64_t after) const;
   // Slices along one axis, by indices.
   Expr Gathered(Expr indices, int axis) const;
-  // An extent of 1 in a new dimension, or without one of extent 1.
+  // Adds a dimension of extent 1, or removes one.
   Expr Unsqueezed(int axis) const;
   Expr Squeezed(int axis) const;
 
@@ -100,7 +100,7 @@ class Expr {
   Expr Sum(absl::Span<const int64_t> axes, bool keep_dims = true) const;
   Expr Mean(absl::Span<const int64_t> axes, bool keep_dims = true) const;
 
-  // --- functions of its elements ---
+  // --- elementwise functions ---
   Expr Apply(const OpDef& unary, Attributes attributes = {}) const;
 
  private:
@@ -121,7 +121,7 @@ class Expr {
   ValueId id_;
 };
 
-// A binary op with numpy's broadcasting; a number has the other's dtype.
+// A binary op with numpy's broadcasting; a number gets the other's dtype.
 Expr Joined(const OpDef& op, Expr a, Expr b);
 Expr Joined(const OpDef& op, Expr a, double b);
 Expr Joined(const OpDef& op, double a, Expr b);
@@ -136,12 +136,12 @@ Expr operator*(Expr a, double b);
 Expr operator/(Expr a, double b);
 Expr operator-(double a, Expr b);
 
-// x where the condition holds, else y.
+// x if the condition holds, else y.
 Expr Choose(Expr condition, Expr x, Expr y);
 // Matrix products of the last two dimensions; the leading ones broadcast.
 Expr Product(Expr a, Expr b, bool transpose_a = false,
              bool transpose_b = false);
-// In sequence along an axis; at least one part.
+// Concatenates along an axis; at least one part.
 Expr Concatenated(absl::Span<const Expr> parts, int axis);
 
 }  // namespace partita

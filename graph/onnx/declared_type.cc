@@ -1,4 +1,4 @@
-// Declarations hold extents, names of extents, or nothing.
+// Declarations contain extents, names of extents, or nothing.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/declared_type.h"
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// "f32", or how ONNX counts a type that is none of ours.
+// "f32", or ONNX's number of a type that we lack.
 std::string DTypeText(int elem_type) {
   const std::optional<DType> dtype = DTypeOfOnnx(elem_type);
   return dtype.has_value() ? std::string(DTypeName(*dtype))
@@ -85,7 +85,7 @@ absl::Status CheckDeclaredDType(const onnx::ValueInfoProto& declared,
   }
   return absl::InvalidArgumentError(
       absl::StrCat(what, ": found ", FoundAndDeclared(type, declared),
-                   "; mend the declaration or the node"));
+                   "; fix the declaration or the node"));
 }
 
 bool IsDeclaredAs(const onnx::ValueInfoProto& declared,

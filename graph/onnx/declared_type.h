@@ -12,29 +12,29 @@
 
 namespace partita {
 
-// Some exporters write -1 or 0 for an extent that is open.
+// Some exporters write -1 or 0 for an open extent.
 bool IsFixed(const onnx::TensorShapeProto::Dimension& dim);
 
-// Equal names are equal extents. "?", "None" and their like name nothing: what
-// exporters write for an extent that they do not know.
+// Equal names are equal extents. "?", "None" and similar are no names:
+// exporters write them for unknown extents.
 bool IsNamed(const onnx::TensorShapeProto::Dimension& dim);
 
-// "batch, 3, ?": names, extents, and what is neither.
+// "batch, 3, ?": names, extents, and unknown ones.
 std::string ShapeText(const onnx::TensorShapeProto& shape);
 
-// No extent is below -1. `what` begins the message: "input x".
+// Checks that no extent is below -1. `what` begins the message: "input x".
 absl::Status CheckExtents(const onnx::TensorShapeProto& shape,
                           absl::string_view what);
 
-// The same of a declared tensor.
+// The same for a declared tensor.
 absl::Status CheckDeclaredExtents(const onnx::ValueInfoProto& declared,
                                   absl::string_view what);
 
-// The declaration, as far as it goes, names the element type of `type`.
+// Checks that the declaration, if it has an element type, has that of `type`.
 absl::Status CheckDeclaredDType(const onnx::ValueInfoProto& declared,
                                 const TensorType& type, absl::string_view what);
 
-// The declaration, as far as it goes, agrees with `type`.
+// True if all that is declared agrees with `type`.
 bool IsDeclaredAs(const onnx::ValueInfoProto& declared, const TensorType& type);
 
 // "f32[2, 3]; expected f32[batch, 4], as the model declares it"

@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-// What is dropped. None, unless the node asks for training.
+// The ratio; 0 unless the node asks for training.
 absl::StatusOr<double> RatioOf(NodeImport& node) {
   if (!node.has_input(2)) return 0;
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> training,
@@ -26,8 +26,8 @@ absl::StatusOr<double> RatioOf(NodeImport& node) {
                       "one from 0 up to 1 and less than 1");
 }
 
-// Which elements are kept: the numbers follow from the seed, the place of the
-// node in the graph and that of the element, in every run.
+// Which elements are kept. In every run the numbers follow from the seed, the
+// node's index in the graph and the element's index.
 Expr Kept(Composition& c, double ratio) {
   NodeImport& node = c.node();
   const Shape& dims = node.type(0).dims;

@@ -21,8 +21,8 @@
 namespace partita {
 namespace {
 
-// One a dimension: a letter, or 0, 1, ... for those that an ellipsis stands
-// for, counted from the last.
+// One for each dimension: a letter, or 0, 1, ... for those of an ellipsis,
+// counted from the last.
 using Labels = std::vector<int>;
 
 struct Equation {
@@ -39,7 +39,7 @@ bool Has(const Labels& labels, int label) {
   return absl::c_linear_search(labels, label);
 }
 
-// `hidden` dimensions stand for the ellipsis.
+// `hidden`: the dimensions of the ellipsis.
 absl::StatusOr<Labels> ParseTerm(const NodeImport& node, absl::string_view term,
                                  int hidden) {
   Labels labels;
@@ -73,7 +73,7 @@ absl::StatusOr<Labels> ParseOperand(const NodeImport& node,
   return ParseTerm(node, term, rank - letters);
 }
 
-// Without "->": what the ellipsis stands for, then letters that stand once.
+// Without "->": the dimensions of the ellipsis, then letters that occur once.
 Labels Implied(const std::vector<Labels>& operands) {
   std::set<int> once;
   std::set<int> seen;
@@ -141,7 +141,7 @@ absl::StatusOr<Equation> Parse(NodeImport& node) {
   return equation;
 }
 
-// One label has one extent, or 1 where it is broadcast.
+// A label must have one extent, or 1 if it is broadcast.
 absl::Status CheckExtents(const NodeImport& node, const Equation& equation) {
   std::vector<int64_t> extents(128, 1);
   for (size_t i = 0; i < equation.operands.size(); ++i) {
@@ -161,12 +161,12 @@ absl::Status CheckExtents(const NodeImport& node, const Equation& equation) {
   return absl::OkStatus();
 }
 
-// A value and what its dimensions are called.
+// A value and its dimensions' labels.
 struct Named {
   Expr value;
   Labels labels;
 
-  // Its dimensions in this order.
+  // With its dimensions in this order.
   Named Ordered(const Labels& order) const {
     std::vector<int64_t> perm;
     for (int label : order) {
@@ -189,8 +189,8 @@ Labels Together(Labels a, const Labels& b) {
   return a;
 }
 
-// What a letter that stands twice names: with both at the end, every
-// (extent + 1)-th element of them.
+// The diagonal for a letter that occurs twice: with both at the end, every
+// (extent + 1)-th element.
 Named Diagonal(Named x, size_t first, size_t second) {
   std::vector<int64_t> perm;
   for (size_t d = 0; d < x.labels.size(); ++d) {
@@ -227,7 +227,7 @@ Named OneOfEach(Named x) {
   return x;
 }
 
-// Sums over dimensions that nobody else names.
+// Sums over dimensions that no other term needs.
 Named Summed(const Named& x, const Labels& needed) {
   std::vector<int64_t> axes;
   Labels kept;
@@ -258,7 +258,7 @@ Expr Matrices(const Expr& value, size_t batch, size_t rows, size_t columns) {
   return value.Reshaped(dims);
 }
 
-// Where a dimension that is summed is broadcast, repeats it.
+// Repeats a summed dimension that is broadcast.
 Named Repeated(const Named& x, const Named& other, const Labels& summed) {
   std::vector<int64_t> dims(x.value.dims().begin(), x.value.dims().end());
   for (size_t d = 0; d < std::min(dims.size(), x.labels.size()); ++d) {
@@ -293,7 +293,8 @@ Expr Inner(const Expr& a, const Expr& b, size_t batch, size_t rows,
   return product.Reshaped(dims);
 }
 
-// The product of two operands, summed over what they share and nobody needs.
+// The product of two operands, summed over the shared dimensions that no other
+// term needs.
 Named Contracted(const Named& x, const Named& y, const Labels& needed) {
   const Labels shared = Without(x.labels, Without(x.labels, y.labels));
   const Labels summed = Without(shared, needed);

@@ -44,7 +44,7 @@ absl::Status Mean(NodeImport& node) {
   return node.Return(node.Add(kDiv, {sum, count}));
 }
 
-// One float attribute under the same name.
+// One float attribute with the same name.
 template <const OpDef& op, int percent_default>
 absl::Status WithAlpha(NodeImport& node) {
   return node.Return(
@@ -111,8 +111,8 @@ absl::StatusOr<double> Bound(NodeImport& node, int input, const char* attribute,
   return GetAsDouble(*bound, 0);
 }
 
-// The bound at an input where it is `beyond` the value. A bound that is NaN
-// replaces nothing, as of kClip.
+// The bound at an input wherever it is `beyond` the value. A NaN bound has no
+// effect, as in kClip.
 absl::StatusOr<ValueId> Bounded(NodeImport& node, ValueId value, int input,
                                 const OpDef& beyond) {
   if (!node.has_input(input)) return value;
@@ -130,7 +130,7 @@ absl::Status ClipByOps(NodeImport& node) {
 }
 
 absl::Status Clip(NodeImport& node) {
-  // Integer bounds beyond 2^53 do not survive a float attribute.
+  // Integer bounds above 2^53 do not fit a float attribute.
   const bool exact = IsFloat(node.type(0).dtype);
   const bool known = (!node.has_input(1) || node.KnownInput(1) != nullptr) &&
                      (!node.has_input(2) || node.KnownInput(2) != nullptr);
@@ -179,7 +179,7 @@ absl::Status Where(NodeImport& node) {
 
 absl::Status Identity(NodeImport& node) { return node.Set(0, node.input(0)); }
 
-// The slope lines up with the dimensions from the channel on.
+// The slope is aligned with the dimensions from the channel on.
 absl::Status PRelu(NodeImport& node) {
   return node.Return(node.Add(kPrelu, {node.input(0), node.input(1)}));
 }

@@ -1,4 +1,4 @@
-// Integers that no double holds come out of imported nodes as they went in.
+// Integers that no double represents keep their values in imported nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Joins what is to be told.
+// Joins messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/fault_list.h"

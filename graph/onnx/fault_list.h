@@ -1,4 +1,4 @@
-// The faults of several nodes as one message.
+// The errors of several nodes as one message.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_FAULT_LIST_H_
@@ -13,7 +13,7 @@ namespace partita {
 
 inline constexpr size_t kMaxShownFaults = 20;
 
-// One a line, indented; of more than kMaxShownFaults the rest is counted.
+// One a line, indented; after kMaxShownFaults the rest is counted.
 std::string JoinedFaults(absl::Span<const std::string> faults);
 
 }  // namespace partita

@@ -15,18 +15,18 @@ namespace partita {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-// A longer transform needs a table of more turns.
+// A longer transform needs a larger table.
 constexpr int64_t kMaxLength = kMaxTable / 2;
 
-// Of lines [lines, length, parts]: a part is the real one alone, or the
-// imaginary one too.
+// For lines [lines, length, parts]: the real part alone, or also the imaginary
+// one.
 struct Transform {
   int64_t length;  // of the transform
   bool inverse;    // the other sign
   double scale = 1;
 };
 
-// The matrix [length * parts, results * 2] that makes of a line its first
+// The matrix [length * parts, results * 2] that maps a line to its first
 // `results` frequencies.
 std::vector<double> Table(const Transform& t, int64_t parts, int64_t results) {
   std::vector<double> table;
@@ -63,7 +63,7 @@ Expr ByTable(Composition& c, const Expr& x, const Transform& t,
       .Reshaped({lines, results, 2});
 }
 
-// (a + bi)(c + di) of values whose last dimension has both parts.
+// (a + bi)(c + di) for values whose last dimension has both parts.
 Expr ComplexProduct(const Expr& x, const Expr& y) {
   const Expr a = x.Sliced(-1, 0, 1);
   const Expr b = x.Sliced(-1, 1, 1);
@@ -72,8 +72,8 @@ Expr ComplexProduct(const Expr& x, const Expr& y) {
   return Concatenated({a * c - b * d, a * d + b * c}, /*axis=*/-1);
 }
 
-// The greatest divisor that a table of complex numbers holds; 1 if there is
-// none.
+// The largest divisor for which a table of complex numbers is allowed; 1 if
+// there is none.
 int64_t TableDivisor(int64_t length) {
   constexpr int64_t kMost = 1024;
   for (int64_t d = std::min(kMost, length - 1); d > 1; --d) {
@@ -82,7 +82,7 @@ int64_t TableDivisor(int64_t length) {
   return 1;
 }
 
-// Before any table is made.
+// Before any table is built.
 absl::Status CheckSteps(const NodeImport& node, int64_t length) {
   int64_t rest = length;
   while (rest <= kMaxLength && !FitsTable(rest, 2, rest)) {
@@ -99,9 +99,9 @@ absl::Status CheckSteps(const NodeImport& node, int64_t length) {
                    " with divisors of up to 1024"));
 }
 
-// Cooley and Tukey's step (1965), of complex lines: element j is j1 * n2 + j2,
-// frequency k is k1 + n1 * k2. Transforms over j1, turns by j2 * k1, transforms
-// over j2.
+// Cooley and Tukey's step (1965), for complex lines: element j is j1 * n2 + j2,
+// frequency k is k1 + n1 * k2. Transforms over j1, twiddle factors by j2 * k1,
+// transforms over j2.
 Expr BySteps(Composition& c, const Expr& x, const Transform& t) {
   if (FitsTable(t.length, 2, t.length)) return ByTable(c, x, t, t.length);
   const int64_t n1 = TableDivisor(t.length);
@@ -112,17 +112,17 @@ Expr BySteps(Composition& c, const Expr& x, const Transform& t) {
                            .Reshaped({lines * n2, n1, 2});
   const Expr inner = ByTable(c, columns, {n1, t.inverse, t.scale}, n1)
                          .Reshaped({lines, n2, n1, 2});
-  std::vector<double> turns;
+  std::vector<double> twiddles;
   for (int64_t j = 0; j < n2; ++j) {
     for (int64_t k = 0; k < n1; ++k) {
       const double angle =
           kTurn * static_cast<double>(j * k) / static_cast<double>(t.length);
-      turns.push_back(std::cos(angle));
-      turns.push_back((t.inverse ? 1 : -1) * std::sin(angle));
+      twiddles.push_back(std::cos(angle));
+      twiddles.push_back((t.inverse ? 1 : -1) * std::sin(angle));
     }
   }
   const Expr turned =
-      ComplexProduct(inner, c.Numbers(x.dtype(), {1, n2, n1, 2}, turns));
+      ComplexProduct(inner, c.Numbers(x.dtype(), {1, n2, n1, 2}, twiddles));
   const Expr rows =
       turned.Transposed({0, 2, 1, 3}).Reshaped({lines * n1, n2, 2});
   return BySteps(c, rows, {n2, t.inverse})
@@ -131,7 +131,7 @@ Expr BySteps(Composition& c, const Expr& x, const Transform& t) {
       .Reshaped({lines, t.length, 2});
 }
 
-// Lines [lines, length, 1 or 2] to [lines, results, 2].
+// From [lines, length, 1 or 2] to [lines, results, 2].
 Expr Transformed(Composition& c, const Expr& x, const Transform& t,
                  int64_t results) {
   if (FitsTable(t.length, x.dim(2), results)) {
@@ -146,8 +146,8 @@ Expr Transformed(Composition& c, const Expr& x, const Transform& t,
   return BySteps(c, complex, t).Sliced(1, 0, results);
 }
 
-// Half a spectrum [lines, length / 2 + 1, 2] with its other half: the same
-// mirrored, of the other imaginary sign.
+// Half a spectrum [lines, length / 2 + 1, 2] with its other half: mirrored,
+// with the opposite imaginary sign.
 Expr WholeSpectrum(Composition& c, const Expr& x, int64_t length) {
   std::vector<int64_t> mirrored;
   for (int64_t k = (length - 1) / 2; k > 0; --k) mirrored.push_back(k);
@@ -157,7 +157,7 @@ Expr WholeSpectrum(Composition& c, const Expr& x, int64_t length) {
   return Concatenated({x, other}, 1);
 }
 
-// The line cut, or lengthened by zeros.
+// The line truncated, or padded with zeros.
 Expr OfLength(const Expr& x, int64_t length) {
   return x.Padded(1, 0, length - x.dim(1));
 }

@@ -1,4 +1,4 @@
-// Fields newer than Debian's onnx.proto are read from the unknown ones.
+// Reads fields newer than Debian's onnx.proto from the unknown ones.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/functions.h"
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// Numbers of fields that came after ONNX 1.12.
+// Numbers of fields newer than ONNX 1.12.
 constexpr int kNodeOverload = 8;
 constexpr int kFunctionDefaults = 11;  // attribute_proto
 constexpr int kFunctionOverload = 13;
@@ -106,6 +106,13 @@ ModelFunctions::ModelFunctions(const onnx::ModelProto& model) {
   }
 }
 
+absl::Status ModelFunctions::CheckDefinedOnce() const {
+  if (twice_ == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("function ", FunctionName(*twice_),
+                   ": found a second definition; expected one"));
+}
+
 const onnx::FunctionProto* ModelFunctions::Find(
     const onnx::NodeProto& node) const {
   if (functions_.empty()) return nullptr;
@@ -120,12 +127,9 @@ std::string FunctionName(const onnx::FunctionProto& function) {
              : absl::StrCat(function.domain(), ".", function.name());
 }
 
-int OpsetOf(const onnx::FunctionProto& function, int otherwise) {
+int64_t OpsetOf(const onnx::FunctionProto& function, int64_t otherwise) {
   for (const auto& opset : function.opset_import()) {
-    if (!IsStandardDomain(opset.domain())) continue;
-    // One that does not fit is refused as an opset that is not read.
-    return opset.version() > kNewestOpset ? kNewestOpset + 1
-                                          : static_cast<int>(opset.version());
+    if (IsStandardDomain(opset.domain())) return opset.version();
   }
   return otherwise;
 }

@@ -1,9 +1,10 @@
-// The functions that a model brings along, and how a call binds one.
+// A model's own functions, and how a call binds one.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_FUNCTIONS_H_
 #define PARTITA_GRAPH_ONNX_FUNCTIONS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -14,15 +15,15 @@
 
 namespace partita {
 
-// By domain, name and overload. A function wins over an op of the standard that
-// has the same name, as the standard has it.
+// By domain, name and overload. As in the standard, a function takes precedence
+// over an op with the same name.
 class ModelFunctions {
  public:
   explicit ModelFunctions(const onnx::ModelProto& model);
 
-  // The first that is there twice, so that nobody knows which is called; null
-  // if there is none.
-  const onnx::FunctionProto* twice() const { return twice_; }
+  // InvalidArgument for a function that is defined twice: its calls are
+  // ambiguous.
+  absl::Status CheckDefinedOnce() const;
 
   // Null if the node calls none.
   const onnx::FunctionProto* Find(const onnx::NodeProto& node) const;
@@ -36,18 +37,18 @@ class ModelFunctions {
 std::string FunctionName(const onnx::FunctionProto& function);
 
 // The standard's opset in the body: the function's own, or else `otherwise`.
-int OpsetOf(const onnx::FunctionProto& function, int otherwise);
+int64_t OpsetOf(const onnx::FunctionProto& function, int64_t otherwise);
 
-// What the attributes of a function mean in one call, by name.
+// The values of a function's attributes in one call, by name.
 using BoundAttributes = std::map<std::string, onnx::AttributeProto>;
 
-// Those of the call, and defaults. Errors: one that the function does not
-// declare.
+// Those of the call, and defaults. InvalidArgument for an attribute that the
+// function does not declare.
 absl::StatusOr<BoundAttributes> BindAttributes(
     const onnx::FunctionProto& function, const onnx::NodeProto& call);
 
-// The node with what its attributes, and those of the graphs inside them, refer
-// to put in their place; one that refers to nothing bound is dropped.
+// The node with references to bound attributes replaced by their values, also
+// in graphs inside its attributes. References to unbound ones are dropped.
 onnx::NodeProto BoundNode(const onnx::NodeProto& node,
                           const BoundAttributes& bound);
 

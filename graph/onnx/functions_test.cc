@@ -1,5 +1,5 @@
-// Functions that a model brings along: what calls of them compute, and what is
-// said of those that cannot be translated.
+// A model's own functions: what their calls compute, and the messages for those
+// that cannot be translated.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -40,8 +40,8 @@ TEST(Functions, ACallIsTheNodesOfTheFunction) {
             "f32[3] -2 0 4");
 }
 
-// Two calls of one function do not see each other's names, nor do names of the
-// model's graph reach inside.
+// Two calls of one function do not see each other's names, and the body does
+// not see names of the model's graph.
 TEST(Functions, NamesInsideAreTheCallsOwn) {
   EXPECT_EQ(ResultOf(R"(
     agraph (float[3] x) => (float[3] y) {
@@ -126,7 +126,7 @@ TEST(Functions, ACallHandsItsOwnAttributesOn) {
             "f32[3] -0.25 0 2");
 }
 
-// Debian's protobuf does not know fields that came later.
+// Debian's protobuf does not know newer fields.
 TEST(Functions, DefaultsOfAttributes) {
   onnx::ModelProto model = ModelOfText(absl::StrCat(kHead, R"(
     agraph (float[3] x) => (float[3] y) { y = own.f(x) }
@@ -174,8 +174,7 @@ TEST(Functions, OneIsThereOnce) {
             "function own.f: found a second definition; expected one");
 }
 
-// The opset of the body says what its nodes mean: since 13 the axes of a
-// ReduceSum are an input.
+// The body's opset decides: since 13 the axes of a ReduceSum are an input.
 TEST(Functions, TheBodyHasItsOwnOpset) {
   EXPECT_EQ(ResultOf(R"(
     agraph (float[3] x) => (float[1] y) { y = own.f(x) }
@@ -185,7 +184,7 @@ TEST(Functions, TheBodyHasItsOwnOpset) {
             "f32[1] 1");
 }
 
-// 16 bytes, as many as stand for a tensor in a file.
+// 16 bytes, the size of a reference to a tensor in a file.
 TEST(Functions, TensorsInsideStayInTheFile) {
   onnx::ModelProto model = ModelOfText(absl::StrCat(kHead, R"(
     agraph (float[3] x) => (double[2] y) { y = own.f(x) }
@@ -214,7 +213,7 @@ TEST(Functions, OneThatCallsItselfIsRefused) {
             "functions without recursion");
 }
 
-// Each doubles what the one before it does: 2^40 nodes of 40 lines.
+// Each calls the previous one twice: 2^40 nodes from 40 lines.
 TEST(Functions, OnesThatExpandWithoutEndAreRefused) {
   std::string text = R"(
     agraph (float[3] x) => (float[3] y) { y = own.f40(x) }
@@ -248,7 +247,7 @@ TEST(Functions, DeepNestingIsRefused) {
                                  "fewer levels"));
 }
 
-TEST(Functions, FaultsInsideNameTheirPlace) {
+TEST(Functions, ErrorsInsideNameTheirLocation) {
   EXPECT_EQ(
       ResultOf(R"(
     agraph (float[3] x) => (float[3] y) { y = own.f(x) }
@@ -299,7 +298,7 @@ TEST(Functions, WhatDoesNotFitTheFunctionIsRefused) {
     <domain: "own", opset_import: ["" : 99]>
     f (a) => (b) { b = Neg(a) }
   )"),
-            "f (giving y): found a function of opset 29; expected 7..28; "
+            "f (giving y): found a function of opset 99; expected 7..28; "
             "convert the model");
 }
 

@@ -1,4 +1,4 @@
-// Each name is one of the standard's; numbers go to those that take them.
+// Looks up the standard's names; numbers go to the activations that take them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/gate_activations.h"
@@ -14,8 +14,7 @@
 namespace partita {
 namespace {
 
-// "ScaledTanh" is scaled_tanh; as the standard's names have it, case does not
-// matter.
+// "ScaledTanh" is scaled_tanh; as in the standard, case does not matter.
 const GateFunction* FindByOnnxName(const std::string& name) {
   for (const char* known :
        {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh",
@@ -95,7 +94,7 @@ absl::StatusOr<std::vector<std::string>> ReadNames(
     names.insert(names.end(), defaults.begin(), defaults.end());
   }
   const size_t expected = defaults.size() * directions;
-  // An RNN's default names both directions, though there may be one.
+  // An RNN's default names both directions, even if there is one.
   const bool spare = defaults.size() == 1 && names.size() == 2;
   if (names.size() != expected && !spare) {
     return node.Invalid(

@@ -1,4 +1,4 @@
-// The activations that an LSTM, GRU or RNN node names.
+// The activations of an LSTM, GRU or RNN node.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_GATE_ACTIVATIONS_H_
@@ -13,7 +13,7 @@
 
 namespace partita {
 
-// In our words (graph/ops/recurrent_functions.h); what is not used is 0.
+// In our terms (graph/ops/recurrent_functions.h); unused ones are 0.
 struct GateActivation {
   friend bool operator==(const GateActivation&,
                          const GateActivation&) = default;
@@ -23,8 +23,8 @@ struct GateActivation {
   double beta = 0;
 };
 
-// Those of all directions in sequence; `defaults` names those of one.
-// Spare ones of a second direction that is not there are taken from an RNN.
+// Those of all directions in sequence; `defaults` are those of one. An RNN may
+// name activations for a missing second direction.
 absl::StatusOr<std::vector<GateActivation>> ReadGateActivations(
     NodeImport& node, const std::vector<std::string>& defaults,
     int64_t directions);

@@ -1,4 +1,4 @@
-// Translates a graph node by node, gathering every fault on the way.
+// Translates a graph node by node, and collects all errors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/graph_import.h"
@@ -73,14 +73,14 @@ class GraphImporter {
                               input.name);
   }
 
-  // A node is seldom at fault where it is the caller who gave the extents.
+  // If the caller gave the extents, they are blamed instead of the node.
   absl::Status BlamedOnExtents(const absl::Status& status) const {
     const bool given = !options_.dims.empty() || !options_.shapes.empty();
     if (!given || !absl::IsInvalidArgument(status) ||
-        MendingOption(status).has_value()) {
+        RemedyOption(status).has_value()) {
       return status;
     }
-    return MendedBy(ImportOption::kGivenExtents, status);
+    return WithRemedyOption(ImportOption::kGivenExtents, status);
   }
 
   absl::Status SetOutputs() {
@@ -109,7 +109,7 @@ class GraphImporter {
     return absl::OkStatus();
   }
 
-  // What nobody reads may be stale: nodes alone say what is computed.
+  // Declarations may be stale: the nodes alone decide what is computed.
   absl::Status CheckDeclarations() const {
     std::vector<std::string> stale;
     AddStale("output", proto_.output(), stale);
@@ -117,9 +117,10 @@ class GraphImporter {
     if (stale.empty()) return absl::OkStatus();
     const std::string faults = JoinedFaults(stale);
     if (options_.strict_types) {
-      return MendedBy(ImportOption::kStrictTypes,
-                      absl::InvalidArgumentError(absl::StrCat(
-                          faults, "; mend the declaration or the node")));
+      return WithRemedyOption(
+          ImportOption::kStrictTypes,
+          absl::InvalidArgumentError(
+              absl::StrCat(faults, "; fix the declaration or the node")));
     }
     if (options_.warn != nullptr) {
       options_.warn(
@@ -161,7 +162,7 @@ class GraphImporter {
   }
 
   const onnx::GraphProto& proto_;
-  // The node that gives each value.
+  // The node that computes each value.
   const absl::flat_hash_map<absl::string_view, const onnx::NodeProto*> givers_;
   const ImportOptions& options_;
   WeightFiles files_;

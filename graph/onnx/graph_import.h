@@ -1,4 +1,4 @@
-// A parsed ONNX graph as a module.
+// Converts a parsed ONNX graph into a module.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_GRAPH_IMPORT_H_
@@ -17,11 +17,11 @@ namespace partita {
 // The model of a file; an error names the file.
 absl::StatusOr<std::unique_ptr<ModelFile>> OpenModel(const std::string& path);
 
-// The same error, of this file.
+// The same error, with the file's name.
 absl::Status AtFile(const std::string& path, const absl::Status& status);
 
-// Translates node by node, gathering every fault on the way; ImportOnnx without
-// the reading of the file.
+// Translates node by node and collects all errors; ImportOnnx without reading
+// the file.
 absl::StatusOr<Module> ImportGraph(const ModelFile& model,
                                    const ImportOptions& options);
 

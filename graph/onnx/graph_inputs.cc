@@ -1,4 +1,4 @@
-// Types of inputs, from what the model declares and what the caller bound.
+// Types of inputs, from the model's declarations and the caller's bindings.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/graph_inputs.h"
@@ -27,7 +27,7 @@ std::string NameOf(const std::string& input, int position,
   return absl::StrCat(input, ".", position);
 }
 
-// One without dimensions is a scalar's.
+// A shape without dimensions is a scalar's.
 bool HasShape(const onnx::ValueInfoProto& input) {
   return input.type().tensor_type().has_shape();
 }
@@ -54,7 +54,7 @@ class InputReader {
   }
 
  private:
-  // A name that the model does not have is a slip of the pen.
+  // A name that the model does not have is a typo.
   absl::Status CheckNames() const {
     std::vector<std::string> inputs, dims;
     for (const onnx::ValueInfoProto* input : inputs_) {
@@ -70,7 +70,7 @@ class InputReader {
                       "input", inputs);
   }
 
-  // How a model would come to have what was given.
+  // How a model would get the given option.
   static absl::string_view ToHave(ImportOption option) {
     if (option != ImportOption::kDims) return "";
     return ": the file fixes each extent; export it with open ones, in PyTorch "
@@ -150,7 +150,7 @@ class InputReader {
             "it with open dimensions, in PyTorch by dynamic_axes"));
   }
 
-  // A dimension may be given as such, too.
+  // The dimension may also be given by name.
   absl::Status CheckDimsAgree(const std::string& input,
                               const onnx::TensorShapeProto& shape,
                               const std::vector<int64_t>& given) const {
@@ -182,7 +182,7 @@ class InputReader {
 
   absl::Status Unbound() const {
     if (shapeless_.empty()) {
-      return MendedBy(
+      return WithRemedyOption(
           ImportOption::kDims,
           absl::InvalidArgumentError(absl::StrCat(
               "found symbolic dimensions without a value: ",
@@ -195,7 +195,7 @@ class InputReader {
       absl::StrAppend(&found, ", and symbolic dimensions without a value: ",
                       absl::StrJoin(unbound_, ", "));
     }
-    return MendedBy(
+    return WithRemedyOption(
         unbound_.empty() ? ImportOption::kShapes : ImportOption::kDims,
         absl::InvalidArgumentError(absl::StrCat(
             found, "; expected the whole shape of each input without one",

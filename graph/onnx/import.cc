@@ -1,4 +1,4 @@
-// Reads a model file and hands its graph on.
+// Reads a model file and imports its graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/import.h"
@@ -11,7 +11,7 @@
 namespace partita {
 
 absl::Status AtFile(const std::string& path, const absl::Status& status) {
-  return Reworded(status, absl::StrCat(path, ": ", status.message()));
+  return ReplaceMessage(status, absl::StrCat(path, ": ", status.message()));
 }
 
 absl::StatusOr<std::unique_ptr<ModelFile>> OpenModel(const std::string& path) {

@@ -1,4 +1,4 @@
-// Errors that carry the option that would mend them.
+// Errors with the option that would fix them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/import_options.h"
@@ -16,7 +16,7 @@ namespace partita {
 namespace {
 
 constexpr absl::string_view kPayload = "partita/import_option";
-// Names behind one another, each ended by a byte that no name has.
+// Names in sequence, each ended by a byte that no name contains.
 constexpr absl::string_view kInputs = "partita/deciding_inputs";
 constexpr absl::string_view kNameEnd("\0", 1);
 
@@ -40,7 +40,7 @@ absl::string_view NameOf(ImportOption option) {
 
 }  // namespace
 
-std::optional<ImportOption> MendingOption(const absl::Status& status) {
+std::optional<ImportOption> RemedyOption(const absl::Status& status) {
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
   for (const auto& row : kNames) {
     if (payload.has_value() && *payload == row.name) return row.option;
@@ -48,7 +48,7 @@ std::optional<ImportOption> MendingOption(const absl::Status& status) {
   return std::nullopt;
 }
 
-absl::Status MendedBy(ImportOption option, absl::Status status) {
+absl::Status WithRemedyOption(ImportOption option, absl::Status status) {
   status.SetPayload(kPayload, absl::Cord(NameOf(option)));
   return status;
 }
@@ -60,7 +60,7 @@ absl::Status GivenWrongly(ImportOption option, absl::string_view message) {
 absl::Status DecidedBy(const std::vector<std::string>& inputs,
                        absl::Status status) {
   status.SetPayload(kInputs, absl::Cord(absl::StrJoin(inputs, kNameEnd)));
-  return MendedBy(ImportOption::kValues, std::move(status));
+  return WithRemedyOption(ImportOption::kValues, std::move(status));
 }
 
 std::vector<std::string> DecidingInputs(const absl::Status& status) {
@@ -75,7 +75,7 @@ std::string JoinedInputs(const std::vector<std::string>& inputs) {
   return absl::StrCat("inputs ", absl::StrJoin(inputs, ", "));
 }
 
-absl::Status Reworded(const absl::Status& status, std::string message) {
+absl::Status ReplaceMessage(const absl::Status& status, std::string message) {
   absl::Status reworded(status.code(), message);
   status.ForEachPayload([&](absl::string_view url, const absl::Cord&) {
     reworded.SetPayload(url, *status.GetPayload(url));

@@ -1,4 +1,4 @@
-// What a caller says about a model's open dimensions, shapes and values.
+// The caller's open dimensions, shapes and values of a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_IMPORT_OPTIONS_H_
@@ -18,29 +18,29 @@
 namespace partita {
 
 struct ImportOptions {
-  // Extents of symbolic dimensions, by the name that the model gives them; one
-  // without a name (declared_type.h) is INPUT.POSITION, as in "x.0".
+  // Extents of symbolic dimensions, by their names in the model; one without a
+  // name (declared_type.h) is INPUT.POSITION, as in "x.0".
   std::map<std::string, int64_t> dims;
-  // Whole shapes of inputs, by input name; they win over `dims`.
+  // Whole shapes of inputs, by input name; they take precedence over `dims`.
   std::map<std::string, std::vector<int64_t>> shapes;
-  // Dimension 0 of every input where the model leaves it open: wins over both.
+  // Dimension 0 of every input that leaves it open; takes precedence over both.
   std::optional<int64_t> batch;
   // Values of inputs that decide shapes or branches, by input name. Such an
-  // input becomes a constant and is no input of the function any more.
+  // input becomes a constant and is no longer an input of the function.
   std::map<std::string, std::vector<Number>> values;
   std::string function = "main";  // its name
   // Float initializers of one dimension or more become variables, for training.
-  // All are trainable but means and variances of batch norms.
+  // All are trainable except means and variances of batch norms.
   bool weights_as_variables = false;
-  // Types of outputs and of values between the nodes that the model declares
-  // otherwise than its nodes compute them: an error, or else a warning.
+  // Declared types of outputs and of values between nodes that differ from what
+  // the nodes compute: an error if true, otherwise a warning.
   bool strict_types = false;
-  // Gets each warning; null: nobody is warned.
+  // Receives each warning; null: none.
   std::function<void(absl::string_view)> warn = nullptr;
 };
 
-// What of ImportOptions an error is about: a field, or extents that `dims` or
-// `shapes` gave and some node cannot compute with.
+// The part of ImportOptions that an error is about: a field, or extents from
+// `dims` or `shapes` with which some node cannot compute.
 enum class ImportOption {
   kDims,
   kShapes,
@@ -49,27 +49,27 @@ enum class ImportOption {
   kStrictTypes
 };
 
-// The option that would mend an error of the importer, if one would: a program
-// adds how its user gives it.
-std::optional<ImportOption> MendingOption(const absl::Status& status);
+// The option that would fix an error of the importer, if one would; a program
+// adds the name of its flag.
+std::optional<ImportOption> RemedyOption(const absl::Status& status);
 
-// The same error, mended by `option`.
-absl::Status MendedBy(ImportOption option, absl::Status status);
+// The same error, fixable by `option`.
+absl::Status WithRemedyOption(ImportOption option, absl::Status status);
 
-// The error of what the caller gave, which OptionOf (graph/option_error.h)
-// knows as that of the field.
+// The error of a given option, which OptionOf (graph/option_error.h) maps to
+// the field.
 absl::Status GivenWrongly(ImportOption option, absl::string_view message);
 
-// The error of a node that asks for the elements of a value: kValues would mend
-// it, for these inputs, which decide that value.
+// The error of a node that needs the elements of a value: kValues would fix it,
+// for these inputs, which decide that value.
 absl::Status DecidedBy(const std::vector<std::string>& inputs,
                        absl::Status status);
 std::vector<std::string> DecidingInputs(const absl::Status& status);
-// "a, b and c", or what stands for inputs of no name.
+// "a, b and c", or a phrase for inputs without names.
 std::string JoinedInputs(const std::vector<std::string>& inputs);
 
-// The same error in other words: code and mending option stay.
-absl::Status Reworded(const absl::Status& status, std::string message);
+// The same error with another message: code and option stay.
+absl::Status ReplaceMessage(const absl::Status& status, std::string message);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// What the importer says about models that it cannot take, word for word.
+// The importer's exact messages for models that it cannot read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/import.h"
@@ -97,15 +97,15 @@ TEST(ImportErrors, AModelWithoutAGraphIsRefused) {
             "ModelProto with one");
 }
 
-TEST(ImportErrors, AModelCutShortAnywhereIsRefused) {
+TEST(ImportErrors, ATruncatedModelIsRefused) {
   const std::string bytes = ReluModel().SerializeAsString();
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_NE(ErrorOf(bytes.substr(0, size)), "OK") << size;
   }
-  EXPECT_EQ(ErrorOf(std::string("\xff\xff\xff random", 10)),
-            "INVALID_ARGUMENT: m: found bytes that are no ONNX model, or one "
-            "cut short; expected a serialised ModelProto of at most 2 GiB "
-            "beside its weights");
+  EXPECT_EQ(
+      ErrorOf(std::string("\xff\xff\xff random", 10)),
+      "INVALID_ARGUMENT: m: found bytes that are not a whole ONNX model; "
+      "expected a serialised ModelProto of at most 2 GiB beside its weights");
 }
 
 TEST(ImportErrors, UnboundDimensionsAreNamed) {
@@ -119,7 +119,7 @@ TEST(ImportErrors, UnboundDimensionsAreNamed) {
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}, {"x.1", 2}}}), "OK");
 }
 
-// An empty shape is a scalar's; none at all is not known.
+// An empty shape is a scalar's; a missing one is unknown.
 TEST(ImportErrors, InputsWithoutAShapeAreAskedFor) {
   onnx::ModelProto model = ReluModel();
   auto& type = *model.mutable_graph()
@@ -149,7 +149,7 @@ TEST(ImportErrors, InputsWithoutAShapeAreAskedFor) {
   EXPECT_EQ(InputTypeOf(model, {}), "f32[]");
 }
 
-TEST(ImportErrors, DimensionsThatAreNamedByNothingAreTwo) {
+TEST(ImportErrors, DimensionsWithoutANameAreDistinct) {
   onnx::ModelProto model = ReluModel();
   for (const char* name : {"?", "", "None"}) {
     for (int i : {0, 1}) InputShape(model).mutable_dim(i)->set_dim_param(name);
@@ -331,7 +331,7 @@ TEST(ImportErrors, AnErrorOfWhatWasGivenNamesTheOption) {
                              "f32[2, 3]"))
       << status;
   EXPECT_EQ(OptionOf(status), "values");
-  EXPECT_EQ(MendingOption(ImportOnnx("/gone", {}).status()), std::nullopt);
+  EXPECT_EQ(RemedyOption(ImportOnnx("/gone", {}).status()), std::nullopt);
 }
 
 TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
@@ -354,10 +354,10 @@ TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
                                 "found operand 1 %w: f32[2, 3]; expected "
                                 "extents that broadcast with [4, 3]"))
       << status;
-  EXPECT_EQ(MendingOption(status), ImportOption::kGivenExtents);
+  EXPECT_EQ(RemedyOption(status), ImportOption::kGivenExtents);
 }
 
-// The literal of the only constant that the module's function has.
+// The literal of the only constant in the module's function.
 LiteralId OnlyLiteral(const Module& module) {
   for (const OpView& op : module.main().ops()) {
     if (op.is(kConstant)) return op.attr_literal("value");
@@ -407,7 +407,7 @@ TEST(ImportWeights, RawDataMustBeAsManyBytesAsTheTypeAsksFor) {
   tensor.set_name("w");
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.add_dims(int64_t{1} << 40);
-  // As long as the range that stands in for it.
+  // As long as the range that replaces it.
   tensor.set_raw_data("0123456789abcdef");
   EXPECT_EQ(ErrorOf(model),
             "INVALID_ARGUMENT: m: tensor w: found 16 bytes; expected "

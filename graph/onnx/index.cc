@@ -1,4 +1,4 @@
-// ONNX ops that pick and place elements by index.
+// ONNX ops that select and place elements by index.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <numeric>
@@ -40,7 +40,7 @@ absl::Status ScatterNd(NodeImport& node) {
                {{"reduction", node.String("reduction", "none")}}));
 }
 
-// Exact as a double, and more classes than memory holds.
+// Exact as a double, and more classes than memory can hold.
 constexpr int64_t kMaxOneHotDepth = int64_t{1} << 46;
 
 // Indices of any number type; the values are [off, on].
@@ -91,7 +91,8 @@ absl::Status TopK(NodeImport& node) {
   return absl::OkStatus();
 }
 
-// The update has the cache's extents, but fewer along the axis.
+// The update has the cache's extents, except that it may be shorter along the
+// axis.
 absl::Status CheckCacheUpdate(const NodeImport& node, int64_t axis) {
   TensorType most = node.type(0);
   const TensorType& update = node.type(1);
@@ -112,7 +113,7 @@ absl::Status CheckCacheUpdate(const NodeImport& node, int64_t axis) {
                       absl::StrCat(places.ToString(), ", a place a sample"));
 }
 
-// Writes an update into a cache, for each sample from its own place on.
+// Writes an update into a cache, from a position of its own for each sample.
 absl::Status TensorScatter(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -2), node.rank(0)));
@@ -139,7 +140,7 @@ absl::Status TensorScatter(NodeImport& node) {
                         {{"axis", axis}, {"reduction", std::string("none")}}));
 }
 
-// The first elements of each sequence backwards, up to its length.
+// Reverses the first elements of each sequence, up to its length.
 absl::Status ReverseSequence(NodeImport& node) {
   const int64_t time_axis = node.Int("time_axis", 0);
   const int64_t batch_axis = node.Int("batch_axis", 1);

@@ -1,4 +1,5 @@
-// Walks graphs, functions and bodies once, from a list, as they may nest.
+// Walks graphs, functions and bodies once, with a worklist, since they may
+// nest.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/inspect.h"
@@ -10,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/functions.h"
@@ -21,6 +23,7 @@
 #include "graph/onnx/opsets.h"
 #include "graph/onnx/replacements.h"
 #include "graph/onnx/tensor_proto.h"
+#include "graph/onnx/weights.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -64,13 +67,13 @@ std::vector<ModelSummary::Port> PortsOf(const Infos& infos) {
   return ports;
 }
 
-// Bytes that a tensor of this type has; 0 where it is none that is counted.
+// Bytes of a tensor of this type; 0 if its size is unknown.
 int64_t BytesOf(const onnx::TensorProto& tensor, int64_t elements) {
   const std::optional<DType> dtype = DTypeOfOnnx(tensor.data_type());
   return dtype.has_value() ? elements * BitsOf(*dtype) / 8 : 0;
 }
 
-// Saturates: extents come from anywhere.
+// Saturates: extents are untrusted.
 int64_t ElementsOf(const onnx::TensorProto& tensor) {
   constexpr int64_t kMost = int64_t{1} << 50;
   int64_t elements = 1;
@@ -82,7 +85,7 @@ int64_t ElementsOf(const onnx::TensorProto& tensor) {
   return elements;
 }
 
-// Of numbers that are no sizes of anything.
+// Ignores numbers that are no sizes.
 void AddCapped(int64_t number, int64_t& sum) {
   constexpr int64_t kMost = int64_t{1} << 60;
   sum = std::min(kMost, sum + number);
@@ -96,28 +99,31 @@ class Inspector {
   ModelSummary Run() && {
     AddOrigin();
     AddPorts();
-    Visit(model_.graph().node(), opset_, "");
+    VisitGraph(model_.graph(), {nullptr, opset_, ""});
     for (const onnx::FunctionProto& function : model_.functions()) {
-      Visit(function.node(), OpsetOf(function, opset_),
-            absl::StrCat(" in the function ", FunctionName(function)));
+      VisitFunction(function);
     }
-    AddParameters(model_.graph());
     while (!pending_.empty()) {
-      const Body body = std::move(pending_.back());
+      const auto [graph, place] = std::move(pending_.back());
       pending_.pop_back();
-      AddParameters(*body.graph);
-      Visit(body.graph->node(), body.opset, body.place);
+      VisitGraph(*graph, place);
     }
+    AddRecursion();
     AddOps();
     return std::move(summary_);
   }
 
  private:
-  struct Body {
-    const onnx::GraphProto* graph;
-    int opset;
-    std::string place;  // " in then_branch of n"
+  struct Place {
+    const onnx::FunctionProto* function;  // null outside of functions
+    int64_t opset;
+    std::string text;  // " in then_branch of n"; empty for the graph
   };
+
+  void AddFault(absl::string_view where, const absl::Status& status) {
+    if (status.ok()) return;
+    summary_.faults.push_back(absl::StrCat(where, status.message()));
+  }
 
   void AddOrigin() {
     summary_.producer = model_.producer_name();
@@ -130,14 +136,10 @@ class Inspector {
       summary_.opsets.push_back(
           absl::StrCat(DomainText(opset.domain()), " ", opset.version()));
       if (!IsStandardDomain(opset.domain())) continue;
-      opset_ = static_cast<int>(
-          std::clamp<int64_t>(opset.version(), 0, kNewestOpset + 1));
-      if (opset_ < kOldestOpset || opset_ > kNewestOpset) {
-        summary_.opset_fault =
-            absl::StrCat("opset ", opset.version(), ", where ", kOldestOpset,
-                         "..", kNewestOpset, " are read; convert the model");
-      }
+      opset_ = opset.version();
     }
+    AddFault("", StandardOpset(model_).status());
+    AddFault("", functions_.CheckDefinedOnce());
   }
 
   void AddPorts() {
@@ -151,18 +153,35 @@ class Inspector {
     summary_.outputs = PortsOf(model_.graph().output());
   }
 
-  void Visit(const Nodes& nodes, int opset, const std::string& place) {
-    const bool is_inside = !place.empty();
+  void VisitGraph(const onnx::GraphProto& graph, const Place& place) {
+    AddFault(place.text.empty() ? "" : absl::StrCat(place.text.substr(1), ": "),
+             CheckDense(graph));
+    AddParameters(graph);
+    Visit(graph.node(), place);
+  }
+
+  void VisitFunction(const onnx::FunctionProto& function) {
+    const std::string name = FunctionName(function);
+    const int64_t opset = OpsetOf(function, opset_);
+    if (opset != opset_) {
+      AddFault(absl::StrCat("function ", name, ": "), CheckOpset(opset));
+    }
+    Visit(function.node(),
+          {&function, opset, absl::StrCat(" in the function ", name)});
+  }
+
+  void Visit(const Nodes& nodes, const Place& place) {
+    const bool is_inside = !place.text.empty();
     (is_inside ? summary_.nodes_inside : summary_.nodes) += nodes.size();
     for (const onnx::NodeProto& node : nodes) {
       ModelSummary::Op& op = ops_[OpText(node.domain(), node.op_type())];
       ++op.count;
       op.inside += is_inside;
-      CheckNode(node, opset, place);
+      CheckNode(node, place);
       for (const onnx::AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) AddBody(attribute.g(), attribute, node, opset);
+        if (attribute.has_g()) AddBody(attribute.g(), attribute, node, place);
         for (const onnx::GraphProto& graph : attribute.graphs()) {
-          AddBody(graph, attribute, node, opset);
+          AddBody(graph, attribute, node, place);
         }
       }
     }
@@ -170,29 +189,59 @@ class Inspector {
 
   void AddBody(const onnx::GraphProto& graph,
                const onnx::AttributeProto& attribute,
-               const onnx::NodeProto& node, int opset) {
+               const onnx::NodeProto& node, const Place& place) {
     pending_.push_back(
-        {&graph, opset,
-         absl::StrCat(" in ", attribute.name(), " of ", NodeName(node))});
+        {&graph,
+         {place.function, place.opset,
+          absl::StrCat(" in ", attribute.name(), " of ", NodeName(node))}});
   }
 
-  void CheckNode(const onnx::NodeProto& node, int opset,
-                 const std::string& place) {
-    if (functions_.Find(node) != nullptr) return;
+  void CheckNode(const onnx::NodeProto& node, const Place& place) {
+    if (const onnx::FunctionProto* callee = functions_.Find(node)) {
+      if (place.function != nullptr) callers_[callee].insert(place.function);
+      return;
+    }
     const int since =
         IsStandardDomain(node.domain()) ? SinceOpset(node.op_type()) : 0;
-    const bool is_newer = since > opset && opset > 0;
+    const bool is_newer = since > place.opset && place.opset > 0;
     if (!is_newer && IsSupported(node)) return;
     const std::string op = OpText(node.domain(), node.op_type());
     const auto [it, is_first] =
         unsupported_.emplace(op, summary_.unsupported.size());
     if (is_first) {
       summary_.unsupported.push_back(
-          {op, 0, absl::StrCat("node ", NodeName(node), place),
+          {op, 0, absl::StrCat("node ", NodeName(node), place.text),
            is_newer ? absl::StrCat("came with opset ", since) : "",
            is_newer ? "" : ReplacementOf(node.domain(), node.op_type())});
     }
     ++summary_.unsupported[it->second].count;
+  }
+
+  // Kahn (1962), from the functions that call no other: what is left calls
+  // itself, or a function that does.
+  void AddRecursion() {
+    absl::flat_hash_map<const onnx::FunctionProto*, size_t> calls;
+    for (const auto& [callee, callers] : callers_) {
+      for (const onnx::FunctionProto* caller : callers) ++calls[caller];
+    }
+    std::vector<const onnx::FunctionProto*> resolved;
+    for (const onnx::FunctionProto& function : model_.functions()) {
+      if (!calls.contains(&function)) resolved.push_back(&function);
+    }
+    while (!resolved.empty()) {
+      const onnx::FunctionProto* callee = resolved.back();
+      resolved.pop_back();
+      for (const onnx::FunctionProto* caller : callers_[callee]) {
+        if (--calls[caller] == 0) resolved.push_back(caller);
+      }
+    }
+    for (const onnx::FunctionProto& function : model_.functions()) {
+      const auto left = calls.find(&function);
+      if (left == calls.end() || left->second == 0) continue;
+      summary_.faults.push_back(
+          absl::StrCat("function ", FunctionName(function),
+                       ": found recursion; expected functions without it"));
+    }
   }
 
   void AddParameters(const onnx::GraphProto& graph) {
@@ -222,10 +271,13 @@ class Inspector {
 
   const onnx::ModelProto& model_;
   ModelFunctions functions_;
-  int opset_ = 0;
-  std::vector<Body> pending_;
+  int64_t opset_ = 0;
+  std::vector<std::pair<const onnx::GraphProto*, Place>> pending_;
+  absl::flat_hash_map<const onnx::FunctionProto*,
+                      absl::flat_hash_set<const onnx::FunctionProto*>>
+      callers_;
   absl::flat_hash_map<std::string, ModelSummary::Op> ops_;
-  absl::flat_hash_map<std::string, size_t> unsupported_;  // where in the list
+  absl::flat_hash_map<std::string, size_t> unsupported_;  // index in the list
   ModelSummary summary_;
 };
 

@@ -1,4 +1,4 @@
-// What is said of a model without translating it.
+// What is reported about a model without translating it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/inspect.h"
@@ -55,6 +55,14 @@ std::string UnsupportedText(const ModelSummary& summary) {
   return text;
 }
 
+std::string FaultsText(const ModelSummary& summary) {
+  std::string text;
+  for (const std::string& fault : summary.faults) {
+    absl::StrAppend(&text, fault, "\n");
+  }
+  return text;
+}
+
 onnx::ModelProto Branching() {
   return ModelOfText(R"(
     <ir_version: 8, opset_import: ["" : 17, "own" : 1],
@@ -77,7 +85,7 @@ TEST(Inspect, CountsOpsInsideToo) {
   EXPECT_EQ(summary.producer, "maker 2");
   EXPECT_EQ(summary.ir_version, 8);
   EXPECT_EQ(absl::StrJoin(summary.opsets, ", "), "ai.onnx 17, own 1");
-  EXPECT_EQ(summary.opset_fault, "");
+  EXPECT_EQ(FaultsText(summary), "");
   EXPECT_EQ(PortsText(summary.inputs), "x f32[N, 3, ?], c bool[]");
   EXPECT_EQ(PortsText(summary.outputs), "y f32[N, 3]");
   EXPECT_EQ(absl::StrJoin(summary.open_dims, ", "), "N, x.2");
@@ -104,15 +112,67 @@ TEST(Inspect, OpsNewerThanTheModelsOpset) {
             "HardSwish 1: node y: came with opset 14: \n");
 }
 
-// The importer refuses it; what it holds can be said all the same.
+// The importer refuses it, but its contents can be listed.
 TEST(Inspect, AnyOpset) {
   const ModelSummary summary = SummaryOf(ModelOfText(R"(
     <ir_version: 3, opset_import: ["" : 1]>
     agraph (float[3] x) => (float[3] y) { y = Relu(x) }
   )"));
-  EXPECT_EQ(summary.opset_fault,
-            "opset 1, where 7..28 are read; convert the model");
+  EXPECT_EQ(FaultsText(summary),
+            "found opset 1; expected 7..28; convert the model\n");
   EXPECT_EQ(OpsText(summary), "Relu 1/0");
+}
+
+TEST(Inspect, NoOpset) {
+  onnx::ModelProto model = Branching();
+  model.clear_opset_import();
+  EXPECT_EQ(FaultsText(SummaryOf(model)),
+            "found no opset_import; expected one of domain ai.onnx, 7..28, to "
+            "which the op Relu belongs; add it, or export the model again\n");
+}
+
+TEST(Inspect, FunctionsThatTheImporterRefuses) {
+  onnx::ModelProto model = ModelOfText(R"(
+    <ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    agraph (float[3] x) => (float[3] y) { y = own.top(x) }
+    <domain: "own", opset_import: ["" : 17, "own" : 1]>
+    top (a) => (b) { b = own.f(a) }
+    <domain: "own", opset_import: ["" : 17, "own" : 1]>
+    f (a, c) => (b) {
+      b = If (c) <
+        then_branch = t () => (float[3] d) { d = own.g(a) },
+        else_branch = e () => (float[3] d) { d = own.leaf(a) }
+      >
+    }
+    <domain: "own", opset_import: ["" : 17, "own" : 1]>
+    g (a) => (b) { b = own.f(a) }
+    <domain: "own", opset_import: ["" : 29]>
+    leaf (a) => (b) { b = Relu(a) }
+  )");
+  EXPECT_EQ(
+      FaultsText(SummaryOf(model)),
+      "function own.leaf: found opset 29; expected 7..28; convert the model\n"
+      "function own.top: found recursion; expected functions without it\n"
+      "function own.f: found recursion; expected functions without it\n"
+      "function own.g: found recursion; expected functions without it\n");
+  *model.add_functions() = model.functions(3);
+  EXPECT_TRUE(absl::StartsWith(
+      FaultsText(SummaryOf(model)),
+      "function own.leaf: found a second definition; expected one\n"));
+}
+
+TEST(Inspect, SparseInitializers) {
+  onnx::ModelProto model = Branching();
+  model.mutable_graph()->add_sparse_initializer();
+  model.mutable_graph()
+      ->mutable_node(2)
+      ->mutable_attribute(0)
+      ->mutable_g()
+      ->add_sparse_initializer();
+  EXPECT_EQ(FaultsText(SummaryOf(model)),
+            "found sparse initializers; expected dense ones\n"
+            "in then_branch of y: found sparse initializers; expected dense "
+            "ones\n");
 }
 
 TEST(Inspect, TypesThatAreNotRead) {
@@ -145,7 +205,7 @@ TEST(Inspect, ParametersAndTheFilesBeside) {
       *AddWeight(graph, onnx::TensorProto::FLOAT, {4}).add_external_data();
   entry.set_key("location");
   entry.set_value("weights.bin");
-  // What no memory holds, and what is no extent.
+  // More than any memory holds, and an invalid extent.
   AddWeight(graph, onnx::TensorProto::INT64, {1 << 30, 1 << 30, 1 << 30});
   AddWeight(graph, onnx::TensorProto::INT64, {-5, 3});
   const ModelSummary summary = SummaryOf(model);
@@ -167,10 +227,10 @@ TEST(Inspect, SizesThatOverflowAreCapped) {
   EXPECT_EQ(summary.bytes.at("i64"), int64_t{1} << 60);
 }
 
-TEST(Inspect, NoModelIsSaid) {
+TEST(Inspect, BytesThatAreNoModelAreRefused) {
   const absl::Status status = Inspect("no model").status();
-  EXPECT_TRUE(absl::StrContains(
-      status.message(), "found bytes that are no ONNX model, or one cut short"))
+  EXPECT_TRUE(absl::StrContains(status.message(),
+                                "found bytes that are not a whole ONNX model"))
       << status;
 }
 

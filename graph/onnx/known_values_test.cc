@@ -46,7 +46,7 @@ TEST_F(KnownValuesTest, WhatDependsOnAnInputIsUnknown) {
   for (int i = 0; i < 1000; ++i) value = Neg(value);
   EXPECT_EQ(known_.Find(value), nullptr);
   const ValueId shape = *graph_.AddValue({.op = &kShape, .operands = {value}});
-  ASSERT_NE(known_.Find(shape), nullptr);  // the type says it
+  ASSERT_NE(known_.Find(shape), nullptr);  // the type suffices
   EXPECT_EQ(ToInt64s(*known_.Find(shape)), std::vector<int64_t>{2});
   EXPECT_EQ(known_.Find(x), nullptr);
 }

@@ -68,7 +68,7 @@ absl::Status Conv(NodeImport& node) {
   return node.Return(node.Add(kConv, Operands(node), std::move(attributes)));
 }
 
-// Padding that gives the extents asked for by output_shape or auto_pad.
+// Padding that gives the extents of output_shape or auto_pad.
 absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
                         std::vector<int64_t>& output_padding) {
   std::vector<int64_t> shape = node.IntList("output_shape");
@@ -89,7 +89,7 @@ absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
     const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t total = window.strides[i] * (dims[i + 2] - 1) + output_padding[i] +
                     reach - shape[i];
-    // What no element reaches stands at the end.
+    // Positions that no element reaches are at the end.
     if (total < 0) {
       output_padding[i] -= total;
       total = 0;

@@ -1,5 +1,5 @@
-// ONNX's LinearAttention: a matrix for each head that every position changes
-// and reads, one position after the other.
+// ONNX's LinearAttention: a matrix for each head that every position updates
+// and reads, in sequence.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -21,7 +21,7 @@ enum Input { kQueries, kKeys, kValues, kPast, kDecay, kRate };
 // Each position becomes nodes of its own.
 constexpr int64_t kMaxPositions = 1024;
 
-// The rule's own inputs are there, and no others.
+// Checks that exactly the rule's own inputs are present.
 absl::Status CheckRuleInput(const NodeImport& node, Input input,
                             absl::string_view name, bool wanted,
                             absl::string_view rule) {
@@ -80,7 +80,7 @@ absl::Status CheckInputs(const NodeImport& node, const AttentionSizes& s) {
                      "as [batch, heads, size of a key, size of a value]");
 }
 
-// Per position, of an input [batch, positions, numbers]: as [batch, a, b, c].
+// By position, for an input [batch, positions, numbers]: as [batch, a, b, c].
 struct Sequence {
   Expr At(int64_t position) const {
     return x.Sliced(1, position, 1)
@@ -106,7 +106,7 @@ class Recurrence {
     rate_ = Sequence{rate, {rate.dim(-1), 1, 1}};
   }
 
-  // What the position reads of the state that it leaves, [batch, 1, numbers].
+  // The position's result from its new state, [batch, 1, numbers].
   Expr Step(int64_t position, Expr& state) const {
     const Expr key = keys_.At(position);
     Expr value = values_.At(position);
@@ -121,7 +121,7 @@ class Recurrence {
   }
 
  private:
-  // As the standard has it, states are kept in f32.
+  // As in the standard, states are f32.
   static Expr In(Composition& c, Input input) {
     return c.Input(input).Cast(DType::kF32);
   }

@@ -1,4 +1,4 @@
-// ONNX's losses of classes.
+// ONNX's classification losses.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <numeric>
@@ -34,8 +34,8 @@ absl::Status CheckOperands(const NodeImport& node) {
   return absl::OkStatus();
 }
 
-// Of each label how much it counts, or nothing if all count 1. Labels that are
-// ignored, and may be no class, count 0; `kept` says which are not.
+// The weight of each label, or nullopt if all are 1. Ignored labels, which may
+// be no class, have weight 0; `kept` says which are not ignored.
 std::optional<Expr> WeightsOf(Composition& c, Expr labels,
                               std::optional<Expr> kept, DType dtype) {
   std::optional<Expr> weights;
@@ -59,7 +59,7 @@ absl::StatusOr<Expr> Joined(Composition& c, Expr losses,
          weights->Sum(all, /*keep_dims=*/false);
 }
 
-// -weight[label] * log_probabilities[label], joined.
+// -weight[label] * log_probabilities[label], reduced.
 absl::Status SetLoss(Composition& c, Expr log_probabilities) {
   NodeImport& node = c.node();
   Expr labels = c.Input(1);
@@ -77,7 +77,7 @@ absl::Status SetLoss(Composition& c, Expr log_probabilities) {
   const std::optional<Expr> weights =
       WeightsOf(c, labels, kept, losses.dtype());
   if (node.has_input(2)) losses = losses * *weights;
-  // Not a product, as 0 times an infinite loss is none.
+  // Not a product, since 0 times an infinite loss is NaN.
   if (kept.has_value()) {
     losses = Choose(*kept, losses, c.Scalar(losses.dtype(), 0));
   }

@@ -20,15 +20,15 @@ namespace {
 constexpr int kMaxNesting = 100;
 
 absl::Status Parse(const std::string& skeleton, onnx::ModelProto& model) {
-  // ModelSkeleton keeps within an int.
+  // ModelSkeleton stays within an int.
   google::protobuf::io::ArrayInputStream stream(
       skeleton.data(), static_cast<int>(skeleton.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kMaxNesting);
   if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return absl::InvalidArgumentError(
-        "found bytes that are no ONNX model, or one cut short; expected a "
-        "serialised ModelProto");
+        "found bytes that are not a whole ONNX model; expected a serialised "
+        "ModelProto");
   }
   if (!model.has_graph()) {
     return absl::InvalidArgumentError(
@@ -48,7 +48,7 @@ std::string ImportsText(const onnx::ModelProto& model) {
                       " only");
 }
 
-// Without the import nothing says which version of its op a node means.
+// Without an opset import the version of a node's op is unknown.
 absl::Status CheckNoStandardNode(const onnx::ModelProto& model) {
   for (const onnx::NodeProto& node : model.graph().node()) {
     if (!IsStandardDomain(node.domain())) continue;
@@ -60,7 +60,9 @@ absl::Status CheckNoStandardNode(const onnx::ModelProto& model) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> OpsetOf(const onnx::ModelProto& model) {
+}  // namespace
+
+absl::StatusOr<int> StandardOpset(const onnx::ModelProto& model) {
   std::optional<int64_t> version;
   for (const auto& opset : model.opset_import()) {
     if (IsStandardDomain(opset.domain())) version = opset.version();
@@ -69,15 +71,9 @@ absl::StatusOr<int> OpsetOf(const onnx::ModelProto& model) {
     PARTITA_RETURN_IF_ERROR(CheckNoStandardNode(model));
     return 0;
   }
-  if (*version < kOldestOpset || *version > kNewestOpset) {
-    return absl::UnimplementedError(
-        absl::StrCat("found opset ", *version, "; expected ", kOldestOpset,
-                     "..", kNewestOpset, "; convert the model"));
-  }
+  PARTITA_RETURN_IF_ERROR(CheckOpset(*version));
   return static_cast<int>(*version);
 }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<ModelFile>> ParseModelFile(
     std::shared_ptr<const MappedFile> file) {
@@ -96,7 +92,7 @@ absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
     std::shared_ptr<const MappedFile> file) {
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ModelFile> model,
                            ParseModelFile(std::move(file)));
-  PARTITA_ASSIGN_OR_RETURN(model->opset, OpsetOf(model->proto));
+  PARTITA_ASSIGN_OR_RETURN(model->opset, StandardOpset(model->proto));
   return model;
 }
 

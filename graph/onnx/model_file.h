@@ -18,19 +18,23 @@ namespace partita {
 struct ModelFile {
   std::shared_ptr<const MappedFile> file;
   onnx::ModelProto proto;
-  int opset = 0;  // 0 where it is not known
+  int opset = 0;  // 0 if unknown
 };
 
-// Of any opset. Errors: InvalidArgument for bytes that are no model; none
-// repeats the path.
+// Of any opset. InvalidArgument for bytes that are not a model; messages do not
+// repeat the path.
 absl::StatusOr<std::unique_ptr<ModelFile>> ParseModelFile(
     std::shared_ptr<const MappedFile> file);
 
-// The same, with an opset that is read. Errors besides: InvalidArgument for
-// nodes of the standard whose opset the model does not name; Unimplemented for
-// an opset that is too old or too new.
+// The same, with a supported opset. Further errors: InvalidArgument for nodes
+// of the standard without an opset; Unimplemented for an opset that is too old
+// or too new.
 absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
     std::shared_ptr<const MappedFile> file);
+
+// The standard's opset in the model; 0 if no node of its graph is of the
+// standard. The errors are those of ReadModelFile.
+absl::StatusOr<int> StandardOpset(const onnx::ModelProto& model);
 
 }  // namespace partita
 

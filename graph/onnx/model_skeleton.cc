@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-// The messages on the way to a raw_data, by the field numbers of onnx.proto.
+// The messages on the path to a raw_data, by the field numbers of onnx.proto.
 struct Message;
 struct Way {
   uint64_t field = 0;
@@ -18,7 +18,7 @@ struct Way {
 struct Message {
   Way ways[4];
 };
-// Graphs hold nodes, whose attributes hold tensors and graphs.
+// Graphs contain nodes, whose attributes contain tensors and graphs.
 extern const Message kGraph;
 constexpr Message kTensor = {{{9, nullptr}}};
 constexpr Message kAttribute = {
@@ -34,7 +34,7 @@ constexpr int kMaxTagBytes = 5;
 constexpr int kLengthBytes = 5;
 constexpr int kMaxVarintBytes = 10;
 constexpr size_t kMaxSkeleton = INT_MAX;  // protobuf's own limit
-constexpr int kMaxNesting = 100;          // of messages; protobuf's own, too
+constexpr int kMaxNesting = 100;          // of messages; also protobuf's
 
 const Way* FindWay(const Message& message, uint64_t field) {
   for (const Way& way : message.ways) {
@@ -47,7 +47,7 @@ class Walker {
  public:
   explicit Walker(absl::string_view model) : model_(model) {}
 
-  // False if the bytes are no message, nest too deep, or the copy grows too
+  // False if the bytes are not a message, nest too deep, or the copy grows too
   // large.
   bool Copy(const Message& message, size_t end) {
     if (++nesting_ > kMaxNesting) return false;
@@ -90,8 +90,7 @@ class Walker {
     return good && out_.size() <= kMaxSkeleton;
   }
 
-  // ONNX has no group: what one holds is nothing that anybody reads, whatever
-  // its field numbers.
+  // ONNX has no groups: nobody reads their fields, whatever their numbers.
   const Way* WayOn(const Message& message, uint64_t field) const {
     return open_groups_ == 0 ? FindWay(message, field) : nullptr;
   }
@@ -118,7 +117,7 @@ class Walker {
     return out_.size() <= kMaxSkeleton;
   }
 
-  // As protobuf reads it: bits above 32 are dropped.
+  // Like protobuf, drops bits above 32.
   std::optional<uint32_t> Tag(size_t end) {
     const std::optional<uint64_t> number = Varint(end, kMaxTagBytes);
     if (!number.has_value()) return std::nullopt;
@@ -126,7 +125,7 @@ class Walker {
     return tag >> 3 == 0 ? std::nullopt : std::optional<uint32_t>(tag);
   }
 
-  // Moves behind the number; nothing if it is cut short or too long.
+  // Moves past the number; nullopt if it is truncated or too long.
   std::optional<uint64_t> Varint(size_t end, int max_bytes = kMaxVarintBytes) {
     uint64_t value = 0;
     for (int i = 0; i < max_bytes && at_ < end; ++i) {
@@ -137,7 +136,7 @@ class Walker {
     return std::nullopt;
   }
 
-  // Behind a number that Varint has read.
+  // The position after a number that Varint has read.
   size_t AfterVarint(size_t at) const {
     while (static_cast<unsigned char>(model_[at]) >= 128) ++at;
     return at + 1;
@@ -155,7 +154,7 @@ class Walker {
     out_.append(bytes, sizeof(bytes));
   }
 
-  // A varint of fixed width, so that what follows need not move.
+  // A varint of fixed width, so that the following bytes need not move.
   void SetLength(size_t length_at) {
     size_t length = out_.size() - length_at - kLengthBytes;
     for (int i = 0; i < kLengthBytes; ++i) {
@@ -168,7 +167,7 @@ class Walker {
 
   absl::string_view model_;
   size_t at_ = 0;
-  int open_groups_ = 0;  // of the message that is being copied
+  int open_groups_ = 0;  // in the message that is being copied
   int nesting_ = 0;
   std::string out_;
 };
@@ -179,8 +178,8 @@ absl::StatusOr<std::string> ModelSkeleton(absl::string_view model) {
   Walker walker(model);
   if (walker.Copy(kModel, model.size())) return walker.Take();
   return absl::InvalidArgumentError(
-      "found bytes that are no ONNX model, or one cut short; expected a "
-      "serialised ModelProto of at most 2 GiB beside its weights");
+      "found bytes that are not a whole ONNX model; expected a serialised "
+      "ModelProto of at most 2 GiB beside its weights");
 }
 
 std::optional<RawRange> DecodeRawRange(absl::string_view raw_data) {

@@ -20,14 +20,14 @@ struct RawRange {
 };
 
 // A copy of a serialised ModelProto in which every raw_data of an initializer
-// and of a node's tensor attribute, in functions and branches too, says where
-// in `model` its bytes lie, instead of holding them; DecodeRawRange reads it.
-// All other bytes stay as they are, so protobuf parses the copy if it parses
-// the model. Every range is inside `model`. Errors: InvalidArgument for bytes
-// that are no protobuf message.
+// and of a node's tensor attribute, in functions and branches too, is replaced
+// by the location of its bytes in `model`; DecodeRawRange reads it. All other
+// bytes are unchanged, so protobuf parses the copy if it parses the model.
+// Every range is inside `model`. InvalidArgument for bytes that are not a
+// protobuf message.
 absl::StatusOr<std::string> ModelSkeleton(absl::string_view model);
 
-// Nothing if the text is none that ModelSkeleton wrote.
+// Nullopt if ModelSkeleton did not write the text.
 std::optional<RawRange> DecodeRawRange(absl::string_view raw_data);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What the skeleton of a model keeps, and where it says that weights lie.
+// What the skeleton of a model keeps, and its locations of weights.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/model_skeleton.h"
@@ -33,7 +33,7 @@ onnx::ModelProto Weighted() {
   return model;
 }
 
-// All of them, with what they hold there.
+// All of them, with their raw_data.
 std::vector<std::pair<onnx::TensorProto*, std::string>> TensorsOf(
     onnx::ModelProto& model) {
   onnx::GraphProto& graph = *model.mutable_graph();
@@ -53,7 +53,7 @@ std::string BytesAt(const std::string& bytes, const std::string& raw_data) {
   return range.has_value() ? bytes.substr(range->offset, range->size) : "none";
 }
 
-TEST(ModelSkeleton, SaysWhereWeightsLieAndKeepsTheRest) {
+TEST(ModelSkeleton, LocatesWeightsAndKeepsTheRest) {
   const onnx::ModelProto model = Weighted();
   const std::string bytes = model.SerializeAsString();
   const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
@@ -61,14 +61,14 @@ TEST(ModelSkeleton, SaysWhereWeightsLieAndKeepsTheRest) {
   EXPECT_LT(skeleton->size(), 300u);
   onnx::ModelProto parsed;
   ASSERT_TRUE(parsed.ParseFromString(*skeleton));
-  for (const auto& [tensor, held] : TensorsOf(parsed)) {
-    EXPECT_EQ(BytesAt(bytes, tensor->raw_data()), held);
-    tensor->set_raw_data(held);
+  for (const auto& [tensor, content] : TensorsOf(parsed)) {
+    EXPECT_EQ(BytesAt(bytes, tensor->raw_data()), content);
+    tensor->set_raw_data(content);
   }
   EXPECT_EQ(parsed.SerializeAsString(), bytes);
 }
 
-TEST(ModelSkeleton, BytesCutShortAreRefusedOrShorterMessages) {
+TEST(ModelSkeleton, TruncatedBytesAreRefusedOrShorterMessages) {
   const std::string bytes = Weighted().SerializeAsString();
   for (size_t size = 0; size < bytes.size(); ++size) {
     const std::string cut = bytes.substr(0, size);
@@ -79,7 +79,7 @@ TEST(ModelSkeleton, BytesCutShortAreRefusedOrShorterMessages) {
 
 TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
   for (const std::string& bytes : {
-           std::string("\x3a\x05", 2),  // a graph of 5 bytes: none
+           std::string("\x3a\x05", 2),  // a graph of 5 bytes, which are missing
            std::string("\x3a\x02\x2a\x05"
                        "12345",
                        9),              // longer than its graph
@@ -88,10 +88,10 @@ TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
            std::string(11, '\xff'),     // an endless number
            std::string("\x09"
                        "1234",
-                       5),                      // 8 bytes: 4
+                       5),                      // 8 bytes of 4
            std::string("\xa4\x06", 2),          // the end of no group
            std::string("\xa3\x06\x08\x01", 4),  // a group without an end
-           std::string("\x3a\x02\xa3\x06", 4),  // or one behind its graph's
+           std::string("\x3a\x02\xa3\x06", 4),  // or one after its graph's
            std::string("\x3a\x80\x80\x80\x80\x80\x00", 7),  // a long length
        }) {
     EXPECT_FALSE(ModelSkeleton(bytes).ok()) << testing::PrintToString(bytes);
@@ -99,7 +99,7 @@ TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
 }
 
 TEST(ModelSkeleton, UnknownFieldsAndGroupsStay) {
-  // Field 100 as a group that holds a number, then field 101 of 32 bits.
+  // Field 100 as a group with a number, then field 101 of 32 bits.
   const std::string bytes(
       "\xa3\x06\x08\x01\xa4\x06\xad\x06"
       "1234",
@@ -109,7 +109,7 @@ TEST(ModelSkeleton, UnknownFieldsAndGroupsStay) {
   EXPECT_EQ(*skeleton, bytes);
 }
 
-// protobuf parses none either.
+// protobuf parses none of them either.
 TEST(ModelSkeleton, GraphsInsideGraphsWithoutEndAreRefused) {
   onnx::GraphProto graph;
   for (int i = 0; i < 200; ++i) {
@@ -122,7 +122,7 @@ TEST(ModelSkeleton, GraphsInsideGraphsWithoutEndAreRefused) {
   EXPECT_FALSE(ModelSkeleton(model.SerializeAsString()).ok());
 }
 
-// What would be a graph elsewhere is a field of a group that nobody reads: its
+// A field of a group that would be a graph elsewhere: nobody reads it, so its
 // bytes need not be a message.
 TEST(ModelSkeleton, FieldsOfGroupsAreNotRead) {
   const std::string bytes("\xa3\x06\x3a\x01\xff\xa4\x06", 7);

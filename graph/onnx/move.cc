@@ -82,7 +82,8 @@ absl::Status Split(NodeImport& node) {
   return absl::OkStatus();
 }
 
-// What a slice takes along one axis, with numpy's clamping.
+// The elements of a slice along one axis. As in the standard, and unlike NumPy,
+// a start before the axis is its first element for negative steps too.
 struct Taken {
   int64_t start;
   int64_t size;
@@ -97,11 +98,13 @@ Taken Take(int64_t start, int64_t end, int64_t step, int64_t extent) {
     return {start, span / step + (span % step != 0)};
   }
   // Very negative ends mean "past the first element", also after wrapping.
-  start = std::clamp<int64_t>(wrap(start), -1, extent - 1);
+  if (extent == 0) return {0, 0};
+  start = std::clamp<int64_t>(wrap(start), 0, extent - 1);
   end = std::clamp<int64_t>(wrap(end), -1, extent - 1);
   const int64_t span = std::max<int64_t>(0, start - end);
-  if (span == 0 || start < 0) return {0, 0};
-  // -step may not be representable, and any step beyond the extent takes one.
+  if (span == 0) return {0, 0};
+  // -step may not be representable, and any step above the extent takes one
+  // element.
   const int64_t stride = step < -extent ? extent : -step;
   return {start, span / stride + (span % stride != 0)};
 }
@@ -154,7 +157,7 @@ absl::Status Slice(NodeImport& node) {
         Take(spec.starts[i], spec.ends[i], spec.steps[i], dims[axis]);
     starts[axis] = taken.start;
     sizes[axis] = taken.size;
-    // One element or none: the step is never taken.
+    // With one element or none, the step has no effect.
     steps[axis] = taken.size > 1 ? spec.steps[i] : 1;
   }
   return node.Return(node.Add(kSlice, {node.input(0)},
@@ -173,7 +176,7 @@ absl::StatusOr<Number> PadValue(NodeImport& node) {
   return GetNumber(*value, 0);
 }
 
-// What negative pads leave of a dimension goes on from its other end.
+// What negative pads leave of a dimension wraps around to its other end.
 absl::Status Wrapped(NodeImport& node, const Ints& before, const Ints& after) {
   Composition c(node);
   Expr y = c.Input(0);
@@ -234,8 +237,8 @@ absl::Status Pad(NodeImport& node) {
                                {"value", value}}));
 }
 
-// The middle of the operand, or the operand in the middle of zeros; where
-// halves are uneven, the end has one more.
+// The middle of the operand, or the operand in the middle of zeros; if halves
+// are uneven, the end has one more.
 absl::Status CenterCropPad(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Ints shape, node.Ints(1, "shape"));
   Ints axes = node.IntList("axes");

@@ -1,5 +1,4 @@
-// Attributes that change nothing: which values are taken, and what is said of
-// those that would change something.
+// Attributes without an effect: accepted values, and messages for others.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
@@ -39,7 +38,7 @@ HostTensor Sequence(const Shape& dims) {
   return tensor;
 }
 
-// The op on x, with what else it needs as constants. The last node of the model
+// The op on x, with its other operands as constants. The last node of the model
 // is the op's.
 SketchedModel ModelOf(const std::string& op, int x_type = Proto::FLOAT) {
   const HostTensor two = HostTensor::Of<float>({2}, {1, 3});
@@ -102,7 +101,7 @@ struct Case {
   std::string op;
   std::string name;
   std::vector<SetAttribute> neutral;
-  // With what is said: "found attribute " and "; expected " apart.
+  // Compares the text between "found attribute " and "; expected ".
   SetAttribute other = nullptr;
   std::string found = "";
   std::string expected = "";
@@ -207,7 +206,7 @@ TEST(NeutralAttributes, EachHasACase) {
   EXPECT_EQ(cases, table);
 }
 
-// The same value means another thing for another type.
+// The same value has another meaning for another type.
 TEST(NeutralAttributes, AStashTypeIsF32OrTheOperandsOwn) {
   const auto with = [](int x_type, int64_t stash_type) {
     return SketchedModel(21)

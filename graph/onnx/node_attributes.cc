@@ -1,4 +1,4 @@
-// The one table of attributes that change nothing here, and its rules.
+// The table of attributes without an effect here, and its rules.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/node_attributes.h"
@@ -23,7 +23,7 @@ using onnx::AttributeProto;
 bool Always(const NodeImport&, const AttributeProto&) { return true; }
 bool Never(const NodeImport&, const AttributeProto&) { return false; }
 
-// Writers of old files left the type out.
+// Old files lack the type.
 bool HasType(const AttributeProto& value, AttributeProto::AttributeType type) {
   return value.type() == type || value.type() == AttributeProto::UNDEFINED;
 }
@@ -33,20 +33,21 @@ bool IsInt(const NodeImport&, const AttributeProto& value) {
   return HasType(value, AttributeProto::INT) && value.i() == neutral;
 }
 
-// Casts to 8-bit floats saturate and round by attributes; here are none.
+// Attributes define how casts to 8-bit floats saturate and round; there are
+// none here.
 bool CastsToNoSmallFloat(const NodeImport&, const AttributeProto&) {
   return true;
 }
 
-// Statistics and products are computed in f32 or, of f64, in f64: to ask for
-// the operand's own type asks for no more.
+// Statistics and products are computed in f32 or, for f64, in f64, so the
+// operand's own type is always available.
 bool IsStashType(const NodeImport& node, const AttributeProto& value) {
   if (!HasType(value, AttributeProto::INT)) return false;
   return value.i() == onnx::TensorProto::FLOAT ||
          DTypeOfOnnx(value.i()) == node.type(0).dtype;
 }
 
-// The standard gives it a meaning for 16-bit floats alone.
+// The standard defines it for 16-bit floats only.
 bool IsRangeStashType(const NodeImport& node, const AttributeProto& value) {
   const DType dtype = node.type(0).dtype;
   return (dtype != DType::kF16 && dtype != DType::kBF16) ||
@@ -60,7 +61,7 @@ constexpr char kInference[] = "a model exported for inference";
 constexpr char kDense[] = "a dense tensor of numbers";
 
 constexpr NeutralAttribute kRows[] = {
-    // Up to opset 6 it said what training_mode says.
+    // Up to opset 6 it means what training_mode means.
     {"BatchNormalization", "is_test", IsInt<1>, kInference},
     {"BatchNormalization", "spatial", IsInt<1>, "1: a statistic per channel"},
     {"Cast", "round_mode", CastsToNoSmallFloat, ""},
@@ -71,16 +72,16 @@ constexpr NeutralAttribute kRows[] = {
     {"Constant", "value_string", Never, kDense},
     {"Constant", "value_strings", Never, kDense},
     {"Dropout", "is_test", IsInt<1>, kInference},
-    // Of training, up to opset 11: what is exported so is for inference.
+    // For training, up to opset 11; such exports are for inference.
     {"Dropout", "ratio", Always, ""},
-    // Up to opset 6, and always since.
+    // Up to opset 6; always the case since.
     {"Gemm", "broadcast", Always, ""},
     {"GroupNormalization", "stash_type", IsStashType, kStashType},
     {"LayerNormalization", "stash_type", IsStashType, kStashType},
     {"RMSNormalization", "stash_type", IsStashType, kStashType},
     {"Range", "stash_type", IsRangeStashType,
      "1 (f32) or the type of the operands: 16-bit floats are added up in f64"},
-    // Sorted results serve both.
+    // Sorted results are always valid.
     {"TopK", "sorted", Always, ""},
 };
 
@@ -92,7 +93,7 @@ const NeutralAttribute* FindNeutral(absl::string_view op_type,
   return nullptr;
 }
 
-// "alpha, beta" of the attributes that the op may have here.
+// "alpha, beta": the attributes that the op may have here.
 std::string KnownNames(const ConverterRow& row) {
   std::vector<std::string> names =
       absl::StrSplit(row.attributes, ' ', absl::SkipEmpty());
@@ -106,7 +107,7 @@ std::string KnownNames(const ConverterRow& row) {
   return absl::StrJoin(names, ", ");
 }
 
-// "saturate = 0", where the value is short.
+// "saturate = 0", if the value is short.
 std::string Text(const AttributeProto& value) {
   switch (value.type()) {
     case AttributeProto::INT:

@@ -1,4 +1,4 @@
-// Which attributes a node may have, and which values change nothing here.
+// Which attributes a node may have, and which values have no effect here.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_NODE_ATTRIBUTES_H_
@@ -15,23 +15,24 @@ namespace partita {
 struct NeutralAttribute {
   const char* op_type;
   const char* name;
-  // The node computes the same with this value as without the attribute.
+  // True if the node computes the same with this value as without the
+  // attribute.
   bool (*changes_nothing)(const NodeImport& node,
                           const onnx::AttributeProto& value);
-  const char* expected;  // of a value that would change something
+  const char* expected;  // for a value with an effect
 };
 
 absl::Span<const NeutralAttribute> NeutralAttributes();
 
-// The row names the attribute among those that its converter reads.
+// True if the row lists the attribute among those that its converter reads.
 bool ReadsAttribute(const ConverterRow& row, absl::string_view name);
 
-// Before the conversion: each attribute of the node is there once, and is one
-// that its converter reads or one whose value changes nothing here.
+// Before the conversion: each attribute of the node occurs once, and either its
+// converter reads it or its value has no effect here.
 absl::Status CheckAttributes(const NodeImport& node, const ConverterRow& row);
 
-// After it: the converter found each attribute of the kind that it asked for,
-// and asked for all that the node has.
+// After it: each attribute had the kind that the converter asked for, and the
+// converter asked for all of the node's attributes.
 absl::Status CheckAttributesRead(const NodeImport& node,
                                  const ConverterRow& row);
 

@@ -1,5 +1,5 @@
-// What imported nodes mean where the standard has corners, and which of them
-// are refused, word for word.
+// Imported nodes in the standard's corner cases, and exact messages of
+// refusals.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -178,7 +178,7 @@ TEST(NodeChecks, StaleShapesAreWarnedOfOrRefused) {
   EXPECT_EQ(
       Relu(13).Output("y", Proto::FLOAT, {6}).Run({}, {.strict_types = true}),
       "output y (node n): found f32[2, 3]; expected f32[6], as the model "
-      "declares it; mend the declaration or the node");
+      "declares it; fix the declaration or the node");
 }
 
 TEST(NodeChecks, StaleValuesBetweenNodesToo) {
@@ -199,16 +199,16 @@ TEST(NodeChecks, StaleValuesBetweenNodesToo) {
             "model declares it; goes on with what the nodes compute");
   EXPECT_EQ(model.Run(zeros, {.strict_types = true}),
             "value y (node n): found f32[2, 3]; expected f32[7, 3], as the "
-            "model declares it; mend the declaration or the node");
+            "model declares it; fix the declaration or the node");
 }
 
 TEST(NodeChecks, DeclaredElementTypesOfOutputsAgree) {
   EXPECT_EQ(Relu(13).Output("y", Proto::INT64, {2, 3}).Run(),
             "output y (node n): found f32[2, 3]; expected i64[2, 3], as the "
-            "model declares it; mend the declaration or the node");
+            "model declares it; fix the declaration or the node");
   EXPECT_EQ(Relu(13).Output("y", Proto::STRING, {2, 3}).Run(),
             "output y (node n): found f32[2, 3]; expected element type 8[2, "
-            "3], as the model declares it; mend the declaration or the node");
+            "3], as the model declares it; fix the declaration or the node");
 }
 
 TEST(NodeChecks, DeclaredExtentsAreNotBelowMinusOne) {

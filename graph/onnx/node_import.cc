@@ -21,7 +21,7 @@
 namespace partita {
 namespace {
 
-// Shape arithmetic is small; a value beyond this is data, not a shape.
+// Shape arithmetic is small; a larger value is data, not a shape.
 constexpr int64_t kMaxKnownElements = 1 << 20;
 
 bool ReadsTypeOnly(const OpView& op) { return op.is(kShape) || op.is(kSize); }
@@ -29,7 +29,7 @@ bool ReadsTypeOnly(const OpView& op) { return op.is(kShape) || op.is(kSize); }
 }  // namespace
 
 const HostTensor* KnownValues::Find(ValueId value) {
-  // A stack of its own, as models nest deeper than calls may.
+  // An explicit stack, since models may nest deeper than calls.
   std::vector<ValueId> pending = {value};
   while (!pending.empty()) {
     const ValueId next = pending.back();
@@ -97,7 +97,7 @@ void KnownValues::Evaluate(const OpView& op) {
   absl::StatusOr<std::vector<HostTensor>> results = EvaluateNode(op, operands);
   for (int i = 0; i < op.num_results(); ++i) {
     std::unique_ptr<HostTensor>& computed = computed_[op.result(i).id()];
-    if (!results.ok()) continue;  // told when the graph is verified
+    if (!results.ok()) continue;  // reported when the graph is verified
     bytes_ += op.result_type(i).num_bytes();
     computed = std::make_unique<HostTensor>(std::move((*results)[i]));
   }
@@ -209,7 +209,7 @@ const onnx::AttributeProto* NodeImport::Attr(absl::string_view name) {
 const onnx::AttributeProto* NodeImport::AttrOfType(absl::string_view name,
                                                    int type) {
   const onnx::AttributeProto* attribute = Attr(name);
-  // Writers of old files left the type out.
+  // Old files lack the type.
   if (attribute == nullptr || attribute->type() == type ||
       attribute->type() == onnx::AttributeProto::UNDEFINED) {
     return attribute;

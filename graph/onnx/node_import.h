@@ -1,4 +1,4 @@
-// One ONNX node while it is translated: what a converter reads and writes.
+// One ONNX node during its translation: the interface for converters.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_NODE_IMPORT_H_
@@ -29,16 +29,16 @@ namespace partita {
 
 class WeightFiles;
 
-// Values that are known while importing, because they depend on constants and
-// static shapes only. Shapes that a model computes are read off them.
+// Values that are known at import, because they depend only on constants and
+// static shapes. Computed shapes are read from them.
 class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph) {}
-  // The value's elements, or null if they depend on an input, are more than a
-  // shape has, or would be more in all than kMaxBytes. The tensor lives as long
-  // as this object; nothing is computed twice.
+  // The value's elements; null if they depend on an input, are more than a
+  // shape's, or would exceed kMaxBytes in total. The tensor lives as long as
+  // this object; nothing is computed twice.
   const HostTensor* Find(ValueId value);
-  // The names of the graph's inputs whose elements the value depends on.
+  // The names of the graph inputs that decide the value's elements.
   std::vector<std::string> DecidingInputs(ValueId value) const;
 
   static constexpr int64_t kMaxBytes = int64_t{64} << 20;
@@ -48,17 +48,17 @@ class KnownValues {
   bool IsSettled(ValueId value) const;
   const HostTensor* At(ValueId value) const;
   bool MayCompute(ValueId value) const;
-  // Settles the value, or adds to `pending` what must be settled before.
+  // Computes the value, or adds to `pending` the values that it needs first.
   void Advance(ValueId value, std::vector<ValueId>& pending);
   void Evaluate(const OpView& op);
 
   const Graph& graph_;
-  // Null for what is not known.
+  // Null if unknown.
   absl::flat_hash_map<ValueId, std::unique_ptr<HostTensor>> computed_;
   int64_t bytes_ = 0;
 };
 
-// Converters ask for attributes by name, so that none is ignored in silence
+// Converters ask for attributes by name, so that none is ignored silently
 // (node_attributes.h).
 class NodeImport {
  public:
@@ -71,7 +71,7 @@ class NodeImport {
         weights_(weights) {}
 
   const onnx::NodeProto& node() const { return node_; }
-  // Its name, or that of its first result, as the graph has it.
+  // Its name, or that of its first result, as in the graph.
   std::string name() const;
   int opset() const { return scope_.opset(); }
   Graph& graph() { return graph_; }
@@ -80,9 +80,9 @@ class NodeImport {
   // --- operands ---
   int num_inputs() const;
   int num_outputs() const;
-  // An optional input may be absent in the middle: an empty name.
+  // An optional input may be missing in the middle: an empty name.
   bool has_input(int i) const;
-  bool has_output(int i) const;  // named, so perhaps read
+  bool has_output(int i) const;  // named, so it may be read
   ValueId input(int i) const;
   const TensorType& type(int i) const;
   int rank(int i) const { return type(i).rank(); }
@@ -97,7 +97,7 @@ class NodeImport {
   // --- attributes ---
   bool has_attr(absl::string_view name) const;
   int64_t Int(absl::string_view name, int64_t otherwise);
-  // 0 or 1: what others mean by another value differs.
+  // 0 or 1: other programs disagree about other values.
   bool Flag(absl::string_view name, bool otherwise);
   double Float(absl::string_view name, double otherwise);
   std::string String(absl::string_view name, absl::string_view otherwise);
@@ -105,11 +105,11 @@ class NodeImport {
   std::vector<double> FloatList(absl::string_view name);
   std::vector<std::string> StringList(absl::string_view name);
   const onnx::AttributeProto* Attr(absl::string_view name);
-  // An attribute that is one of a few words; InvalidArgument for another.
+  // An attribute with a few possible words; InvalidArgument for another.
   absl::StatusOr<std::string> Choice(
       absl::string_view name, absl::string_view otherwise,
       absl::Span<const absl::string_view> choices);
-  // What the calls above found first: another kind of value, or no flag.
+  // The first error of the calls above: another kind of value, or not a flag.
   const absl::Status& misread() const { return misread_; }
   bool has_asked(absl::string_view name) const {
     return asked_.contains(std::string(name));
@@ -127,15 +127,15 @@ class NodeImport {
                                   absl::Span<const int64_t> shape);
   // Names output `i` of the node.
   absl::Status Set(int i, ValueId value);
-  // Set(0, value), passing an error on: what most converters end with.
+  // Set(0, value), passing an error on: the end of most converters.
   absl::Status Return(absl::StatusOr<ValueId> value);
 
-  // axis in 0..rank-1; InvalidArgument if it is out of range, or named twice.
+  // axis in 0..rank-1; InvalidArgument if it is out of range, or repeated.
   absl::StatusOr<int64_t> Axis(int64_t axis, int rank) const;
   absl::StatusOr<std::vector<int64_t>> Axes(std::vector<int64_t> axes,
                                             int rank) const;
 
-  // Where the tensors of attributes lie.
+  // The files with the tensors of attributes.
   WeightFiles& weights() { return weights_; }
 
   // "Resize (node up3): found FOUND; expected EXPECTED".
@@ -157,22 +157,22 @@ class NodeImport {
   absl::Status misread_;
 };
 
-// A node's name, or that of its first output that has one.
+// A node's name, or that of its first output with a name.
 std::string NodeName(const onnx::NodeProto& node);
 
 using Converter = absl::Status (*)(NodeImport&);
 
-// For ops of any number of operands: at least one, and none is left out.
+// For ops with any number of operands: at least one, and none missing.
 constexpr int kEvery = -1;
 
 // One ONNX op. A family's file defines its rows; converters.cc joins them.
 struct ConverterRow {
   const char* op_type;
   Converter convert;
-  int required_inputs;  // the converter reads these without asking; or kEvery
-  int outputs = 1;      // at most; kAnyNumber: the converter looks itself
-  // The attributes that it asks for, separated by spaces. Others are
-  // node_attributes.h's.
+  int required_inputs;  // the converter reads these without checking; or kEvery
+  int outputs = 1;      // at most; kAnyNumber: the converter checks
+  // The attributes that it reads, separated by spaces. node_attributes.h has
+  // others.
   const char* attributes = "";
 };
 

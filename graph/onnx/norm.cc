@@ -14,8 +14,8 @@
 namespace partita {
 namespace {
 
-// By the statistics of the operand itself; the running ones, which the node
-// gives too, come nearer to them.
+// With the statistics of the operand, to which the running ones, also outputs
+// of the node, move.
 absl::Status TrainedBatchNorm(NodeImport& node, double epsilon,
                               double momentum) {
   Composition c(node);
@@ -68,7 +68,7 @@ absl::StatusOr<ValueId> Expanded(NodeImport& node, ValueId value,
       {{"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
 }
 
-// Extents of 1 and missing outer ones may grow to those of `shape`.
+// Extents of 1 and missing outer ones may expand to those of `shape`.
 bool MayExpand(const Shape& dims, const Shape& shape) {
   if (dims.size() > shape.size()) return false;
   const size_t missing = shape.size() - dims.size();
@@ -78,12 +78,12 @@ bool MayExpand(const Shape& dims, const Shape& shape) {
   return true;
 }
 
-// What statistics are kept in.
+// The dtype of statistics.
 DType AtLeastF32(DType dtype) {
   return dtype == DType::kF64 ? dtype : DType::kF32;
 }
 
-// A scale or bias that also varies over what is not normalised.
+// A scale or bias that also varies over dimensions that are not normalised.
 absl::Status ScaledOutside(NodeImport& node, const Attributes& attributes,
                            const Shape& normalised) {
   const DType dtype = node.type(1).dtype;
@@ -118,8 +118,8 @@ Expr InverseScale(Expr x, const std::vector<int64_t>& axes, double epsilon) {
   return (sum / count + epsilon).Apply(kSqrt).Apply(kReciprocal);
 }
 
-// The mean and one over the deviation, in the type of statistics, which
-// NeutralAttributes() lets be f32 or the type of the operand.
+// The mean and the inverse of the deviation, in the type of statistics, which
+// NeutralAttributes() allows to be f32 or the operand's type.
 absl::Status SetStatistics(NodeImport& node, int64_t axis) {
   const DType stash = *DTypeOfOnnx(node.Int("stash_type", 1));
   const std::vector<int64_t> axes = AxesFrom(axis, node.rank(0));
@@ -168,8 +168,7 @@ absl::Status CheckRmsNorm(const NodeImport& node) {
 }
 
 // x / sqrt(mean of squares + epsilon), rounded to the type of x, times a scale.
-// Of f32 it is one op, if the scale has no other extents than what is
-// normalised.
+// For f32 it is one op, if the scale has only the normalised extents.
 absl::Status RmsNorm(NodeImport& node) {
   PARTITA_RETURN_IF_ERROR(CheckRmsNorm(node));
   const DType dtype = node.type(0).dtype;
@@ -193,8 +192,8 @@ absl::Status RmsNorm(NodeImport& node) {
   return c.Return((x * inverse).Cast(dtype).Cast(scale.dtype()) * scale);
 }
 
-// Up to opset 20 scale and bias have an element for each group, and since then
-// for each channel.
+// Up to opset 20 scale and bias have an element for each group, since then for
+// each channel.
 absl::StatusOr<ValueId> PerChannel(NodeImport& node, int input,
                                    int64_t groups) {
   const Shape& dims = node.type(input).dims;
@@ -234,7 +233,7 @@ absl::Status LpNorm(NodeImport& node) {
                               {{"axis", axis}, {"p", node.Int("p", 2)}}));
 }
 
-// Until opset 12 the operand is seen as a matrix that is cut at the axis.
+// Until opset 12 the operand is a matrix, split at the axis.
 absl::StatusOr<ValueId> OverFlattened(NodeImport& node, const OpDef& op,
                                       int64_t axis) {
   const Shape dims = node.type(0).dims;
@@ -262,7 +261,7 @@ absl::Status AlongAxis(NodeImport& node) {
   return node.Return(node.Add(op, {node.input(0)}, {{"axis", axis}}));
 }
 
-// (x - mean) / sqrt(mean((x - mean)^2) + 1e-9), as ONNX's function body has it.
+// (x - mean) / sqrt(mean((x - mean)^2) + 1e-9), as in ONNX's function body.
 absl::Status MeanVarianceNorm(NodeImport& node) {
   std::vector<int64_t> axes = node.IntList("axes");
   if (axes.empty()) axes = {0, 2, 3};

@@ -1,4 +1,4 @@
-// By the parser of the ONNX library that Debian ships.
+// Uses the parser of Debian's ONNX library.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/onnx_text.h"

@@ -1,4 +1,4 @@
-// Functions wait in a list, as calls may nest deeper than the stack.
+// Functions are in a worklist, since calls may nest deeper than the stack.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/op_check.h"
@@ -24,7 +24,7 @@ void CountOps(const onnx::GraphProto& body, std::map<std::string, int>& ops) {
   }
 }
 
-// "; its body has 3 nodes: Add 2, Mul 1": what a refused Loop holds.
+// "; its body has 3 nodes: Add 2, Mul 1": the contents of a refused Loop.
 std::string InsideText(const onnx::NodeProto& node) {
   std::string text;
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -40,7 +40,7 @@ class OpCheck {
   explicit OpCheck(const ModelFunctions& functions) : functions_(functions) {}
 
   void Check(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
-             int opset, absl::string_view place) {
+             int64_t opset, absl::string_view place) {
     for (const onnx::NodeProto& node : nodes) {
       const onnx::FunctionProto* function = functions_.Find(node);
       if (function == nullptr) {
@@ -64,10 +64,10 @@ class OpCheck {
  private:
   struct Pending {
     const onnx::FunctionProto* function;
-    int opset;  // of the body around the call
+    int64_t opset;  // of the body around the call
   };
 
-  void AddFault(const onnx::NodeProto& node, int opset,
+  void AddFault(const onnx::NodeProto& node, int64_t opset,
                 absl::string_view place) {
     const std::string where =
         absl::StrCat(" (node ", NodeName(node), ")", place);

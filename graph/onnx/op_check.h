@@ -13,15 +13,15 @@
 
 namespace partita {
 
-// "12 nodes: Add 3, Conv 9", with what stands inside its own bodies.
+// "12 nodes: Add 3, Conv 9", including nested bodies.
 std::string BodyText(const onnx::GraphProto& body);
 
-// A node of the standard with a converter, or an If. Whether the opset has it
-// is another question, and whether it calls a function of the model.
+// True for a node of the standard with a converter, or an If. Does not check
+// the opset, or whether it calls a function of the model.
 bool IsSupported(const onnx::NodeProto& node);
 
-// Every node whose op is not supported, of the nodes and of the functions that
-// they call, each function once: "Foo of domain x (node n)".
+// Every unsupported node among the nodes and in the functions that they call,
+// each function once: "Foo of domain x (node n)".
 std::vector<std::string> FindUnsupported(
     const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int opset,
     const ModelFunctions& functions);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/strings/str_cat.h"
+
 namespace partita {
 namespace {
 
@@ -19,6 +21,15 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
+
+absl::Status CheckOpset(int64_t version) {
+  if (version >= kOldestOpset && version <= kNewestOpset) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("found opset ", version, "; expected ", kOldestOpset, "..",
+                   kNewestOpset, "; convert the model"));
+}
 
 int SinceOpset(absl::string_view op_type) {
   const Row* row = std::lower_bound(

@@ -23,7 +23,7 @@ absl::StatusOr<Attributes> PoolAttributes(NodeImport& node) {
   return attributes;
 }
 
-// Positions counted row-major, as if the first dimension were the innermost.
+// Positions in row-major order, as if the first dimension were the innermost.
 Expr FirstInnermost(const Expr& positions, const Shape& dims) {
   const Shape strides = RowMajorStrides(dims);
   Expr sum = positions * 0;
@@ -38,7 +38,7 @@ Expr FirstInnermost(const Expr& positions, const Shape& dims) {
   return sum;
 }
 
-// Of the greatest elements, counted over all of the operand.
+// Indices of the maxima, in all of the operand.
 Expr Indices(Composition& c, const Attributes& attributes, bool row_major) {
   const Shape dims = c.node().type(0).dims;
   const Shape plane(dims.begin() + 2, dims.end());

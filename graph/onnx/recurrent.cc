@@ -1,6 +1,6 @@
-// ONNX's LSTM, GRU and RNN: the inputs' share of all gates is one product, and
-// what goes from step to step an op of ours. Directions whose activations
-// differ go through one each.
+// ONNX's LSTM, GRU and RNN: one product computes the inputs' part of all gates,
+// and an op of ours the recurrence. Directions with different activations get
+// one op each.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -93,7 +93,7 @@ absl::Status CheckExtents(NodeImport& node, const Kind& kind, const Extents& e,
   return absl::OkStatus();
 }
 
-// False where rows may have fewer steps; known lengths are held against them.
+// False if rows may have fewer steps; known lengths are checked.
 absl::StatusOr<bool> AllWhole(NodeImport& node, int64_t steps) {
   if (!node.has_input(kLengths)) return true;
   const HostTensor* lengths = node.KnownInput(kLengths);
@@ -110,7 +110,7 @@ absl::StatusOr<bool> AllWhole(NodeImport& node, int64_t steps) {
   return all_whole;
 }
 
-// The node in the words of our op.
+// The node in terms of our op.
 class Recurrence {
  public:
   Recurrence(Composition& c, const Kind& kind, const Extents& e,
@@ -135,7 +135,7 @@ class Recurrence {
     return gates.Reshaped({e_.steps, e_.batch, e_.directions, width});
   }
 
-  // Behind gates.
+  // After the gates.
   std::vector<Expr> Operands(bool all_whole) const {
     std::vector<Expr> operands = {c_.Input(kR).Transposed({0, 2, 1}),
                                   State(kHidden)};
@@ -150,7 +150,7 @@ class Recurrence {
     return operands;
   }
 
-  // Of [steps, batch, directions, units].
+  // From [steps, batch, directions, units].
   void SetAll(Expr y) const {
     if (batch_first_) return c_.Set(0, y.Transposed({1, 0, 2, 3}));
     if (e_.directions > 1) return c_.Set(0, y.Transposed({0, 2, 1, 3}));
@@ -246,7 +246,7 @@ bool SameInAllDirections(absl::Span<const GateActivation> activations,
          activations.subspan(0, functions) == activations.subspan(functions);
 }
 
-// The op's results; where directions differ, of an op for each, side by side.
+// The op's results; if directions differ, those of one op each, concatenated.
 std::vector<Expr> Results(Composition& c, const Kind& kind, Expr gates,
                           std::vector<Expr> operands,
                           absl::Span<const GateActivation> activations,

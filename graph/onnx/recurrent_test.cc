@@ -1,5 +1,4 @@
-// What is refused of LSTM, GRU and RNN, word for word, and lengths that data
-// decide.
+// Exact messages of refusals of LSTM, GRU and RNN, and data-dependent lengths.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -22,7 +21,7 @@ struct Sketch {
   Dims r = {1, 8, 2};
   Dims b = {1, 16};
   Dims h = {1, 2, 2};
-  std::vector<int64_t> lengths;  // none: an input
+  std::vector<int64_t> lengths;  // empty: an input
 };
 
 SketchedModel Model(const Sketch& s = {}) {
@@ -103,7 +102,7 @@ TEST(RecurrentImport, ActivationsAreOfTheStandardAndComplete) {
             "for each activation that takes one");
 }
 
-TEST(RecurrentImport, KnownLengthsAreHeldAgainstTheSteps) {
+TEST(RecurrentImport, KnownLengthsAreComparedWithTheSteps) {
   EXPECT_EQ(Refusal({.lengths = {3, 4}}),
             "LSTM (node n): found length 4 of row 1 in sequence_lens; "
             "expected 0..3, the steps of X");
@@ -132,7 +131,7 @@ std::vector<HostTensor> SumInputs(const std::vector<int32_t>& lengths) {
   return inputs;
 }
 
-// A row without steps ends as it begins; the standard does not say.
+// A row without steps ends in its initial state; the standard does not say.
 TEST(RecurrentImport, LengthsOfDataAreFollowedOrRefused) {
   EXPECT_EQ(Sum().Run(SumInputs({2, 0})), "f32[1, 2, 1] 14 20");
   EXPECT_EQ(Sum().Run(SumInputs({2, 4})),

@@ -11,9 +11,9 @@
 namespace partita {
 namespace {
 
-// The axes are an attribute or, in newer opsets, an input; none means all,
-// unless noop_with_empty_axes says none: then each element is reduced alone,
-// which leaves what the op does to an element (a square, a magnitude).
+// The axes are an attribute or, in newer opsets, an input. No axes means all,
+// unless noop_with_empty_axes is set: then each element is reduced alone, which
+// leaves the elementwise part of the op (a square, a magnitude).
 template <const OpDef& op>
 absl::Status Reduce(NodeImport& node) {
   std::vector<int64_t> axes = node.IntList("axes");

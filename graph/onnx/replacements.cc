@@ -13,7 +13,7 @@ namespace {
 constexpr char kUnrolled[] =
     "export with a fixed number of steps, which unrolls it";
 constexpr char kOutside[] =
-    "cut it off the model and do it outside, before or behind the step";
+    "remove it from the model and do it outside, before or after the step";
 constexpr char kFloat[] = "the model of floats that it was quantised from";
 constexpr char kTensors[] = "tensors in place of sequences and optional values";
 constexpr char kRandom[] = "random numbers given as an input";

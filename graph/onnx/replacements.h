@@ -1,4 +1,4 @@
-// What to use in place of ops that are not supported.
+// Replacements for unsupported ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_REPLACEMENTS_H_
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-// "the float model; ...", or empty where nothing is known to replace it.
+// "the float model; ...", or "" if no replacement is known.
 std::string ReplacementOf(absl::string_view domain, absl::string_view op_type);
 
 }  // namespace partita

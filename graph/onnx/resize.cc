@@ -19,7 +19,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// The dimensions that scales and sizes are given for: all, or those of `axes`.
+// The dimensions of scales and sizes: all, or those of `axes`.
 absl::StatusOr<Ints> ResizedAxes(NodeImport& node) {
   if (node.has_attr("axes")) {
     return node.Axes(node.IntList("axes"), node.rank(0));
@@ -36,7 +36,7 @@ absl::Status ExpectOnePerAxis(const NodeImport& node, size_t found,
                       absl::StrCat(axes.size()));
 }
 
-// Of an extent times its scale.
+// An extent times its scale.
 absl::StatusOr<int64_t> SizeOf(const NodeImport& node, double scale,
                                double size) {
   if (size >= 0 && size < 1e12) return static_cast<int64_t>(size);
@@ -49,7 +49,8 @@ double ScaleOf(int64_t size, int64_t extent) {
                      : static_cast<double>(size) / static_cast<double>(extent);
 }
 
-// One scale for all axes, by which none becomes larger, or smaller, than asked.
+// One scale for all axes, with which none becomes larger, or smaller, than
+// requested.
 absl::Status KeepAspectRatio(const NodeImport& node, const Ints& axes,
                              bool larger, ResizeSpec& spec) {
   double scale = spec.scales[axes[0]];
@@ -113,7 +114,7 @@ absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
   const Shape& dims = node.type(0).dims;
   ResizeSpec spec = {Ints(dims.begin(), dims.end()),
                      std::vector<double>(dims.size(), 1)};
-  // Of sizes; scales are what they are.
+  // By sizes; the scales are used as they are.
   PARTITA_ASSIGN_OR_RETURN(
       const std::string policy,
       node.Choice("keep_aspect_ratio_policy", "stretch",
@@ -140,7 +141,7 @@ absl::StatusOr<ValueId> AddResize(NodeImport& node, ValueId x, ResizeSpec spec,
                    {"exclude_outside", node.Flag("exclude_outside", false)}});
 }
 
-// Leaves dimensions as they are that shrink, or all others.
+// Keeps dimensions that shrink, or all others.
 ResizeSpec PartOf(const ResizeSpec& spec, const Shape& dims, bool shrinks) {
   ResizeSpec part = spec;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -155,9 +156,9 @@ bool Resizes(const ResizeSpec& spec) {
   return absl::c_any_of(spec.scales, [](double scale) { return scale != 1; });
 }
 
-// Before opset 11 the standard left open which element is nearest: as by ONNX
-// Runtime it is the one at or behind a position of a dimension that shrinks,
-// and the one at or before it of others.
+// Before opset 11 the standard left open which element is nearest. As in ONNX
+// Runtime it is the one at or after a position in a dimension that shrinks, and
+// the one at or before it in others.
 absl::Status ResizeBefore11(NodeImport& node, const std::string& mode) {
   PARTITA_ASSIGN_OR_RETURN(const ResizeSpec spec, SpecOf(node, 1, 99));
   ValueId y = node.input(0);
@@ -178,14 +179,14 @@ absl::Status ResizeBefore11(NodeImport& node, const std::string& mode) {
   return node.Return(AddResize(node, y, rest, {mode, "asymmetric", "floor"}));
 }
 
-// Antialiasing is a filter of smaller results alone.
+// Antialiasing applies only to smaller results.
 bool Filters(const ResizeSpec& spec, const Sampling& sampling, bool asked) {
   return asked && sampling.mode != "nearest" &&
          absl::c_any_of(spec.scales, [](double scale) { return scale < 1; });
 }
 
-// The part of each dimension that tf_crop_and_resize resizes: the starts of
-// all, then the ends.
+// The part of each dimension that tf_crop_and_resize resizes: all starts, then
+// all ends.
 absl::Status ReadPart(NodeImport& node, TableSampling& sampling) {
   PARTITA_ASSIGN_OR_RETURN(const Ints axes, ResizedAxes(node));
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* roi, node.Constant(1, "the roi"));
@@ -250,7 +251,7 @@ absl::Status Resize(NodeImport& node) {
   return node.Return(AddResize(node, node.input(0), std::move(spec), sampling));
 }
 
-// The older name: scales only, no choice of coordinates.
+// The older op: scales only, no choice of coordinates.
 absl::Status Upsample(NodeImport& node) {
   const std::string mode = node.String("mode", "nearest");
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));

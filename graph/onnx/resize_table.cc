@@ -45,21 +45,21 @@ bool IsBeyond(const TableSampling& sampling, const Axis& axis, double at) {
 double LinearWeight(double distance) {
   return std::max(0.0, 1 - std::abs(distance));
 }
-// Of Keys' convolution, at any distance.
+// Keys' cubic convolution, at any distance.
 double CubicWeight(double distance, double a) {
   const double d = std::abs(distance);
   if (d >= 2) return 0;
   return d < 1 ? CubicWeights(d, a)[1] : CubicWeights(d - 1, a)[0];
 }
 
-// What position `at` takes of each element.
+// Adds the weights of position `at`.
 void AddWeights(const TableSampling& sampling, const Axis& axis, double at,
                 double* row) {
   const bool linear = sampling.mode == "linear";
   const double shrink = sampling.antialias ? std::min(axis.scale, 1.0) : 1.0;
   const int64_t first =
       static_cast<int64_t>(std::floor((linear ? -1 : -2) / shrink)) + 1;
-  // The neighbour before it, though it be whole.
+  // The previous neighbour, even for a whole position.
   const double base = std::ceil(at) - 1;
   double total = 0;
   std::vector<double> weights;
@@ -105,7 +105,7 @@ class Tables {
     return Times(x, d, axis, Weights(axis));
   }
 
-  // Which positions along the axis lie on elements.
+  // Which positions along the axis are inside the operand.
   Expr Inside(const Axis& axis, int d, int rank) const {
     std::vector<double> inside;
     for (int64_t i = 0; i < axis.size; ++i) {
@@ -129,7 +129,7 @@ class Tables {
     return table;
   }
 
-  // x as [outer, extent, inner], each multiplied by the table.
+  // x as [outer, extent, inner], multiplied by the table.
   Expr Times(const Expr& x, int d, const Axis& axis,
              const std::vector<double>& weights) const {
     const Expr table = c_.Numbers(x.dtype(), {axis.size, axis.extent}, weights);
@@ -175,7 +175,7 @@ absl::Status ResizeByTables(NodeImport& node, const ResizeSpec& spec,
   const Shape dims = node.type(0).dims;
   const DType dtype = node.type(0).dtype;
   const int rank = static_cast<int>(dims.size());
-  // Blends of anything but f64 are of f32.
+  // All types but f64 are interpolated in f32.
   const bool as_is = sampling.mode == "nearest" || dtype == DType::kF64;
   Expr y = as_is ? c.Input(0) : c.Input(0).Cast(DType::kF32);
   std::vector<Expr> inside;

@@ -1,5 +1,5 @@
-// Resizing axis by axis with a table of weights each: what a filter that widens
-// as the extent shrinks, and a part of an axis, take.
+// Resizes axis by axis with a table of weights each, for filters that widen as
+// the extent shrinks and for a part of an axis.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_RESIZE_TABLE_H_
@@ -14,7 +14,7 @@
 
 namespace partita {
 
-// What becomes of each dimension.
+// How each dimension is resized.
 struct ResizeSpec {
   std::vector<int64_t> sizes;
   std::vector<double> scales;
@@ -28,7 +28,7 @@ struct TableSampling {
   bool exclude_outside = false;
   bool antialias = false;
   bool of_f64 = false;  // positions are computed in f64, else in f32
-  // Of tf_crop_and_resize: the part of each dimension, and what stands beyond
+  // For tf_crop_and_resize: the part of each dimension, and the value outside
   // its elements.
   std::vector<double> from = {};
   std::vector<double> to = {};

@@ -1,4 +1,4 @@
-// ONNX's RotaryEmbedding: pairs of a head's numbers, turned by an angle that
+// ONNX's RotaryEmbedding: pairs of a head's numbers, rotated by an angle that
 // grows with the position.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -16,10 +16,10 @@ enum Input { kX, kCosines, kSines, kPositions };
 
 struct Sizes {
   HeadSizes x;
-  int64_t turned = 0;  // the first numbers of a head
+  int64_t rotated = 0;  // the first numbers of a head
   bool interleaved = false;
 
-  int64_t pairs() const { return turned / 2; }
+  int64_t pairs() const { return rotated / 2; }
 };
 
 absl::StatusOr<Sizes> ReadSizes(NodeImport& node) {
@@ -28,20 +28,20 @@ absl::StatusOr<Sizes> ReadSizes(NodeImport& node) {
   }
   Sizes sizes;
   PARTITA_ASSIGN_OR_RETURN(sizes.x, ReadHeads(node, kX, "num_heads"));
-  sizes.turned = node.Int("rotary_embedding_dim", 0);
-  if (sizes.turned == 0) sizes.turned = sizes.x.size;
+  sizes.rotated = node.Int("rotary_embedding_dim", 0);
+  if (sizes.rotated == 0) sizes.rotated = sizes.x.size;
   sizes.interleaved = node.Flag("interleaved", false);
-  if (sizes.turned >= 0 && sizes.turned <= sizes.x.size &&
-      sizes.turned % 2 == 0) {
+  if (sizes.rotated >= 0 && sizes.rotated <= sizes.x.size &&
+      sizes.rotated % 2 == 0) {
     return sizes;
   }
   return node.Invalid(
-      absl::StrCat(sizes.turned, " numbers of a head to turn"),
+      absl::StrCat(sizes.rotated, " numbers of a head to rotate"),
       absl::StrCat("an even number, at most the head's ", sizes.x.size));
 }
 
-// [positions at all, pairs], which the position ids choose from, or [batch,
-// positions, pairs]. PyTorch's exporter writes one table for all the batch.
+// [all positions, pairs], from which the position ids select, or [batch,
+// positions, pairs]. PyTorch's exporter writes one table for the whole batch.
 absl::Status CheckTable(const NodeImport& node, int input, const Sizes& sizes) {
   const Shape& dims = node.type(input).dims;
   const DType dtype = node.type(kX).dtype;
@@ -66,8 +66,8 @@ absl::Status CheckInputs(const NodeImport& node, const Sizes& sizes) {
                      "as [batch, positions]");
 }
 
-// Cosines or sines for every pair, with an extent of 1 for heads, which stand
-// in front of positions in operands of rank 4.
+// Cosines or sines for every pair, with an extent of 1 for heads, which come
+// before positions in operands of rank 4.
 Expr Table(Composition& c, Input input) {
   Expr table = c.Input(input);
   if (c.node().has_input(kPositions)) {
@@ -77,7 +77,7 @@ Expr Table(Composition& c, Input input) {
   return table.Unsqueezed(c.node().rank(kX) == 4 ? 1 : 2);
 }
 
-// Which of two numbers of each pair.
+// One of the two numbers of each pair.
 Expr Half(Expr x, const Sizes& sizes, int64_t which) {
   if (!sizes.interleaved) {
     return x.Sliced(-1, which * sizes.pairs(), sizes.pairs());
@@ -90,7 +90,7 @@ Expr Half(Expr x, const Sizes& sizes, int64_t which) {
 Expr Pairs(Expr first, Expr second, const Sizes& sizes) {
   if (!sizes.interleaved) return Concatenated({first, second}, -1);
   return Concatenated({first.Unsqueezed(-1), second.Unsqueezed(-1)}, -1)
-      .Reshaped({first.dim(0), first.dim(1), first.dim(2), sizes.turned});
+      .Reshaped({first.dim(0), first.dim(1), first.dim(2), sizes.rotated});
 }
 
 absl::Status RotaryEmbedding(NodeImport& node) {
@@ -102,13 +102,13 @@ absl::Status RotaryEmbedding(NodeImport& node) {
   const Expr x =
       packed ? c.Input(kX).Reshaped({s.batch, s.positions, s.heads, s.size})
              : c.Input(kX);
-  const Expr turned = x.Sliced(-1, 0, sizes.turned);
-  const Expr first = Half(turned, sizes, 0), second = Half(turned, sizes, 1);
+  const Expr rotated = x.Sliced(-1, 0, sizes.rotated);
+  const Expr first = Half(rotated, sizes, 0), second = Half(rotated, sizes, 1);
   const Expr cosines = Table(c, kCosines), sines = Table(c, kSines);
   Expr result = Pairs(cosines * first - sines * second,
                       sines * first + cosines * second, sizes);
-  if (sizes.turned < s.size) {
-    const Expr rest = x.Sliced(-1, sizes.turned, s.size - sizes.turned);
+  if (sizes.rotated < s.size) {
+    const Expr rest = x.Sliced(-1, sizes.rotated, s.size - sizes.rotated);
     result = Concatenated({result, rest}, -1);
   }
   return c.Return(packed ? result.Reshaped(node.type(kX).dims) : result);

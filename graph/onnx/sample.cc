@@ -39,8 +39,8 @@ absl::Status GridSample(NodeImport& node) {
                 {"align_corners", node.Flag("align_corners", false)}}));
 }
 
-// From -1 to 1: the middles of `extent` elements, or, with aligned corners, of
-// the first and the last.
+// From -1 to 1: the centres of `extent` elements, or, with aligned corners,
+// from the first to the last.
 std::vector<double> Evenly(int64_t extent, bool align_corners) {
   const double steps = static_cast<double>(extent - (align_corners ? 1 : 0));
   std::vector<double> positions;
@@ -69,7 +69,7 @@ absl::StatusOr<Ints> GridExtents(NodeImport& node) {
   return Ints(size.begin() + 2, size.end());
 }
 
-// Positions (the last dimension's first, and a 1), by each matrix.
+// Positions (the last dimension first, and a 1), times each matrix.
 absl::Status AffineGrid(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Ints extents, GridExtents(node));
   Composition c(node);
@@ -117,8 +117,8 @@ absl::Status RoiAlign(NodeImport& node) {
                 {"half_pixel", coordinates == "half_pixel"}}));
 }
 
-// A convolution that reads each tap at a place of its own: positions are [n *
-// offset groups, taps * rows, columns], and what they read is multiplied by the
+// A convolution that reads each tap at its own position: positions are [n *
+// offset groups, taps * rows, columns], and their values are multiplied by the
 // filters.
 class DeformedConv {
  public:
@@ -179,7 +179,7 @@ class DeformedConv {
                          expected.ToString());
   }
 
-  // Where the taps of dimension d stand, [1, taps, rows, columns], without
+  // The positions of taps in dimension d, [1, taps, rows, columns], without
   // offsets.
   Expr Undeformed(int d) {
     std::vector<double> starts;
@@ -198,8 +198,8 @@ class DeformedConv {
            c_.Numbers(node_.type(2).dtype, {1, taps_, 1, 1}, steps);
   }
 
-  // Of dimension d, from -1 to 1 over the image's outer edges:
-  // [n * offset groups, taps * rows, columns, 1].
+  // For dimension d, from -1 to 1 over the image's outer edges: [n * offset
+  // groups, taps * rows, columns, 1].
   Expr Coordinates(const Expr& offsets, int d) {
     const int64_t planes = x_[0] * offset_groups_;
     const Expr at = offsets.Sliced(2, d, 1).Squeezed(2) + Undeformed(d);

@@ -1,4 +1,4 @@
-// What names mean while the nodes of one body are translated.
+// The meaning of names during the translation of one body.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_SCOPE_H_
@@ -19,32 +19,32 @@ namespace partita {
 // which sees the names around it too. Not thread-safe.
 class Scope {
  public:
-  // The model's graph: opset is that of the standard's nodes.
+  // The model's graph, with the opset of the standard's nodes.
   explicit Scope(int opset) : opset_(opset) {}
   // A function's body, which sees nothing around it. `prefix` ends in a slash.
   Scope(int opset, std::string prefix)
       : opset_(opset), prefix_(std::move(prefix)) {}
-  // A branch inside `outer`, which outlives it.
+  // A branch inside `outer`, which must outlive it.
   Scope(const Scope* outer, std::string prefix)
       : opset_(outer->opset_), prefix_(std::move(prefix)), outer_(outer) {}
 
   int opset() const { return opset_; }
-  // What names of nodes and values in the body begin with in the graph.
+  // The prefix, in the graph, of names of nodes and values in the body.
   const std::string& prefix() const { return prefix_; }
   bool is_models_graph() const { return prefix_.empty(); }
 
-  // False if the name is defined here already, or is none.
+  // False if the name is already defined here, or is empty.
   bool Define(const std::string& name, ValueId value);
   std::optional<ValueId> Find(const std::string& name) const;
   // In this body itself, not around it.
   bool Defines(const std::string& name) const { return values_.contains(name); }
 
-  // An optional input of a function that the call left out.
+  // An optional input of a function that the call omits.
   void LeaveOut(const std::string& name) { left_out_.insert(name); }
   bool IsLeftOut(const std::string& name) const;
 
-  // A value that a refused node would have given: what reads it cannot be
-  // translated, and that is no fault of its own.
+  // A value of a refused node: its readers cannot be translated, which is no
+  // error of their own.
   void Lose(const std::string& name) { lost_.insert(name); }
   bool IsLost(const std::string& name) const;
 
@@ -57,7 +57,7 @@ class Scope {
   absl::flat_hash_set<std::string> lost_;
 };
 
-// Defines the name, or says what is wrong with it.
+// Defines the name, or returns why that is not possible.
 absl::Status DefineOnce(const std::string& name, ValueId value, Scope& scope);
 
 }  // namespace partita

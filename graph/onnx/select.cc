@@ -1,4 +1,4 @@
-// ONNX ops whose results are as long as data say: of data that are known at
+// ONNX ops with data-dependent result shapes, for data that are known at
 // compile time.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -68,8 +68,8 @@ absl::Status NonZero(NodeImport& node) {
 
 // --- unique ---
 
-// Slices of a tensor along an axis, in the order of their elements; a NaN is
-// the greatest, and all are equal.
+// Slices of a tensor along an axis, ordered by their elements; NaN is the
+// largest, and all NaN are equal.
 class Slices {
  public:
   Slices(const HostTensor& x, int64_t axis) : x_(x), extent_(1) {
@@ -122,8 +122,8 @@ class Slices {
 };
 
 struct Uniques {
-  Ints first;    // where each stands first
-  Ints inverse;  // of each slice, which it is
+  Ints first;    // the first position of each
+  Ints inverse;  // the unique one of each slice
   Ints counts;
 };
 
@@ -146,7 +146,7 @@ Uniques Sorted(const Slices& slices) {
   return found;
 }
 
-// The same in the order in which they come.
+// The same in the order of occurrence.
 Uniques AsTheyCome(const Uniques& sorted) {
   Ints order(sorted.first.size());
   std::iota(order.begin(), order.end(), 0);
@@ -216,7 +216,8 @@ struct Suppression {
   double score;  // none below
 };
 
-// The boxes of one class by falling score, but those that overlap one before.
+// The boxes of one class by falling score, without those that overlap a
+// previous one.
 Ints Select(const std::vector<Box>& boxes, absl::Span<const float> scores,
             const Suppression& limits) {
   Ints order;

@@ -1,4 +1,4 @@
-// ONNX ops that change or ask for shapes.
+// ONNX ops that change or query shapes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// 0 keeps an extent (unless allowzero), one -1 takes what is left.
+// 0 keeps an extent (unless allowzero); one -1 takes the rest.
 absl::StatusOr<Ints> ResolveShape(NodeImport& node, Ints shape, bool zeros) {
   const TensorType& x = node.type(0);
   int64_t known = 1;

@@ -1,4 +1,4 @@
-// ONNX's windows and scale of frequencies.
+// ONNX's windows and mel scale.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -26,8 +26,8 @@ absl::StatusOr<DType> OutputType(NodeImport& node) {
 
 // --- windows ---
 
-// The sum of coefficients[k] cos(k t) over one turn; periodic windows leave
-// out its end.
+// The sum of coefficients[k] cos(k t) over one period; periodic windows omit
+// its end.
 absl::Status Window(NodeImport& node, absl::Span<const double> coefficients) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t size,
                            node.IntInput(0, "size", 0, kMaxTable));
@@ -67,7 +67,7 @@ absl::StatusOr<double> Hertz(NodeImport& node, int i, absl::string_view what) {
                       "one frequency of 0 or more");
 }
 
-// Where the triangles begin, peak and end, as bins of the spectrum.
+// The starts, peaks and ends of the triangles, as bins of the spectrum.
 std::vector<int64_t> MelEdges(int64_t bands, int64_t length, int64_t rate,
                               double low, double high) {
   const auto mel = [](double f) { return 2595 * std::log10(1 + f / 700); };

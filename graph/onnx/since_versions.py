@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Writes since_versions.inc: the opset that brought each op of the ONNX standard,
-# as the schemas of the PyPI package `onnx` have it. Run it beside this file, in
+# Writes since_versions.inc: the opset that introduced each op of the ONNX standard,
+# from the schemas of the PyPI package `onnx`. Run it beside this file, in
 # an environment that has the package:
 #   python3 since_versions.py > since_versions.inc
 # SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Protobuf's many words for a model.
+// Protobuf code for building models.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/sketched_model.h"
@@ -19,7 +19,7 @@ void Declare(onnx::ValueInfoProto& value, const std::string& name, int type,
   value.set_name(name);
   auto& tensor = *value.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(type);
-  tensor.mutable_shape();  // also where it has no dimension
+  tensor.mutable_shape();  // also if it has no dimension
   for (int64_t dim : dims) {
     tensor.mutable_shape()->add_dim()->set_dim_value(dim);
   }

@@ -23,7 +23,7 @@ class SketchedModel {
   // Types are onnx::TensorProto::DataType.
   SketchedModel& Input(const std::string& name, int type,
                        const std::vector<int64_t>& dims);
-  // What the model says of a value between its nodes.
+  // The declared type of a value between nodes.
   SketchedModel& Value(const std::string& name, int type,
                        const std::vector<int64_t>& dims);
   SketchedModel& Output(const std::string& name);

@@ -1,4 +1,4 @@
-// ONNX ops that make tensors from nothing but attributes and shapes.
+// ONNX ops that make tensors from attributes and shapes only.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -51,7 +51,7 @@ absl::Status Constant(NodeImport& node) {
                           "a dense tensor of numbers");
 }
 
-// A fill, which folding turns into bytes where somebody reads it.
+// A fill, which folding turns into bytes if it is read.
 absl::Status ConstantOfShape(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(std::vector<int64_t> shape, node.Ints(0, "shape"));
   DType dtype = DType::kF32;
@@ -79,14 +79,14 @@ absl::StatusOr<Number> ScalarInput(NodeImport& node, int i,
   return GetNumber(*tensor, 0);
 }
 
-// How many of start, start + step, ... lie before the limit.
+// How many of start, start + step, ... are before the limit.
 double CountOf(double start, double limit, double step) {
   const double count = std::ceil((limit - start) / step);
   return count < 0 ? 0 : count;
 }
 double CountOf(int64_t start, int64_t limit, int64_t step) {
   if (step < 0 ? start <= limit : start >= limit) return 0;
-  // Differences of integers may need a 65th bit, but not a sign too.
+  // Differences of integers may need a 65th bit, but not also a sign.
   uint64_t span = static_cast<uint64_t>(limit) - static_cast<uint64_t>(start);
   uint64_t stride = static_cast<uint64_t>(step);
   if (step < 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Writes standard_attributes.inc: the attributes of the ops of the ONNX standard, from opset 7 on, as the schemas of
-# the PyPI package `onnx` have them. Run it beside this file, in an environment that has the package:
+# Writes standard_attributes.inc: the attributes of the ops of the ONNX standard, from opset 7 on, from the schemas of
+# the PyPI package `onnx`. Run it beside this file, in an environment that has the package:
 #   python3 standard_attributes.py > standard_attributes.inc
 # SPDX-License-Identifier: Apache-2.0
 import onnx
@@ -19,7 +19,7 @@ def text_of(value):
 
 
 def presence(attribute):
-    """What a node without the attribute means."""
+    """The default of a missing attribute."""
     if attribute.default_value.name:
         return "= " + text_of(onnx.helper.get_attribute_value(attribute.default_value))
     return "required" if attribute.required else "optional"

@@ -1,5 +1,5 @@
-// Every attribute of the ONNX standard is read by a converter, or is in the
-// table of those that change nothing; the list of them is the standard's.
+// For every attribute of the ONNX standard there is a converter that reads it,
+// or a row among those without an effect; the list is the standard's.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
@@ -23,7 +23,7 @@ struct StandardAttribute {
   const char* name;
   const char* type;
   const char* presence;  // "required", "optional" or "= DEFAULT"
-  int first;             // opset, not before kOldestOpset
+  int first;             // opset, at least kOldestOpset
   int last;
 };
 
@@ -43,7 +43,7 @@ std::set<std::string> Neutral() {
   return names;
 }
 
-TEST(StandardAttributes, EachIsReadOrInTheTableOfThoseThatChangeNothing) {
+TEST(StandardAttributes, EachIsReadOrInTheTableOfThoseWithoutEffect) {
   const std::set<std::string> neutral = Neutral();
   for (const StandardAttribute& row : kStandard) {
     EXPECT_LE(row.last, kNewestOpset);
@@ -55,7 +55,7 @@ TEST(StandardAttributes, EachIsReadOrInTheTableOfThoseThatChangeNothing) {
   }
 }
 
-// But for what older opsets had and files still have.
+// Except those of older opsets that files still have.
 TEST(StandardAttributes, NoOthersAreTaken) {
   std::set<std::string> known = {"BatchNormalization.is_test",
                                  "Dropout.is_test", "Gemm.broadcast"};

@@ -1,4 +1,4 @@
-// Decoding TensorProto, with every size checked before it is believed.
+// Decodes TensorProto; every size is checked before it is used.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/tensor_proto.h"
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// Elements that lie in a repeated field, one each.
+// Elements in a repeated field, one each.
 template <typename Field>
 absl::Status FromField(const onnx::TensorProto& proto, const Field& field,
                        HostTensor& tensor) {
@@ -81,7 +81,7 @@ std::string ElementTypeText(int data_type) {
                       ")");
 }
 
-// How many elements the proto itself carries: the bound on what is allocated.
+// The number of elements in the proto itself, which bounds the allocation.
 int64_t StoredBytes(const onnx::TensorProto& proto) {
   return static_cast<int64_t>(proto.ByteSizeLong());
 }
@@ -154,8 +154,8 @@ absl::StatusOr<HostTensor> TensorOfProto(const onnx::TensorProto& proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     return BadTensor(proto, "external data", "a tensor that holds its data");
   }
-  // A varint or float takes at least one byte in the file, so a tensor that
-  // claims many more elements than the file has bytes is a lie.
+  // A varint or float takes at least one byte in the file, so a tensor cannot
+  // have many more elements than the file has bytes.
   if (type.num_elements() > StoredBytes(proto)) {
     return BadTensor(proto, absl::StrCat(StoredBytes(proto), " stored bytes"),
                      absl::StrCat("the data of ", type.ToString()));
@@ -171,7 +171,7 @@ absl::StatusOr<HostTensor> ParseTensorFile(absl::string_view bytes,
   if (bytes.size() > INT_MAX ||
       !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InvalidArgumentError(absl::StrCat(
-        source, ": found bytes that are no serialised tensor; expected one ",
+        source, ": found bytes that are not a serialised tensor; expected one ",
         "TensorProto, as in the ONNX test data"));
   }
   absl::StatusOr<HostTensor> tensor = TensorOfProto(proto);

@@ -21,18 +21,18 @@ namespace partita {
 absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
                        absl::string_view expected);
 
-// The dtype of a TensorProto::DataType; nothing for strings and complex
+// The dtype of a TensorProto::DataType; nullopt for strings and complex
 // numbers.
 std::optional<DType> DTypeOfOnnx(int64_t data_type);
 
-// The other way round.
+// The inverse.
 int OnnxOfDType(DType dtype);
 
 // Dtype and extents, checked.
 absl::StatusOr<TensorType> TypeOfProto(const onnx::TensorProto& proto);
 
-// The tensor's elements, copied. The stored bytes must be exactly as many as
-// its type asks for. Refuses external data.
+// The tensor's elements, copied. The number of stored bytes must match the type
+// exactly. Refuses external data.
 absl::StatusOr<HostTensor> TensorOfProto(const onnx::TensorProto& proto);
 
 // A .pb file of the ONNX test data: one serialised TensorProto.

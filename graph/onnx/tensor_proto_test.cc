@@ -1,4 +1,4 @@
-// What is said of tensors in .pb files that cannot be taken.
+// Messages for tensors in .pb files that cannot be read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/tensor_proto.h"
@@ -15,7 +15,7 @@ std::string ErrorOf(const onnx::TensorProto& proto) {
   return ParseTensorFile(proto.SerializeAsString(), "x.pb").status().ToString();
 }
 
-TEST(TensorFile, AnElementTypeThatIsNoneIsToldByItsNumberAndName) {
+TEST(TensorFile, AnUnsupportedElementTypeIsReportedByNumberAndName) {
   onnx::TensorProto proto;
   proto.set_name("words");
   proto.set_data_type(onnx::TensorProto::STRING);
@@ -39,7 +39,7 @@ TEST(TensorFile, ANumberThatOnnxDoesNotKnowHasNoName) {
 
 TEST(TensorFile, BytesThatAreNoTensorAreRefused) {
   EXPECT_EQ(ParseTensorFile("\xff\xff", "x.pb").status().ToString(),
-            "INVALID_ARGUMENT: x.pb: found bytes that are no serialised "
+            "INVALID_ARGUMENT: x.pb: found bytes that are not a serialised "
             "tensor; expected one TensorProto, as in the ONNX test data");
 }
 

@@ -1,4 +1,5 @@
-// Imports until no refused node asks for the value of an input that data have.
+// Imports again until no refused node needs the value of an input that the data
+// have.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/tested_model.h"
@@ -58,7 +59,7 @@ void AddShapes(const std::vector<const onnx::ValueInfoProto*>& inputs,
   }
 }
 
-// False if the data say nothing that is not said already.
+// False if the data add no binding.
 absl::StatusOr<bool> BindDeciding(
     const absl::Status& refusal,
     const std::vector<const onnx::ValueInfoProto*>& inputs,
@@ -151,7 +152,7 @@ absl::Status ExpectNoMoreTestData(const std::string& folder, const char* kind,
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(path, ": found a file behind the model's ", count, " ", kind,
+      absl::StrCat(path, ": found a file after the model's ", count, " ", kind,
                    count == 1 ? "" : "s",
                    "; expected none; take the folder of its test data"));
 }
@@ -182,7 +183,8 @@ absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
   absl::StatusOr<std::map<std::string, HostTensor>> tensors =
       ReadInputs(InputsOf(model->proto.graph()), options, folder);
   if (!tensors.ok()) {
-    // Data that are no tensors go with a model that takes none: it says so.
+    // Data that are not tensors belong to a model without tensor inputs, whose
+    // error is better.
     const absl::Status refusal = ImportGraph(*model, options).status();
     const bool is_models_fault = absl::IsUnimplemented(refusal);
     return is_models_fault ? AtFile(path, refusal) : tensors.status();

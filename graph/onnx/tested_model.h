@@ -1,4 +1,4 @@
-// A model read for given inputs, and the ONNX standard's test data.
+// Reads a model for given inputs, and the ONNX standard's test data.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_TESTED_MODEL_H_
@@ -19,30 +19,30 @@ namespace partita {
 std::string TestDataPath(const std::string& folder, const char* kind,
                          int index);
 
-// InvalidArgument if the folder has a file behind the first `count` of a kind.
+// InvalidArgument if the folder has more than `count` files of a kind.
 absl::Status ExpectNoMoreTestData(const std::string& folder, const char* kind,
                                   int count);
 
-// The tensor as one of this type. Data of before ONNX 1.13 hold bf16 as the u16
-// of its bits; nothing else is changed.
+// The tensor as one of this type. Data from before ONNX 1.13 store bf16 as u16
+// bits; nothing else is changed.
 HostTensor AsDeclared(HostTensor tensor, const TensorType& declared);
 
 struct TestedModel {
   Module module;
   // By name, those that `module` has: one whose value decides a shape or a
-  // branch is bound to the data and no input any more.
+  // branch is bound to the data and is no longer an input.
   std::map<std::string, HostTensor> inputs;
 };
 
-// ImportOnnx with what `inputs`, by name, say and `options` leave open: shapes,
-// and values of those that decide a shape or a branch. Errors: those of
-// ImportOnnx; a name that is no input of the model.
+// ImportOnnx with what `options` leave open taken from `inputs`, by name:
+// shapes, and values of those that decide a shape or a branch. Errors: those of
+// ImportOnnx; a name that is not an input of the model.
 absl::StatusOr<TestedModel> ImportForInputs(
     const std::string& path, ImportOptions options,
     std::map<std::string, HostTensor> inputs);
 
 // The same for FOLDER/input_0.pb and so on. An input that options.values binds
-// needs no file. Errors: files that are missing, too many, or no tensors.
+// needs no file. Errors: files that are missing, too many, or not tensors.
 absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
                                               ImportOptions options,
                                               const std::string& folder);

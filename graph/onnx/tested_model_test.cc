@@ -1,4 +1,4 @@
-// Models beside their test data: what is bound, what stays an input.
+// Models with their test data: which inputs are bound, and which remain.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/tested_model.h"
@@ -51,7 +51,7 @@ class TestDataTest : public testing::Test {
           ProtoOf(tensor).SerializeAsString());
   }
 
-  // "f32[2, 3] for x": the output's type and the inputs that are left.
+  // "f32[2, 3] for x": the output's type and the remaining inputs.
   std::string Import(const ImportOptions& options = {}) {
     return TextOf(ImportForTestData(folder_ + "/model.onnx", options, folder_));
   }
@@ -117,7 +117,7 @@ TEST_F(TestDataTest, ValuesThatDecideAreOfTheInputsType) {
             "the model declares it");
 }
 
-// One that is left out is open as it was.
+// A missing one stays open.
 TEST_F(TestDataTest, SomeInputsByName) {
   Model(R"(g (float[N] x, float[M] y) => (float[A] z) {
     z = Concat <axis = 0> (x, y)
@@ -129,7 +129,7 @@ TEST_F(TestDataTest, SomeInputsByName) {
             "expected an extent for each, or whole shapes of the inputs");
 }
 
-// The second only decides once the first is known.
+// The second decides only when the first is known.
 TEST_F(TestDataTest, OneAfterTheOther) {
   Model(R"(g (float[6] x, int64[1] a, int64[1] b, float[1] c)
               => (float[A, B] y) {
@@ -197,7 +197,7 @@ TEST_F(TestDataTest, FilesThatDoNotGoWithTheModel) {
   Input(1, HostTensor::Of<int64_t>({2}, {3, -1}));
   Input(2, HostTensor::Of<int64_t>({2}, {3, -1}));
   EXPECT_EQ(Import(),
-            "F/input_2.pb: found a file behind the model's 2 inputs; expected "
+            "F/input_2.pb: found a file after the model's 2 inputs; expected "
             "none; take the folder of its test data");
   fs::remove(folder_ + "/input_2.pb");
   Input(0, HostTensor(TensorType{DType::kF32, {2, 7}, {}}));
@@ -207,8 +207,8 @@ TEST_F(TestDataTest, FilesThatDoNotGoWithTheModel) {
             "open dimensions, in PyTorch by dynamic_axes");
 }
 
-// The model says what it lacks, not the data, which are no tensors.
-TEST_F(TestDataTest, AModelThatIsNotReadSaysSoFirst) {
+// The error is the model's, not that of the data, which are not tensors.
+TEST_F(TestDataTest, AnUnsupportedModelIsReportedFirst) {
   Model("g (float[2] x) => (float[2] y) { y = Foo(x) }");
   Write("input_0.pb", "no tensor");
   EXPECT_EQ(Import(),

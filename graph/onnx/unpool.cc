@@ -16,7 +16,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// What a pool with the node's window made the operand of.
+// The extents of the operand of the pool with the node's window.
 absl::StatusOr<Ints> Unpooled(NodeImport& node) {
   const Shape& dims = node.type(0).dims;
   PARTITA_ASSIGN_OR_RETURN(const OnnxWindow window, ReadWindow(node, dims, {}));
@@ -40,8 +40,8 @@ absl::StatusOr<Ints> Unpooled(NodeImport& node) {
   return shape;
 }
 
-// The result is zeros with the operand's elements at the indices, and then as
-// long as output_shape says.
+// Zeros with the operand's elements at the indices, then extended to
+// output_shape.
 absl::Status MaxUnpool(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Ints shape, Unpooled(node));
   Ints wanted = shape;
@@ -78,7 +78,7 @@ struct Blocks {
   Ints block;
   OnnxWindow window;
   Ints counts;  // of blocks
-  Ints unread;  // what no block reaches at the end
+  Ints unread;  // the end that no block reaches
   int64_t taps = 1;
 };
 
@@ -128,7 +128,7 @@ absl::Status CheckBlocks(const NodeImport& node, const Blocks& b) {
                                    "] of them, as the image has"));
 }
 
-// A transposed convolution whose filters put each element where it belongs.
+// A transposed convolution whose filters place each element.
 absl::Status Col2Im(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(Blocks b, ReadBlocks(node));
   PARTITA_RETURN_IF_ERROR(CheckBlocks(node, b));

@@ -1,4 +1,4 @@
-// Finds the bytes of tensors, and maps the files that hold them.
+// Finds the bytes of tensors, and maps their files.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/weight_files.h"
@@ -139,9 +139,9 @@ absl::StatusOr<WeightFiles::Place> WeightFiles::ExternalPlace(
   return Place{std::move(file), external.offset};
 }
 
-// Links are followed before the paths are compared, so none leads out of the
-// folder. Where the model itself is a link, as in the cache of Hugging Face,
-// its data may be beside what it leads to.
+// Links are resolved before paths are compared, so none leads out of the
+// folder. If the model is a link, as in the cache of Hugging Face, its data may
+// be beside the file that it leads to.
 absl::StatusOr<std::shared_ptr<const MappedFile>> WeightFiles::FileAt(
     const onnx::TensorProto& proto, const std::string& location) {
   std::error_code error;

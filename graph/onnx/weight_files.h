@@ -1,4 +1,4 @@
-// Where the tensors of one model lie: in its own file, or in files beside it.
+// The files with the tensors of one model: its own, or files beside it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_WEIGHT_FILES_H_
@@ -24,8 +24,8 @@ class WeightFiles {
  public:
   explicit WeightFiles(std::shared_ptr<const MappedFile> model);
 
-  // Adds the tensor to the pool. Its bytes stay in their file, but for bools,
-  // which are made 0 or 1, and elements that the proto lists one by one.
+  // Adds the tensor to the pool. Its bytes stay in their file, except bools,
+  // which become 0 or 1, and elements that the proto lists one by one.
   absl::StatusOr<LiteralId> Add(const onnx::TensorProto& proto,
                                 LiteralPool& literals);
   // The tensor's elements, copied. Refuses external data.

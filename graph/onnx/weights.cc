@@ -1,4 +1,4 @@
-// Constants first, variables when all that read them is known.
+// Constants first; variables when all their readers are known.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/weights.h"
@@ -14,13 +14,19 @@
 
 namespace partita {
 
+absl::Status CheckDense(const onnx::GraphProto& graph) {
+  if (graph.sparse_initializer_size() == 0) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "found sparse initializers; expected dense ones");
+}
+
 Weights::Weights(const onnx::GraphProto& model, Module& module,
                  WeightFiles& files)
     : module_(module), graph_(module.main()), files_(files) {
   FindReaders(model);
 }
 
-// What reads each name directly, Identity aside.
+// The direct readers of each name, except Identity.
 void Weights::FindReaders(const onnx::GraphProto& model) {
   for (const onnx::NodeProto& node : model.node()) {
     if (node.op_type() == "Identity") continue;
@@ -33,10 +39,7 @@ void Weights::FindReaders(const onnx::GraphProto& model) {
 
 absl::Status Weights::AddInitializers(const onnx::GraphProto& graph,
                                       Scope& scope) {
-  if (graph.sparse_initializer_size() > 0) {
-    return absl::UnimplementedError(
-        "found sparse initializers; expected dense ones");
-  }
+  PARTITA_RETURN_IF_ERROR(CheckDense(graph));
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     PARTITA_ASSIGN_OR_RETURN(const LiteralId literal,
                              files_.Add(tensor, module_.literals()));
@@ -67,7 +70,7 @@ bool Weights::IsOtherRole(const onnx::NodeProto& node,
          (statistics_.contains(weight) && others_.contains(node.output(0)));
 }
 
-// Those that are no statistics are one variable still.
+// Those that are not statistics stay one variable.
 absl::Status Weights::DefineOtherRole(const onnx::NodeProto& node,
                                       Scope& scope) {
   const ValueId weight = *scope.Find(node.input(0));

@@ -1,4 +1,4 @@
-// The initializers of a model: constants, or variables to be trained.
+// The initializers of a model: constants, or variables to train.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_WEIGHTS_H_
@@ -17,10 +17,13 @@
 
 namespace partita {
 
+// Unimplemented for a graph or branch with sparse initializers.
+absl::Status CheckDense(const onnx::GraphProto& graph);
+
 // Adds initializers to one graph. For training, one initializer is one
-// variable, through any number of Identity nodes; but exporters keep one of
-// several initializers of the same values, as an untrained batch norm's scale
-// and running variance: a running statistic is apart from all else.
+// variable, through any number of Identity nodes. Exporters merge initializers
+// with equal values, such as an untrained batch norm's scale and running
+// variance, so a running statistic is always a variable of its own.
 class Weights {
  public:
   Weights(const onnx::GraphProto& model, Module& module, WeightFiles& files);
@@ -28,12 +31,12 @@ class Weights {
   // Those of the model's graph or of a branch.
   absl::Status AddInitializers(const onnx::GraphProto& graph, Scope& scope);
 
-  // The node gives an initializer another role than others have it in.
+  // True if the node uses an initializer in another role than other nodes.
   bool IsOtherRole(const onnx::NodeProto& node, const Scope& scope) const;
   absl::Status DefineOtherRole(const onnx::NodeProto& node, Scope& scope);
 
-  // Those of floats with one dimension or more become variables. After all
-  // nodes: converters may need to know their values.
+  // Those of floats with one dimension or more become variables. Call it after
+  // all nodes, since converters may need their values.
   void MakeVariables();
 
  private:
@@ -54,7 +57,7 @@ class Weights {
   absl::flat_hash_set<ValueId> constants_;         // of weights_
   absl::flat_hash_set<std::string> statistics_;    // read as such
   absl::flat_hash_set<std::string> others_;        // read as anything else
-  absl::flat_hash_map<ValueId, ValueId> trained_;  // beside a statistic
+  absl::flat_hash_map<ValueId, ValueId> trained_;  // in addition to a statistic
 };
 
 }  // namespace partita

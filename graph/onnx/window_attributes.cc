@@ -12,8 +12,8 @@
 namespace partita {
 namespace {
 
-// Larger extents, strides, pads or kernels are nonsense, and sums of products
-// of two of them would overflow.
+// Larger extents, strides, pads or kernels are invalid: sums of products of two
+// of them would overflow.
 constexpr int64_t kMaxExtent = int64_t{1} << 30;
 
 // SAME_*: as many windows as strides begin in the input.

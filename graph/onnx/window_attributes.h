@@ -1,4 +1,4 @@
-// The attributes that ONNX's convolutions and pools share.
+// Attributes of ONNX's convolutions and pools.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_WINDOW_ATTRIBUTES_H_
@@ -20,8 +20,8 @@ struct OnnxWindow {
   std::vector<int64_t> dilations;
   std::vector<int64_t> before;
   std::vector<int64_t> after;
-  // Pools with ceil_mode: end padding that makes the last window fit; nothing
-  // counts it.
+  // Pools with ceil_mode: end padding that makes the last window fit; it does
+  // not count in averages.
   std::vector<int64_t> ceil_extra;
 };
 
@@ -40,7 +40,7 @@ absl::StatusOr<OnnxWindow> ReadWindow(
 // The end padding of ceil_mode for an input of `dims`.
 std::vector<int64_t> CeilExtra(const OnnxWindow& window, const Shape& dims);
 
-// strides, dilations, pads_before and pads_after, as our ops call them.
+// strides, dilations, pads_before and pads_after, in terms of our ops.
 Attributes WindowAttributes(const OnnxWindow& window);
 
 }  // namespace partita

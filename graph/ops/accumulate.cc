@@ -29,12 +29,12 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, x);
 }
 
-// x, or x and the sum so far.
+// Operands: x, or x and the sum so far.
 template <typename W>
 W Sum(absl::Span<const W> x, const OpView&) {
   return x.size() == 1 ? x[0] : x[1] + x[0];
 }
-// Signed sums wrap: they are computed without sign.
+// Signed sums wrap: they are computed as unsigned.
 int64_t WrappedSum(absl::Span<const int64_t> x, const OpView&) {
   uint64_t sum = 0;
   for (int64_t summand : x) sum += static_cast<uint64_t>(summand);
@@ -77,13 +77,13 @@ DimensionRule Rule(const OpView& op) {
 
 }  // namespace
 
-// A node of a placed graph has one operand. What it computes in a micro-batch
-// but the first has two (graph/instance.h): the sum so far is the second.
+// A node of a placed graph has one operand. Its instance in every micro-batch
+// after the first has two (graph/shard.h): the sum so far is the second.
 extern constinit const OpDef kAccumulate = {
     .name = "accumulate",
     .doc =
-        "The sum of x over the micro-batches of a step, added up in their "
-        "order; with a sum so far, what it is after one more.",
+        "The sum of x over the micro-batches of a step, added in order; with a "
+        "sum so far, that sum plus x.",
     .operands = {{{"x"}, {"sum", kOptional}}},
     .attrs = {{RequiredAttr("micro_batches", AttributeKind::kInt)}},
     .tolerance = Tolerance::kRounding,

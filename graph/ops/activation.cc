@@ -1,4 +1,4 @@
-// Activation functions: a table, one row an op.
+// Activation functions: a table with one row for each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -28,14 +28,14 @@ double Sigmoid(double x) {
 }
 
 double Gelu(double x, bool tanh) {
-  // Not 1 + erf or 1 + tanh: they have no digits left where x is far below 0.
+  // Not 1 + erf or 1 + tanh: for x far below 0 they lose all digits.
   if (!tanh) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
   const double scale = std::sqrt(2 / std::numbers::pi);
   return x * Sigmoid(2 * scale * (x + 0.044715 * x * x * x));
 }
 
-// The derivative of gelu. Infinity times a density of 0 would be a NaN; far
-// below 0 it comes to 0 from below.
+// The derivative of gelu. Infinity times a density of 0 would be a NaN. Far
+// below 0 the derivative approaches 0 from below.
 double GeluSlope(double x) {
   if (std::isinf(x)) return x > 0 ? 1 : -0.0;
   const double density =
@@ -57,7 +57,7 @@ constexpr ScalarFunction kGeluFunction = {.on_double =
                                               },
                                           .keeps_zero = true};
 
-// A NaN must not become a bound.
+// A NaN stays a NaN.
 constexpr ScalarFunction kHardSigmoidFunction = {
     .on_double = [](Doubles x, const OpView& op) {
       const double y = op.attr_float("alpha") * x[0] + op.attr_float("beta");
@@ -79,7 +79,7 @@ constexpr ScalarFunction kEluFunction = {
         },
     .keeps_zero = true};
 
-// At 0 an alpha of NaN counts, as in ONNX.
+// At x = 0 an alpha of NaN gives NaN, as in ONNX.
 constexpr ScalarFunction kSeluFunction = {
     .on_double = [](Doubles x, const OpView& op) {
       return op.attr_float("gamma") *
@@ -93,8 +93,8 @@ constexpr ScalarFunction kLeakyReluFunction = {
         },
     .keeps_zero = true};
 
-// max(0, x) + min(0, alpha (e^(x / alpha) - 1)), in which an alpha of NaN
-// counts above 0, too.
+// max(0, x) + min(0, alpha (e^(x / alpha) - 1)); an alpha of NaN gives NaN
+// above 0 too.
 constexpr ScalarFunction kCeluFunction = {
     .on_double = [](Doubles x, const OpView& op) {
       const double alpha = op.attr_float("alpha");
@@ -102,7 +102,7 @@ constexpr ScalarFunction kCeluFunction = {
       return x[0] < 0 || std::isnan(bend) ? bend : x[0];
     }};
 
-// Here and in shrink a NaN is beyond no bound: it gives 0, as in ONNX.
+// Here and in shrink a NaN fails all comparisons, which gives 0, as in ONNX.
 constexpr ScalarFunction kThresholdedReluFunction = {
     .on_double =
         [](Doubles x, const OpView& op) {
@@ -123,7 +123,7 @@ double Mish(double x) { return x * std::tanh(Softplus(x)); }
 // x times 0 would be a NaN at minus infinity.
 double Silu(double x) { return x == -kInfinity ? 0 : x * Sigmoid(x); }
 
-// Formulas by y need only what the forward pass gives on.
+// Formulas by y need only the result of the forward pass.
 Term CeluGradient(const Point& p) {
   const double alpha = p.op.attr_float("alpha");
   return Where(Less(p.x, 0), p.dy * (p.y / alpha + 1), p.dy);
@@ -141,7 +141,7 @@ Term GeluGradient(const Point& p) {
   if (p.op.attr_bool("tanh")) return p.dy * TanhGeluSlope(p.x);
   return p.dy * Apply(kGeluSlope, {p.x});
 }
-// The density times 2 - x^2.
+// The normal density times 2 - x^2.
 Term GeluSlopeGradient(const Point& p) {
   const double density = 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
   const Term square = p.x * p.x;
@@ -192,8 +192,8 @@ extern constinit const OpDef kCelu = With(FloatOp("celu", "x, or alpha (e^(x / a
 extern constinit const OpDef kElu = With(FloatOp("elu", "x, or alpha (e^x - 1) below 0.", &kEluFunction, Pointwise<EluGradient>), FloatAttr("alpha", 1));
 extern constinit const OpDef kGelu = With(FloatOp("gelu", "x times the normal distribution's integral up to x; with tanh, its approximation by tanh.", &kGeluFunction, Pointwise<GeluGradient>), BoolAttr("tanh", false));
 extern constinit const OpDef kGeluSlope = FloatOp("gelu_slope", "The derivative of gelu: the normal distribution's integral up to x plus x times its density.", &kFloatFunction<GeluSlope, false>, Pointwise<GeluSlopeGradient>);
-extern constinit const OpDef kHardSigmoid = With(FloatOp("hard_sigmoid", "alpha x + beta, held between 0 and 1.", &kHardSigmoidFunction, Pointwise<HardSigmoidGradient>), FloatAttr("alpha", 0.2), FloatAttr("beta", 0.5));
-extern constinit const OpDef kHardSwish = FloatOp("hard_swish", "x times x / 6 + 1/2, that held between 0 and 1.", &kHardSwishFunction, Pointwise<HardSwishGradient>);
+extern constinit const OpDef kHardSigmoid = With(FloatOp("hard_sigmoid", "alpha x + beta, clamped to 0..1.", &kHardSigmoidFunction, Pointwise<HardSigmoidGradient>), FloatAttr("alpha", 0.2), FloatAttr("beta", 0.5));
+extern constinit const OpDef kHardSwish = FloatOp("hard_swish", "x times (x / 6 + 1/2), where that factor is clamped to 0..1.", &kHardSwishFunction, Pointwise<HardSwishGradient>);
 extern constinit const OpDef kLeakyRelu = With(FloatOp("leaky_relu", "x, or alpha x below 0.", &kLeakyReluFunction, Pointwise<LeakyReluGradient>), FloatAttr("alpha", 0.01));
 extern constinit const OpDef kMish = FloatOp("mish", "x tanh(softplus(x)).", &kFloatFunction<Mish, true>, Pointwise<MishGradient>);
 extern constinit const OpDef kRelu = NumberOp("relu", "x, or 0 below 0.", &kReluFunction, Pointwise<ReluGradient>);

@@ -29,7 +29,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {DType::kI64, dims, {}});
 }
 
-// The first of equals, or the last; a NaN is beyond all numbers.
+// The first of equals, or the last. A NaN goes before all numbers.
 template <bool is_max>
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
@@ -94,8 +94,8 @@ constexpr OpDef ArgOp(const char* name, const char* doc,
 }  // namespace
 
 // clang-format off
-extern constinit const OpDef kArgMax = ArgOp("arg_max", "The position of the greatest element along an axis: the first such, or the last.", Evaluate<true>);
-extern constinit const OpDef kArgMin = ArgOp("arg_min", "The position of the least element along an axis: the first such, or the last.", Evaluate<false>);
+extern constinit const OpDef kArgMax = ArgOp("arg_max", "The position of the greatest element along an axis; of equals the first or the last.", Evaluate<true>);
+extern constinit const OpDef kArgMin = ArgOp("arg_min", "The position of the least element along an axis; of equals the first or the last.", Evaluate<false>);
 // clang-format on
 
 }  // namespace partita

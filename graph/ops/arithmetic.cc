@@ -1,4 +1,4 @@
-// Whole tensors to and from doubles.
+// Converts whole tensors to and from doubles.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/arithmetic.h"

@@ -1,5 +1,5 @@
-// The numbers that evals compute with: doubles for floats, 64 wrapping bits for
-// integers, and the conversion back (that of doubles is in graph/number.h).
+// The number types of evals: doubles for floats, wrapping 64-bit integers, and
+// the conversion back (that of doubles is in graph/number.h).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_ARITHMETIC_H_
@@ -15,7 +15,8 @@
 
 namespace partita {
 
-// For sums and products: modulo 2^64 they are right modulo every smaller width.
+// For sums and products: a result modulo 2^64 is correct modulo every smaller
+// width.
 template <typename T>
 using Wide = std::conditional_t<kIsFloat<T>, double, uint64_t>;
 
@@ -47,9 +48,9 @@ std::vector<Wide<T>> WidenAll(const HostTensor& tensor) {
   return wide;
 }
 
-// As doubles, whatever the type.
+// The elements as doubles, for any type.
 std::vector<double> ToDoubles(const HostTensor& tensor);
-// Rounds each once into `tensor`, which has as many elements.
+// Stores the numbers in `tensor`, each rounded once. It has as many elements.
 void FromDoubles(const std::vector<double>& values, HostTensor& tensor);
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Attention: for every query the mean of the values, by a softmax of its
-// products with the keys.
+// Attention: for every query a weighted mean of the values. The weights are a
+// softmax of the query's products with the keys.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -43,7 +43,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   for (int64_t n = 0; n < d.samples; ++n) {
     for (int64_t h = 0; h < d.heads; ++h) {
       for (int64_t i = 0; i < d.queries; ++i) {
-        const std::vector<double> p = scores.Shares(n, h, i, q, k, nullptr);
+        const std::vector<double> p = scores.Weights(n, h, i, q, k, nullptr);
         for (size_t j = 0; j < p.size(); ++j) {
           const double* const value = v.At(n, h / d.group(), j);
           double* const result = y.At(n, h, i);
@@ -75,14 +75,14 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// --- the gradient by the mask, which is seldom asked for: in simple ops ---
+// --- the gradient by the mask, in simple ops as it is rarely needed ---
 
 Term Product(Term a, Term b) {
   return Apply(kMatmul, {a, b}, {{"transpose_b", true}});
 }
 
-// As [n, heads of keys, rows, size]; heads of queries that share one of keys
-// stand under each other.
+// As [n, key heads, rows, size]: query heads of one key head are stacked as
+// rows.
 Term InGroups(Term x, const AttentionDims& d) {
   const Term y = d.positions_first ? TransposeTo(x, {0, 2, 1, 3}) : x;
   const Shape dims = y.dims();
@@ -90,7 +90,7 @@ Term InGroups(Term x, const AttentionDims& d) {
   return ReshapeTo(y, {dims[0], d.kv_heads, d.group() * dims[2], dims[3]});
 }
 
-// What every query sees, by position.
+// The causal mask: which keys each query sees, by position.
 Term Seen(GradBuilder& b, const AttentionDims& d) {
   const auto count = [&](int64_t start, int64_t count) {
     return b.Apply(
@@ -122,7 +122,7 @@ Term MaskGradient(GradBuilder& b) {
                 {d.samples, d.heads, d.queries, d.keys});
   const Term slopes = p * (dp - Sum(p * dp, {3}));
   if (!b.op().attr_bool("zero_blind")) return slopes;
-  return Where(Equal(p, p), slopes, 0.0);  // all shares of the blind are NaN
+  return Where(Equal(p, p), slopes, 0.0);  // NaN for queries that see no key
 }
 
 absl::Status Gradient(GradBuilder& b) {
@@ -146,13 +146,12 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kAttention = {
     .name = "attention",
     .doc =
-        "For every head and query the mean of the values, weighted by the "
-        "softmax of mask plus scale times the query's products with the keys; "
-        "tensors are [n, heads, positions, size], or [n, positions, heads, "
-        "size] if positions_first, with fewer heads of k and v if each serves "
-        "several of q. A softcap c bounds products s as c tanh(s / c). If "
-        "causal, query i sees keys 0 to i + past. A query that sees none gets "
-        "NaN, or 0 if zero_blind.",
+        "For every head and query the mean of the values, weighted by "
+        "softmax(scale q k + mask); tensors are [n, heads, positions, size], "
+        "or [n, positions, heads, size] if positions_first, with fewer heads "
+        "of k and v if each serves several of q. A softcap c bounds products s "
+        "as c tanh(s / c). If causal, query i sees keys 0 to i + past. A query "
+        "that sees none gets NaN, or 0 if zero_blind.",
     .operands = {{{"q"}, {"k"}, {"v"}, {"mask", kOptional}}},
     .attrs = kAttentionAttrs,
     .tolerance = Tolerance::kReduction,

@@ -12,14 +12,14 @@
 
 namespace partita {
 
-// Elements between neighbours, of a tensor of four dimensions.
+// Strides of a tensor of four dimensions, in elements.
 struct AttentionStrides {
   int64_t sample;
   int64_t head;
   int64_t position;
 };
 
-// For a node whose types infer has accepted.
+// Needs: a node that has passed inference.
 struct AttentionDims {
   explicit AttentionDims(const OpView& op)
       : positions_first(op.attr_bool("positions_first")),
@@ -38,13 +38,13 @@ struct AttentionDims {
 
   int HeadsDim() const { return positions_first ? 2 : 1; }
   int PositionsDim() const { return positions_first ? 1 : 2; }
-  // Heads of queries for one of keys and values.
+  // Query heads for each head of keys and values.
   int64_t group() const { return kv_heads > 0 ? heads / kv_heads : 0; }
-  // The keys that a query sees, if no mask hides them: the first ones.
+  // How many keys a query sees without a mask; they are the first ones.
   int64_t Seen(int64_t query) const {
     return causal && query < keys - past ? query + past + 1 : keys;
   }
-  // The sum of what all queries of a head see.
+  // The same, summed over all queries of a head.
   double SeenByAll() const {
     const int64_t limited = causal ? std::min(queries, keys - past) : 0;
     const double rows = static_cast<double>(limited);
@@ -52,7 +52,7 @@ struct AttentionDims {
            static_cast<double>(queries - limited) * static_cast<double>(keys);
   }
 
-  // Of queries, keys, values or results with these extents.
+  // Strides of queries, keys, values or results with these extents.
   Shape DimsOf(int64_t its_heads, int64_t positions, int64_t its_size) const {
     return positions_first ? Shape{samples, positions, its_heads, its_size}
                            : Shape{samples, its_heads, positions, its_size};
@@ -74,13 +74,12 @@ struct AttentionDims {
   int64_t value_size = 0;  // of a value and a result
   bool positions_first;
   bool causal;
-  int64_t past = 0;  // keys before the first query's own, at most all
+  int64_t past = 0;  // keys before the first query's own
 };
 
-// Where a mask's element for a sample, head, query and key is stored: strides
-// are 0 where it broadcasts.
+// The strides of a mask by sample, head, query and key; 0 where it broadcasts.
 struct MaskStrides {
-  // Of a mask of these extents, the last of the scores' [samples, heads,
+  // For a mask with these extents, which are the last of [samples, heads,
   // queries, keys].
   explicit MaskStrides(const Shape& dims) {
     int64_t* const strides[] = {&key, &query, &head, &sample};

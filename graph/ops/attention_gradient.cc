@@ -37,7 +37,7 @@ void Add(double factor, const double* from, double* to, int64_t size) {
   for (int64_t i = 0; i < size; ++i) to[i] += factor * from[i];
 }
 
-// Operands and results as doubles.
+// Operands and results, as doubles.
 struct Tensors {
   Tensors(const AttentionDims& d, absl::Span<const HostTensor> in)
       : values({ToDoubles(in[0]), ToDoubles(in[1]), ToDoubles(in[2])}),
@@ -67,7 +67,7 @@ void AddQuery(const AttentionScores& scores, const Tensors& t, int64_t n,
   const AttentionDims& d = scores.dims();
   const int64_t kv = h / d.group();
   std::vector<double> slopes;
-  const std::vector<double> p = scores.Shares(n, h, i, t.q, t.k, &slopes);
+  const std::vector<double> p = scores.Weights(n, h, i, t.q, t.k, &slopes);
   const double* const dy = t.dy.At(n, h, i);
   std::vector<double> dp(p.size());
   double mean = 0;
@@ -101,7 +101,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// Of five products, those for v and dp are of values.
+// Two of the five products have the size of values: those for dv and dp.
 Cost EstimateCost(const OpView& op) {
   Cost cost = {.flops = AttentionFlops(op, 3, 2)};
   for (int i = 0; i < op.num_operands(); ++i) {
@@ -113,7 +113,7 @@ Cost EstimateCost(const OpView& op) {
   return cost;
 }
 
-// Gradients by keys and values are sums over a group of heads.
+// Gradients of keys and values are sums over a group of heads.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const AttentionFactors factors(rule, op, /*whole_group=*/true);
@@ -130,8 +130,8 @@ DimensionRule Rule(const OpView& op) {
 extern constinit const OpDef kAttentionGradient = {
     .name = "attention_gradient",
     .doc =
-        "The gradients by q, k and v of an attention over them whose result "
-        "has the gradient dy.",
+        "The gradients of an attention with respect to q, k and v, where dy is "
+        "the gradient of its result.",
     .operands = {{{"q"}, {"k"}, {"v"}, {"dy"}, {"mask", kOptional}}},
     .num_results = 3,
     .attrs = kAttentionAttrs,

@@ -1,4 +1,4 @@
-// Scores in doubles, one query at a time.
+// Computes scores in doubles, one query at a time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/attention_head.h"
@@ -29,7 +29,8 @@ absl::Status Misfit(const OpView& op, int operand, const Shape& expected,
       absl::StrCat("reshape or transpose the operands to ", Order(op)));
 }
 
-// As many keys as values for as many heads, which divide those of queries.
+// Checks that keys and values have equal positions and heads, and that their
+// heads divide those of queries.
 absl::Status CheckKeys(const OpView& op) {
   const AttentionDims d(op);
   const Shape& q = op.operand_type(0).dims;
@@ -112,9 +113,9 @@ double AttentionScores::Score(double product, double* slope) const {
     *slope = scale_;
     return product * scale_;
   }
-  const double share = std::tanh(product * scale_ / softcap_);
-  *slope = scale_ * (1 - share * share);
-  return softcap_ * share;
+  const double capped = std::tanh(product * scale_ / softcap_);
+  *slope = scale_ * (1 - capped * capped);
+  return softcap_ * capped;
 }
 
 double AttentionScores::MaskAt(int64_t sample, int64_t head, int64_t query,
@@ -124,30 +125,29 @@ double AttentionScores::MaskAt(int64_t sample, int64_t head, int64_t query,
                                query * strides_.query + key * strides_.key];
 }
 
-std::vector<double> AttentionScores::Shares(int64_t sample, int64_t head,
-                                            int64_t query, const HeadRows& q,
-                                            const HeadRows& k,
-                                            std::vector<double>* slopes) const {
-  std::vector<double> shares(dims_.Seen(query));
-  if (slopes != nullptr) slopes->resize(shares.size());
-  if (shares.empty()) return shares;
+std::vector<double> AttentionScores::Weights(
+    int64_t sample, int64_t head, int64_t query, const HeadRows& q,
+    const HeadRows& k, std::vector<double>* slopes) const {
+  std::vector<double> weights(dims_.Seen(query));
+  if (slopes != nullptr) slopes->resize(weights.size());
+  if (weights.empty()) return weights;
   const double* const a = q.At(sample, head, query);
-  for (size_t j = 0; j < shares.size(); ++j) {
+  for (size_t j = 0; j < weights.size(); ++j) {
     const double* const b = k.At(sample, head / dims_.group(), j);
     double product = 0, slope = 0;
     for (int64_t i = 0; i < dims_.size; ++i) product += a[i] * b[i];
-    shares[j] = Score(product, &slope) + MaskAt(sample, head, query, j);
+    weights[j] = Score(product, &slope) + MaskAt(sample, head, query, j);
     if (slopes != nullptr) (*slopes)[j] = slope;
   }
-  const double top = *std::max_element(shares.begin(), shares.end());
-  const bool blind = std::all_of(shares.begin(), shares.end(), [](double s) {
+  const double top = *std::max_element(weights.begin(), weights.end());
+  const bool blind = std::all_of(weights.begin(), weights.end(), [](double s) {
     return s == -std::numeric_limits<double>::infinity();
   });
-  if (blind && zero_blind_) return std::vector<double>(shares.size(), 0);
+  if (blind && zero_blind_) return std::vector<double>(weights.size(), 0);
   double sum = 0;
-  for (double& share : shares) sum += share = std::exp(share - top);
-  for (double& share : shares) share /= sum;
-  return shares;
+  for (double& weight : weights) sum += weight = std::exp(weight - top);
+  for (double& weight : weights) weight /= sum;
+  return weights;
 }
 
 AttentionFactors::AttentionFactors(RuleBuilder& rule, const OpView& op,

@@ -1,5 +1,5 @@
-// What attention and its gradient share: the checks of their operands, the
-// softmax of one query's scores, and the names of their dimensions.
+// Shared by attention and its gradient: operand checks, the softmax of one
+// query's scores, and dimension names.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_ATTENTION_HEAD_H_
@@ -16,21 +16,22 @@
 
 namespace partita {
 
-// Of both ops.
+// The attributes of both ops.
 inline constexpr std::array<AttrDef, kMaxAttrDefs> kAttentionAttrs = {
     {RequiredAttr("scale", AttributeKind::kFloat), BoolAttr("causal", false),
      IntAttr("past", 0), FloatAttr("softcap", 0), BoolAttr("zero_blind", false),
      BoolAttr("positions_first", false)}};
 
-// Operands 0 to 2, and the mask where there is one; after it their extents are
-// those that AttentionDims says.
+// Checks operands 0 to 2 and the optional mask. Their extents then fit
+// AttentionDims.
 absl::Status CheckAttention(const OpView& op, int mask_operand);
 
-// Floating-point operations: per pair of a query and a key that it sees, so
+// Floating-point operations. Each pair of a query and a visible key takes this
 // many vector products of either size, and a softmax.
 double AttentionFlops(const OpView& op, int products, int value_products);
 
-// A tensor [samples, heads, positions, size], in either order, as doubles.
+// A tensor [samples, heads, positions, size], or with positions first, as
+// doubles.
 struct HeadRows {
   HeadRows(std::vector<double>& values, const AttentionStrides& strides)
       : first(values.data()), strides(strides) {}
@@ -46,15 +47,15 @@ struct HeadRows {
 // One query and its scores.
 class AttentionScores {
  public:
-  // `mask`: empty for none.
+  // `mask` may be empty.
   AttentionScores(const OpView& op, int mask_operand, std::vector<double> mask);
 
   const AttentionDims& dims() const { return dims_; }
-  // The share of each key that the query sees; `slopes`, if it is not null,
-  // become those of scores by products of query and key.
-  std::vector<double> Shares(int64_t sample, int64_t head, int64_t query,
-                             const HeadRows& q, const HeadRows& k,
-                             std::vector<double>* slopes) const;
+  // The softmax weight of each visible key. If `slopes` is not null, it gets
+  // the derivatives of scores with respect to products of query and key.
+  std::vector<double> Weights(int64_t sample, int64_t head, int64_t query,
+                              const HeadRows& q, const HeadRows& k,
+                              std::vector<double>* slopes) const;
 
  private:
   double Score(double product, double* slope) const;
@@ -68,10 +69,9 @@ class AttentionScores {
   MaskStrides strides_;
 };
 
-// The factors that queries, keys, values and results have.
+// The factors of queries, keys, values and results.
 struct AttentionFactors {
-  // Of heads of queries that share one of keys, all are kept together if
-  // `whole_group`.
+  // With `whole_group`, query heads of one key head stay together.
   AttentionFactors(RuleBuilder& rule, const OpView& op, bool whole_group);
 
   // Operands 0 to 2 and the mask.

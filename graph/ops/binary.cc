@@ -1,5 +1,5 @@
-// Functions of two or three operands, element by element and broadcast, but for
-// comparisons (comparison.cc): a table, one row an op.
+// Elementwise functions of two or three broadcast operands, except comparisons
+// (comparison.cc): a table with one row for each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr OpDef Rounded(OpDef op) {
   return op;
 }
 
-// Signed sums and products wrap: they are computed without sign.
+// Signed sums and products wrap: they are computed as unsigned.
 template <uint64_t (*function)(uint64_t, uint64_t)>
 int64_t Wrapped(Ints x, const OpView&) {
   return static_cast<int64_t>(
@@ -51,7 +51,7 @@ constexpr ScalarFunction kMulFunction = {
     .on_uint = [](Uints x, const OpView&) { return x[0] * x[1]; },
     .keeps_zero = true};
 
-// Toward zero; division by 0 gives 0, and by -1 wraps.
+// Rounds toward zero; division by 0 gives 0, and by -1 wraps.
 int64_t Quotient(int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (b == -1) return static_cast<int64_t>(-static_cast<uint64_t>(a));
@@ -63,7 +63,7 @@ constexpr ScalarFunction kDivFunction = {
     .on_uint = [](Uints x,
                   const OpView&) { return x[1] == 0 ? 0 : x[0] / x[1]; }};
 
-// With fmod the sign of the dividend, else that of the divisor.
+// Has the sign of the dividend with fmod, otherwise that of the divisor.
 double Remainder(double a, double b, bool fmod) {
   const double rest = std::fmod(a, b);
   if (fmod || rest == 0 || (rest < 0) == (b < 0)) return rest;
@@ -184,11 +184,11 @@ Term LeftFactorGradient(const PointPair& p) { return p.dz * p.b; }
 Term RightFactorGradient(const PointPair& p) { return p.dz * p.a; }
 Term DividendGradient(const PointPair& p) { return p.dz / p.b; }
 Term DivisorGradient(const PointPair& p) { return -p.dz * p.z / p.b; }
-// z = a - q b, with q constant but where it jumps.
+// z = a - q b, where q is piecewise constant.
 Term ModDivisorGradient(const PointPair& p) {
   return -p.dz * Round((p.a - p.z) / p.b);
 }
-// A power of 0 has the derivative 0, not 0 times an infinity.
+// The derivative for exponent 0 is 0, not 0 times infinity.
 Term BaseGradient(const PointPair& p) {
   const Term b = CastTo(p.b, p.a.type().dtype);
   return p.dz * Where(Equal(b, 0), 0, b * Pow(p.a, b - 1));
@@ -233,7 +233,7 @@ extern constinit const OpDef kAdd = Commutative(BinaryOp("add", "a + b.", &kAddF
 extern constinit const OpDef kDiv = BinaryOp("div", "a / b; integers toward zero, and 0 where b is 0.", &kDivFunction, Pairwise<DividendGradient, DivisorGradient>);
 extern constinit const OpDef kMax = Commutative(BinaryOp("max", "The greater; a NaN if either is one.", &kMaxFunction, Pairwise<MaxGradient<true>, MaxGradient<false>>));
 extern constinit const OpDef kMin = Commutative(BinaryOp("min", "The lesser; a NaN if either is one.", &kMinFunction, Pairwise<MinGradient<true>, MinGradient<false>>));
-extern constinit const OpDef kMod = ModOp(BinaryOp("mod", "What division leaves over, with the sign of b; with fmod, of a. 0 where an integer b is 0.", &kModFunction, Pairwise<SameGradient, ModDivisorGradient>));
+extern constinit const OpDef kMod = ModOp(BinaryOp("mod", "The remainder of a / b, with the sign of b; with fmod, of a. 0 where an integer b is 0.", &kModFunction, Pairwise<SameGradient, ModDivisorGradient>));
 extern constinit const OpDef kMul = Commutative(BinaryOp("mul", "a b.", &kMulFunction, Pairwise<LeftFactorGradient, RightFactorGradient>));
 extern constinit const OpDef kPow = PowOp(Rounded(BinaryOp("pow", "a to the power of b, in the type of a.", &kPowFunction, Pairwise<BaseGradient, ExponentGradient>)));
 extern constinit const OpDef kPrelu = PreluOp(BinaryOp("prelu", "x, or slope x below 0.", &kPreluFunction, Pairwise<PreluGradient, SlopeGradient>));

@@ -1,4 +1,4 @@
-// Bit cast: the same bits, read as elements of another type of their width.
+// Bit cast: the same bits as elements of another type of the same width.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +34,7 @@ extern constinit const OpDef kBitCast = {
     .name = "bit_cast",
     .doc =
         "The bits of x as elements of another type of the same width; as bool, "
-        "whether any is set.",
+        "whether any bit is set.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("to", AttributeKind::kDType)}},
     .infer = Infer,

@@ -1,5 +1,4 @@
-// Bucket: what the members of a device set have parts of, or summands, made
-// whole in one exchange.
+// Bucket: an all-reduce or all-gather of several values in one collective.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -45,14 +44,14 @@ Cost EstimateCost(const OpView& op) {
 
 }  // namespace
 
-// What joins the parts is the change of sharding, from partial, or from split,
-// to replicated: a copy of each operand would do the same, in as many
-// exchanges.
+// The change of sharding, from partial or split to replicated, makes it a
+// collective. A copy of each operand has the same effect, with one collective
+// for each.
 extern constinit const OpDef kBucket = {
     .name = "bucket",
     .doc =
-        "The operands, each made whole of what the members of the device set "
-        "have of it: one exchange for all of them.",
+        "The operands, each made whole from the ranks' shards or partial "
+        "values, in one collective for all of them.",
     .operands = {{{"x", kVariadic}}},
     .num_results = kAnyNumber,
     .traits = {.placed_only = true, .keeps_layout = true},

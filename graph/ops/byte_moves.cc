@@ -1,4 +1,4 @@
-// Strided copies and their description as blocks.
+// Strided copies, and their description as blocks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/byte_moves.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxMoves = 16;
 
-// Calls visit with an unsigned integer as wide as an element.
+// Calls visit with an unsigned integer of the element's width.
 template <typename Visitor>
 void VisitWidth(DType dtype, Visitor&& visit) {
   switch (BitsOf(dtype)) {
@@ -32,8 +32,8 @@ bool IsEmpty(const StridedMove& move) {
   return std::count(move.dims.begin(), move.dims.end(), 0) > 0;
 }
 
-// The contiguous innermost dimension of a merged move, taken off it; 1 if
-// neighbours are apart.
+// Removes the contiguous innermost dimension from a merged move and returns its
+// extent; 1 if there is none.
 int64_t TakeBlock(StridedMove& move) {
   if (move.dims.empty() || move.from_strides.back() != 1 ||
       move.to_strides.back() != 1) {

@@ -1,4 +1,4 @@
-// Ops that only move bytes: one description for their eval and their moves.
+// Ops that only move bytes: one description for eval and moves.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_BYTE_MOVES_H_
@@ -12,7 +12,7 @@
 namespace partita {
 
 // For every position p of `dims`: the element at from_offset + p * from_strides
-// of `operand` goes to to_offset + p * to_strides of `result`. In elements.
+// of `operand` goes to to_offset + p * to_strides of `result`. All in elements.
 struct StridedMove {
   int operand = 0;
   int result = 0;
@@ -23,22 +23,22 @@ struct StridedMove {
   Shape to_strides;
 };
 
-// Drops extents of 1 and joins neighbours that are one longer dimension.
+// Drops extents of 1 and merges contiguous dimensions.
 void MergeDims(StridedMove& move);
 
-// Does the moves, in order.
+// Runs the moves, in order.
 absl::Status DoMoves(absl::Span<const StridedMove> moves,
                      absl::Span<const HostTensor> operands,
                      absl::Span<HostTensor> results);
 
-// The same as ByteMoves; nullopt if that takes a negative stride, blocks of
-// less than a row, or more than a few.
+// The moves as ByteMoves; nullopt if this needs a negative stride, blocks
+// smaller than a row, or too many blocks.
 std::optional<std::vector<ByteMove>> AsByteMoves(
     const OpView& op, absl::Span<const StridedMove> moves);
 
-// For every position of the result: the element of `operand` at, in each
-// dimension, the index that `sources` lists. Positions with an index of -1 stay
-// as they are.
+// Copies to every position of the result the element of `operand` at the
+// indices that `sources` lists for each dimension. Positions with an index of
+// -1 are not written.
 void CopyByIndex(const HostTensor& operand,
                  const std::vector<std::vector<int64_t>>& sources,
                  HostTensor& result);

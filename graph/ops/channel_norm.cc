@@ -34,7 +34,7 @@ absl::Status InferGroups(const OpView& op, Types& results) {
                "correct groups");
 }
 
-// The extents that matter: [outer, channels, inner].
+// The extents as [outer, channels, inner].
 struct Planes {
   explicit Planes(const TensorType& x) : outer(x.dims[0]), channels(x.dims[1]) {
     for (int d = 2; d < x.rank(); ++d) inner *= x.dims[d];
@@ -90,7 +90,7 @@ struct Moments {
   double variance = 0;
 };
 
-// Mean and variance are those of `channels / groups` planes together.
+// Mean and variance are over `channels / groups` planes together.
 absl::Status EvaluateGrouped(const OpView& op, int64_t groups,
                              absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
@@ -157,7 +157,7 @@ DimensionRule InstanceNormRule(const OpView& op) {
   return rule.Finish();
 }
 
-// [n gc s...], [gc]... -> [n gc s...]: groups are kept, their channels whole.
+// [n gc s...], [gc]... -> [n gc s...]: groups are kept, channels in them whole.
 DimensionRule GroupNormRule(const OpView& op) {
   RuleBuilder rule(op);
   const int64_t groups = op.attr_int("groups");
@@ -167,7 +167,7 @@ DimensionRule GroupNormRule(const OpView& op) {
   return rule.Finish();
 }
 
-void GroupNormPiece(const OpView& op, int factor, int64_t begin, int64_t end,
+void GroupNormShard(const OpView& op, int factor, int64_t begin, int64_t end,
                     Attributes& attributes) {
   if (ResultDimension(op, factor) != 1) return;
   attributes.Set("groups", end - begin);
@@ -180,13 +180,13 @@ Term BesideImages(GradBuilder& b, Term x) {
   return ReshapeTo(x, dims);
 }
 
-// One operand's element for each channel, as x has them.
+// The operand's element of each channel, at the positions of x.
 Term PerChannel(GradBuilder& b, int operand) {
   return CastTo(b.operand(operand), b.op().operand_type(0).dtype);
 }
 
 // By channel, dmean = -sum(dy) scale rate and dvariance = -1/2 rate^2 scale
-// sum(dy (x - mean) rate): two sums, which are dbias and dscale too.
+// sum(dy (x - mean) rate). The two sums are also dbias and dscale.
 absl::Status BatchNormGradient(GradBuilder& b) {
   const Term dy = b.grad(0);
   const Term scale = PerChannel(b, 1);
@@ -276,7 +276,7 @@ extern constinit const OpDef kGroupNorm = {
     .gradient = GroupNormGradient,
     .cost = EstimateCost<6>,
     .dimension_rule = GroupNormRule,
-    .piece_attributes = GroupNormPiece,
+    .shard_attributes = GroupNormShard,
 };
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Comparisons, and functions of truths and bits, broadcast: a table, one row an
-// op.
+// Comparisons, logical and bitwise functions, broadcast: a table with one row
+// for each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
@@ -64,7 +64,7 @@ constexpr ScalarFunction kXorFunction = {
     .on_uint = [](Uints x, const OpView&) { return x[0] ^ x[1]; },
     .keeps_zero = true};
 
-// Bits beyond the type fall off; so does everything if the amount is too large.
+// Bits beyond the type are dropped; too large an amount drops all bits.
 constexpr ScalarFunction kShiftFunction = {
     .on_uint = [](Uints x, const OpView& op) -> uint64_t {
       if (x[1] > 63) return 0;
@@ -81,18 +81,18 @@ constexpr OpDef ShiftOp(OpDef op) {
 
 // clang-format off
 extern constinit const OpDef kAnd = BoolOp("and", "Whether both are true.", &kAndFunction);
-extern constinit const OpDef kBitShift = ShiftOp(BinaryOp("bit_shift", "The bits of a moved by b places, to the left or right; zeros come in.", &kShiftFunction));
+extern constinit const OpDef kBitShift = ShiftOp(BinaryOp("bit_shift", "The bits of a shifted by b places, to the left or right; zeros are shifted in.", &kShiftFunction));
 extern constinit const OpDef kBitwiseAnd = BitOp("bitwise_and", "The bits that both have.", &kAndFunction);
 extern constinit const OpDef kBitwiseOr = BitOp("bitwise_or", "The bits that either has.", &kOrFunction);
-extern constinit const OpDef kBitwiseXor = BitOp("bitwise_xor", "The bits that one of them has.", &kXorFunction);
+extern constinit const OpDef kBitwiseXor = BitOp("bitwise_xor", "The bits that exactly one has.", &kXorFunction);
 extern constinit const OpDef kEqual = EqualityOp(TestOp("equal", "Whether a = b.", &kComparison<std::equal_to<>, false>));
 extern constinit const OpDef kGreater = TestOp("greater", "Whether a > b.", &kComparison<std::greater<>, true>);
 extern constinit const OpDef kGreaterEqual = TestOp("greater_equal", "Whether a >= b.", &kComparison<std::greater_equal<>, false>);
 extern constinit const OpDef kLess = TestOp("less", "Whether a < b.", &kComparison<std::less<>, true>);
 extern constinit const OpDef kLessEqual = TestOp("less_equal", "Whether a <= b.", &kComparison<std::less_equal<>, false>);
 extern constinit const OpDef kNotEqual = EqualityOp(TestOp("not_equal", "Whether a and b differ.", &kComparison<std::not_equal_to<>, true>));
-extern constinit const OpDef kOr = BoolOp("or", "Whether one is true, or both.", &kOrFunction);
-extern constinit const OpDef kXor = BoolOp("xor", "Whether just one is true.", &kXorFunction);
+extern constinit const OpDef kOr = BoolOp("or", "Whether at least one is true.", &kOrFunction);
+extern constinit const OpDef kXor = BoolOp("xor", "Whether exactly one is true.", &kXorFunction);
 // clang-format on
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Concat: tensors one after another along an axis.
+// Concat: tensors in sequence along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// Extents agree but along the axis.
+// Checks that extents agree, except along the axis.
 absl::Status CheckOperand(const OpView& op, int operand, int axis) {
   const TensorType& first = op.operand_type(0);
   const TensorType& x = op.operand_type(operand);
@@ -22,7 +22,7 @@ absl::Status CheckOperand(const OpView& op, int operand, int axis) {
   if (agrees) return absl::OkStatus();
   return BadOp(op, Describe(op, operand),
                absl::StrCat("the extents of ", Describe(op, 0),
-                            " but for dimension ", axis),
+                            " except in dimension ", axis),
                "reshape or slice the operand");
 }
 
@@ -34,7 +34,8 @@ absl::Status Infer(const OpView& op, Types& results) {
   for (int i = 1; i < op.num_operands(); ++i) {
     PARTITA_RETURN_IF_ERROR(CheckOperand(op, i, axis));
     type.dims[axis] += op.operand_type(i).dims[axis];
-    // Checked each time: no sum of two valid extents overflows.
+    // Checked in each iteration: the sum of two valid extents does not
+    // overflow.
     PARTITA_RETURN_IF_ERROR(CheckType(type));
   }
   return results.Set(0, type);
@@ -80,7 +81,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// Each operand's part.
+// The slice of each operand.
 absl::Status Gradient(GradBuilder& b) {
   const int axis = AxisAttr(b.op(), "axis", b.op().result_type(0).rank());
   int64_t offset = 0;
@@ -96,7 +97,7 @@ absl::Status Gradient(GradBuilder& b) {
 
 extern constinit const OpDef kConcat = {
     .name = "concat",
-    .doc = "The operands one after another along an axis.",
+    .doc = "The operands in sequence along an axis.",
     .operands = {{{"x", kVariadic}}},
     .attrs = {{RequiredAttr("axis", AttributeKind::kInt)}},
     .infer = Infer,

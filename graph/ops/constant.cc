@@ -33,7 +33,7 @@ Cost EstimateCost(const OpView&) { return {}; }
 
 extern constinit const OpDef kConstant = {
     .name = "constant",
-    .doc = "Bytes that are known when the graph is built.",
+    .doc = "Bytes that are known at compile time.",
     .attrs = {{RequiredAttr("value", AttributeKind::kLiteral)}},
     .infer = Infer,
     .eval = Evaluate,

@@ -1,5 +1,5 @@
 // Convolution: each result element is a sum of products over a window of the
-// operand and all channels of a group.
+// operand and over all channels of a group.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -59,7 +59,7 @@ Window WindowOfConv(const OpView& op) {
                   Spatial(op.result_type(0)));
 }
 
-// What of the planes of a group makes one plane of the result.
+// The planes of a group that make one plane of the result.
 template <typename W>
 struct Filtering {
   absl::Span<const Tap> taps;
@@ -80,7 +80,7 @@ struct Filtering {
     for (const TapLine& line : tap.lines) {
       const W* from = plane + line.large;
       W* to = sums + line.small;
-      if (step == 1) {  // a loop that compilers make fast
+      if (step == 1) {  // a loop that compilers vectorize
         for (int64_t i = 0; i < line.count; ++i) to[i] += weight * from[i];
       } else {
         for (int64_t i = 0; i < line.count; ++i) {
@@ -123,8 +123,8 @@ Cost EstimateCost(const OpView& op) {
                    w.RowMajor().num_bytes() + y.RowMajor().num_bytes()};
 }
 
-// [n gc s...], [go c k...], [go] -> [n go s...]. A bias would be added by every
-// partial sum, so with one the channels are whole.
+// [n gc s...], [go c k...], [go] -> [n go s...]. With a bias the channels are
+// whole, as every partial sum would add it.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const bool biased = op.num_operands() == 3;
@@ -144,16 +144,16 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
-  const Factor piece = Rule(op).factors[factor];
-  if (piece.name == "g") attributes.Set("groups", end - begin);
-  if (piece.kind != Factor::Kind::kHalo) return;
-  SetPiecePads(op, WindowOfConv(op), ResultDimension(op, factor) - 2, begin,
+  const Factor shard = Rule(op).factors[factor];
+  if (shard.name == "g") attributes.Set("groups", end - begin);
+  if (shard.kind != Factor::Kind::kHalo) return;
+  SetShardPads(op, WindowOfConv(op), ResultDimension(op, factor) - 2, begin,
                end, attributes);
 }
 
-// Every position gives its gradient back to the window that it saw.
+// Every position passes its gradient to the elements of its window.
 absl::Status Gradient(GradBuilder& b) {
   if (b.needs(0)) {
     b.Yield(0, ConvBack(b, WindowOfConv(b.op()), b.grad(0), b.operand(1)));
@@ -172,7 +172,7 @@ extern constinit const OpDef kConv = {
     .name = "conv",
     .doc =
         "Convolution of x [n, channels, spatial...] with filters w [filters, "
-        "channels of a group, spatial...], plus a bias for each filter.",
+        "channels in a group, spatial...], plus a bias for each filter.",
     .operands = {{{"x"}, {"w"}, {"bias", kOptional}}},
     .attrs = {{IntsAttr("strides"), IntsAttr("dilations"),
                IntsAttr("pads_before"), IntsAttr("pads_after"),
@@ -183,7 +183,7 @@ extern constinit const OpDef kConv = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Convolution, its transpose and the product that gives filters, as nodes.
+// Makes nodes for a convolution, its transpose and the gradient of filters.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/conv_gradient.h"

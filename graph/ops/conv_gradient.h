@@ -1,5 +1,5 @@
-// The three products that a convolution and its gradients are made of. Each is
-// linear in both of its factors, and the gradient of one is the other two.
+// The three products in a convolution and its gradients. Each is linear in both
+// factors, and its gradients are the other two.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_CONV_GRADIENT_H_
@@ -10,18 +10,18 @@
 
 namespace partita {
 
-// All take the strides, dilations, pads and groups of the builder's op.
+// All use the strides, dilations, pads and groups of the builder's op.
 
-// From the positions back to what they saw: what no window reaches, the last
-// rows of `window.large`, is zero.
+// From the positions back to the elements of their windows. The last rows of
+// `window.large`, which no window reaches, are zero.
 Term ConvBack(GradBuilder& b, const Window& window, Term positions, Term w);
 
-// From x to the positions. Those beyond `dims`, which output padding makes, are
-// cut off.
+// From x to the positions. Positions beyond `dims`, which output padding adds,
+// are dropped.
 Term ConvForth(GradBuilder& b, Term x, Term w, const Shape& dims);
 
-// The filters, of the extents `kernel`, that x and the positions' gradients ask
-// for.
+// The gradient of the filters, with extents `kernel`, from x and the gradients
+// of the positions.
 Term ConvFilters(GradBuilder& b, Term x, Term positions,
                  absl::Span<const int64_t> kernel);
 

@@ -80,7 +80,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {x.dtype, dims, {}});
 }
 
-// What of the planes of a group reaches one plane of the result.
+// The planes of a group that contribute to one plane of the result.
 template <typename W>
 struct Spread {
   absl::Span<const Tap> taps;
@@ -139,8 +139,8 @@ Cost EstimateCost(const OpView& op) {
                    op.result_type(0).RowMajor().num_bytes()};
 }
 
-// [n gc s...], [gc o k...], [go] -> [n go t...]; with a bias, as in conv, the
-// channels are whole.
+// [n gc s...], [gc o k...], [go] -> [n go t...]. With a bias the channels are
+// whole, as in conv.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const bool biased = op.num_operands() == 3;
@@ -158,13 +158,13 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   if (Rule(op).factors[factor].name != "g") return;
   attributes.Set("groups", end - begin);
 }
 
-// The roles of operand and result are those of a convolution exchanged.
+// Operand and result have the swapped roles of a convolution.
 absl::Status Gradient(GradBuilder& b) {
   if (b.needs(0)) {
     b.Yield(0, ConvForth(b, b.grad(0), b.operand(1), b.operand(0).dims()));
@@ -183,7 +183,7 @@ extern constinit const OpDef kConvTranspose = {
     .name = "conv_transpose",
     .doc =
         "Transposed convolution of x [n, channels, spatial...] with w "
-        "[channels, filters of a group, spatial...], plus a bias.",
+        "[channels, filters in a group, spatial...], plus a bias.",
     .operands = {{{"x"}, {"w"}, {"bias", kOptional}}},
     .attrs = {{IntsAttr("strides"), IntsAttr("dilations"),
                IntsAttr("pads_before"), IntsAttr("pads_after"),
@@ -194,7 +194,7 @@ extern constinit const OpDef kConvTranspose = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

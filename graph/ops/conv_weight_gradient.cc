@@ -1,5 +1,5 @@
-// The gradient of a convolution by its filters: each weight sums products of
-// what its tap saw and the gradients of the positions that saw it.
+// The gradient of a convolution with respect to its filters: each weight sums
+// products of the elements at its tap and the gradients of their positions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +30,7 @@ absl::Status CheckOperands(const OpView& op) {
   return absl::OkStatus();
 }
 
-// Fewer positions than fit are right: a transposed convolution with output
+// Fewer positions than fit are valid: a transposed convolution with output
 // padding has them.
 absl::Status CheckPositions(const OpView& op, const Window& fitting) {
   const TensorType& x = op.operand_type(0);
@@ -65,7 +65,7 @@ Window WindowOfOp(const OpView& op) {
                   Spatial(op.operand_type(1)));
 }
 
-// One plane of x with one of dy, for each tap.
+// Combines one plane of x with one of dy, for each tap.
 template <typename W>
 void AddProducts(absl::Span<const Tap> taps, int64_t step, const W* x,
                  const W* dy, W* filter) {
@@ -133,7 +133,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   if (Rule(op).factors[factor].name != "g") return;
   attributes.Set("groups", end - begin);
@@ -155,9 +155,9 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kConvWeightGradient = {
     .name = "conv_weight_gradient",
     .doc =
-        "The gradient by the filters of a convolution of x [n, channels, "
-        "spatial...] whose result has the gradient dy [n, filters, "
-        "positions...].",
+        "The gradient of a convolution with respect to its filters, from x [n, "
+        "channels, spatial...] and the gradient dy [n, filters, positions...] "
+        "of its result.",
     .operands = {{{"x"}, {"dy"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
@@ -169,7 +169,7 @@ extern constinit const OpDef kConvWeightGradient = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

@@ -54,7 +54,8 @@ Cost EstimateCost(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
-// Element i counts in every sum from i on: sums from the other end.
+// Element i is in every sum from i on, so its gradient is a sum from the other
+// end.
 absl::Status SumGradient(GradBuilder& b) {
   const OpView op = b.op();
   const bool reverse = !op.attr_bool("reverse");
@@ -87,16 +88,16 @@ constexpr OpDef Differentiable(OpDef op) {
 
 }  // namespace
 
-extern constinit const OpDef kCumsum = Differentiable(RunningOp(
-    "cumsum",
-    "The sum of all elements up to each along an axis; exclusive leaves "
-    "the element itself out, reverse starts at the end.",
-    Evaluate</*is_product=*/false>));
+extern constinit const OpDef kCumsum = Differentiable(
+    RunningOp("cumsum",
+              "The sum of all elements up to each along an axis; exclusive "
+              "omits the element itself, reverse starts at the end.",
+              Evaluate</*is_product=*/false>));
 
-extern constinit const OpDef kCumprod = RunningOp(
-    "cumprod",
-    "The product of all elements up to each along an axis; exclusive leaves "
-    "the element itself out, reverse starts at the end.",
-    Evaluate</*is_product=*/true>);
+extern constinit const OpDef kCumprod =
+    RunningOp("cumprod",
+              "The product of all elements up to each along an axis; exclusive "
+              "omits the element itself, reverse starts at the end.",
+              Evaluate</*is_product=*/true>);
 
 }  // namespace partita

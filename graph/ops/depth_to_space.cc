@@ -37,7 +37,7 @@ absl::Status InferDepthToSpace(const OpView& op, Types& results) {
   }
   type.dims[1] /= block * block;
   for (int d : {2, 3}) {
-    // At most 2^46 elements times 2^20.
+    // No overflow: at most 2^46 elements times 2^20.
     if (type.dims[d] > kMaxTensorBytes / block) {
       return BadOp(op, Describe(op, 0), "smaller extents", "correct block");
     }
@@ -66,8 +66,8 @@ absl::Status InferSpaceToDepth(const OpView& op, Types& results) {
   return results.Set(0, type);
 }
 
-// Both ops, in the dimensions [n, c, h, block, w, block] of the plane side and
-// the strides of the other.
+// The move of both ops: the dimensions [n, c, h, block, w, block] of the plane
+// side, with the strides of the depth side.
 struct Sides {
   Shape dims;
   Shape plane;

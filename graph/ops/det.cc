@@ -32,8 +32,8 @@ int64_t PivotOf(const double* m, int64_t n, int64_t k) {
   return best;
 }
 
-// Elimination with pivots, in place: the product of what stands on the
-// diagonal, and a sign for each swap of rows.
+// Gaussian elimination with pivots, in place: the product of the diagonal, with
+// a change of sign for each swap of rows.
 double Determinant(double* m, int64_t n) {
   double product = 1;
   for (int64_t k = 0; k < n; ++k) {

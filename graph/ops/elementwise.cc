@@ -19,24 +19,23 @@ constexpr int64_t kLine = 512;  // elements computed at a time
 template <typename W>
 using Function = W (*)(absl::Span<const W> x, const OpView& op);
 
-// The walk: extents, and how operands and result move along with them.
+// The loop: extents, and the strides of operands and result.
 struct Walk {
   Shape dims;
   std::array<Shape, kMaxOperands + 1> strides;  // the result's is the last
 };
 
-bool CanJoin(const Walk& walk, size_t inner) {
+bool CanMerge(const Walk& walk, size_t inner) {
   for (const Shape& strides : walk.strides) {
     if (strides[inner - 1] != strides[inner] * walk.dims[inner]) return false;
   }
   return true;
 }
 
-// Joins dimensions that all sides pass through as if they were one, so that
-// lines are long.
-void Join(Walk& walk) {
+// Merges dimensions that are contiguous on all sides, so that lines are long.
+void MergeContiguous(Walk& walk) {
   for (size_t i = walk.dims.size(); i-- > 1;) {
-    if (!CanJoin(walk, i)) continue;
+    if (!CanMerge(walk, i)) continue;
     walk.dims[i - 1] *= walk.dims[i];
     walk.dims.erase(walk.dims.begin() + i);
     for (Shape& strides : walk.strides) {
@@ -60,11 +59,11 @@ Walk MakeWalk(absl::Span<const HostTensor> operands, const TensorType& result) {
     walk.dims.push_back(1);
     for (Shape& strides : walk.strides) strides.push_back(0);
   }
-  Join(walk);
+  MergeContiguous(walk);
   return walk;
 }
 
-// Widens `count` elements from `offset` on into every `width`-th slot of
+// Converts `count` elements from `offset` on into every `width`-th slot of
 // `line`.
 template <typename W>
 void Load(const HostTensor& from, int64_t offset, int64_t stride, int64_t count,
@@ -95,7 +94,7 @@ void Run(const OpView& op, Function<W> function,
   std::vector<W> line(kLine * width);
   std::vector<W> values(kLine);
   const int64_t extent = walk.dims.back();
-  // Lines, not elements: the innermost dimension is walked below.
+  // Iterates over lines; the loop below handles the innermost dimension.
   Shape lines = walk.dims;
   lines.back() = extent == 0 ? 0 : 1;
   ForEachOffset<kMaxOperands + 1>(lines, walk.strides, [&](const auto& at) {

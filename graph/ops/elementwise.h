@@ -1,4 +1,4 @@
-// What all elementwise ops share: types, eval over broadcast operands, cost,
+// Shared by all elementwise ops: types, eval over broadcast operands, cost,
 // rule.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -11,19 +11,21 @@
 
 namespace partita {
 
-// Which function of a ScalarFunction a node uses: on_double if any operand is a
-// float, else on_int if any is a signed integer, else on_uint (bools are 0 and
-// 1). The result is narrowed as arithmetic.h says: rounded, wrapped or clamped.
+// The function of a ScalarFunction that a node uses: on_double if any operand
+// is a float, otherwise on_int if any is a signed integer, otherwise on_uint
+// (bools are 0 and 1). The result is narrowed as in arithmetic.h: rounded,
+// wrapped or clamped.
 enum class ScalarPath : uint8_t { kDouble, kInt, kUint };
 ScalarPath PathOf(const OpView& op);
 
 absl::Status EvalElementwise(const OpView& op,
                              absl::Span<const HostTensor> operands,
                              absl::Span<HostTensor> results);
-// `flops` an element is counted as 1.
+// Counts 1 flop for each element.
 Cost ElementwiseCost(const OpView& op);
 
-// Operands of one accepted type; the result has it too, or is bool.
+// Operands have one of the accepted types; the result has the same type, or is
+// bool.
 absl::Status InferElementwise(const OpView& op, int accepted, bool is_test,
                               Types& results);
 template <int accepted, bool is_test = false>
@@ -62,7 +64,7 @@ constexpr OpDef FloatOp(const char* name, const char* doc,
   return op;
 }
 
-// A row for all numbers, the same bits everywhere.
+// A row for all numbers, with the same bits on all devices.
 constexpr OpDef NumberOp(const char* name, const char* doc,
                          const ScalarFunction* function,
                          GradientFunction gradient) {

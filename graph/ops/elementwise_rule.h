@@ -1,5 +1,5 @@
-// The dimension rule of ops whose one result has the extents of their one
-// operand, every element apart.
+// The dimension rule of ops with one operand and one result of equal extents,
+// and independent elements.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_ELEMENTWISE_RULE_H_

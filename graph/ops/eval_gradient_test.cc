@@ -1,5 +1,5 @@
-// Ops of backward passes and random numbers, against values worked out by hand
-// and the vectors that Philox's authors publish; and what these ops refuse.
+// Ops of backward passes and random numbers, against hand-computed values and
+// the published test vectors of Philox; and the errors of these ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
@@ -29,7 +29,7 @@ TEST(EvalGradientTest, ConvolutionFilters) {
             "f32[2, 1, 1] 3 30");
 }
 
-TEST(EvalGradientTest, MaxPoolsGiveToTheFirstOfTheGreatest) {
+TEST(EvalGradientTest, MaxPoolsPassToTheFirstGreatest) {
   EXPECT_EQ(Show(kMaxPoolGradient,
                  List(F({1, 1, 4}, {1, 3, 3, 2}), F({1, 1, 3}, {1, 10, 100})),
                  {{"kernel", Ints{2}}}),
@@ -40,15 +40,15 @@ TEST(EvalGradientTest, MaxPoolsGiveToTheFirstOfTheGreatest) {
       "f32[1, 1, 3] 0 5 0");
 }
 
-TEST(EvalGradientTest, AveragePoolsGiveToAllInEqualParts) {
+TEST(EvalGradientTest, AveragePoolsPassEqualParts) {
   EXPECT_EQ(
       Show(kAvgPoolGradient, List(F({1, 1, 3}, {2, 4, 6})),
            {{"kernel", Ints{2}}, {"sizes", Ints{3}}, {"pads_before", Ints{1}}}),
       "f32[1, 1, 3] 4 5 3");
 }
 
-// The second query has shares of a quarter and three, and so a result of 7:
-// its scores' gradients are a quarter of 4 - 7 and three quarters of 8 - 7.
+// The second query has weights 1/4 and 3/4, and so the result 7. Its scores'
+// gradients are 1/4 (4 - 7) and 3/4 (8 - 7).
 TEST(EvalGradientTest, AttentionOfTwoPositions) {
   const float log3 = std::log(3.0f);
   const auto slopes =
@@ -63,7 +63,7 @@ TEST(EvalGradientTest, AttentionOfTwoPositions) {
 }
 
 // Lines of two are normalised to -1 and 1, with a rate of 1 over half their
-// difference: what is left of dy scale is nothing, and of x_hat dy sums.
+// difference. The gradient by x is 0, and that of the scale sums x_hat dy.
 TEST(EvalGradientTest, LayerNormsOfTwo) {
   const Attributes exact = {{"epsilon", 0.0}};
   EXPECT_EQ(
@@ -92,8 +92,9 @@ TEST(EvalGradientTest, SlicesAreAddedUpByIndex) {
       "correct the indices");
 }
 
-// Positions 0 and 3 show the ends, the others a quarter of the neighbour.
-TEST(EvalGradientTest, ResizedPositionsGiveBackByWeight) {
+// Positions 0 and 3 read the ends, the others blend in a quarter of the
+// neighbour.
+TEST(EvalGradientTest, ResizedPositionsPassByWeight) {
   EXPECT_EQ(Show(kResizeGradient, List(F({4}, {1, 1, 1, 1})),
                  {{"sizes", Ints{2}}, {"mode", "linear"}}),
             "f32[2] 2 2");
@@ -106,7 +107,7 @@ TEST(EvalGradientTest, ResizedPositionsGiveBackByWeight) {
 }
 
 // kat_vectors of Random123, philox4x32 with 10 rounds.
-TEST(PhiloxTest, MakesTheAuthorsNumbers) {
+TEST(PhiloxTest, MatchesThePublishedVectors) {
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}),
             (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -145,7 +146,7 @@ TEST(EvalGradientTest, SeedStepAndIdAreWordsOfCounterAndKey) {
             std::ldexp(Philox({0, 0, 7, 8}, {6, 5})[0] >> 8, -24));
 }
 
-TEST(EvalGradientTest, WhatDoesNotFitIsRefused) {
+TEST(EvalGradientTest, OperandsThatDoNotFitAreRefused) {
   EXPECT_EQ(InferMessage(kConvWeightGradient, {F32({1, 3, 8}), F32({1, 2, 6})},
                          {{"kernel", Ints{3}}, {"groups", 2}}),
             "conv_weight_gradient of %x0: found groups 2; expected a divisor "
@@ -177,8 +178,8 @@ TEST(EvalGradientTest, WhatDoesNotFitIsRefused) {
                           {"id", 0},
                           {"whole", Ints{3}},
                           {"origin", Ints{2}}}),
-            "random_uniform of %x0: found a piece f32[2]; expected one that "
-            "lies inside the whole tensor; correct whole and origin, or leave "
+            "random_uniform of %x0: found a shard f32[2]; expected a shard "
+            "inside the whole tensor; correct whole and origin, or leave "
             "both out");
   EXPECT_EQ(
       InferMessage(kRandomUniform, {kWord, kWord},
@@ -187,7 +188,7 @@ TEST(EvalGradientTest, WhatDoesNotFitIsRefused) {
       "each of 1 dimensions; correct advance, or leave it out");
 }
 
-TEST(EvalGradientTest, ASumOverMicroBatchesAddsToWhatItWas) {
+TEST(EvalGradientTest, ASumOverMicroBatchesAddsToTheSumSoFar) {
   const auto sum = RunOp(kAccumulate, List(F({2}, {1, 2}), F({2}, {0.5, 4})),
                          {{"micro_batches", 2}});
   ASSERT_TRUE(sum.ok()) << sum.status();
@@ -206,7 +207,7 @@ TEST(EvalGradientTest, ASumOverMicroBatchesAddsToWhatItWas) {
       "the type of what is added");
 }
 
-// Attributes that no program may survive without a check.
+// Attributes that would crash an op without checks.
 TEST(EvalGradientTest, HugeAttributesAreRefused) {
   constexpr int64_t kHuge = int64_t{1} << 62;
   const auto refused = [](const OpDef& op, const std::vector<TensorType>& types,

@@ -1,4 +1,4 @@
-// Ops that move, choose and place elements, against values worked out by hand.
+// Ops that move, select and place elements, against hand-computed values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <limits>
@@ -74,7 +74,7 @@ TEST(EvalMovingTest, PadModes) {
   EXPECT_EQ(pad("constant", -1, 1), "f32[3] 1 2 9");
 }
 
-// An empty result may have an extent that is too long to count through.
+// An empty result may have an extent that is too long to loop over.
 TEST(EvalMovingTest, ResultsWithoutElementsTakeNoTime) {
   constexpr int64_t kLong = int64_t{1} << 40;
   const auto none = [] { return F({0, kLong}, {}); };
@@ -94,7 +94,7 @@ TEST(EvalMovingTest, ResultsWithoutElementsTakeNoTime) {
       absl::StrCat("f32[", kLong, ", 1, 0]"));
 }
 
-TEST(EvalMovingTest, GathersChooseByIndex) {
+TEST(EvalMovingTest, GathersSelectByIndex) {
   EXPECT_EQ(
       Show(kGather, List(Counting({2, 3}), I({2}, {-1, 0})), {{"axis", 1}}),
       "f32[2, 2] 2 0 5 3");
@@ -110,7 +110,7 @@ TEST(EvalMovingTest, GathersChooseByIndex) {
             "f32[2] 2 3");
 }
 
-TEST(EvalMovingTest, ScattersPlaceAndJoin) {
+TEST(EvalMovingTest, ScattersPlaceAndReduce) {
   EXPECT_EQ(Show(kScatterElements,
                  List(Counting({4}), I({2}, {1, -1}), F({2}, {10, 20}))),
             "f32[4] 0 10 2 20");

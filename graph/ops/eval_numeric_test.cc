@@ -1,4 +1,4 @@
-// Linear ops, reductions, pools and norms against values worked out by hand.
+// Linear ops, reductions, pools and norms, against hand-computed values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -30,7 +30,7 @@ TEST(EvalNumericTest, MatmulFollowsNumpy) {
   EXPECT_EQ(Show(kMatmul, List(F({2, 0}, {}), F({0, 1}, {}))), "f32[2, 1] 0 0");
 }
 
-// The sum of two large opposites and a small number, lost in f32.
+// In f32 the sum of two large opposites would lose the small number.
 TEST(EvalNumericTest, FloatsAreSummedInDouble) {
   EXPECT_EQ(
       Show(kMatmul, List(F({1, 3}, {1e8, 1, -1e8}), F({3, 1}, {1, 0.5, 1}))),
@@ -73,7 +73,7 @@ TEST(EvalNumericTest, Determinants) {
 }
 
 // torch.nn.functional.max_pool2d(return_indices=True)
-TEST(EvalNumericTest, PositionsOfTheGreatest) {
+TEST(EvalNumericTest, PositionsOfGreatestElements) {
   EXPECT_EQ(Show(kMaxPoolIndices,
                  List(F({1, 1, 2, 4}, {1, 5, 5, 2,  //
                                        7, 5, 5, 9})),
@@ -192,7 +192,7 @@ TEST(EvalNumericTest, MomentsOfInfinities) {
   EXPECT_EQ(Show((*moments)[1]), "f64[2, 1] inf inf");
 }
 
-TEST(EvalNumericTest, ReductionsOfNothing) {
+TEST(EvalNumericTest, ReductionsOfNoElements) {
   const auto reduce = [](const OpDef& op) {
     return Show(op, List(F({1, 0}, {})), {{"axes", Ints{1}}});
   };
@@ -237,7 +237,7 @@ TEST(EvalNumericTest, Cumsum) {
   EXPECT_EQ(sums(true, true), "f32[4] 9 7 4 0");
 }
 
-TEST(EvalNumericTest, SoftmaxAndItsKin) {
+TEST(EvalNumericTest, SoftmaxFamily) {
   const float half = std::log(0.5f);
   EXPECT_EQ(Show(kSoftmax, List(F({2, 2}, {0, 0, 1000, 1000}))),
             "f32[2, 2] 0.5 0.5 0.5 0.5");
@@ -247,8 +247,8 @@ TEST(EvalNumericTest, SoftmaxAndItsKin) {
             "f32[2, 2] 0 1 1 0");
 }
 
-// One head. The second query's scores, halved, are 0 and the logarithm of 3:
-// shares of a quarter and three.
+// One head. The second query's scaled scores are 0 and log(3), so its weights
+// are 1/4 and 3/4.
 TEST(EvalNumericTest, Attention) {
   const float log3 = std::log(3.0f);
   const auto operands = [&] {
@@ -262,9 +262,9 @@ TEST(EvalNumericTest, Attention) {
             "f32[1, 1, 2, 4] 6 2 4 0 7 1 4 0");
 }
 
-// Two heads of queries for one of keys, and one key before the first query's
-// own: of three keys the first query sees two.
-TEST(EvalNumericTest, AttentionOfGroupsBehindAPast) {
+// Two query heads for one key head, and a past of one key: the first query sees
+// two of three keys.
+TEST(EvalNumericTest, AttentionOfGroupsWithAPast) {
   EXPECT_EQ(Show(kAttention,
                  List(F({1, 2, 2, 1}, {0, 0, 0, 0}), F({1, 1, 3, 1}, {1, 2, 3}),
                       F({1, 1, 3, 1}, {2, 4, 9})),
@@ -272,8 +272,8 @@ TEST(EvalNumericTest, AttentionOfGroupsBehindAPast) {
             "f32[1, 2, 2, 1] 3 5 3 5");
 }
 
-// The mask decides where products are 0; a softcap of 2 makes 2 tanh(log(3))
-// of 4 log(3) halves, which the mask takes to log(3).
+// For products of 0 the mask alone decides. A softcap of 2 turns 4 log(3) / 2
+// into 2 tanh(log(3)), and the mask makes that log(3).
 TEST(EvalNumericTest, AttentionWithAMaskAndASoftcap) {
   const float log3 = std::log(3.0f);
   const float hidden = -std::numeric_limits<float>::infinity();
@@ -348,7 +348,7 @@ TEST(EvalNumericTest, ResizeCoordinates) {
             "f32[3] 0 10 20");
 }
 
-TEST(EvalNumericTest, ResizeWithAbsurdScalesStaysInside) {
+TEST(EvalNumericTest, ResizeWithExtremeScalesStaysInside) {
   EXPECT_EQ(Resized("nearest", "asymmetric", 3, {{"scales", Floats{1e-300}}}),
             "f32[3] 0 30 30");
   EXPECT_EQ(Resized("linear", "asymmetric", 3, {{"scales", Floats{1e-300}}}),
@@ -357,8 +357,8 @@ TEST(EvalNumericTest, ResizeWithAbsurdScalesStaysInside) {
             "f32[2] 0 30");
 }
 
-// At -0.25 the four weights of Keys' kernel with a = -0.75 apply; the two
-// positions left of the tensor show its edge, or count for nothing.
+// At -0.25 the four weights of Keys' kernel with a = -0.75 apply. The two
+// positions left of the tensor read its edge, or are excluded.
 TEST(EvalNumericTest, ResizeCubic) {
   EXPECT_EQ(Resized("cubic", "half_pixel", 8),
             "f32[8] -1.05469 1.91406 6.67969 12.9688 17.0312 23.3203 28.0859 "

@@ -1,4 +1,4 @@
-// Elementwise ops against values worked out by hand.
+// Elementwise ops, against hand-computed values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -72,7 +72,7 @@ TEST(EvalScalarTest, ActivationsFollowTheirFormulas) {
   EXPECT_NEAR(At(kSelu, 1), 1.0507009873554805, 1e-7);
 }
 
-TEST(EvalScalarTest, FunctionsOfTheirName) {
+TEST(EvalScalarTest, FunctionsAreWhatTheirNamesSay) {
   EXPECT_EQ(At(kExp, 1), std::exp(1.0));
   EXPECT_EQ(At(kLog, 2), std::log(2.0));
   EXPECT_EQ(At(kSqrt, 2), std::sqrt(2.0));
@@ -124,7 +124,7 @@ TEST(EvalScalarTest, IntegersAreExactAndWrap) {
             "u64[1] 18446744073709551615");
 }
 
-TEST(EvalScalarTest, RemaindersTakeTheSignThatFmodSays) {
+TEST(EvalScalarTest, FmodDecidesTheSignOfRemainders) {
   EXPECT_EQ(Binary<int32_t>(kMod, {-7, 7, -7, 7}, {3, -3, -3, 0}),
             "i32[4] 2 -2 -1 0");
   EXPECT_EQ(Binary<int32_t>(kMod, {-7, 7}, {3, -3}, {{"fmod", true}}),
@@ -144,14 +144,14 @@ TEST(EvalScalarTest, PowersKeepTheTypeOfTheBase) {
             "i32[2] 8 3");
 }
 
-TEST(EvalScalarTest, MaxAndMinPassNansOn) {
+TEST(EvalScalarTest, MaxAndMinPropagateNans) {
   EXPECT_EQ(Binary<float>(kMax, {1, kNan, 3}, {2, 2, kNan}),
             "f32[3] 2 nan nan");
   EXPECT_EQ(Binary<float>(kMin, {1, kNan, 3}, {2, 2, kNan}),
             "f32[3] 1 nan nan");
 }
 
-TEST(EvalScalarTest, BitsShiftAndJoin) {
+TEST(EvalScalarTest, BitsShiftAndCombine) {
   EXPECT_EQ(Binary<uint8_t>(kBitShift, {129, 1}, {1, 9}), "u8[2] 2 0");
   EXPECT_EQ(Binary<uint8_t>(kBitShift, {129, 1}, {1, 64}, {{"left", false}}),
             "u8[2] 64 0");
@@ -189,8 +189,8 @@ TEST(EvalScalarTest, OperandsBroadcast) {
   EXPECT_EQ(Show(kAdd, List(F({2, 0}, {}), F({1}, {1}))), "f32[2, 0]");
 }
 
-// Lines longer than what is computed at a time.
-TEST(EvalScalarTest, LongLinesAreComputedInParts) {
+// Lines longer than one block.
+TEST(EvalScalarTest, LongLinesAreComputedInBlocks) {
   const HostTensor x = Counting({3, 1500});
   const auto y = RunOp(kMul, List(x.Clone(), F({3, 1}, {1, 2, 3})));
   ASSERT_TRUE(y.ok());

@@ -15,8 +15,8 @@ namespace {
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   const Shape shape = ToShape(op.attr_ints("shape"));
-  Shape joined = shape;
-  if (!BroadcastInto(x.dims, joined) || joined != shape) {
+  Shape broadcast = shape;
+  if (!BroadcastInto(x.dims, broadcast) || broadcast != shape) {
     return BadOp(op,
                  absl::StrCat("shape = [", absl::StrJoin(shape, ", "), "] for ",
                               Describe(op, 0)),
@@ -42,7 +42,7 @@ std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
   return AsByteMoves(op, MovesOf(op));
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   std::vector<int64_t> shape = op.attr_ints("shape");
   shape[ResultDimension(op, factor)] = end - begin;
@@ -61,7 +61,7 @@ extern constinit const OpDef kExpand = {
     .gradient = PassGradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
     .moves = Moves,
 };
 

@@ -1,4 +1,4 @@
-// Fill and iota: tensors that attributes alone define.
+// Fill and iota: tensors defined by attributes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/arithmetic.h"
@@ -28,8 +28,8 @@ absl::Status EvaluateFill(const OpView& op, absl::Span<const HostTensor>,
   return absl::OkStatus();
 }
 
-// The elements of an iota: exact and wrapping where all of it are integers,
-// else computed in double.
+// The elements of an iota: exact and wrapping if all numbers are integers,
+// otherwise computed in double.
 class Progression {
  public:
   explicit Progression(const OpView& op)
@@ -79,14 +79,14 @@ Cost WriteCost(const OpView& op) {
   return {.flops = 0, .bytes = 1.0 * op.result_type(0).RowMajor().num_bytes()};
 }
 
-void FillPiece(const OpView& op, int factor, int64_t begin, int64_t end,
+void FillShard(const OpView& op, int factor, int64_t begin, int64_t end,
                Attributes& attributes) {
   std::vector<int64_t> shape = op.attr_ints("shape");
   shape[ResultDimension(op, factor)] = end - begin;
   attributes.Set("shape", shape);
 }
 
-void IotaPiece(const OpView& op, int factor, int64_t begin, int64_t end,
+void IotaShard(const OpView& op, int factor, int64_t begin, int64_t end,
                Attributes& attributes) {
   attributes.Set("start", Progression(op).At(begin));
   attributes.Set("count", end - begin);
@@ -104,7 +104,7 @@ extern constinit const OpDef kFill = {
     .eval = EvaluateFill,
     .cost = WriteCost,
     .dimension_rule = BroadcastRule,
-    .piece_attributes = FillPiece,
+    .shard_attributes = FillShard,
 };
 
 extern constinit const OpDef kIota = {
@@ -118,7 +118,7 @@ extern constinit const OpDef kIota = {
     .eval = EvaluateIota,
     .cost = WriteCost,
     .dimension_rule = BroadcastRule,
-    .piece_attributes = IotaPiece,
+    .shard_attributes = IotaShard,
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Fused: several ops computed as one; the body says what they are.
+// Fused: several ops, in a body, computed by one kernel.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -43,7 +43,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> operands,
   return absl::OkStatus();
 }
 
-// The body's work, but only what enters and leaves it touches memory.
+// The flops of the body, but only the bytes of the node's operands and results.
 Cost EstimateCost(const OpView& op) {
   Cost total;
   for (OpView inner : op.region(0).ops()) {

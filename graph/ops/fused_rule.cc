@@ -1,4 +1,4 @@
-// Joins dimension rules with union-find over the dimensions of a body's values.
+// Merges dimension rules by union-find over the dimensions of a body's values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/fused_rule.h"
@@ -22,7 +22,7 @@ class DimensionClasses {
     parent_.resize(next);
     std::iota(parent_.begin(), parent_.end(), 0);
     whole_.resize(next, false);
-    for (OpView op : body.ops()) Join(op);
+    for (OpView op : body.ops()) Merge(op);
     for (int i = 0; i < body.value_id_bound(); ++i) KeepApart(ValueId(i));
   }
 
@@ -42,7 +42,8 @@ class DimensionClasses {
     parent_[a] = b;
   }
 
-  // As in matmul %x, %x: a class twice in one value has no single cut.
+  // Makes a class that occurs twice in one value whole, as in matmul %x, %x: no
+  // single dimension could be split.
   void KeepApart(ValueId value) {
     for (int d = 0; d < body_.type(value).rank(); ++d) {
       for (int e = 0; e < d; ++e) {
@@ -51,16 +52,16 @@ class DimensionClasses {
     }
   }
 
-  // The positions of the values' dimensions that carry `factor`, and whether
-  // any of them is shared with another factor.
-  void Join(const OpView& op) {
+  // The values' dimensions that have `factor`, and whether one of them has
+  // another factor too.
+  void Merge(const OpView& op) {
     const DimensionRule rule = op.op().dimension_rule(op);
     for (size_t f = 0; f < rule.factors.size(); ++f) {
-      JoinFactor(op, rule, static_cast<int>(f));
+      MergeFactor(op, rule, static_cast<int>(f));
     }
   }
 
-  void JoinFactor(const OpView& op, const DimensionRule& rule, int factor) {
+  void MergeFactor(const OpView& op, const DimensionRule& rule, int factor) {
     std::vector<int> members;
     bool alone = true;
     int results_with = 0;

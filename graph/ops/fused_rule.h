@@ -1,4 +1,4 @@
-// The dimension rule of a body: its ops' rules, joined.
+// The dimension rule of a body, merged from the rules of its ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_FUSED_RULE_H_
@@ -8,11 +8,10 @@
 
 namespace partita {
 
-// Dimensions of the body's values that share a factor of some op are one
-// factor of the body. It is as hard to cut as the hardest of them: a factor
-// that is not kept by every op that has it, or not of a whole dimension
-// everywhere, or that some op with it does not carry through to each of its
-// results, is whole.
+// Dimensions of the body's values that share a factor of some op become one
+// factor of the body. It is kept only if every op that has it keeps it, if it
+// is a whole dimension everywhere, and if each such op carries it to all its
+// results. Otherwise it is whole.
 DimensionRule FusedRule(const OpView& op);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Gather: slices of one axis, chosen by indices.
+// Gather: slices of one axis, selected by indices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -78,8 +78,8 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kGather = {
     .name = "gather",
     .doc =
-        "The slices of x along an axis that the indices name; a negative "
-        "index counts from the end.",
+        "The slices of x along an axis at the indices; a negative index counts "
+        "from the end.",
     .operands = {{{"x"}, {"indices"}}},
     .attrs = {{IntAttr("axis", 0)}},
     .infer = Infer,

@@ -1,5 +1,5 @@
-// Gather elements and scatter elements: single elements along one axis, chosen
-// by an index for each.
+// Gather elements and scatter elements: single elements along one axis, each
+// selected by an index.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +19,7 @@ int Axis(const OpView& op) {
   return AxisAttr(op, "axis", op.operand_type(0).rank());
 }
 
-// Indices address x at their own position but for the axis.
+// An index has its own position in x, except along the axis.
 absl::Status CheckIndices(const OpView& op) {
   const TensorType& x = op.operand_type(0);
   const TensorType& indices = op.operand_type(1);
@@ -44,7 +44,7 @@ absl::Status InferGather(const OpView& op, Types& results) {
 
 absl::Status InferScatter(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckIndices(op));
-  return InferJoin(op, op.operand_type(1).dims, results);
+  return InferUpdates(op, op.operand_type(1).dims, results);
 }
 
 // visit(offset in x, position in the indices) for every index.
@@ -88,13 +88,13 @@ absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
     const T* updates = reinterpret_cast<const T*>(in[2].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     return ForEachIndexed(op, in[0], in[1], [&](int64_t to, size_t from) {
-      y[to] = Joined<T>(JoinOf(op), y[to], updates[from]);
+      y[to] = Combined<T>(ScatterReductionOf(op), y[to], updates[from]);
     });
   });
 }
 
-// Kept where indices and x have the same extent; along the axis a gather keeps
-// the indices' own.
+// Dimensions with equal extents in indices and x are kept; a gather also keeps
+// the axis of the indices.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const Shape& x = op.operand_type(0).dims;
@@ -111,7 +111,8 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// The positions that the node's indices name, of any tensor like x.
+// Gathers from, and scatters to, the positions of the node's indices in any
+// tensor like x.
 Indexed ElementsAt(GradBuilder& b) {
   return {&kGatherElements,
           &kScatterElements,
@@ -135,9 +136,9 @@ absl::Status ScatterElementsGradient(GradBuilder& b) {
 extern constinit const OpDef kGatherElements = {
     .name = "gather_elements",
     .doc =
-        "Each element of the result is that of x at its own position, but "
-        "for the axis, where an index says which; a negative index counts "
-        "from the end, or, where from_end is false, is out of range.",
+        "Each element of the result is the element of x at the same position, "
+        "except along the axis, where an index gives the position; a negative "
+        "index counts from the end, or is out of range if from_end is false.",
     .operands = {{{"x"}, {"indices"}}},
     .attrs = {{IntAttr("axis", 0), BoolAttr("from_end", true)}},
     .infer = InferGather,
@@ -150,8 +151,9 @@ extern constinit const OpDef kGatherElements = {
 extern constinit const OpDef kScatterElements = {
     .name = "scatter_elements",
     .doc =
-        "x with updates put, or joined, at their own positions, but for the "
-        "axis, where an index says which as for gather_elements.",
+        "x with updates stored, or reduced, at their own positions, except "
+        "along the axis, where an index gives the position as in "
+        "gather_elements.",
     .operands = {{{"x"}, {"indices"}, {"updates"}}},
     .attrs = {{IntAttr("axis", 0), BoolAttr("from_end", true),
                StringAttr("reduction", "none")}},

@@ -1,5 +1,5 @@
-// Gather gradient: slices are added up where indices say; also the gradient of
-// an embedding's table.
+// Gather gradient: adds slices up by index; also the gradient of an embedding
+// table.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// Of the result, whose axis stands for all dimensions of the indices.
+// The extents of the result; its axis replaces all dimensions of the indices.
 int ResultRank(const OpView& op) {
   return op.operand_type(0).rank() - op.operand_type(1).rank() + 1;
 }
@@ -102,8 +102,9 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kGatherGradient = {
     .name = "gather_gradient",
     .doc =
-        "The gradient by x, of this extent along the axis, of a gather of x "
-        "whose result has the gradient dy: slices added up by index.",
+        "The gradient of a gather with respect to x, which has this extent "
+        "along the axis: slices of dy, the gradient of its result, added up by "
+        "index.",
     .operands = {{{"dy"}, {"indices"}}},
     .attrs = {{IntAttr("axis", 0),
                RequiredAttr("extent", AttributeKind::kInt)}},

@@ -1,4 +1,4 @@
-// Gather and scatter of slices that index vectors name.
+// Gather and scatter of slices at index vectors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// How the index vectors lie over x: [batch..., indexed..., slice...].
+// How index vectors address x: [batch..., indexed..., slice...].
 struct Addressing {
   int batch = 0;
   int indexed = 0;           // length of an index vector
@@ -77,7 +77,8 @@ absl::Status CheckIndices(const OpView& op) {
                "shorten the last dimension of the indices");
 }
 
-// What the op reads or writes by the indices: [batch..., i..., slice...].
+// The extents of the slices that the op reads or writes: [batch..., i...,
+// slice...].
 Shape IndexedDims(const OpView& op) {
   const Shape& x = op.operand_type(0).dims;
   const Shape& indices = op.operand_type(1).dims;
@@ -93,7 +94,7 @@ absl::Status InferGather(const OpView& op, Types& results) {
 
 absl::Status InferScatter(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckIndices(op));
-  return InferJoin(op, IndexedDims(op), results);
+  return InferUpdates(op, IndexedDims(op), results);
 }
 
 // visit(offset of the slice in x, its position among all indexed slices).
@@ -126,7 +127,7 @@ absl::Status EvaluateGather(const OpView& op, absl::Span<const HostTensor> in,
 absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   const Addressing a = AddressingOf(op);
-  const Join join = JoinOf(op);
+  const ScatterReduction reduction = ScatterReductionOf(op);
   CopyBytes(in[0], out[0]);
   return VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -135,7 +136,7 @@ absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
     return ForEachSlice(op, in[1], a, [&](int64_t offset, int64_t slice) {
       for (int64_t i = 0; i < a.slice; ++i) {
         y[offset + i] =
-            Joined<T>(join, y[offset + i], updates[slice * a.slice + i]);
+            Combined<T>(reduction, y[offset + i], updates[slice * a.slice + i]);
       }
     });
   });
@@ -171,7 +172,7 @@ DimensionRule ScatterRule(const OpView& op) {
   return rule.Finish();
 }
 
-// Index vectors that name the batch position too, for scatter_nd has no batch:
+// Index vectors with the batch position added, as scatter_nd has no batch:
 // [b..., i..., v] -> [b..., i..., b + v].
 Term WithBatchIndices(GradBuilder& b, int batch) {
   const Term indices = b.operand(1);
@@ -207,8 +208,8 @@ absl::Status ScatterNdGradient(GradBuilder& b) {
 extern constinit const OpDef kGatherNd = {
     .name = "gather_nd",
     .doc =
-        "The slices of x at the positions that index vectors, the last "
-        "dimension of the indices, name.",
+        "The slices of x at the positions of index vectors, which are the last "
+        "dimension of the indices.",
     .operands = {{{"x"}, {"indices"}}},
     .attrs = {{IntAttr("batch_dims", 0)}},
     .infer = InferGather,
@@ -221,8 +222,8 @@ extern constinit const OpDef kGatherNd = {
 extern constinit const OpDef kScatterNd = {
     .name = "scatter_nd",
     .doc =
-        "x with updates put, or joined, as slices at the positions that "
-        "index vectors name.",
+        "x with updates stored, or reduced, as slices at the positions of "
+        "index vectors.",
     .operands = {{{"x"}, {"indices"}, {"updates"}}},
     .attrs = {{StringAttr("reduction", "none")}},
     .tolerance = Tolerance::kReduction,

@@ -58,7 +58,7 @@ std::vector<Term> GradBuilder::ApplyAll(const OpDef& op,
   if (forward.placement.devices.size() == 1) {
     spec.placement.devices = forward.placement.devices;
   }
-  DType dtype = DType::kF32;  // of numbers: that of the last value
+  DType dtype = DType::kF32;  // for numbers: the dtype of the last value
   for (const Term& term : operands) {
     if (term.valid()) dtype = term.type().dtype;
   }

@@ -1,5 +1,5 @@
-// What gradients of ops are written with: values of the graph as the terms of
-// formulas, and the builder that knows the op, its operands and their readers.
+// The tools for gradients of ops: values of the graph as terms of formulas, and
+// a builder that knows the op, its operands and their readers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_GRAD_BUILDER_H_
@@ -17,9 +17,9 @@ namespace partita {
 
 class GradBuilder;
 
-// A value of the graph, or a number that takes the dtype of what it meets.
-// Invalid after a failure, which the builder keeps; formulas of invalid terms
-// make nothing.
+// A value of the graph, or a number with the dtype of the other operand.
+// Invalid after a failure, which the builder stores; formulas of invalid terms
+// make no nodes.
 class Term {
  public:
   Term() = default;
@@ -32,8 +32,8 @@ class Term {
   double number() const { return number_; }
   ValueId id() const { return id_; }
   GradBuilder* builder() const { return builder_; }
-  // Of a scalar if the term is invalid. Copies, for what they are of moves when
-  // nodes are added.
+  // The type, or that of a scalar if the term is invalid. Returned by value, as
+  // the graph's types move when nodes are added.
   TensorType type() const;
   Shape dims() const { return type().dims; }
 
@@ -44,13 +44,13 @@ class Term {
   bool is_number_ = false;
 };
 
-// Makes the nodes that take the gradients of one node's results to those of its
-// operands. They stand at the end of the graph, in the node's scope and at its
-// location, and on its device if it is pinned to one.
+// Makes nodes that compute the gradients of one node's operands from those of
+// its results. They are at the end of the graph, in the node's scope and with
+// its location, and on its device if it is pinned to one.
 class GradBuilder {
  public:
-  // `grads` holds the gradient of each result (invalid: none reads it) and
-  // `needed` says for each operand whether its gradient is wanted.
+  // `grads` has the gradient of each result (invalid: no loss depends on it).
+  // `needed` is true for operands with a requested gradient.
   GradBuilder(Graph& graph, NodeId node, std::vector<ValueId> grads,
               std::vector<bool> needed);
   GradBuilder(const GradBuilder&) = delete;
@@ -60,25 +60,25 @@ class GradBuilder {
   Term operand(int i) { return {this, op().operand(i).id()}; }
   Term result(int i) { return {this, op().result(i).id()}; }
   int num_operands() const { return static_cast<int>(needed_.size()); }
-  // The gradient of result i; zeros if nothing of the loss reads it.
+  // The gradient of result i; zeros if no loss depends on it.
   Term grad(int i);
-  // Whether to yield the gradient of operand i; false if it is left out.
+  // True if the gradient of operand i is needed; false for a missing operand.
   bool needs(int i) const { return i < num_operands() && needed_[i]; }
-  // Sums over what the op broadcast and casts to the operand's dtype; does
-  // nothing if the gradient is not needed.
+  // Stores the gradient of operand i, summed over broadcast dimensions and cast
+  // to the operand's dtype. No effect if it is not needed.
   void Yield(int operand, Term gradient);
 
   // An op of one result.
   Term Apply(const OpDef& op, absl::Span<const Term> operands,
              Attributes attributes = {});
-  // Any op, over terms of which one may be a number. No terms after a failure.
+  // Any op; one of the terms may be a number. No terms after a failure.
   std::vector<Term> ApplyAll(const OpDef& op, absl::Span<const Term> operands,
                              Attributes attributes = {});
   Term Constant(HostTensor value);
   Term Filled(const TensorType& type, double value);
 
   const absl::Status& status() const { return status_; }
-  // For each operand what was yielded; invalid where nothing was.
+  // The yielded gradient of each operand; invalid if there is none.
   const std::vector<ValueId>& yielded() const { return yielded_; }
   const Graph& graph() const { return graph_; }
 
@@ -93,17 +93,18 @@ class GradBuilder {
   absl::Status status_;
 };
 
-// The gradient of an op that is constant wherever it is smooth (floor, sign):
-// yields nothing, so that paths through it are left out.
+// The gradient of a piecewise constant op (floor, sign): yields nothing, so no
+// path goes through it.
 absl::Status ZeroGradient(GradBuilder& builder);
 
-// One operand's gradient is the result's, broadcast or cast back.
+// The gradient of an op whose operand's gradient is that of the result, summed
+// over broadcast dimensions and cast.
 absl::Status PassGradient(GradBuilder& builder);
 
 // --- formulas ---
 using Axes = std::vector<int64_t>;
 
-// The op of the first valid term's builder.
+// Applies an op with the builder of the first valid term.
 Term Apply(const OpDef& op, absl::Span<const Term> operands,
            Attributes attributes = {});
 
@@ -117,7 +118,7 @@ Term GreaterEqual(Term a, Term b);
 Term Less(Term a, Term b);
 Term LessEqual(Term a, Term b);
 Term Equal(Term a, Term b);
-// x where the condition holds, else y; one of them may be a number.
+// x where the condition is true, otherwise y; one of them may be a number.
 Term Where(Term condition, Term x, Term y);
 
 Term Abs(Term x);
@@ -138,16 +139,16 @@ Term Tanh(Term x);
 Term Pow(Term base, Term exponent);
 
 Term CastTo(Term x, DType to);
-// Extents of 1 stay where dimensions are summed.
+// Sums over dimensions, which stay with extent 1.
 Term Sum(Term x, Axes axes);
 Term Mean(Term x, Axes axes);
 Term ReshapeTo(Term x, const Shape& dims);
 Term ExpandTo(Term x, const Shape& dims);
 Term TransposeTo(Term x, std::vector<int64_t> perm);
-// Sums over the dimensions that numpy's broadcasting of `dims` to x's extents
-// added or repeated.
+// Reverses a broadcast of `dims` to x's extents: sums over added and repeated
+// dimensions.
 Term SumTo(Term x, Shape dims);
-// Of x [n, channels, ...]: [channels].
+// Sums x [n, channels, ...] to [channels].
 Term SumPerChannel(Term x);
 // Elements [start, start + size) of one dimension.
 Term SliceOf(Term x, int dim, int64_t start, int64_t size);

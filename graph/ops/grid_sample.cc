@@ -1,5 +1,5 @@
-// Grid sample: a tensor read at positions that are data, of which each stands
-// between its elements.
+// Grid sample: a tensor read at fractional positions that another operand
+// gives.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -69,7 +69,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
       for (int64_t c = n * dims[1]; c < (n + 1) * dims[1]; ++c) {
         double sum = 0;
         for (const GridShare& share : shares) {
-          // What does not count may be infinite.
+          // Elements with weight 0 may be infinite.
           if (share.weight == 0) continue;
           sum += share.weight * x[c * plane + share.offset];
         }
@@ -110,8 +110,8 @@ extern constinit const OpDef kGridSample = {
     .name = "grid_sample",
     .doc =
         "x [n, c, spatial...] at the positions of a grid [n, result..., "
-        "coordinates], the last dimension's first, from -1 to 1: the nearest "
-        "element, or a linear or cubic blend of neighbours.",
+        "coordinates] (the last dimension's coordinate first, from -1 to 1): "
+        "the nearest element, or a linear or cubic blend of neighbours.",
     .operands = {{{"x"}, {"grid"}}},
     .attrs = {{StringAttr("mode", "linear"), StringAttr("padding", "zeros"),
                BoolAttr("align_corners", false)}},

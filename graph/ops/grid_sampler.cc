@@ -46,8 +46,8 @@ GridTaps GridSampler::Along(double coordinate, int64_t extent) const {
   return taps;
 }
 
-// From -1..1 to elements. What is absurdly far stays in what an integer can
-// hold; NaN is outside.
+// Converts -1..1 to element positions. Clamps extreme positions to the integer
+// range; NaN is outside.
 double GridSampler::Unnormalized(double at, int64_t extent) const {
   const double size = static_cast<double>(extent);
   at = align_corners_ ? (at + 1) / 2 * (size - 1) : ((at + 1) * size - 1) / 2;
@@ -55,7 +55,7 @@ double GridSampler::Unnormalized(double at, int64_t extent) const {
   return std::isnan(at) ? -kFar : std::clamp(at, -kFar, kFar);
 }
 
-// Back and forth between the first and the last, or their outer edges.
+// Reflects at the first and last element, or at their outer edges.
 double GridSampler::Reflected(double at, int64_t extent) const {
   const double low = align_corners_ ? 0 : -0.5;
   const double span = static_cast<double>(extent) - (align_corners_ ? 1 : 0);
@@ -64,8 +64,8 @@ double GridSampler::Reflected(double at, int64_t extent) const {
   return low + (way > span ? 2 * span - way : way);
 }
 
-// Of a cubic blend the border is that of each neighbour, as ONNX Runtime and
-// PyTorch have it.
+// In a cubic blend border handling applies to each neighbour, as in ONNX
+// Runtime and PyTorch.
 double GridSampler::Padded(double at, int64_t extent) const {
   const double edge = align_corners_ ? 0 : -0.5;
   const double last = static_cast<double>(extent - 1);

@@ -1,5 +1,4 @@
-// Positions between the elements of a tensor: what grid_sample and its kernel
-// read of it.
+// Fractional positions in a tensor, for grid_sample and its kernel.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_GRID_SAMPLER_H_
@@ -15,8 +14,8 @@
 
 namespace partita {
 
-// What a coordinate reads along one axis. An index of -1 is outside, where all
-// is 0.
+// The elements that a coordinate reads along one axis. Index -1 is outside,
+// with value 0.
 struct GridTaps {
   std::array<int64_t, 4> index;
   std::array<double, 4> weight;
@@ -24,7 +23,7 @@ struct GridTaps {
 
 class GridSampler {
  public:
-  // Of a grid_sample.
+  // For a grid_sample node.
   explicit GridSampler(const OpView& op);
 
   // Elements along each axis that a position blends.
@@ -46,14 +45,14 @@ class GridSampler {
   int taps_;
 };
 
-// An element of a plane, and how much it counts.
+// An element of a plane and its weight.
 struct GridShare {
   int64_t offset;
   double weight;
 };
 
-// Sets `shares` to the taps() ^ rank elements that one position blends, with a
-// weight of 0 outside; `grid` has its coordinates, the last dimension's first.
+// Sets `shares` to the taps() ^ rank elements that one position blends, with
+// weight 0 outside. `grid` has its coordinates, the last dimension's first.
 void SetShares(const GridSampler& sampler, const double* grid,
                absl::Span<const int64_t> extents,
                std::vector<GridShare>& shares);

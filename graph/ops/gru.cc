@@ -36,8 +36,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     GruStep s;
     s.hidden = hidden.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
-      const double* share = gates.At(line, line.Time(i));
-      s.sums.assign(share, share + e.width);
+      const double* input = gates.At(line, line.Time(i));
+      s.sums.assign(input, input + e.width);
       s.before = s.hidden;
       cell.Forth(r.Of(d), in.size() > 3 ? bias.Of(d) : nullptr, s);
       std::copy(s.hidden.begin(), s.hidden.end(), y.At(line, line.Time(i)));
@@ -55,8 +55,8 @@ DimensionRule Rule(const OpView& op) {
   return RecurrenceRule(op, kOperands, {0}, {1});
 }
 
-// The reset is behind the product with r or before it: `reset` is what comes
-// back through it or what went through it.
+// The reset is after the product with r or before it. Accordingly `reset` is
+// the gradient through it or its output.
 Term WeightGradientOf(const Term& dgates, const Term& before, const Term& reset,
                       bool late) {
   const int64_t units = before.dims()[3];
@@ -89,14 +89,14 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kGru = {
     .name = "gru",
     .doc =
-        "A GRU over steps: gates [steps, batch, directions, 3 units] hold the "
-        "inputs' share of update, reset and candidate, r [directions, units, "
-        "3 units] takes a hidden state to its share, hidden is [directions, "
-        "batch or 1, units], and bias [directions, units] is added to the "
-        "state's share of the candidate, which the reset gate multiplies if "
-        "linear_before_reset (else the state before r); gives all hidden "
-        "states [steps, batch, directions, units], zeros behind a row's "
-        "length, and the last.",
+        "A GRU over steps: gates [steps, batch, directions, 3 units] are the "
+        "input terms of update, reset and candidate, r [directions, units, 3 "
+        "units] multiplies the hidden state, hidden is [directions, batch or "
+        "1, units], and bias [directions, units] is added to the state's term "
+        "of the candidate. The reset gate multiplies that term if "
+        "linear_before_reset, otherwise the state before r. Results: all "
+        "hidden states [steps, batch, directions, units], zeros after a row's "
+        "length, and the last one.",
     .operands = {{{"gates"},
                   {"r"},
                   {"hidden"},
@@ -112,7 +112,7 @@ extern constinit const OpDef kGru = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// One step of a GRU's line, forth and back, in double.
+// One step of a GRU's line, forward and backward, in double.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_GRU_CELL_H_
@@ -15,11 +15,11 @@ namespace partita {
 
 // Gates [3 units] are in the order update, reset, candidate.
 struct GruStep {
-  std::vector<double> before;  // the hidden state that the step begins with
-  std::vector<double> sums;    // what the gates are functions of
+  std::vector<double> before;  // the hidden state before the step
+  std::vector<double> sums;    // the arguments of the gates' functions
   std::vector<double> gates;
-  // If the reset comes behind the product, the state's share of the candidate;
-  // else the state after the reset, of which that is the product.
+  // With the reset after the product, the state's term of the candidate;
+  // otherwise the state after the reset, which enters the product.
   std::vector<double> reset;
   std::vector<double> hidden;
 };
@@ -29,7 +29,7 @@ class GruCell {
   explicit GruCell(const OpView& op)
       : functions_(op), e_(op), late_(op.attr_bool("linear_before_reset")) {}
 
-  // From `before` and the inputs' share, which sums hold.
+  // Computes the step from `before` and the input terms in `sums`.
   void Forth(const double* r, const double* bias, GruStep& s) const {
     const int64_t units = e_.units;
     s.gates.resize(s.sums.size());
@@ -46,9 +46,9 @@ class GruCell {
     }
   }
 
-  // Takes in `dh` the gradient by the step's hidden state and gives that by
-  // `before`; dsums is the gradient by the sums, and `dreset` that by the
-  // state's share of the candidate.
+  // `dh` is the gradient of the step's hidden state, and becomes that of
+  // `before`. `dsums` is the gradient of the sums, and `dreset` that of the
+  // state's term of the candidate.
   void Back(const double* r, const GruStep& s, double* dh, double* dsums,
             double* dreset) const {
     const int64_t units = e_.units;
@@ -70,16 +70,16 @@ class GruCell {
   void AddCandidate(const double* r, const double* bias, GruStep& s) const {
     const int64_t units = e_.units;
     const double* reset = &s.gates[units];
-    std::vector<double> share(e_.width, 0);  // of the candidate alone
+    std::vector<double> term(e_.width, 0);  // of the candidate alone
     s.reset = s.before;
     for (int64_t u = 0; u < units; ++u) {
       if (!late_) s.reset[u] *= reset[u];
-      if (bias != nullptr) share[2 * units + u] = bias[u];
+      if (bias != nullptr) term[2 * units + u] = bias[u];
     }
-    AddProduct(s.reset.data(), r, e_, 2 * units, e_.width, share.data());
+    AddProduct(s.reset.data(), r, e_, 2 * units, e_.width, term.data());
     for (int64_t u = 0; u < units; ++u) {
-      if (late_) s.reset[u] = share[2 * units + u];
-      s.sums[2 * units + u] += share[2 * units + u] * (late_ ? reset[u] : 1);
+      if (late_) s.reset[u] = term[2 * units + u];
+      s.sums[2 * units + u] += term[2 * units + u] * (late_ ? reset[u] : 1);
     }
   }
 
@@ -87,18 +87,18 @@ class GruCell {
                         double* dsums, double* dreset) const {
     const int64_t units = e_.units;
     const double* reset = &s.gates[units];
-    std::vector<double> share(dsums, dsums + e_.width);  // by it
+    std::vector<double> term(dsums, dsums + e_.width);  // by it
     std::vector<double> dstate(units, 0);
     for (int64_t u = 0; late_ && u < units; ++u) {
-      share[2 * units + u] *= reset[u];
+      term[2 * units + u] *= reset[u];
     }
-    AddTransposed(share.data(), r, e_, 2 * units, e_.width, dstate.data());
+    AddTransposed(term.data(), r, e_, 2 * units, e_.width, dstate.data());
     for (int64_t u = 0; u < units; ++u) {
       const double dgate =
           late_ ? dsums[2 * units + u] * s.reset[u] : dstate[u] * s.before[u];
       dsums[units + u] = dgate * functions_.GateSlope(0, s.sums[units + u]);
       dh[u] += late_ ? dstate[u] : dstate[u] * reset[u];
-      dreset[u] = share[2 * units + u];
+      dreset[u] = term[2 * units + u];
     }
   }
 

@@ -1,4 +1,4 @@
-// The gradient of a GRU through time: its steps are computed again.
+// The gradient of a GRU through time; recomputes the steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -66,8 +66,8 @@ class Backward {
     std::vector<double> hidden = hidden_.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       GruStep& s = steps_[i];
-      const double* share = gates_.At(line, line.Time(i));
-      s.sums.assign(share, share + e_.width);
+      const double* input = gates_.At(line, line.Time(i));
+      s.sums.assign(input, input + e_.width);
       s.before = hidden;
       std::copy(hidden.begin(), hidden.end(), before_.At(line, line.Time(i)));
       cell_.Forth(r_.Of(line.direction),
@@ -105,11 +105,11 @@ DimensionRule Rule(const OpView& op) {
 extern constinit const OpDef kGruGradient = {
     .name = "gru_gradient",
     .doc =
-        "The gradients of a gru whose results have the gradients dy and dlast "
-        "[1, directions, batch, units]: by gates and hidden; then the hidden "
-        "state that each step begins with, and the gradient by the state's "
-        "share of the candidate if linear_before_reset, else the state after "
-        "the reset.",
+        "The gradients of a gru with respect to gates and hidden, where dy and "
+        "dlast [1, directions, batch, units] are the gradients of its results; "
+        "then the hidden state at the start of each step, and the gradient of "
+        "the state's term of the candidate if linear_before_reset, otherwise "
+        "the state after the reset.",
     .operands = {{{"gates"},
                   {"r"},
                   {"hidden"},
@@ -126,7 +126,7 @@ extern constinit const OpDef kGruGradient = {
     .eval = Evaluate,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 }  // namespace partita

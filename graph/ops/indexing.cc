@@ -14,15 +14,15 @@ namespace {
 
 struct Name {
   const char* text;
-  Join join;
+  ScatterReduction reduction;
 };
-constexpr Name kNames[] = {{"none", Join::kReplace},
-                           {"add", Join::kAdd},
-                           {"mul", Join::kMul},
-                           {"min", Join::kMin},
-                           {"max", Join::kMax}};
+constexpr Name kNames[] = {{"none", ScatterReduction::kReplace},
+                           {"add", ScatterReduction::kAdd},
+                           {"mul", ScatterReduction::kMul},
+                           {"min", ScatterReduction::kMin},
+                           {"max", ScatterReduction::kMax}};
 
-const Name* FindJoin(const OpView& op) {
+const Name* FindReduction(const OpView& op) {
   for (const Name& name : kNames) {
     if (op.attr_string("reduction") == name.text) return &name;
   }
@@ -51,9 +51,9 @@ absl::StatusOr<std::vector<int64_t>> ReadIndices(
   return positions;
 }
 
-absl::Status InferJoin(const OpView& op, absl::Span<const int64_t> updates,
-                       Types& results) {
-  if (FindJoin(op) == nullptr) {
+absl::Status InferUpdates(const OpView& op, absl::Span<const int64_t> updates,
+                          Types& results) {
+  if (FindReduction(op) == nullptr) {
     return BadOp(
         op, absl::StrCat("reduction \"", op.attr_string("reduction"), "\""),
         "\"none\", \"add\", \"mul\", \"min\" or \"max\"", "name one of them");
@@ -72,6 +72,8 @@ void CopyBytes(const HostTensor& from, HostTensor& to) {
   std::copy(bytes.begin(), bytes.end(), to.bytes());
 }
 
-Join JoinOf(const OpView& op) { return FindJoin(op)->join; }
+ScatterReduction ScatterReductionOf(const OpView& op) {
+  return FindReduction(op)->reduction;
+}
 
 }  // namespace partita

@@ -1,4 +1,5 @@
-// What ops say of wrong operands and attributes: one smallest fault a message.
+// The errors of ops for wrong operands and attributes: one minimal example for
+// each message.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/op_list.h"
@@ -149,7 +150,7 @@ TEST(InferErrorsTest, Recurrences) {
   EXPECT_EQ(lstm({5, 2, 1, 10}, {1, 3, 12}, {1, 2, 3}),
             "lstm of %x0: found operand 0 %x0: f32[5, 2, 1, 10]; expected 4 "
             "for each of the 3 units of operand 1 %x1: f32[1, 3, 12] in "
-            "dimension 3; lay the gates of all units one behind the other");
+            "dimension 3; store the gates of all units in sequence");
   EXPECT_EQ(lstm({5, 2, 1, 12}, {2, 3, 12}, {1, 2, 3}),
             "lstm of %x0: found operand 1 %x1: f32[2, 3, 12]; expected "
             "extents [1, 3, 12]; reshape or expand the operand");
@@ -200,10 +201,11 @@ TEST(InferErrorsTest, Moving) {
       InferMessage(kReshape, {F32({2, 3})}, {{"shape", Ints{4, 2}}}),
       "reshape of %x0: found shape = [4, 2] for operand 0 %x0: f32[2, 3]; "
       "expected extents whose product is 6; correct the shape");
-  EXPECT_EQ(InferMessage(kConcat, {F32({2, 3}), F32({3, 3})}, {{"axis", 1}}),
-            "concat of %x0: found operand 1 %x1: f32[3, 3]; expected the "
-            "extents of operand 0 %x0: f32[2, 3] but for dimension 1; reshape "
-            "or slice the operand");
+  EXPECT_EQ(
+      InferMessage(kConcat, {F32({2, 3}), F32({3, 3})}, {{"axis", 1}}),
+      "concat of %x0: found operand 1 %x1: f32[3, 3]; expected the "
+      "extents of operand 0 %x0: f32[2, 3] except in dimension 1; reshape "
+      "or slice the operand");
   EXPECT_EQ(
       InferMessage(kSplit, {F32({5})}, {{"axis", 0}, {"sizes", Ints{2, 2}}}),
       "split of %x0: found sizes = [2, 2]; expected sizes of 0 or more "
@@ -220,7 +222,7 @@ TEST(InferErrorsTest, Moving) {
       "\"reflect\" or \"edge\"; name one of them");
 }
 
-// Absurd numbers are refused; nothing overflows on the way.
+// Extreme numbers are refused without overflow.
 TEST(InferErrorsTest, HugeNumbersAreRefused) {
   const auto refused = [](const OpDef& op, const std::vector<TensorType>& types,
                           const Attributes& attributes) {

@@ -1,5 +1,5 @@
-// Layer norm: everything from one axis on, shifted and scaled to mean 0 and
-// variance 1; or scaled only, as RMS norms are.
+// Layer norm: all dimensions from one axis on, shifted and scaled to mean 0 and
+// variance 1; or only scaled, as in RMS norms.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -65,7 +65,7 @@ Cost EstimateCost(const OpView& op) {
   return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
-// What lies before the axis is kept.
+// Dimensions before the axis are kept.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   for (int d = 0; d < Axis(op); ++d) rule.Keep(absl::StrCat("d", d), d, d);
@@ -113,9 +113,9 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kLayerNorm = {
     .name = "layer_norm",
     .doc =
-        "All dimensions from axis on shifted and scaled to mean 0 and "
-        "variance 1, or, if not center, only scaled to a mean square of 1; "
-        "then by scale and bias of their extents.",
+        "All dimensions from axis on shifted and scaled to mean 0 and variance "
+        "1, or, if not center, only scaled to a mean square of 1; then "
+        "multiplied by scale, plus bias.",
     .operands = {{{"x"}, {"scale"}, {"bias", kOptional}}},
     .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5),
                BoolAttr("center", true)}},

@@ -1,4 +1,4 @@
-// Gradients of a layer norm by what it normalises and by its scale.
+// Gradients of a layer norm with respect to x and its scale.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -21,7 +21,7 @@ absl::Span<const int64_t> Normalised(const OpView& op) {
   return absl::MakeConstSpan(op.operand_type(0).dims).subspan(Axis(op));
 }
 
-// dy, of x's extents, is the operand behind all others.
+// dy, with x's extents, is the last operand.
 absl::Status CheckLines(const OpView& op) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
@@ -45,7 +45,7 @@ absl::Status InferScale(const OpView& op, Types& results) {
 
 using Line = absl::Span<double>;
 
-// Shifts and scales x to mean 0 and variance 1; 1 over what it was divided by.
+// Shifts and scales x to mean 0 and variance 1. Returns the rate.
 double Normalise(Line x, double epsilon) {
   const double count = static_cast<double>(x.size());
   double mean = 0;
@@ -111,7 +111,7 @@ Cost EstimateScaleCost(const OpView& op) {
   return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
-// What lies before the axis is kept.
+// Dimensions before the axis are kept.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   for (int d = 0; d < Axis(op); ++d) {
@@ -122,7 +122,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// What lies before the axis is summed over.
+// Dimensions before the axis are summed over.
 DimensionRule ScaleRule(const OpView& op) {
   RuleBuilder rule(op);
   for (int d = 0; d < Axis(op); ++d) {
@@ -138,8 +138,8 @@ DimensionRule ScaleRule(const OpView& op) {
 extern constinit const OpDef kLayerNormGradient = {
     .name = "layer_norm_gradient",
     .doc =
-        "The gradient by x of a layer norm of x with this scale whose result "
-        "has the gradient dy.",
+        "The gradient of a layer norm with this scale with respect to x, where "
+        "dy is the gradient of its result.",
     .operands = {{{"x"}, {"scale"}, {"dy"}}},
     .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
     .tolerance = Tolerance::kReduction,
@@ -152,8 +152,8 @@ extern constinit const OpDef kLayerNormGradient = {
 extern constinit const OpDef kLayerNormScaleGradient = {
     .name = "layer_norm_scale_gradient",
     .doc =
-        "The gradient by the scale of a layer norm of x whose result has the "
-        "gradient dy.",
+        "The gradient of a layer norm of x with respect to its scale, where dy "
+        "is the gradient of its result.",
     .operands = {{{"x"}, {"dy"}}},
     .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
     .tolerance = Tolerance::kReduction,

@@ -73,7 +73,7 @@ absl::Status InferLpNorm(const OpView& op, Types& results) {
   return BadOp(op, absl::StrCat("p ", p), "1 or 2", "choose a norm");
 }
 
-// A line whose norm is 0 stays 0.
+// A line with norm 0 stays 0.
 absl::Status EvaluateLpNorm(const OpView& op, absl::Span<const HostTensor> in,
                             absl::Span<HostTensor> out) {
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
@@ -121,7 +121,7 @@ Term WindowSum(Term x, int64_t before, int64_t after) {
 absl::Status LrnGradient(GradBuilder& b) {
   const OpView op = b.op();
   const int64_t size = op.attr_int("size");
-  // Beyond the channels there is nothing to sum.
+  // The sum is clipped to existing channels.
   const int64_t most = std::max<int64_t>(op.operand_type(0).dims[1] - 1, 0);
   const int64_t before = std::min((size - 1) / 2, most);
   const int64_t after = std::min(size / 2, most);
@@ -136,7 +136,7 @@ absl::Status LrnGradient(GradBuilder& b) {
   return b.status();
 }
 
-// A line whose norm is 0 is divided by nothing.
+// A line with norm 0 is not divided.
 absl::Status LpNormGradient(GradBuilder& b) {
   const int64_t axis = Axis(b.op());
   const Term x = b.operand(0);
@@ -154,7 +154,8 @@ absl::Status LpNormGradient(GradBuilder& b) {
 
 extern constinit const OpDef kLrn = {
     .name = "lrn",
-    .doc = "x divided by a power of the squares of neighbouring channels.",
+    .doc =
+        "x divided by a power of the sum of squares of neighbouring channels.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("size", AttributeKind::kInt),
                FloatAttr("alpha", 1e-4), FloatAttr("beta", 0.75),

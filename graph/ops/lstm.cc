@@ -38,8 +38,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     s.hidden = hidden.CopyOf(line);
     s.cell = cells.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
-      const double* share = gates.At(line, line.Time(i));
-      s.sums.assign(share, share + e.width);
+      const double* input = gates.At(line, line.Time(i));
+      s.sums.assign(input, input + e.width);
       AddProduct(s.hidden.data(), r.Of(d), e, 0, e.width, s.sums.data());
       s.cell_before = s.cell;
       cell.Forth(in.size() > 5 ? peepholes.Of(d) : nullptr, s);
@@ -60,7 +60,7 @@ DimensionRule Rule(const OpView& op) {
   return RecurrenceRule(op, kOperands, {0}, {1, 2});
 }
 
-// Sums of the three gates that see the cell, times what they see.
+// The sums of the three peephole gates, times the cells that they read.
 Term PeepholeGradient(const Term& dgates, const Term& seen) {
   const int64_t width = seen.dims()[3];
   return DirectionSums(SliceOf(dgates, 3, 0, width) * seen);
@@ -79,12 +79,12 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kLstm = {
     .name = "lstm",
     .doc =
-        "An LSTM over steps: gates [steps, batch, directions, 4 units] hold "
-        "the inputs' share of input, output, forget and candidate, r "
-        "[directions, units, 4 units] takes a hidden state to its share, "
-        "hidden and cell are [directions, batch or 1, units]; gives all "
-        "hidden states [steps, batch, directions, units], zeros behind a "
-        "row's length, the last hidden and the last cell.",
+        "An LSTM over steps: gates [steps, batch, directions, 4 units] are the "
+        "input terms of input, output, forget and candidate, r [directions, "
+        "units, 4 units] multiplies the hidden state, hidden and cell are "
+        "[directions, batch or 1, units]. Results: all hidden states [steps, "
+        "batch, directions, units], zeros after a row's length, the last "
+        "hidden and the last cell.",
     .operands = {{{"gates"},
                   {"r"},
                   {"hidden"},
@@ -101,7 +101,7 @@ extern constinit const OpDef kLstm = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// One step of an LSTM's line, forth and back, in double.
+// One step of an LSTM's line, forward and backward, in double.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_LSTM_CELL_H_
@@ -13,10 +13,10 @@
 
 namespace partita {
 
-// What a step begins with, computes, and ends with: gates [4 units] in the
-// order input, output, forget, candidate.
+// The states before a step, its gates [4 units] in the order input, output,
+// forget, candidate, and the states after it.
 struct LstmStep {
-  std::vector<double> sums;  // what the gates are functions of
+  std::vector<double> sums;  // the arguments of the gates' functions
   std::vector<double> gates;
   std::vector<double> cell_before, cell, hidden;
 };
@@ -28,8 +28,8 @@ class LstmCell {
         units_(RecurrenceExtents(op).units),
         coupled_(op.attr_bool("input_forget")) {}
 
-  // From sums, to which this adds peepholes [3 units] (input, output, forget)
-  // if there are some, and cell_before.
+  // Computes the step from `cell_before` and `sums`, to which this adds the
+  // optional peepholes [3 units] (input, output, forget).
   void Forth(const double* peepholes, LstmStep& s) const {
     s.gates.resize(s.sums.size());
     s.cell.resize(units_);
@@ -37,9 +37,9 @@ class LstmCell {
     for (int64_t u = 0; u < units_; ++u) Forth(peepholes, u, s);
   }
 
-  // Takes dh, the gradient by the step's hidden state, and `dc`, that by its
-  // cell but for what dh does to it. Gives that by the sums, and in `dc` that
-  // by cell_before.
+  // `dh` is the gradient of the step's hidden state, `dc` that of its cell
+  // without the part through `dh`. Computes the gradient of the sums, and sets
+  // `dc` to that of cell_before.
   void Back(const double* peepholes, const LstmStep& s, const double* dh,
             double* dc, double* dsums) const {
     for (int64_t u = 0; u < units_; ++u) {
@@ -53,7 +53,7 @@ class LstmCell {
 
   int64_t At(Gate gate, int64_t u) const { return gate * units_ + u; }
 
-  // The gate's function of its sum, which sees `cell` through a peephole.
+  // The gate's function of its sum; a peephole adds `cell`.
   double Open(Gate gate, const double* peepholes, double cell, int64_t u,
               LstmStep& s) const {
     double& sum = s.sums[At(gate, u)];

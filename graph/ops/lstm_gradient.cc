@@ -1,4 +1,4 @@
-// The gradient of an LSTM through time: its steps are computed again.
+// The gradient of an LSTM through time; recomputes the steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -85,8 +85,8 @@ class Backward {
     std::vector<double> cell = cells_.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       LstmStep& s = steps_[i];
-      const double* share = gates_.At(line, line.Time(i));
-      s.sums.assign(share, share + e_.width);
+      const double* input = gates_.At(line, line.Time(i));
+      s.sums.assign(input, input + e_.width);
       AddProduct(hidden.data(), r_.Of(line.direction), e_, 0, e_.width,
                  s.sums.data());
       std::copy(hidden.begin(), hidden.end(), before_.At(line, line.Time(i)));
@@ -98,7 +98,7 @@ class Backward {
     }
   }
 
-  // What input, output and forget gate see of the cell.
+  // The cells that the peepholes of input, output and forget gate read.
   static void KeepSeen(const LstmStep& s, double* seen) {
     seen = std::copy(s.cell_before.begin(), s.cell_before.end(), seen);
     seen = std::copy(s.cell.begin(), s.cell.end(), seen);
@@ -134,11 +134,11 @@ DimensionRule Rule(const OpView& op) {
 extern constinit const OpDef kLstmGradient = {
     .name = "lstm_gradient",
     .doc =
-        "The gradients of an lstm whose results have the gradients dy and "
-        "dlast [2, directions, batch, units] (of the last hidden and the last "
-        "cell): by gates, hidden and cell; then the hidden state that each "
-        "step begins with, and the cells that the peepholes see, if there are "
-        "peepholes.",
+        "The gradients of an lstm with respect to gates, hidden and cell, "
+        "where dy and dlast [2, directions, batch, units] (of the last hidden "
+        "and the last cell) are the gradients of its results; then the hidden "
+        "state at the start of each step, and the cells that the peepholes "
+        "read, if there are peepholes.",
     .operands = {{{"gates"},
                   {"r"},
                   {"hidden"},
@@ -156,7 +156,7 @@ extern constinit const OpDef kLstmGradient = {
     .eval = Evaluate,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 }  // namespace partita

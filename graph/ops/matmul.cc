@@ -17,11 +17,11 @@
 namespace partita {
 namespace {
 
-// One operand: where its rows, columns and leading dimensions are. A vector
-// has only the summed dimension.
+// The roles of one operand's dimensions. A vector has only the summed
+// dimension.
 struct Side {
   int batch_rank = 0;
-  int outer = -1;  // the dimension that the result keeps, -1 for a vector
+  int outer = -1;  // the dimension that the result keeps; -1 for a vector
   int inner = 0;   // the summed one
   int64_t outer_size = 1;
   int64_t inner_size = 1;
@@ -84,8 +84,8 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {op.operand_type(0).dtype, dims, {}});
 }
 
-// A matrix as wide [rows][columns]; a transposed one is read tile by tile, so
-// that both sides stay in the cache.
+// A matrix as [rows][columns] of the wide type. A transposed matrix is read in
+// tiles, so that both sides stay in the cache.
 template <typename T>
 void LoadMatrix(const T* from, int64_t rows, int64_t columns, bool transposed,
                 std::vector<Wide<T>>& matrix) {
@@ -125,7 +125,7 @@ struct MatrixSums {
   }
 };
 
-// Offsets, in matrices, of an operand whose leading extents broadcast.
+// Offsets, in matrices, of an operand with broadcast leading extents.
 Shape MatrixStrides(const TensorType& type, absl::Span<const int64_t> batch) {
   return BroadcastStrides(BatchDims(type), batch);
 }
@@ -237,7 +237,7 @@ Term Flattened(Term x) {
           dims.back()});
 }
 
-// What leading extents broadcast is summed, over matrices first.
+// Sums over broadcast leading dimensions, over matrices first.
 void YieldMatrix(GradBuilder& b, int operand, Term gradient, Shape matrix) {
   b.Yield(operand,
           ReshapeTo(SumTo(gradient, matrix), b.operand(operand).dims()));
@@ -251,8 +251,8 @@ void YieldLeft(GradBuilder& b, const Matrices& m) {
   YieldMatrix(b, 0, da, m.a.dims());
 }
 
-// Where one matrix b meets many of a, as weights do, all rows are one matrix:
-// the sum over them is in the product.
+// If one matrix b, such as weights, is multiplied with many matrices a, all
+// rows form one matrix. Its product includes the sum over them.
 void YieldRight(GradBuilder& b, const Matrices& m) {
   const bool ta = b.op().attr_bool("transpose_a");
   const bool tb = b.op().attr_bool("transpose_b");
@@ -277,7 +277,7 @@ extern constinit const OpDef kMatmul = {
     .name = "matmul",
     .doc =
         "The matrix product, for every position of the leading dimensions, "
-        "which broadcast; a vector stands for a row (a) or column (b).",
+        "which broadcast; a vector is a row (a) or a column (b).",
     .operands = {{{"a"}, {"b"}}},
     .attrs = {{BoolAttr("transpose_a", false), BoolAttr("transpose_b", false)}},
     .tolerance = Tolerance::kReduction,

@@ -1,5 +1,4 @@
-// The gradient that all ops share which shift and scale to mean 0 and variance
-// 1.
+// The gradient shared by all ops that normalise to mean 0 and variance 1.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_NORM_GRADIENT_H_
@@ -21,8 +20,8 @@ Normalised Normalise(Term x, Axes axes, double epsilon);
 // 1 / sqrt(variance + epsilon)
 Term RateOf(Term variance, double epsilon);
 
-// The gradient by x, where g is that by x_hat:
-// rate (g - mean g - x_hat mean(g x_hat)).
+// The gradient by x, where g is the gradient by x_hat: rate (g - mean g - x_hat
+// mean(g x_hat)).
 Term GradientOf(const Normalised& n, Term g);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// One-hot: each index becomes a line with one distinguished position.
+// One-hot: each index becomes a line with one hot position.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// Among the dimensions of the result, one more than those of the indices.
+// The axis in the result, which has one dimension more than the indices.
 int Axis(const OpView& op) {
   return AxisAttr(op, "axis", op.operand_type(0).rank() + 1);
 }
@@ -28,7 +28,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, type);
 }
 
-// An index outside -depth..depth - 1 distinguishes nothing.
+// An index outside -depth..depth - 1 has no hot position.
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   const std::vector<int64_t> indices = ToInt64s(in[0]);
@@ -64,7 +64,7 @@ HostTensor OffAndOn(DType dtype) {
   return marks;
 }
 
-// values[1] stands at every hot position, values[0] elsewhere.
+// Writes values[1] at every hot position, values[0] elsewhere.
 absl::Status Gradient(GradBuilder& b) {
   if (!b.needs(1)) return b.status();
   const OpView op = b.op();

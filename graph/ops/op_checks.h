@@ -1,4 +1,4 @@
-// What many ops ask of their operands and attributes.
+// Checks of operands and attributes that many ops share.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_OP_CHECKS_H_
@@ -40,16 +40,16 @@ absl::Status ExpectPerDimension(const OpView& op, absl::string_view attr,
 // The string attribute `name` is one of these words.
 absl::Status ExpectWord(const OpView& op, absl::string_view name,
                         absl::Span<const absl::string_view> words);
-// The int attribute `name` counts from -rank to rank - 1 the dimensions of
-// operand 0 (or of a result of that rank).
+// The int attribute `name` is a dimension of operand 0 (or of a result of that
+// rank), from -rank to rank - 1.
 absl::Status ExpectAxis(const OpView& op, absl::string_view name, int rank);
 
 // The attribute as 0..rank-1, after ExpectAxis.
 int AxisAttr(const OpView& op, absl::string_view name, int rank);
 
-// The extents of all operands, broadcast to one another as numpy does.
+// The extents of all operands after numpy broadcasting.
 absl::StatusOr<Shape> BroadcastOperands(const OpView& op);
-// False if the extents do not agree; else `dims` become what both broadcast to.
+// Broadcasts `dims` with other extents; false if they do not agree.
 bool BroadcastInto(absl::Span<const int64_t> other, Shape& dims);
 
 inline Shape ToShape(absl::Span<const int64_t> dims) {

@@ -32,7 +32,7 @@ bool Accepts(const OpSample& sample) {
   return AddSample(sample, graph).ok();
 }
 
-// Every elementwise op with operands of one type that it accepts, broadcast.
+// Every elementwise op with broadcast operands of one accepted type.
 void AddElementwise(Samples& samples) {
   constexpr DType kTypes[] = {
       DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI64,
@@ -329,7 +329,7 @@ void AddWindows(Samples& samples) {
   samples.insert(samples.end(), more.begin(), more.end());
 }
 
-// Positions a little beyond what they sample.
+// Positions slightly beyond the sampled tensor.
 void AddSampled(Samples& samples) {
   const SampleOperand grid = {DType::kF32, {3, 2, 5, 2}, -1.3, 1.3};
   const SampleOperand regions = {DType::kF32, {5, 4}, -1, 9};

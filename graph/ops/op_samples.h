@@ -15,7 +15,7 @@
 
 namespace partita {
 
-// An operand of random elements between low and high, both included.
+// An operand of random elements between low and high, inclusive.
 struct SampleOperand {
   DType dtype = DType::kF32;
   Shape dims;
@@ -29,15 +29,14 @@ struct OpSample {
   Attributes attributes;
 };
 
-// At least one instance of every op of the table that users may write, except
-// those that need more than operands and attributes: constant and variable
-// (their bytes), fused (a body).
+// At least one instance of every op in the table that users may write, except
+// constant and variable (need bytes) and fused (needs a body).
 std::vector<OpSample> OpSamples();
 
-// The tensor that `seed` makes of an operand.
+// The random tensor of an operand for `seed`.
 HostTensor RandomTensor(const SampleOperand& operand, uint32_t seed);
 
-// A graph of the one node, with an input for each operand; its error if the op
+// A graph of this node, with an input for each operand; the op's error if it
 // refuses.
 absl::StatusOr<NodeId> AddSample(const OpSample& sample, Graph& graph);
 

@@ -1,4 +1,5 @@
-// The table of ops: every row complete, named as its constant, and sampled.
+// Tests the table of ops: every row is complete, named like its constant, and
+// has a sample.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cctype>
@@ -37,7 +38,7 @@ TEST(OpTableTest, NamesAreUnique) {
   }
 }
 
-// The text of the constants is in a generated list.
+// The names of the constants are in a generated list.
 TEST(OpTableTest, NamesAreTheirConstantsInSnakeCase) {
   const auto snake_case = [](const std::string& constant) {
     std::string name;
@@ -75,7 +76,7 @@ TEST(OpTableTest, CostsAreFiniteAndNotNegative) {
   }
 }
 
-// What `moves` says, done byte by byte, is what eval does.
+// Running the moves byte by byte gives the result of eval.
 TEST(OpTableTest, MovesAgreeWithEval) {
   int moved = 0;
   for (const OpSample& sample : OpSamples()) {
@@ -112,8 +113,8 @@ TEST(OpTableTest, MovesAgreeWithEval) {
   EXPECT_GE(moved, 8);
 }
 
-// Extents of 0 and 1 in every dimension of every operand: refused with a
-// message or computed, never a crash.
+// Extents of 0 and 1 in every dimension of every operand: an error or a result,
+// but no crash.
 TEST(OpTableTest, EmptyAndSingleExtentsAreHarmless) {
   for (const OpSample& sample : OpSamples()) {
     for (size_t i = 0; i < sample.operands.size(); ++i) {
@@ -121,7 +122,7 @@ TEST(OpTableTest, EmptyAndSingleExtentsAreHarmless) {
         for (int64_t extent : {0, 1}) {
           OpSample changed = sample;
           const int64_t old = changed.operands[i].dims[d];
-          // Alike extents change together, so that operands still agree.
+          // Equal extents change together, so that operands still agree.
           for (SampleOperand& operand : changed.operands) {
             for (int64_t& dim : operand.dims) {
               if (dim == old) dim = extent;

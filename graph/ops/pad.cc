@@ -1,4 +1,4 @@
-// Pad: elements put around a tensor, or taken off it.
+// Pad: adds elements around a tensor, or removes them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -58,13 +58,13 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, type);
 }
 
-// The element of 0..extent-1 that position `at`, which may lie outside, shows;
-// -1 for the pad value.
+// The element in 0..extent-1 for position `at`, which may be outside; -1 for
+// the pad value.
 int64_t Source(int64_t at, int64_t extent, const std::string& mode) {
   if (at >= 0 && at < extent) return at;
   if (mode == "constant") return -1;
   if (mode == "edge" || extent == 1) return at < 0 ? 0 : extent - 1;
-  // A mirror at both ends: the way there and back, without the ends twice.
+  // The period of reflection at both ends, which are not repeated.
   const int64_t period = 2 * (extent - 1);
   const int64_t phase = ((at % period) + period) % period;
   return phase < extent ? phase : period - phase;
@@ -100,7 +100,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// Every element sums what showed it.
+// Every element sums the gradients of the positions that show it.
 Term FoldBack(GradBuilder& b, Term y, int dim, int64_t extent) {
   HostTensor sources({DType::kI64, {y.dims()[dim]}, {}});
   int64_t at = -b.op().attr_ints("before")[dim];

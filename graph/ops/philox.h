@@ -10,8 +10,7 @@
 
 namespace partita {
 
-// Four random words of a counter and a key: any of them can be had without
-// those before it.
+// Four random words of a counter and a key, without state.
 constexpr std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter,
                                          std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {

@@ -1,4 +1,4 @@
-// The outer loop of convolutions: results are summed plane by plane.
+// The outer loop of convolutions, which sums results plane by plane.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_PLANES_H_
@@ -12,8 +12,8 @@
 
 namespace partita {
 
-// Makes every plane (n, o) of `result` [n, o, spatial...], in order: the bias
-// of filter o (operand 2, if there is one) and what add(n, o, sums) adds to it,
+// Computes every plane (n, o) of `result` [n, o, spatial...], in order: the
+// optional bias of filter o (operand 2) plus the sums of add(n, o, sums),
 // rounded once.
 template <typename T, typename Add>
 void SumPlanes(absl::Span<const HostTensor> operands, HostTensor& result,

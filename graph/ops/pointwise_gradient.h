@@ -32,7 +32,7 @@ struct PointPair {
   Term dz;
 };
 
-// The gradient of an op of two operands, a formula for each.
+// The gradient of an op of two operands, with a formula for each.
 template <Term (*by_a)(const PointPair& p), Term (*by_b)(const PointPair& p)>
 absl::Status Pairwise(GradBuilder& b) {
   const PointPair p = {b.op(), b.operand(0), b.operand(1), b.result(0),

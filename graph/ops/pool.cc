@@ -47,7 +47,7 @@ T Lowest() {
   return std::numeric_limits<T>::lowest();
 }
 
-// A NaN in the window is the result. A window without elements gives the least
+// A NaN in the window gives NaN. A window without elements gives the least
 // value of the type.
 absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
                          absl::Span<HostTensor> out) {
@@ -80,8 +80,8 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// The first of equals; a NaN is the greatest. A window without elements gives
-// 0.
+// The first of equals; a NaN counts as the greatest. A window without elements
+// gives 0.
 absl::Status EvaluateIndices(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   const Window window = WindowOfPool(op);
@@ -164,7 +164,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-// Positions are of the whole plane.
+// Positions count in the whole plane.
 DimensionRule PlanesRule(const OpView& op) {
   RuleBuilder rule(op);
   rule.Keep("n", 0, 0);
@@ -172,8 +172,8 @@ DimensionRule PlanesRule(const OpView& op) {
   return rule.Finish();
 }
 
-// The end that ceil_extra added is not counted in a piece either: what of the
-// piece's pads lies beyond pads_after moves to its ceil_extra.
+// Elements that ceil_extra adds do not count in a shard either: the shard's
+// pads beyond pads_after move to its ceil_extra.
 void MoveUncounted(const OpView& op, const Window& window, int dim, int64_t end,
                    Attributes& attributes) {
   const std::vector<int64_t>& whole = op.attr_ints("ceil_extra");
@@ -191,12 +191,12 @@ void MoveUncounted(const OpView& op, const Window& window, int dim, int64_t end,
   attributes.Set("pads_after", after);
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   if (Rule(op).factors[factor].kind != Factor::Kind::kHalo) return;
   const Window window = WindowOfPool(op);
   const int dim = ResultDimension(op, factor) - 2;
-  SetPiecePads(op, window, dim, begin, end, attributes);
+  SetShardPads(op, window, dim, begin, end, attributes);
   MoveUncounted(op, window, dim, end, attributes);
 }
 
@@ -220,7 +220,7 @@ extern constinit const OpDef kMaxPool = {
     .name = "max_pool",
     .doc =
         "The greatest of each window of x [n, channels, spatial...]; "
-        "ceil_extra lengthens the end, as pads do.",
+        "ceil_extra extends the end, like pads.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
@@ -231,14 +231,14 @@ extern constinit const OpDef kMaxPool = {
     .gradient = MaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 extern constinit const OpDef kMaxPoolIndices = {
     .name = "max_pool_indices",
     .doc =
-        "Where in its plane of x [n, channels, spatial...] the greatest of "
-        "each window stands, counted row-major; of equals, the first.",
+        "The row-major position, in its plane of x [n, channels, spatial...], "
+        "of the greatest element of each window; of equals, the first.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
@@ -254,8 +254,8 @@ extern constinit const OpDef kAvgPool = {
     .name = "avg_pool",
     .doc =
         "The mean of each window of x [n, channels, spatial...]; pads count "
-        "only if count_include_pad says so, and ceil_extra, a lengthening "
-        "of the end, never.",
+        "only with count_include_pad, and ceil_extra, which extends the end, "
+        "never counts.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
@@ -267,7 +267,7 @@ extern constinit const OpDef kAvgPool = {
     .gradient = AverageGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

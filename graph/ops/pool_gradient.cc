@@ -1,5 +1,5 @@
-// Gradients of pools: each position gives its gradient back to its window, a
-// max pool to the greatest element, an average pool to all in equal parts.
+// Gradients of pools: each position passes its gradient to its window; a max
+// pool to the greatest element, an average pool to all elements equally.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/arithmetic.h"
@@ -42,7 +42,7 @@ absl::Status InferAverage(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectPerDimension(op, "sizes", x.rank() - 2));
   const std::vector<int64_t>& sizes = op.attr_ints("sizes");
   std::copy(sizes.begin(), sizes.end(), x.dims.begin() + 2);
-  // First, for it bounds the sizes that are added up below.
+  // Checked first, as it bounds the sizes that are added below.
   PARTITA_RETURN_IF_ERROR(results.Set(0, x));
   return CheckPositions(op, 0, sizes);
 }
@@ -56,8 +56,8 @@ Window WindowOfAverage(const OpView& op) {
                   Spatial(op.operand_type(0)));
 }
 
-// Where the greatest element of each window is, the first of equals (a NaN is
-// greater than all); -1 in a window without elements.
+// The position of the greatest element of each window, of equals the first (a
+// NaN counts as the greatest); -1 for a window without elements.
 std::vector<int64_t> GreatestOf(absl::Span<const Tap> taps, int64_t step,
                                 const double* x, int64_t small) {
   std::vector<int64_t> greatest(small, -1);
@@ -156,8 +156,8 @@ absl::Status AverageGradient(GradBuilder& b) {
 extern constinit const OpDef kMaxPoolGradient = {
     .name = "max_pool_gradient",
     .doc =
-        "The gradient by x of a max pool of x whose result has the gradient "
-        "dy; of equal elements the first gets it.",
+        "The gradient of a max pool with respect to x, where dy is the "
+        "gradient of its result; of equal elements the first gets it.",
     .operands = {{{"x"}, {"dy"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
@@ -173,8 +173,8 @@ extern constinit const OpDef kMaxPoolGradient = {
 extern constinit const OpDef kAvgPoolGradient = {
     .name = "avg_pool_gradient",
     .doc =
-        "The gradient by the operand, of these spatial sizes, of an average "
-        "pool whose result has the gradient dy.",
+        "The gradient of an average pool with respect to its operand, which "
+        "has these spatial sizes, where dy is the gradient of its result.",
     .operands = {{{"dy"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                RequiredAttr("sizes", AttributeKind::kInts), IntsAttr("strides"),

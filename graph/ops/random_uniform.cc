@@ -1,6 +1,5 @@
-// Random numbers that are a function of seed, step, the op's id and the
-// element's index in the whole tensor, so that no placement, shard or
-// micro-batch changes them.
+// Random numbers as a function of seed, step, op id and the element's index in
+// the whole tensor. They do not depend on placement, shards or micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/algorithm/container.h"
@@ -17,8 +16,8 @@ namespace {
 
 constexpr int64_t kMaxId = (int64_t{1} << 32) - 1;
 
-// The tensor of which the result is a piece that begins at `origin`; a node
-// that nobody cut is its own whole.
+// The extents of the whole tensor; the result is a shard of it that begins at
+// `origin`. Default: the result is the whole tensor.
 Shape WholeOf(const OpView& op) {
   const std::vector<int64_t>& whole = op.attr_ints("whole");
   return ToShape(whole.empty() ? op.attr_ints("shape") : whole);
@@ -29,7 +28,7 @@ Shape OriginOf(const OpView& op) {
                         : ToShape(origin);
 }
 
-absl::Status CheckPiece(const OpView& op, const TensorType& result) {
+absl::Status CheckShard(const OpView& op, const TensorType& result) {
   const std::vector<int64_t>& advance = op.attr_ints("advance");
   const bool negative =
       absl::c_any_of(advance, [](int64_t extent) { return extent < 0; });
@@ -48,8 +47,8 @@ absl::Status CheckPiece(const OpView& op, const TensorType& result) {
     fits = origin[d] >= 0 && origin[d] <= whole[d] - result.dims[d];
   }
   if (fits) return absl::OkStatus();
-  return BadOp(op, absl::StrCat("a piece ", result.ToString()),
-               "one that lies inside the whole tensor",
+  return BadOp(op, absl::StrCat("a shard ", result.ToString()),
+               "a shard inside the whole tensor",
                "correct whole and origin, or leave both out");
 }
 
@@ -65,17 +64,17 @@ absl::Status Infer(const OpView& op, Types& results) {
   }
   const TensorType type = {DType::kF32, ToShape(op.attr_ints("shape")), {}};
   PARTITA_RETURN_IF_ERROR(results.Set(0, type));
-  return CheckPiece(op, type);
+  return CheckShard(op, type);
 }
 
 uint64_t Word(const HostTensor& scalar) {
   return static_cast<uint64_t>(ToInt64s(scalar)[0]);
 }
 
-// The 24 bits that a float holds exactly.
+// 24 bits, which a float represents exactly.
 float UnitOf(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
-// The words of one seed, step and op, by position; each call of Philox makes
+// The words of one seed, step and op, by position. One call of Philox makes
 // four.
 class Words {
  public:
@@ -98,7 +97,7 @@ class Words {
   const std::array<uint32_t, 2> key_;
   const uint32_t step_;
   const uint32_t id_;
-  uint64_t block_ = ~uint64_t{0};  // no position's
+  uint64_t block_ = ~uint64_t{0};  // none
   std::array<uint32_t, 4> words_ = {};
 };
 
@@ -123,7 +122,7 @@ Cost EstimateCost(const OpView& op) {
   return {.flops = 30.0 * y.num_elements(), .bytes = 1.0 * y.num_bytes()};
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   const int dim = ResultDimension(op, factor);
   const Shape whole = WholeOf(op);
@@ -144,8 +143,8 @@ extern constinit const OpDef kRandomUniform = {
     .doc =
         "Numbers from 0 up to but not 1, by Philox4x32-10 of the seed, the "
         "step (its low 32 bits), the op's id and each element's index in the "
-        "whole tensor, of which the result may be the piece at origin, or, in "
-        "micro-batch m, at origin + m * advance.",
+        "whole tensor. The result may be a shard of it, at origin + m * "
+        "advance in micro-batch m.",
     .operands = {{{"seed"}, {"step"}}},
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts),
                RequiredAttr("id", AttributeKind::kInt), IntsAttr("whole"),
@@ -155,7 +154,7 @@ extern constinit const OpDef kRandomUniform = {
     .eval = Evaluate,
     .cost = EstimateCost,
     .dimension_rule = BroadcastRule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

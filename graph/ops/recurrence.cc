@@ -1,4 +1,4 @@
-// Checks and rules of recurrences, and their lines.
+// Checks, dimension rules and loops of recurrences.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/recurrence.h"
@@ -34,7 +34,7 @@ absl::Status CheckGates(const OpView& op, int gates_per_unit) {
         op, Describe(op, kGates),
         absl::StrCat(gates_per_unit, " for each of the ", units, " units of ",
                      Describe(op, kWeights), " in dimension 3"),
-        "lay the gates of all units one behind the other");
+        "store the gates of all units in sequence");
   }
   return ExpectDims(op, kWeights, {gates[2], units, gates[3]});
 }
@@ -162,7 +162,7 @@ absl::Status SetRecurrenceResults(const OpView& op, Types& results,
   return absl::OkStatus();
 }
 
-void RecurrencePiece(const OpView& op, int factor, int64_t begin, int64_t end,
+void RecurrenceShard(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   if (op.op().dimension_rule(op).factors[factor].name != "directions") return;
   const std::vector<int64_t>& reverse = op.attr_ints("reverse");

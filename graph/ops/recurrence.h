@@ -1,5 +1,5 @@
-// What lstm, gru, rnn and their gradients share: extents, operands, the order
-// of steps, and products with the weights of a direction.
+// Shared by lstm, gru, rnn and their gradients: extents, operands, the order of
+// steps, and products with the weights of a direction.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_RECURRENCE_H_
@@ -15,11 +15,11 @@
 
 namespace partita {
 
-// Operands: gates [steps, batch, directions, width], the inputs' share of all
-// gates; r [directions, units, width], the weights by which a hidden state adds
-// to them; states [directions, batch, units], and lengths [batch]. The batch of
-// states and lengths may be 1, for all. Directions and rows of the batch do not
-// touch one another: a line is one of each.
+// Operands: gates [steps, batch, directions, width], the input terms of all
+// gates; r [directions, units, width], the weights of the hidden state; states
+// [directions, batch, units]; and lengths [batch]. The batch of states and
+// lengths may be 1, for all rows. Directions and rows of the batch are
+// independent: a line is one row in one direction.
 struct RecurrenceExtents {
   explicit RecurrenceExtents(const OpView& op);
 
@@ -29,7 +29,8 @@ struct RecurrenceExtents {
   int64_t steps, batch, directions, units, width;
 };
 
-// Where the operands lie behind gates and r; -1 for one that the op has not.
+// The indices of the operands after gates and r; -1 for an operand that the op
+// does not have.
 struct RecurrenceOperands {
   int gates_per_unit = 1;
   int cell = -1;
@@ -55,11 +56,12 @@ absl::Status SetRecurrenceResults(const OpView& op, Types& results,
 DimensionRule RecurrenceRule(const OpView& op, const RecurrenceOperands& at,
                              absl::Span<const int> hidden_results,
                              absl::Span<const int> state_results);
-// A piece of the directions has its part of `reverse`.
-void RecurrencePiece(const OpView& op, int factor, int64_t begin, int64_t end,
+// A shard of the directions has its entries of `reverse`.
+void RecurrenceShard(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes);
 
-// Of `products` passes over r for each step, and some operations for each gate.
+// The cost of `products` passes over r for each step, and of some operations
+// for each gate.
 Cost RecurrenceCost(const OpView& op, int products);
 
 // One row of the batch in one direction: `length` steps are computed, from the
@@ -75,18 +77,18 @@ struct RecurrenceLine {
   bool reversed;
 };
 
-// All lines; InvalidArgument for a length that is not in 0..steps.
+// All lines. InvalidArgument for a length outside 0..steps.
 absl::StatusOr<std::vector<RecurrenceLine>> LinesOf(
     const OpView& op, const RecurrenceOperands& at,
     absl::Span<const HostTensor> operands);
 
-// A tensor as doubles, seen by line.
+// A tensor as doubles, accessed by line.
 class LineTensor {
  public:
   explicit LineTensor(const HostTensor& tensor);
   explicit LineTensor(const TensorType& type);  // zeros
 
-  // [steps, batch, directions, n]: the n of a line at a time.
+  // [steps, batch, directions, n]: the n elements of a line at one step.
   double* At(const RecurrenceLine& line, int64_t time);
   // [directions, batch, n], or a batch of 1; or several such states.
   double* State(const RecurrenceLine& line, int64_t state = 0);

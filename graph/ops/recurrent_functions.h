@@ -1,4 +1,4 @@
-// The functions of gates: what a recurrence's attributes name.
+// The functions of gates, as named by a recurrence's attributes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_RECURRENT_FUNCTIONS_H_
@@ -24,24 +24,25 @@ struct GateFunction {
   double (*slope)(double x, double alpha, double beta);
 };
 
-// Null if there is none of the name: "sigmoid", "hard_sigmoid".
+// The function of a name such as "sigmoid" or "hard_sigmoid"; null if there is
+// none.
 const GateFunction* FindGateFunction(absl::string_view name);
-// All names, one behind the other, for messages.
+// A list of all names, for messages.
 std::string GateFunctionNames();
 
-// Attributes `activations`, a name for each of `count` functions, `alphas` and
-// `betas`, a number for each function or none at all, and `clip`.
+// Checks the attributes `activations` (a name for each of `count` functions),
+// `alphas` and `betas` (a number for each function, or none at all) and `clip`.
 absl::Status CheckGateFunctions(const OpView& op, int count);
 
-// After CheckGateFunctions.
+// Needs: CheckGateFunctions has passed.
 class GateFunctions {
  public:
   explicit GateFunctions(const OpView& op);
 
-  // Of function `i`, of x as it is.
+  // The value of function `i` at x.
   double Value(int i, double x) const;
   double Slope(int i, double x) const;
-  // The same of a gate, which is bounded by `clip` before.
+  // The same for a gate, whose argument is clipped to `clip` first.
   double Gate(int i, double x) const;
   double GateSlope(int i, double x) const;
 
@@ -52,10 +53,10 @@ class GateFunctions {
     double beta;
   };
   std::vector<Function> functions_;
-  double clip_;  // infinity where there is none
+  double clip_;  // infinity: no clipping
 };
 
-// The attributes that every recurrence has, after `activations`.
+// The attributes of every recurrence after `activations`.
 constexpr AttrDef kReverseAttr = IntsAttr("reverse");
 constexpr AttrDef kAlphasAttr = FloatsAttr("alphas");
 constexpr AttrDef kBetasAttr = FloatsAttr("betas");

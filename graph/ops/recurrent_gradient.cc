@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-// [directions, batch * steps, n]: rows of a micro-batch lie together.
+// [directions, batch * steps, n]: rows of a micro-batch are contiguous.
 Term ByDirection(Term x) {
   const Shape dims = x.dims();
   if (dims.size() != 4) return {};

@@ -1,4 +1,4 @@
-// What the gradients of recurrences are made of beside their own op.
+// Helpers for gradients of recurrences.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_RECURRENT_GRADIENT_H_
@@ -10,18 +10,17 @@
 
 namespace partita {
 
-// The results of the recurrence's own gradient op, whose first are the
-// gradients by gates and `states` first states; yields these. None after an
-// error. The op takes what the recurrence takes, with dy and dlast after the
-// states.
+// The results of the recurrence's gradient op. The first ones are the gradients
+// of gates and of `states` initial states; yields these. Empty after an error.
+// The op has the recurrence's operands, with dy and dlast after the states.
 std::vector<Term> BackThroughTime(GradBuilder& b, const OpDef& gradient,
                                   int states);
 
-// Over steps and batch, by direction, the sum of left^T right: [directions,
-// units, n] of [steps, batch, directions, units] and [.., n].
+// left^T right summed over steps and batch, by direction: [directions, units,
+// n] from [steps, batch, directions, units] and [.., n].
 Term WeightGradient(Term left, Term right);
 
-// [directions, n] of [steps, batch, directions, n].
+// [steps, batch, directions, n] summed to [directions, n].
 Term DirectionSums(Term x);
 
 }  // namespace partita

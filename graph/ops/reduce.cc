@@ -1,5 +1,5 @@
-// Reductions over any set of dimensions: a table, one row an op. No axes means
-// that nothing is reduced.
+// Reductions over any set of dimensions: a table with one row for each op.
+// Without axes no dimension is reduced.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace partita {
 namespace {
 
-// Which dimensions of the operand are reduced; empty if the attribute lists one
-// twice or one that does not exist.
+// By dimension of the operand: true if it is reduced. Empty if the attribute
+// has a repeated or unknown dimension.
 std::vector<bool> ReducedDims(const OpView& op) {
   const int rank = op.operand_type(0).rank();
   std::vector<bool> reduced(rank, false);
@@ -132,8 +132,7 @@ struct SumSquareRow {
     return total + x * x;
   }
 };
-// An integer is negative if its widened top bit says so; an unsigned 64-bit one
-// never is.
+// True if an integer is negative; an unsigned 64-bit integer never is.
 template <bool has_sign>
 struct SumMagnitudeRow {
   static constexpr int kStart = 0;
@@ -149,7 +148,7 @@ absl::Status EvaluateL1(const OpView& op, absl::Span<const HostTensor> in,
              : EvaluateWide<SumMagnitudeRow<true>>(op, in, out);
 }
 
-// The extremes of a type: what no elements give.
+// The extremes of a type, which are the results without elements.
 template <typename T, bool is_max>
 T Extreme() {
   if constexpr (kIsFloat<T>) return is_max ? -HUGE_VAL : HUGE_VAL;
@@ -157,7 +156,7 @@ T Extreme() {
   return is_max ? Limits::lowest() : Limits::max();
 }
 
-// A NaN among the elements is the result.
+// A NaN among the elements gives NaN.
 template <bool is_max>
 absl::Status EvaluateExtreme(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
@@ -186,7 +185,7 @@ double Mean(double total, double count) { return total / count; }
 double Root(double total, double) { return std::sqrt(total); }
 double Log(double total, double) { return std::log(total); }
 
-// Those that finish with a function: in doubles, whatever the type.
+// Reductions that end with a function are computed in double for all types.
 template <double (*step)(double, double), double (*finish)(double, double)>
 absl::Status EvaluateDouble(const OpView& op, absl::Span<const HostTensor> in,
                             absl::Span<HostTensor> out) {
@@ -228,7 +227,8 @@ Cost EstimateCost(const OpView& op) {
                    op.result_type(0).RowMajor().num_bytes()};
 }
 
-// Kept dimensions are kept; how the reduced ones join differs by op.
+// Other dimensions are kept; the reduction of the reduced ones depends on the
+// op.
 DimensionRule RuleOf(const OpView& op, std::optional<Reduction> reduction) {
   RuleBuilder rule(op);
   const std::vector<bool> reduced = ReducedDims(op);
@@ -252,7 +252,7 @@ DimensionRule PartialRule(const OpView& op) {
 }
 DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
-// Of both sums, and of both operands where there are two, alike.
+// The same for both sums, and for both operands if there are two.
 DimensionRule MomentsRule(const OpView& op) {
   RuleBuilder rule(op);
   const std::vector<bool> reduced = ReducedDims(op);
@@ -379,7 +379,7 @@ constexpr OpDef ExtremeOp(OpDef op) {
   return op;
 }
 
-// What a gradient is made of; y and dy have extents of 1 where x was reduced.
+// The inputs of a gradient; y and dy have extents of 1 in reduced dimensions.
 struct Totals {
   Term y() const { return ReshapeTo(result, kept); }
   OpView op;
@@ -390,7 +390,7 @@ struct Totals {
   Term dy;
 };
 
-// The gradient by x; what it broadcasts is repeated.
+// The gradient by x, broadcast to x's extents.
 template <Term (*formula)(const Totals& r)>
 absl::Status Reduced(GradBuilder& b) {
   const OpView op = b.op();
@@ -412,7 +412,7 @@ absl::Status Reduced(GradBuilder& b) {
 Term SumGradient(const Totals& r) { return r.dy; }
 Term MeanGradient(const Totals& r) { return r.dy * (1 / ReducedCount(r.op)); }
 Term L1Gradient(const Totals& r) { return r.dy * Sign(r.x); }
-// A norm of 0 has no direction: 0, as a subgradient.
+// A norm of 0 has no direction: uses the subgradient 0.
 Term L2Gradient(const Totals& r) {
   const Term norm = r.y();
   return r.dy * Where(Equal(norm, 0), 0, r.x / norm);
@@ -420,14 +420,14 @@ Term L2Gradient(const Totals& r) {
 Term LogSumGradient(const Totals& r) { return r.dy / Sum(r.x, r.axes); }
 Term LogSumExpGradient(const Totals& r) { return r.dy * Exp(r.x - r.y()); }
 Term SumSquareGradient(const Totals& r) { return r.dy * 2 * r.x; }
-// All that are the extreme share the gradient evenly.
+// All elements equal to the extreme share the gradient evenly.
 Term ExtremeGradient(const Totals& r) {
   const Term mark = CastTo(Equal(r.x, r.y()), r.x.type().dtype);
   return r.dy * mark / Sum(mark, r.axes);
 }
 
-// The product of the others, without dividing by zero: the zeros are counted
-// apart, and where one of the others is one, the product is 0.
+// The product of the other elements, without division by zero. Counts zeros
+// separately: if one of the others is 0, the product is 0.
 Term ProdGradient(const Totals& r) {
   const Term zero = CastTo(Equal(r.x, 0), r.x.type().dtype);
   const Term safe = r.x + zero;
@@ -441,8 +441,7 @@ Term ProdGradient(const Totals& r) {
 extern constinit const OpDef kMoments = MomentsOp(
     "moments",
     "The sum and the sum of squares over axes, which stay with extent 1, in "
-    "f64: what mean and variance follow from, of parts that are summed apart "
-    "too.",
+    "f64: mean and variance follow from these, also from shards' sums.",
     {{{"x"}}}, MomentsGradient);
 extern constinit const OpDef kCrossMoments = MomentsOp(
     "cross_moments",
@@ -455,9 +454,9 @@ extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magni
 extern constinit const OpDef kReduceL2 = ReduceOp("reduce_l2", "The square root of the sum of squares.", EvaluateDouble<SquareStep, Root>, KeptRule, Reduced<L2Gradient>);
 extern constinit const OpDef kReduceLogSum = ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule, Reduced<LogSumGradient>);
 extern constinit const OpDef kReduceLogSumExp = ReduceOp("reduce_log_sum_exp", "The logarithm of the sum of exponentials.", EvaluateLogSumExp, KeptRule, Reduced<LogSumExpGradient>);
-extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; of none the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>, Reduced<ExtremeGradient>));
-extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule, Reduced<MeanGradient>);
-extern constinit const OpDef kReduceMin = ExtremeOp(ReduceOp("reduce_min", "The least element; a NaN if there is one; of none the greatest value of the type.", EvaluateExtreme<false>, PartialRule<Reduction::kMin>, Reduced<ExtremeGradient>));
+extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; without elements the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>, Reduced<ExtremeGradient>));
+extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers are rounded toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule, Reduced<MeanGradient>);
+extern constinit const OpDef kReduceMin = ExtremeOp(ReduceOp("reduce_min", "The least element; a NaN if there is one; without elements the greatest value of the type.", EvaluateExtreme<false>, PartialRule<Reduction::kMin>, Reduced<ExtremeGradient>));
 extern constinit const OpDef kReduceProd = ReduceOp("reduce_prod", "The product.", EvaluateWide<ProdRow>, KeptRule, Reduced<ProdGradient>);
 extern constinit const OpDef kReduceSum = ReduceOp("reduce_sum", "The sum.", EvaluateWide<SumRow>, PartialRule<Reduction::kSum>, Reduced<SumGradient>);
 extern constinit const OpDef kReduceSumSquare = ReduceOp("reduce_sum_square", "The sum of squares.", EvaluateWide<SumSquareRow>, PartialRule<Reduction::kSum>, Reduced<SumSquareGradient>);

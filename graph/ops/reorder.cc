@@ -35,7 +35,7 @@ Cost EstimateCost(const OpView& op) {
 
 extern constinit const OpDef kReorder = {
     .name = "reorder",
-    .doc = "The operand in the layout named, row-major if none is.",
+    .doc = "The operand in the given layout; default: row-major.",
     .operands = {{{"x"}}},
     .attrs = {{StringAttr("layout", "")}},
     .traits = {.placed_only = true},

@@ -40,7 +40,7 @@ absl::Status CheckScales(const OpView& op) {
                "leave scales out, or give one per dimension");
 }
 
-// In `Real` throughout, with one rounding an operation.
+// All in `Real`, with one rounding for each operation.
 template <typename Real>
 double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
   constexpr Real kHalf = 0.5;
@@ -55,7 +55,7 @@ double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
   if (mode != "half_pixel_symmetric") return (at + kHalf) / scale - kHalf;
-  // The middle stays where it is, though the extent is rounded. ONNX Runtime
+  // The middle is fixed, though the extent is rounded. ONNX Runtime
   // adds in f64.
   const Real from = static_cast<Real>(map.from);
   const Real rounded = static_cast<Real>(map.to) / (scale * from);
@@ -65,16 +65,16 @@ double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
   return static_cast<Real>(offset + edge - 0.5);
 }
 
-// Beyond three elements outside the tensor every position is the same; so
-// absurd scales stay within what an integer can hold.
+// All positions more than three elements outside the tensor are equal. So
+// extreme scales are clamped to the integer range.
 double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
   const double at = ResampledPosition(mode, map, i);
   if (std::isnan(at)) return 0;
   return std::clamp(at, -4.0, static_cast<double>(map.from) + 3);
 }
 
-// What lies this near the middle of two elements is in the middle, as f32 may
-// miss it: ONNX Runtime's figure.
+// Positions this near to the middle of two elements count as the middle, as f32
+// may miss it. The value is ONNX Runtime's.
 constexpr double kMiddle = 1e-6;
 
 double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
@@ -82,7 +82,7 @@ double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
   return Coordinate(op.attr_string("coordinates"), map, i);
 }
 
-// At -1, 0, 1 and 2 from the floor of the coordinate.
+// The weights at -1, 0, 1 and 2 from the floor of the coordinate.
 Weights LinearWeights(double ratio) { return {0, 1 - ratio, ratio, 0}; }
 
 Sample BlendAt(const OpView& op, const AxisMap& map, double at) {
@@ -142,7 +142,7 @@ absl::Status CheckResample(const OpView& op) {
 AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to) {
   const std::vector<double>& scales = op.attr_floats("scales");
   const bool of_f64 = op.operand_type(0).dtype == DType::kF64;
-  // What keeps all extents is a copy, whatever the scales are.
+  // A resize that keeps all extents is a copy, for any scales.
   const Shape& dims = op.operand_type(0).dims;
   const std::vector<int64_t>& sizes = op.attr_ints("sizes");
   if (std::equal(dims.begin(), dims.end(), sizes.begin(), sizes.end())) {
@@ -169,7 +169,7 @@ DimensionRule ResampleRule(const OpView& op) {
   return rule.Finish();
 }
 
-void ResamplePieces(const OpView& op, int factor, int64_t begin, int64_t end,
+void ResampleShards(const OpView& op, int factor, int64_t begin, int64_t end,
                     Attributes& attributes) {
   const int dim = ResultDimension(op, factor);
   if (dim < 0) return;

@@ -41,7 +41,7 @@ std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
   return AsByteMoves(op, MovesOf(op));
 }
 
-// Walks the extents of both sides, outermost first, and names what they share.
+// Walks the extents of both sides, outermost first, and finds common factors.
 class SharedFactors {
  public:
   explicit SharedFactors(const OpView& op)
@@ -49,9 +49,9 @@ class SharedFactors {
         from_(op.operand_type(0).dims),
         to_(op.result_type(0).dims) {}
 
-  // A dimension's extent is what earlier factors left of it. Where neither side
-  // divides the other, their common divisor may still be cut and the rest, up
-  // to the next boundary that both have, is whole.
+  // Divides a dimension's extent by the factors found so far. If neither side
+  // divides the other, their common divisor may still be split; the rest, up to
+  // the next common boundary, is whole.
   DimensionRule Compute() {
     while (Open(from_, i_) && Open(to_, j_)) {
       if (from_[i_] == 1 || to_[j_] == 1) {
@@ -115,7 +115,7 @@ DimensionRule Rule(const OpView& op) {
   return SharedFactors(op).Compute();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   const int64_t size = Rule(op).factors[factor].size;
   std::vector<int64_t> shape = op.attr_ints("shape");
@@ -141,7 +141,7 @@ extern constinit const OpDef kReshape = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
     .moves = Moves,
 };
 

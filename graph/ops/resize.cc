@@ -48,7 +48,7 @@ absl::Status EvaluateNearest(const OpView& op, const HostTensor& x,
   return absl::OkStatus();
 }
 
-// A neighbour without weight does not count, even if it is infinite.
+// A neighbour with weight 0 is ignored, even if it is infinite.
 double Weighted(const Sample& sample, const double* line, int64_t step) {
   double sum = 0;
   for (int n = 0; n < 4; ++n) {
@@ -116,7 +116,7 @@ Cost EstimateCost(const OpView& op) {
       .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() + y.num_bytes()};
 }
 
-// The same sampling, backwards, over the operand's extents.
+// The same sampling, backward, over the operand's extents.
 absl::Status Gradient(GradBuilder& b) {
   b.Yield(0, Apply(kResizeGradient, {b.grad(0)}, BackToOperand(b.op())));
   return b.status();
@@ -127,7 +127,7 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kResize = {
     .name = "resize",
     .doc =
-        "The operand sampled at the positions of another shape: its nearest "
+        "The operand sampled at the positions of another shape: the nearest "
         "element, or a linear or cubic blend of neighbours.",
     .operands = {{{"x"}}},
     .attrs = kResampleAttrs,
@@ -137,7 +137,7 @@ extern constinit const OpDef kResize = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = ResampleRule,
-    .piece_attributes = ResamplePieces,
+    .shard_attributes = ResampleShards,
 };
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Resize gradient: every position gives its gradient back to the elements that
-// it was blended of, one axis after another.
+// Resize gradient: every position passes its gradient to the elements that it
+// blends, one axis after another.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -26,7 +26,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {dy.dtype, sizes, {}});
 }
 
-// As the resize had it: from x, which the result is like, to dy.
+// The mapping of the resize: from x, which has the result's extents, to dy.
 AxisMap AxisOf(const OpView& op, int dim) {
   return MapOf(op, dim, op.attr_ints("sizes")[dim],
                op.operand_type(0).dims[dim]);
@@ -88,8 +88,8 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kResizeGradient = {
     .name = "resize_gradient",
     .doc =
-        "The gradient by the operand, of these sizes, of a resize whose "
-        "result has the gradient dy.",
+        "The gradient of a resize with respect to its operand, which has these "
+        "sizes, where dy is the gradient of its result.",
     .operands = {{{"dy"}}},
     .attrs = kResampleAttrs,
     .tolerance = Tolerance::kReduction,
@@ -98,7 +98,7 @@ extern constinit const OpDef kResizeGradient = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = ResampleRule,
-    .piece_attributes = ResamplePieces,
+    .shard_attributes = ResampleShards,
 };
 
 }  // namespace partita

@@ -32,7 +32,7 @@ absl::Status InferGradient(const OpView& op, Types& results) {
   return SetRecurrenceResults(op, results, {2}, {1});
 }
 
-// What the hidden states are functions of.
+// The arguments of the hidden states' functions.
 class Sums {
  public:
   Sums(const OpView& op, absl::Span<const HostTensor> in)
@@ -43,13 +43,13 @@ class Sums {
   }
   std::vector<double> At(const RecurrenceLine& line, int64_t time,
                          const std::vector<double>& hidden) {
-    const double* share = gates_.At(line, time);
-    std::vector<double> sums(share, share + e_.units);
+    const double* input = gates_.At(line, time);
+    std::vector<double> sums(input, input + e_.units);
     AddProduct(hidden.data(), r_.Of(line.direction), e_, 0, e_.units,
                sums.data());
     return sums;
   }
-  // The gradient by the hidden state, of that by the sums.
+  // The gradient of the hidden state, from that of the sums.
   std::vector<double> Back(const RecurrenceLine& line, const double* dsums) {
     std::vector<double> dh(e_.units, 0);
     AddTransposed(dsums, r_.Of(line.direction), e_, 0, e_.units, dh.data());
@@ -93,7 +93,7 @@ absl::Status EvaluateGradient(const OpView& op, absl::Span<const HostTensor> in,
   LineTensor dgates(out[0].type()), dhidden(out[1].type());
   LineTensor before(out[2].type());
   for (const RecurrenceLine& line : lines) {
-    // Holds the sums, then the gradient by them.
+    // Has the sums, then their gradients.
     std::vector<double> hidden = sums.First(line);
     for (int64_t i = 0; i < line.length; ++i) {
       const int64_t t = line.Time(i);
@@ -143,11 +143,11 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kRnn = {
     .name = "rnn",
     .doc =
-        "A recurrence over steps: each hidden state is the activation of "
-        "gates [steps, batch, directions, units], the inputs' share, plus the "
-        "state before it times r [directions, units, units]; hidden, the "
-        "first, is [directions, batch or 1, units]; gives all hidden states, "
-        "zeros behind a row's length, and the last.",
+        "A recurrence over steps: each hidden state is the activation of gates "
+        "[steps, batch, directions, units], the input terms, plus the previous "
+        "state times r [directions, units, units]; hidden, the initial state, "
+        "is [directions, batch or 1, units]. Results: all hidden states, zeros "
+        "after a row's length, and the last one.",
     .operands = {{{"gates"}, {"r"}, {"hidden"}, {"lengths", kOptional}}},
     .num_results = 2,
     .attrs = {{kReverseAttr, StringAttr("activations", "tanh"), kAlphasAttr,
@@ -158,15 +158,15 @@ extern constinit const OpDef kRnn = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 extern constinit const OpDef kRnnGradient = {
     .name = "rnn_gradient",
     .doc =
-        "The gradients of an rnn whose results have the gradients dy and "
-        "dlast [1, directions, batch, units]: by gates and hidden; then the "
-        "hidden state that each step begins with.",
+        "The gradients of an rnn with respect to gates and hidden, where dy "
+        "and dlast [1, directions, batch, units] are the gradients of its "
+        "results; then the hidden state at the start of each step.",
     .operands = {{{"gates"},
                   {"r"},
                   {"hidden"},
@@ -181,7 +181,7 @@ extern constinit const OpDef kRnnGradient = {
     .eval = EvaluateGradient,
     .cost = EstimateGradientCost,
     .dimension_rule = GradientRule,
-    .piece_attributes = RecurrencePiece,
+    .shard_attributes = RecurrenceShard,
 };
 
 }  // namespace partita

@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// More sampling points of a bin's side would take forever.
+// The largest number of sampling points along a bin's side.
 constexpr int64_t kMaxPoints = 1 << 12;
 
 absl::Status CheckExtent(const OpView& op, absl::string_view name,
@@ -46,7 +46,7 @@ absl::Status Infer(const OpView& op, Types& results) {
           {}});
 }
 
-// One side of a region: where its bins begin, and the points of each.
+// One side of a region: the start of its bins, and the points of each.
 struct Side {
   double start;
   double bin;
@@ -70,8 +70,7 @@ absl::StatusOr<Side> SideOf(const OpView& op, double from, double to,
               asked > 0 ? asked : static_cast<int64_t>(std::ceil(bin))};
 }
 
-// The two elements on either side of a position, and how much each counts;
-// none, outside.
+// The two elements around a position and their weights; none outside.
 struct Between {
   std::array<int64_t, 2> index = {};
   std::array<double, 2> weight = {};
@@ -87,7 +86,7 @@ Between Neighbours(double at, int64_t extent) {
   return {{low, std::min(low + 1, extent - 1)}, {1 - ratio, ratio}};
 }
 
-// Joins the points of one bin, at (row, column), of a plane.
+// Reduces the points of the bin at (row, column) of a plane.
 class Bin {
  public:
   Bin(const Side& rows, const Side& columns, int64_t height, int64_t width)
@@ -120,7 +119,8 @@ class Bin {
                      std::max<int64_t>(rows_.points * columns_.points, 1));
   }
 
-  // The standard's: of the weighted neighbours, not of the blends.
+  // As in the standard: the greatest of the weighted neighbours, not of the
+  // blends.
   double Max(const double* plane, int64_t row, int64_t column) const {
     // A region may end before it begins.
     if (rows_.points <= 0 || columns_.points <= 0) return 0;
@@ -174,7 +174,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// Without a sampling ratio the regions decide; then two points a side.
+// Without a sampling ratio the regions decide; assumes two points for each
+// side.
 Cost EstimateCost(const OpView& op) {
   const TensorType y = op.result_type(0).RowMajor();
   const double points =
@@ -198,9 +199,9 @@ DimensionRule Rule(const OpView& op) {
 extern constinit const OpDef kRoiAlign = {
     .name = "roi_align",
     .doc =
-        "Regions [r, 4] (left, top, right, bottom) of the images that indices "
-        "name, each cut into height x width bins: the mean of points in a bin, "
-        "or the greatest share of a neighbour of one.",
+        "Regions [r, 4] (left, top, right, bottom) of the images at the given "
+        "indices, each split into height x width bins: the mean of the points "
+        "in a bin, or the greatest weighted neighbour of a point.",
     .operands = {{{"x"}, {"regions"}, {"images"}}},
     .attrs = {{RequiredAttr("height", AttributeKind::kInt),
                RequiredAttr("width", AttributeKind::kInt),

@@ -1,4 +1,4 @@
-// Puts a DimensionRule together, dimension by dimension.
+// Builds a DimensionRule, dimension by dimension.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_RULE_BUILDER_H_
@@ -10,8 +10,8 @@
 
 namespace partita {
 
-// Dimensions that nobody mentions are whole. A factor index of -1 (an extent of
-// 1) may be given everywhere and does nothing.
+// Default: dimensions are whole. A factor index of -1 (an extent of 1) is
+// allowed everywhere and has no effect.
 class RuleBuilder {
  public:
   explicit RuleBuilder(const OpView& op);
@@ -29,7 +29,7 @@ class RuleBuilder {
   // 0.
   void Keep(std::string name, int dim, int result_dim);
 
-  // A factor that is not the outermost of some dimension cannot be cut and
+  // A factor that is not the outermost of some dimension cannot be split and
   // becomes whole.
   DimensionRule Finish();
 
@@ -41,13 +41,13 @@ class RuleBuilder {
   DimensionRule rule_;
 };
 
-// All operands broadcast to result 0; every extent of it is kept.
+// All operands broadcast to result 0, and each of its dimensions is kept.
 DimensionRule BroadcastRule(const OpView& op);
-// Operand 0 and all results have the same extents (but at `axis`, which is
-// whole): all but `axis` are kept.
+// Operand 0 and all results have the same extents except at `axis`: `axis` is
+// whole, the others are kept.
 DimensionRule AlongAxisRule(const OpView& op, int axis);
 
-// The dimension of result 0 that `factor` cuts, by the op's own rule.
+// The dimension of result 0 that `factor` splits, by the op's own rule.
 int ResultDimension(const OpView& op, int factor);
 
 }  // namespace partita

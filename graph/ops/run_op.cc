@@ -1,4 +1,4 @@
-// Running and showing one op.
+// Runs one op and prints its result.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/run_op.h"

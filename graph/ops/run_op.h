@@ -16,17 +16,17 @@ namespace partita {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<double>;
 
-// The results of a node of `op`; the first refusal otherwise.
+// The results of a node of `op`, or the first error.
 absl::StatusOr<std::vector<HostTensor>> RunOp(
     const OpDef& op, const std::vector<HostTensor>& operands,
     const Attributes& attributes = {});
 
-// The first result as text: "f32[2] 1 2.5" or the message of the refusal.
+// The first result as text, "f32[2] 1 2.5", or the error message.
 std::string Show(const OpDef& op, const std::vector<HostTensor>& operands,
                  const Attributes& attributes = {});
 std::string Show(const HostTensor& tensor);
 
-// A list of tensors, which cannot be copied into an initializer list.
+// A list of tensors; an initializer list would have to copy them.
 template <typename... T>
 std::vector<HostTensor> List(T&&... tensors) {
   std::vector<HostTensor> list;
@@ -42,7 +42,7 @@ inline HostTensor I(Shape dims, const std::vector<int64_t>& values) {
 // 0, 1, 2, ... in these extents.
 HostTensor Counting(Shape dims);
 
-// What inference says of operands %x0, %x1, ... of these types.
+// The result or error of inference for operands %x0, %x1, ... of these types.
 std::string InferMessage(const OpDef& op, const std::vector<TensorType>& types,
                          const Attributes& attributes = {});
 

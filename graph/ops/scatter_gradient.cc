@@ -1,4 +1,4 @@
-// Gradients of joined updates, by reduction.
+// Gradients of scattered updates, by reduction.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/scatter_gradient.h"
@@ -26,8 +26,8 @@ Pair OfSum(GradBuilder& b, const Indexed& at) {
   return {b.grad(0), b.needs(2) ? at.Read(b.grad(0)) : Term()};
 }
 
-// The product of the others, without dividing by zero: zeros are counted apart
-// and stand as ones in the product.
+// The product of the other elements, without division by zero. Counts zeros
+// separately and uses ones in their place.
 Pair OfProduct(GradBuilder& b, const Indexed& at) {
   const DType dtype = b.operand(0).type().dtype;
   const Term x_zero = CastTo(Equal(b.operand(0), 0), dtype);
@@ -51,15 +51,15 @@ Pair OfExtreme(GradBuilder& b, const Indexed& at) {
 }
 
 Pair GradientsOf(GradBuilder& b, const Indexed& at) {
-  switch (JoinOf(b.op())) {
-    case Join::kReplace:
+  switch (ScatterReductionOf(b.op())) {
+    case ScatterReduction::kReplace:
       return OfReplaced(b, at);
-    case Join::kAdd:
+    case ScatterReduction::kAdd:
       return OfSum(b, at);
-    case Join::kMul:
+    case ScatterReduction::kMul:
       return OfProduct(b, at);
-    case Join::kMin:
-    case Join::kMax:
+    case ScatterReduction::kMin:
+    case ScatterReduction::kMax:
       break;
   }
   return OfExtreme(b, at);
@@ -72,9 +72,9 @@ Term Indexed::Read(Term x) const {
 }
 
 Term Indexed::Scatter(const char* reduction, Term x, Term updates) const {
-  Attributes joined = attributes;
-  joined.Set("reduction", std::string(reduction));
-  return Apply(*scatter, {x, indices, updates}, std::move(joined));
+  Attributes scattered = attributes;
+  scattered.Set("reduction", std::string(reduction));
+  return Apply(*scatter, {x, indices, updates}, std::move(scattered));
 }
 
 absl::Status ScatterGradient(GradBuilder& b, const Indexed& at) {

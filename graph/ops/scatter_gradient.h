@@ -1,4 +1,4 @@
-// The gradient that all ops share which join updates into a tensor by indices.
+// The gradient shared by all ops that scatter updates into a tensor by indices.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_SCATTER_GRADIENT_H_
@@ -8,22 +8,23 @@
 
 namespace partita {
 
-// Reading and joining at the positions that indices name.
+// Reads and reduces at the positions of indices.
 struct Indexed {
-  // Of x, in the extents of the updates.
+  // Gathers from x, with the extents of the updates.
   Term Read(Term x) const;
-  // Updates joined into x by a reduction: "none", "add", "mul", ...
+  // Scatters updates into x with a reduction: "none", "add", "mul", ...
   Term Scatter(const char* reduction, Term x, Term updates) const;
 
   const OpDef* gather;
   const OpDef* scatter;
   Term indices;
-  Attributes attributes;  // that both ops have
+  Attributes attributes;  // of both ops
 };
 
-// Of a node scatter(x, indices, updates) {reduction}. Elements that are joined
-// by a maximum or minimum share its gradient evenly where several are it. Where
-// updates replace and several name one position, each gets the gradient.
+// The gradient of a node scatter(x, indices, updates) {reduction}. Elements
+// that tie for a maximum or minimum share its gradient evenly. If several
+// updates without reduction have the same position, each gets the whole
+// gradient.
 absl::Status ScatterGradient(GradBuilder& b, const Indexed& at);
 
 }  // namespace partita

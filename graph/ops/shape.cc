@@ -9,8 +9,7 @@
 namespace partita {
 namespace {
 
-// The dimensions [begin, end) that are asked for; both are clamped to those
-// that exist.
+// The requested dimensions [begin, end), clamped to existing ones.
 struct Range {
   int64_t begin;
   int64_t end;

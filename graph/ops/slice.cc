@@ -61,7 +61,7 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
   move.from_strides = RowMajorStrides(op.operand_type(0).dims);
   for (size_t d = 0; d < move.dims.size(); ++d) {
     const Range range = RangeOf(op, static_cast<int>(d));
-    // One element or none has no neighbour that the step could lead to.
+    // With at most one element the step has no effect.
     move.from_offset += range.start * move.from_strides[d];
     move.from_strides[d] *= range.size > 1 ? range.step : 0;
   }
@@ -82,8 +82,8 @@ bool TakesAll(const OpView& op, int dim) {
   return range.step == 1 && range.size == op.operand_type(0).dims[dim];
 }
 
-// A dimension that is taken as it is, is kept; another is kept by the result,
-// each piece reading what it needs from the whole operand.
+// A dimension that is taken whole is kept. Any other dimension is kept only in
+// the result: each shard reads its elements from the whole operand.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
@@ -96,7 +96,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   const int dim = ResultDimension(op, factor);
   if (dim < 0) return;
@@ -124,13 +124,13 @@ Term Reversed(Term x, int dim) {
 Term Spread(Term x, int dim, int64_t step) {
   Shape columns = x.dims();
   columns.insert(columns.begin() + dim + 1, 1);
-  Shape joined = x.dims();
-  joined[dim] *= step;
+  Shape merged = x.dims();
+  merged[dim] *= step;
   return ReshapeTo(PadWith(ReshapeTo(x, columns), dim + 1, 0, step - 1),
-                   joined);
+                   merged);
 }
 
-// Puts the elements of one dimension back to where they were taken.
+// Puts the elements of one dimension back to their positions.
 Term PutBack(Term x, int dim, Range range, int64_t extent) {
   if (range.size > 1 && range.step < 0) {
     x = Reversed(x, dim);
@@ -169,7 +169,7 @@ extern constinit const OpDef kSlice = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
     .moves = Moves,
 };
 

@@ -63,7 +63,7 @@ void LogSoftmax(Line x) {
   for (double& v : x) v = (v - top) - log_sum;
 }
 
-// 1 for the first of the largest, else 0; a NaN is beyond all numbers.
+// 1 for the first of the largest, otherwise 0; a NaN counts as the largest.
 void Hardmax(Line x) {
   const auto is_less = [](double a, double b) {
     return std::isnan(b) ? !std::isnan(a) : a < b;
@@ -128,7 +128,7 @@ extern constinit const OpDef kLogSoftmax = {
 
 extern constinit const OpDef kHardmax = {
     .name = "hardmax",
-    .doc = "1 at the first of the largest along one axis, else 0.",
+    .doc = "1 at the first of the largest along one axis, otherwise 0.",
     .operands = {{{"x"}}},
     .attrs = {{IntAttr("axis", -1)}},
     .infer = Infer,

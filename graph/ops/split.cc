@@ -1,4 +1,4 @@
-// Split: consecutive parts along an axis, one result each.
+// Split: consecutive slices along an axis, one for each result.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -82,7 +82,7 @@ absl::Status Gradient(GradBuilder& b) {
 
 extern constinit const OpDef kSplit = {
     .name = "split",
-    .doc = "Consecutive parts of the operand along an axis, of these sizes.",
+    .doc = "Consecutive slices of the operand along an axis, with these sizes.",
     .operands = {{{"x"}}},
     .num_results = kAnyNumber,
     .attrs = {{RequiredAttr("axis", AttributeKind::kInt),

@@ -1,5 +1,5 @@
-// Every op, cut along every factor of its dimension rule: the pieces put
-// together are the whole.
+// Shards every op along every factor of its dimension rule: the shards must
+// make up the whole.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// [outer, extent, inner bytes] around one dimension.
+// The extents around one dimension: [outer, extent, inner bytes].
 struct Rows {
   Rows(const TensorType& type, int dim) : extent(type.dims[dim]) {
     for (int d = 0; d < dim; ++d) outer *= type.dims[d];
@@ -30,26 +30,26 @@ struct Rows {
 HostTensor TakeRows(const HostTensor& x, int dim, int64_t begin, int64_t end) {
   TensorType type = x.type();
   type.dims[dim] = end - begin;
-  HostTensor piece(type);
+  HostTensor shard(type);
   const Rows rows(x.type(), dim);
   const int64_t size = (end - begin) * rows.bytes;
   for (int64_t o = 0; o < rows.outer; ++o) {
-    std::memcpy(piece.bytes() + o * size,
+    std::memcpy(shard.bytes() + o * size,
                 x.bytes() + (o * rows.extent + begin) * rows.bytes, size);
   }
-  return piece;
+  return shard;
 }
 
-void PutRows(const HostTensor& piece, int dim, int64_t begin, HostTensor& y) {
+void PutRows(const HostTensor& shard, int dim, int64_t begin, HostTensor& y) {
   const Rows rows(y.type(), dim);
-  const int64_t size = piece.type().dims[dim] * rows.bytes;
+  const int64_t size = shard.type().dims[dim] * rows.bytes;
   for (int64_t o = 0; o < rows.outer; ++o) {
     std::memcpy(y.bytes() + (o * rows.extent + begin) * rows.bytes,
-                piece.bytes() + o * size, size);
+                shard.bytes() + o * size, size);
   }
 }
 
-double JoinPartials(Reduction reduction, double a, double b) {
+double ReducePartials(Reduction reduction, double a, double b) {
   switch (reduction) {
     case Reduction::kSum:
       return a + b;
@@ -65,7 +65,7 @@ double JoinPartials(Reduction reduction, double a, double b) {
   return a;
 }
 
-// How far apart two orders of evaluation may be, relative to 1 + |value|.
+// The allowed difference of two orders of evaluation, relative to 1 + |value|.
 double Allowed(DType dtype) {
   switch (dtype) {
     case DType::kF64:
@@ -128,19 +128,19 @@ class Split {
         int factor)
       : sample_(sample), whole_(whole), rule_(rule), factor_(factor) {
     for (const HostTensor& result : whole.results) {
-      joined_.emplace_back(result.type());
+      assembled_.emplace_back(result.type());
     }
   }
 
-  // Cuts at `cuts`, which starts with 0 and ends with the factor's size.
+  // Splits at `cuts`, which starts with 0 and ends with the factor's size.
   void Run(const std::vector<int64_t>& cuts) {
     for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-      SCOPED_TRACE(absl::StrCat("piece ", cuts[i], "..", cuts[i + 1]));
-      Piece(cuts[i], cuts[i + 1], i == 0);
+      SCOPED_TRACE(absl::StrCat("shard ", cuts[i], "..", cuts[i + 1]));
+      Shard(cuts[i], cuts[i + 1], i == 0);
     }
     const bool partial = factor().kind == Factor::Kind::kReduced;
-    for (size_t r = 0; r < joined_.size(); ++r) {
-      ExpectEqual(joined_[r], whole_.results[r],
+    for (size_t r = 0; r < assembled_.size(); ++r) {
+      ExpectEqual(assembled_[r], whole_.results[r],
                   sample_.op->tolerance == Tolerance::kExact && !partial);
     }
   }
@@ -148,8 +148,8 @@ class Split {
  private:
   const Factor& factor() const { return rule_.factors[factor_]; }
 
-  // What of operand `i` the piece [begin, end) reads.
-  HostTensor OperandPiece(int i, int64_t begin, int64_t end) const {
+  // The part of operand `i` that the shard [begin, end) reads.
+  HostTensor OperandShard(int i, int64_t begin, int64_t end) const {
     const HostTensor& x = whole_.operands[i];
     const int dim = DimensionOf(rule_.operands[i], factor_);
     if (dim < 0) return x.Clone();
@@ -165,50 +165,50 @@ class Split {
     return TakeRows(x, dim, first, last);
   }
 
-  void Piece(int64_t begin, int64_t end, bool is_first) {
+  void Shard(int64_t begin, int64_t end, bool is_first) {
     OpSample sample = sample_;
     std::vector<HostTensor> operands;
     for (size_t i = 0; i < whole_.operands.size(); ++i) {
-      operands.push_back(OperandPiece(static_cast<int>(i), begin, end));
+      operands.push_back(OperandShard(static_cast<int>(i), begin, end));
       sample.operands[i].dims = operands.back().type().dims;
     }
-    if (sample.op->piece_attributes != nullptr) {
-      sample.op->piece_attributes(whole_.view(), factor_, begin, end,
+    if (sample.op->shard_attributes != nullptr) {
+      sample.op->shard_attributes(whole_.view(), factor_, begin, end,
                                   sample.attributes);
     }
     LiteralPool literals;
-    Graph graph("piece", &literals);
+    Graph graph("shard", &literals);
     const auto node = AddSample(sample, graph);
     ASSERT_TRUE(node.ok()) << node.status();
     const auto results = EvaluateNode(graph.view(*node), operands);
     ASSERT_TRUE(results.ok()) << results.status();
-    ASSERT_EQ(results->size(), joined_.size());
-    for (size_t r = 0; r < joined_.size(); ++r) {
-      Join((*results)[r], static_cast<int>(r), begin, end, is_first);
+    ASSERT_EQ(results->size(), assembled_.size());
+    for (size_t r = 0; r < assembled_.size(); ++r) {
+      Assemble((*results)[r], static_cast<int>(r), begin, end, is_first);
     }
   }
 
-  void Join(const HostTensor& piece, int r, int64_t begin, int64_t end,
-            bool is_first) {
-    HostTensor& y = joined_[r];
+  void Assemble(const HostTensor& shard, int r, int64_t begin, int64_t end,
+                bool is_first) {
+    HostTensor& y = assembled_[r];
     const int dim = DimensionOf(rule_.results[r], factor_);
     if (factor().kind != Factor::Kind::kReduced) {
       ASSERT_GE(dim, 0) << "a kept factor cuts every result";
       const int64_t inner = y.type().dims[dim] / factor().size;
       TensorType expected = y.type();
       expected.dims[dim] = (end - begin) * inner;
-      ASSERT_EQ(piece.type(), expected);
-      PutRows(piece, dim, begin * inner, y);
+      ASSERT_EQ(shard.type(), expected);
+      PutRows(shard, dim, begin * inner, y);
       return;
     }
     ASSERT_LT(dim, 0) << "a reduced factor is in no result";
-    ASSERT_EQ(piece.type(), y.type());
+    ASSERT_EQ(shard.type(), y.type());
     for (int64_t i = 0; i < y.type().num_elements(); ++i) {
-      const double value = GetAsDouble(piece, i);
+      const double value = GetAsDouble(shard, i);
       SetFromDouble(y, i,
                     is_first ? value
-                             : JoinPartials(factor().reduction,
-                                            GetAsDouble(y, i), value));
+                             : ReducePartials(factor().reduction,
+                                              GetAsDouble(y, i), value));
     }
   }
 
@@ -216,10 +216,10 @@ class Split {
   const Whole& whole_;
   const DimensionRule& rule_;
   int factor_;
-  std::vector<HostTensor> joined_;
+  std::vector<HostTensor> assembled_;
 };
 
-// Even and uneven cuts of a factor.
+// Even and uneven splits of a factor.
 std::vector<std::vector<int64_t>> CutsOf(int64_t size) {
   std::vector<std::vector<int64_t>> cuts = {{0, size}, {0, size / 2, size}};
   cuts.push_back({0, 1, size});
@@ -231,7 +231,8 @@ std::vector<std::vector<int64_t>> CutsOf(int64_t size) {
   return cuts;
 }
 
-// Every extent is the product of its factors, but a halo counts result rows.
+// Every extent is the product of its factors, except that a halo counts result
+// rows.
 void CheckExtents(const TensorType& type, const DimensionRule::Dims& dims,
                   const DimensionRule& rule, bool is_result) {
   ASSERT_EQ(dims.size(), type.dims.size());
@@ -263,7 +264,7 @@ TEST(SplitTest, ExtentsAreProductsOfFactors) {
   }
 }
 
-TEST(SplitTest, PiecesPutTogetherAreTheWhole) {
+TEST(SplitTest, ShardsMakeUpTheWhole) {
   int cut = 0;
   for (const OpSample& sample : OpSamples()) {
     SCOPED_TRACE(ToString(sample));
@@ -280,7 +281,7 @@ TEST(SplitTest, PiecesPutTogetherAreTheWhole) {
       ++cut;
     }
   }
-  // A rule that says `whole` everywhere would pass all of the above.
+  // The tests above would also pass if all factors were whole.
   EXPECT_GT(cut, 300);
 }
 

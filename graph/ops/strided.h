@@ -1,4 +1,4 @@
-// Loops over strided positions: the one way that evals walk tensors.
+// Loops over strided positions, for all evals.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_STRIDED_H_
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// Steps `index` to the next row-major position of `dims` and `at` with it, one
-// offset for each list of strides; false after the last position.
+// Advances `index` to the next row-major position of `dims`, and `at`, which
+// has one offset for each list of strides. False after the last position.
 template <size_t N>
 bool NextPosition(absl::Span<const int64_t> dims,
                   const std::array<Shape, N>& strides, Shape& index,
@@ -57,8 +57,8 @@ void ForEachOffset(absl::Span<const int64_t> dims,
   } while (NextPosition(outer, strides, index, at));
 }
 
-// Strides of a row-major tensor of extents `dims` that is broadcast, numpy's
-// way, to `to`: 0 where one element is read again and again.
+// Strides of a row-major tensor with extents `dims` after numpy broadcasting to
+// `to`: 0 for repeated elements.
 inline Shape BroadcastStrides(absl::Span<const int64_t> dims,
                               absl::Span<const int64_t> to) {
   const Shape own = RowMajorStrides(dims);
@@ -70,8 +70,8 @@ inline Shape BroadcastStrides(absl::Span<const int64_t> dims,
   return strides;
 }
 
-// The lines of a tensor along one axis: element i of line (o, n) lies at
-// (o * extent + i) * inner + n.
+// The lines of a tensor along one axis: element i of line (o, n) is at (o *
+// extent + i) * inner + n.
 struct AxisLines {
   AxisLines(absl::Span<const int64_t> dims, int axis) : extent(dims[axis]) {
     for (int i = 0; i < axis; ++i) outer *= dims[i];

@@ -43,7 +43,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// [x] -> [r x]: whole repeats may be cut.
+// [x] -> [r x]: the repeats may be split, x is whole.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
@@ -54,7 +54,7 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   const int dim = ResultDimension(op, factor);
   std::vector<int64_t> repeats = op.attr_ints("repeats");
@@ -87,7 +87,7 @@ absl::Status Gradient(GradBuilder& b) {
 
 extern constinit const OpDef kTile = {
     .name = "tile",
-    .doc = "The operand repeated, as a whole, along each dimension.",
+    .doc = "The whole operand repeated along each dimension.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("repeats", AttributeKind::kInts)}},
     .infer = Infer,
@@ -95,7 +95,7 @@ extern constinit const OpDef kTile = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

@@ -37,7 +37,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(1, {DType::kI64, type.dims, {}});
 }
 
-// Whether a comes before b: by value (a NaN counts as the greatest), then by
+// True if a comes before b: by value (a NaN counts as the greatest), then by
 // position.
 template <typename E>
 struct Order {
@@ -97,7 +97,7 @@ Cost EstimateCost(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
-// Each element goes back to where it came from.
+// Each gradient goes back to the element's position.
 absl::Status Gradient(GradBuilder& b) {
   const int64_t axis = Axis(b.op());
   const Term zeros = b.Filled(b.operand(0).type(), 0);
@@ -111,8 +111,8 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kTopK = {
     .name = "top_k",
     .doc =
-        "The k greatest (or least) elements along an axis in order, and "
-        "their positions; of equals, the first comes first.",
+        "The k greatest (or least) elements along an axis in order, and their "
+        "positions; equal elements stay in order.",
     .operands = {{{"x"}}},
     .num_results = 2,
     .attrs = {{RequiredAttr("k", AttributeKind::kInt), IntAttr("axis", -1),

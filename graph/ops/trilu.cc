@@ -45,8 +45,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// Row i of a piece that starts at row b is row b + i; so its diagonal moves.
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+// Row i of a shard that starts at row b is row b + i, so its diagonal moves.
+void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   const int dim = ResultDimension(op, factor);
   const int rank = op.operand_type(0).rank();
@@ -73,7 +73,7 @@ extern constinit const OpDef kTrilu = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
-    .piece_attributes = PieceAttributes,
+    .shard_attributes = ShardAttributes,
 };
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Functions of one operand, element by element, but for activations
-// (activation.cc): a table, one row an op.
+// Elementwise functions of one operand, except activations (activation.cc): a
+// table with one row for each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -45,7 +45,7 @@ constexpr ScalarFunction kAbsFunction = {
     .on_uint = [](Uints x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 
-// A NaN is neither positive nor negative: it stays. A zero loses its sign.
+// A NaN stays a NaN. A zero loses its sign.
 constexpr ScalarFunction kSignFunction = {
     .on_double =
         [](Doubles x, const OpView&) {
@@ -141,7 +141,7 @@ Term AsinGradient(const Point& p) { return p.dy / Sqrt(1 - p.x * p.x); }
 Term AsinhGradient(const Point& p) { return p.dy / Sqrt(p.x * p.x + 1); }
 Term AtanGradient(const Point& p) { return p.dy / (1 + p.x * p.x); }
 Term AtanhGradient(const Point& p) { return p.dy / (1 - p.x * p.x); }
-// The bounds themselves let it pass.
+// The gradient also passes at the bounds.
 Term ClipGradient(const Point& p) { return Where(Equal(p.x, p.y), p.dy, 0); }
 Term CosGradient(const Point& p) { return -p.dy * Sin(p.x); }
 Term CoshGradient(const Point& p) { return p.dy * Sinh(p.x); }
@@ -171,20 +171,20 @@ extern constinit const OpDef kAtanh = FloatOp("atanh", "The inverse hyperbolic t
 extern constinit const OpDef kBitwiseNot = BitwiseNotOp(ElementwiseOp("bitwise_not", "Every bit inverted.", &kBitwiseNotFunction));
 extern constinit const OpDef kCast = CastOp(ElementwiseOp("cast", "The same number in another type: floats rounded once, or truncated toward zero and clamped; integers wrapped; anything but zero is true.", &kSameFunction, PassGradient));
 extern constinit const OpDef kCeil = FloatOp("ceil", "The least integer that is not below x.", &kFloatFunction<Ceil, true>, ZeroGradient, Tolerance::kExact);
-extern constinit const OpDef kClip = With(NumberOp("clip", "x, held between min and max.", &kClipFunction, Pointwise<ClipGradient>), FloatAttr("min", -kInfinity), FloatAttr("max", kInfinity));
+extern constinit const OpDef kClip = With(NumberOp("clip", "x, clamped to min..max.", &kClipFunction, Pointwise<ClipGradient>), FloatAttr("min", -kInfinity), FloatAttr("max", kInfinity));
 extern constinit const OpDef kCos = FloatOp("cos", "The cosine.", &kFloatFunction<Cos, false>, Pointwise<CosGradient>);
 extern constinit const OpDef kCosh = FloatOp("cosh", "The hyperbolic cosine.", &kFloatFunction<Cosh, false>, Pointwise<CoshGradient>);
 extern constinit const OpDef kErf = FloatOp("erf", "The error function.", &kFloatFunction<Erf, true>, Pointwise<ErfGradient>);
 extern constinit const OpDef kExp = FloatOp("exp", "e to the power of x.", &kFloatFunction<Exp, false>, Pointwise<ExpGradient>);
 extern constinit const OpDef kFloor = FloatOp("floor", "The greatest integer that is not above x.", &kFloatFunction<Floor, true>, ZeroGradient, Tolerance::kExact);
-extern constinit const OpDef kIsInf = With(TestOp("is_inf", "Whether x is an infinity of a sign that is asked for.", &kIsInfFunction), BoolAttr("positive", true), BoolAttr("negative", true));
+extern constinit const OpDef kIsInf = With(TestOp("is_inf", "Whether x is an infinity of a requested sign.", &kIsInfFunction), BoolAttr("positive", true), BoolAttr("negative", true));
 extern constinit const OpDef kIsNan = TestOp("is_nan", "Whether x is not a number.", &kIsNanFunction);
 extern constinit const OpDef kLog = FloatOp("log", "The natural logarithm.", &kFloatFunction<Log, false>, Pointwise<LogGradient>);
 extern constinit const OpDef kNeg = NumberOp("neg", "Minus x; integers wrap.", &kNegFunction, Pointwise<NegGradient>);
 extern constinit const OpDef kNot = NotOp(ElementwiseOp("not", "Whether x is false.", &kNotFunction));
 extern constinit const OpDef kReciprocal = FloatOp("reciprocal", "One divided by x.", &kFloatFunction<Reciprocal, false>, Pointwise<ReciprocalGradient>);
-extern constinit const OpDef kRound = FloatOp("round", "The nearest integer, the even one of two.", &kFloatFunction<RoundToEven, true>, ZeroGradient, Tolerance::kExact);
-extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1, of -0 too 0; a NaN stays.", &kSignFunction, ZeroGradient);
+extern constinit const OpDef kRound = FloatOp("round", "The nearest integer; a tie goes to the even one.", &kFloatFunction<RoundToEven, true>, ZeroGradient, Tolerance::kExact);
+extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1; 0 for -0; a NaN stays.", &kSignFunction, ZeroGradient);
 extern constinit const OpDef kSin = FloatOp("sin", "The sine.", &kFloatFunction<Sin, true>, Pointwise<SinGradient>);
 extern constinit const OpDef kSinh = FloatOp("sinh", "The hyperbolic sine.", &kFloatFunction<Sinh, true>, Pointwise<SinhGradient>);
 extern constinit const OpDef kSqrt = FloatOp("sqrt", "The square root.", &kFloatFunction<Sqrt, true>, Pointwise<SqrtGradient>);

@@ -1,4 +1,4 @@
-// Variable: state of the module as the step found it.
+// Variable: state of the module at the start of the step.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/core_ops.h"
@@ -6,8 +6,8 @@
 namespace partita {
 namespace {
 
-// The type is an attribute pair, so that a graph can be read without its
-// module; the verifier compares it with the module's declaration.
+// The type is in attributes, so that a graph can be parsed without its module.
+// The verifier compares it with the module's declaration.
 absl::Status Infer(const OpView& op, Types& results) {
   const std::vector<int64_t>& shape = op.attr_ints("shape");
   return results.Set(
@@ -26,7 +26,7 @@ Cost EstimateCost(const OpView&) { return {}; }
 
 extern constinit const OpDef kVariable = {
     .name = "variable",
-    .doc = "The value that a variable of the module has when a step starts.",
+    .doc = "The value of a module variable at the start of a step.",
     .attrs = {{RequiredAttr("name", AttributeKind::kString),
                RequiredAttr("dtype", AttributeKind::kDType),
                IntsAttr("shape")}},

@@ -1,4 +1,4 @@
-// Windows: their attributes, taps and pieces.
+// Windows: their attributes, taps and shards.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/window.h"
@@ -39,12 +39,12 @@ int64_t CeilDiv(int64_t a, int64_t b) {
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-// Positions [begin, end) at which tap `k` of dimension `dim` meets an element.
-struct Meeting {
+// Positions [begin, end) at which tap `k` of dimension `dim` is on an element.
+struct PositionRange {
   int64_t begin;
   int64_t end;
 };
-Meeting MeetingOf(const Window& w, int dim, int64_t k) {
+PositionRange PositionsOf(const Window& w, int dim, int64_t k) {
   const int64_t shift = w.before[dim] - k * w.dilations[dim];
   const int64_t begin = std::max<int64_t>(0, CeilDiv(shift, w.strides[dim]));
   const int64_t end =
@@ -60,8 +60,8 @@ struct TapBox {
   int64_t small = 0;
 };
 
-// The innermost dimension is a line; lines that follow one another without a
-// gap on either side are joined.
+// The innermost dimension is a line. Lines that are contiguous on both sides
+// are merged.
 Tap LinesOf(const Window& w, const TapBox& box) {
   Shape large_strides = RowMajorStrides(w.large);
   const Shape small_strides = RowMajorStrides(w.small);
@@ -95,14 +95,14 @@ void AddTaps(const Window& w, int dim, const TapBox& so_far,
   const int64_t large_stride = RowMajorStrides(w.large)[dim];
   const int64_t small_stride = RowMajorStrides(w.small)[dim];
   for (int64_t k = 0; k < w.kernel[dim]; ++k) {
-    const Meeting meeting = MeetingOf(w, dim, k);
-    if (meeting.begin >= meeting.end) continue;
+    const PositionRange range = PositionsOf(w, dim, k);
+    if (range.begin >= range.end) continue;
     TapBox box = so_far;
     box.index = so_far.index * w.kernel[dim] + k;
-    box.dims.push_back(meeting.end - meeting.begin);
-    box.large += large_stride * (meeting.begin * w.strides[dim] -
-                                 w.before[dim] + k * w.dilations[dim]);
-    box.small += small_stride * meeting.begin;
+    box.dims.push_back(range.end - range.begin);
+    box.large += large_stride * (range.begin * w.strides[dim] - w.before[dim] +
+                                 k * w.dilations[dim]);
+    box.small += small_stride * range.begin;
     AddTaps(w, dim + 1, box, taps);
   }
 }
@@ -115,8 +115,8 @@ void SetEntry(const OpView& op, absl::string_view name, int rank, int dim,
   attributes.Set(name, entries);
 }
 
-// For one dimension and each position: the taps inside [-before, extent +
-// after), where the pads are those that are counted.
+// For one dimension and each position: the number of taps inside [-before,
+// extent + after), where before and after are the counted pads.
 std::vector<double> CountTaps(const Window& w, int dim, bool with_pads) {
   const int64_t low = with_pads ? -w.before[dim] : 0;
   const int64_t high = w.large[dim] + (with_pads ? w.after[dim] : 0);
@@ -223,14 +223,14 @@ void AddHalo(const Window& w, int first, int dim, RuleBuilder& rule) {
   rule.Operand(0, first + dim, factor).Result(0, first + dim, factor);
 }
 
-void SetPiecePads(const OpView& op, const Window& w, int dim, int64_t begin,
+void SetShardPads(const OpView& op, const Window& w, int dim, int64_t begin,
                   int64_t end, Attributes& attributes) {
   const int64_t extent = w.large[dim];
   const int64_t from = begin * w.strides[dim] - w.before[dim];
   const int64_t to = (end - 1) * w.strides[dim] - w.before[dim] + w.Extent(dim);
   const int64_t first = std::clamp<int64_t>(from, 0, extent);
   const int64_t last = std::clamp<int64_t>(to, first, extent);
-  // Windows that lie wholly beyond the operand see pads only.
+  // A window outside the operand covers only pads.
   const int64_t before = first == last ? to - from : first - from;
   const int64_t after = first == last ? 0 : to - last;
   SetEntry(op, "pads_before", w.rank(), dim, before, attributes);

@@ -1,5 +1,5 @@
-// A window that slides over the spatial dimensions of a tensor: what
-// convolutions and pools share.
+// A window that slides over the spatial dimensions of a tensor, for
+// convolutions and pools.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_WINDOW_H_
@@ -18,12 +18,12 @@ inline absl::Span<const int64_t> Spatial(const TensorType& type) {
   return absl::MakeConstSpan(type.dims).subspan(2);
 }
 
-// Position `o` and tap `k` meet the element o * stride - before + k * dilation
-// of the large side, if there is one. The large side is the operand of a
-// convolution or pool, and the result of a transposed convolution.
+// Tap `k` at position `o` is on element o * stride - before + k * dilation of
+// the large side, if it exists. The large side is the operand of a convolution
+// or pool, and the result of a transposed convolution.
 struct Window {
   int rank() const { return static_cast<int>(kernel.size()); }
-  // Elements from the first tap to the last, both counted.
+  // The number of elements from the first tap to the last, inclusive.
   int64_t Extent(int dim) const {
     return (kernel[dim] - 1) * dilations[dim] + 1;
   }
@@ -36,12 +36,12 @@ struct Window {
   Shape after;
 };
 
-// Reads and checks strides, dilations, pads_before and pads_after; `small` is
-// left empty.
+// Reads and checks strides, dilations, pads_before and pads_after. `small`
+// stays empty.
 absl::StatusOr<Window> ReadWindow(const OpView& op,
                                   absl::Span<const int64_t> kernel);
-// Sets `large` and the number of positions that fit; `extra` (empty, or one a
-// dimension) lengthens the end.
+// Sets `large` and the number of positions that fit. `extra` (empty, or one for
+// each dimension) extends the end.
 absl::Status SlideOver(const OpView& op, absl::Span<const int64_t> large,
                        absl::Span<const int64_t> extra, Window& window);
 
@@ -51,8 +51,8 @@ Window WindowOf(const OpView& op, absl::Span<const int64_t> kernel,
                 absl::Span<const int64_t> large,
                 absl::Span<const int64_t> small);
 
-// A run of positions at which one tap meets elements: neighbours on the small
-// side, `TapStep` elements apart on the large one.
+// A run of positions at which one tap is on elements: contiguous on the small
+// side, `TapStep` elements apart on the large side.
 struct TapLine {
   int64_t large;  // offsets of the first, in elements
   int64_t small;
@@ -63,28 +63,27 @@ struct Tap {
   int64_t index = 0;  // row-major in the kernel
   std::vector<TapLine> lines;
 };
-// Taps that meet nothing are left out.
+// Taps without an element are omitted.
 std::vector<Tap> TapsOf(const Window& window);
 inline int64_t TapStep(const Window& window) { return window.strides.back(); }
 
-// How many taps of each position lie on elements, or also on the pads.
+// By position: how many taps are on elements, or also on pads.
 std::vector<double> TapCounts(const Window& window, bool with_pads);
 
-// Elements at the end of each dimension that no position reaches: the output
-// padding of the transposed convolution that goes back.
+// By dimension: elements at the end that no position reaches. This is the
+// output padding of the transposed convolution in the gradient.
 std::vector<int64_t> UnreadRows(const Window& window);
 
-// The attributes that convolutions of one window share, groups among them.
+// The attributes shared by convolutions with one window, including groups.
 Attributes ConvWindow(const OpView& op);
 
-// How a position's rows enter a dimension rule (a halo), for spatial dimension
-// `dim` of operand 0 and result 0; `first` is the tensors' first spatial
-// dimension.
+// Adds a halo for spatial dimension `dim` of operand 0 and result 0 to a
+// dimension rule. `first` is the tensors' first spatial dimension.
 void AddHalo(const Window& window, int first, int dim, RuleBuilder& rule);
 
-// Sets the pads of the piece that computes positions [begin, end) of spatial
+// Sets the pads of the shard that computes positions [begin, end) of spatial
 // dimension `dim`.
-void SetPiecePads(const OpView& op, const Window& window, int dim,
+void SetShardPads(const OpView& op, const Window& window, int dim,
                   int64_t begin, int64_t end, Attributes& attributes);
 
 }  // namespace partita

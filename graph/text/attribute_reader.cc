@@ -1,4 +1,4 @@
-// Reads attribute values by the kind that the op declares.
+// Reads attribute values by their declared kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/attribute_reader.h"
@@ -149,7 +149,7 @@ std::optional<LiteralId> LiteralReader::ReadElements(TokenReader& reader,
   };
   const bool read = type.rank() == 0 ? take() : reader.ReadList('[', ']', take);
   if (!read) return std::nullopt;
-  // Compared before the type's bytes are allocated.
+  // Checked before the type's bytes are allocated.
   if (static_cast<int64_t>(elements.size()) != type.num_stored_elements()) {
     reader.Report(
         first,

@@ -13,9 +13,9 @@
 
 namespace partita {
 
-// Adds constants to a pool. One written in full becomes a literal of its own;
-// one named by its hash is the pool's literal of that type and hash, or else a
-// declared one.
+// Adds constants to a pool. A constant written in full becomes a new literal. A
+// constant given by its hash is the pool's literal of that type and hash or,
+// without one, a literal with only type and hash.
 class LiteralReader {
  public:
   explicit LiteralReader(LiteralPool* pool);
@@ -31,7 +31,7 @@ class LiteralReader {
   absl::flat_hash_map<std::pair<ContentHash, std::string>, LiteralId> known_;
 };
 
-// `{axis = 1, perm = [1, 0]}` for an op that declares these attributes.
+// `{axis = 1, perm = [1, 0]}`, for an op with these attributes.
 bool ReadAttributes(TokenReader& reader, const OpDef& op,
                     LiteralReader& literals, Attributes& attributes);
 

@@ -15,7 +15,7 @@ constexpr int kMostFaults = 20;
 constexpr size_t kBefore = 80;  // columns shown on either side of the caret
 constexpr size_t kAfter = 60;
 
-// What may go to a terminal.
+// Replaces bytes that must not go to a terminal.
 std::string Printable(absl::string_view text) {
   std::string printable(text);
   for (char& c : printable) {

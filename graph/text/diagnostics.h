@@ -1,4 +1,4 @@
-// Faults found in a text, each shown with its line and a caret.
+// Faults in a text, each shown with its line and a caret.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_DIAGNOSTICS_H_
@@ -21,17 +21,17 @@ namespace partita {
 //     known here: %x, %w1, %w2
 class Diagnostics {
  public:
-  // Both must outlive this. `source` names the text: a file, usually.
+  // Both must outlive this. `source` is the name of the text, usually a file.
   Diagnostics(absl::string_view text, absl::string_view source)
       : text_(text), source_(source) {}
 
-  // `where` is a part of the text; `hint`, if not empty, is the last line.
+  // `where` is a part of the text. `hint`, if not empty, is the last line.
   void Report(absl::string_view where, absl::string_view message,
               absl::string_view hint = "");
 
   int num_faults() const { return faults_; }
   bool ok() const { return faults_ == 0; }
-  // No use to go on: what follows will not be shown.
+  // True if further faults will not be shown.
   bool full() const;
   // InvalidArgument with every message, or OK.
   absl::Status ToStatus() const;

@@ -1,4 +1,4 @@
-// How far a word is from another, for "did you mean".
+// The edit distance of two words, for "did you mean".
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_EDIT_DISTANCE_H_
@@ -11,7 +11,7 @@
 namespace partita {
 
 // Levenshtein's distance (1966): insertions, deletions and changes of one
-// character. Of each word the first 64 characters count.
+// character. Only the first 64 characters of each word count.
 size_t EditDistance(absl::string_view a, absl::string_view b);
 
 }  // namespace partita

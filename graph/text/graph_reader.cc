@@ -1,4 +1,4 @@
-// Recursive descent over graphs, recovering at line ends.
+// Recursive descent over graphs, with recovery at line ends.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/graph_reader.h"
@@ -28,7 +28,7 @@ std::unique_ptr<Graph> GraphReader::ReadFunction() {
   return std::move(graph_);
 }
 
-// One without parentheses, or any number in them.
+// One type without parentheses, or any number in parentheses.
 bool GraphReader::ReadOutputTypes() {
   const auto read_type = [this] {
     std::optional<TensorType> type = reader_.ReadType();
@@ -152,7 +152,7 @@ bool GraphReader::CheckOutputs() {
     return reader_.Report(
         reader_.peek(),
         absl::StrCat("found ", outputs.size(), " results; expected ",
-                     output_types_.size(), " as behind the graph's ->"));
+                     output_types_.size(), " as after the graph's ->"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorType& type = graph_->type(outputs[i]);
@@ -160,7 +160,7 @@ bool GraphReader::CheckOutputs() {
     return reader_.Report(
         reader_.peek(),
         absl::StrCat("found result ", i, " as ", type.ToString(), "; expected ",
-                     output_types_[i].ToString(), " as behind the graph's ->"));
+                     output_types_[i].ToString(), " as after the graph's ->"));
   }
   return true;
 }

@@ -16,9 +16,9 @@
 
 namespace partita {
 
-// Reads one function or body. Faults are reported to the token reader's
-// diagnostics; after one, reading goes on with the next line, and what depends
-// on the faulty line is not reported again. The graph is then of no use.
+// Reads one function or body. Reports faults to the token reader's diagnostics.
+// After a fault it continues with the next line, and reports no faults that
+// follow from the faulty line. The graph is then invalid.
 class GraphReader {
  public:
   // `text` must outlive this. `depth` counts the bodies around this one.
@@ -28,10 +28,10 @@ class GraphReader {
         depth_(depth),
         values_(text.reader) {}
 
-  // Behind `graph`: `@f(%x: f32[2]) -> f32[2] {`, body and `}`. Null if its
+  // After `graph`: `@f(%x: f32[2]) -> f32[2] {`, body and `}`. Null if its
   // first line cannot be read.
   std::unique_ptr<Graph> ReadFunction();
-  // `@body(%x: f32[2]) {`, body and `}`; the name may be left out.
+  // `@body(%x: f32[2]) {`, body and `}`; the name is optional.
   std::unique_ptr<Graph> ReadRegion();
 
  private:

@@ -58,7 +58,7 @@ size_t StringLength(absl::string_view text) {
   return 0;
 }
 
-// A sigil and what follows it; 0 if nothing does.
+// A sigil and its name; 0 if no name follows.
 size_t SigilLength(absl::string_view text) {
   const absl::string_view rest = text.substr(1);
   const size_t length =

@@ -1,4 +1,4 @@
-// The textual IR as tokens.
+// Splits the textual IR into tokens.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_LEXER_H_
@@ -34,9 +34,9 @@ struct Token {
   absl::string_view text;  // the part of the source, for every kind
 };
 
-// The tokens of `text`, to which they refer; the last is kEnd. Comments (`//`
-// to the end of the line) and spaces are left out. Never fails: what is no
-// token becomes kBad.
+// The tokens of `text`, which they refer to; the last is kEnd. Skips comments
+// (`//` to the end of the line) and spaces. Never fails: other text becomes
+// kBad.
 std::vector<Token> Lex(absl::string_view text);
 
 }  // namespace partita

@@ -29,7 +29,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Reads the escape after a backslash at the start of `rest`, and consumes it.
+// Reads and consumes the escape after a backslash at the start of `rest`.
 std::optional<char> TakeEscape(absl::string_view& rest) {
   if (rest.empty()) return std::nullopt;
   const char kind = rest[0];
@@ -138,7 +138,7 @@ std::string WordText(absl::string_view word) {
 
 std::vector<std::string> ValueNames(const Graph& graph) {
   const std::vector<ValueId> values = ValuesInOrder(graph);
-  absl::flat_hash_set<std::string> given;  // names that some value has
+  absl::flat_hash_set<std::string> given;  // names in use
   for (ValueId id : values) given.insert(graph.value(id).name);
   absl::flat_hash_set<std::string> taken;
   std::vector<std::string> names(graph.value_id_bound());
@@ -165,7 +165,7 @@ std::vector<std::string> ValueNames(const Graph& graph) {
 std::vector<std::string> ClosestNames(absl::string_view name,
                                       absl::Span<const std::string> candidates,
                                       size_t limit) {
-  std::vector<std::pair<size_t, size_t>> ranked;  // distance, place
+  std::vector<std::pair<size_t, size_t>> ranked;  // distance, index
   for (size_t i = 0; i < candidates.size(); ++i) {
     ranked.push_back({EditDistance(name, candidates[i]), i});
   }

@@ -1,4 +1,4 @@
-// Spelling of names, and what is close to a misspelt one.
+// Tests the spelling of names, and suggestions for misspelt ones.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/names.h"
@@ -28,14 +28,14 @@ TEST(Names, AnyBytesSurviveQuotes) {
   for (char c : quoted) EXPECT_TRUE(c >= 0x20 && c < 0x7f);
 }
 
-TEST(Names, WhatIsNoStringIsRefused) {
+TEST(Names, MalformedStringsAreRefused) {
   for (absl::string_view text : {"", "\"", "a", "\"a", "\"a\"b\"", "\"\\\"",
                                  "\"\\q\"", "\"\\x1\"", "\"\\xGG\""}) {
     EXPECT_EQ(Unquoted(text), std::nullopt) << text;
   }
 }
 
-TEST(Names, AFileNameLeadsNowhereAndStandsForOneName) {
+TEST(Names, AFileNameIsOneUniqueComponent) {
   EXPECT_EQ(FileName("sigmoid_0.tmp-1"), "sigmoid_0.tmp-1");
   EXPECT_EQ(FileName("../a/b"), "..%2fa%2fb");
   EXPECT_EQ(FileName("a%2fb"), "a%252fb");
@@ -53,7 +53,7 @@ TEST(Names, AFileNameIsNeverTooLong) {
   EXPECT_LE(FileName(std::string(100, '\xff')).size(), kMostOfFileName);
 }
 
-TEST(Names, RepeatedNamesGetASuffixThatNobodyHas) {
+TEST(Names, RepeatedNamesGetAnUnusedSuffix) {
   LiteralPool literals;
   Graph graph("f", &literals);
   for (absl::string_view name : {"a", "a", "", "a_1", "a", ""}) {
@@ -63,7 +63,7 @@ TEST(Names, RepeatedNamesGetASuffixThatNobodyHas) {
             (std::vector<std::string>{"a", "a_2", "0", "a_1", "a_3", "1"}));
 }
 
-TEST(Names, TheClosestAreGivenInOrder) {
+TEST(Names, TheClosestKeepTheirOrder) {
   const std::vector<std::string> known = {"softmax", "conv", "softsign",
                                           "hardmax"};
   EXPECT_EQ(ClosestNames("sofmax", known, 2),
@@ -71,7 +71,7 @@ TEST(Names, TheClosestAreGivenInOrder) {
   EXPECT_EQ(ClosestNames("x", known, 9), known);
 }
 
-TEST(Names, WhatIsFarFromAllIsNoSlip) {
+TEST(Names, DistantNamesAreNotSuggested) {
   const std::vector<std::string> known = {"ieee", "help", "machine"};
   EXPECT_EQ(ProbablyMeant("hlep", known), "help");
   EXPECT_EQ(ProbablyMeant("machin", known), "machine");

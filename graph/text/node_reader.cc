@@ -19,8 +19,8 @@ using Kind = Token::Kind;
 
 constexpr int kDeepestBody = 16;
 
-// A node that is refused has no results, so the op calls it by its operand;
-// the text knows better.
+// A refused node has no results, so the op names it by its operand. Replaces
+// that by the name in the text.
 std::string NamedAfterResult(absl::string_view message,
                              absl::string_view by_operand,
                              absl::string_view by_result) {
@@ -34,7 +34,7 @@ bool NodeReader::Read() {
   if (!ReadResults()) return false;
   const int faults = reader_.num_faults();
   const bool read = ReadAfterResults();
-  // A body may have faults of its own, behind which the line goes on.
+  // A body may have faults; reading continues after it.
   const bool sound = read && reader_.num_faults() == faults;
   if (!sound || !Add()) {
     for (const Result& result : results_) values_.DefineFaulty(result.token);
@@ -134,7 +134,7 @@ bool NodeReader::ReadSuffixes() {
   return !take("at") || read_string(spec_.location);
 }
 
-// "matmul of %x", as the op's own messages begin.
+// "matmul of %x", the start of the op's messages.
 std::string NodeReader::LabelByOperand() const {
   if (spec_.operands.empty()) return spec_.op->name;
   const std::string& name = graph_.value(spec_.operands[0]).name;
@@ -166,7 +166,7 @@ bool NodeReader::Add() {
   return CheckResults();
 }
 
-// Defines them if there are as many as the op gives, of its types.
+// Defines the results if their number and types are those that the op infers.
 bool NodeReader::CheckResults() {
   const ValueIds ids = graph_.node(node_).results;
   if (ids.size() != results_.size()) {
@@ -185,7 +185,7 @@ bool NodeReader::CheckResults() {
   return defined;
 }
 
-// A constant without a type is laid out as its literal.
+// A constant without a type has the layout of its literal.
 void NodeReader::TakeLiteralsLayout() {
   const OpView op = graph_.view(node_);
   if (!op.is(kConstant)) return;
@@ -193,7 +193,7 @@ void NodeReader::TakeLiteralsLayout() {
       text_.pool.type(op.attr_literal("value"));
 }
 
-// The op says dtype and extents; the text may choose the layout.
+// The op determines dtype and extents; the text may choose the layout.
 bool NodeReader::CheckTypes() {
   const OpView op = graph_.view(node_);
   if (static_cast<int>(types_.size()) != op.num_results()) {

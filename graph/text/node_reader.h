@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// What all graphs of one text are read from.
+// The readers and pools shared by all graphs of one text.
 struct GraphText {
   TokenReader& reader;
   const OpSet& ops;
@@ -24,10 +24,11 @@ struct GraphText {
   LiteralPool& pool;
 };
 
-// For one line: `%a, %b = op %x {attributes} bodies : types on d by k`.
+// Reads one line: `%a, %b = op %x {attributes} bodies : types on d by k`.
 class NodeReader {
  public:
-  // Everything must outlive this. `depth` counts the bodies around the graph.
+  // All arguments must outlive this. `depth` counts the bodies around the
+  // graph.
   NodeReader(const GraphText& text, int depth, ValueScope& values, Graph& graph)
       : text_(text),
         reader_(text.reader),
@@ -35,8 +36,8 @@ class NodeReader {
         values_(values),
         graph_(graph) {}
 
-  // Adds the node to the graph. False if the line could not be read to its
-  // end; a line that is read may still be faulty. Either way the results are
+  // Adds the node to the graph. False if the line could not be read to its end.
+  // A line that was read may still have faults. In both cases the results are
   // defined.
   bool Read();
 
@@ -67,15 +68,15 @@ class NodeReader {
   ValueScope& values_;
   Graph& graph_;
 
-  // As far as it was read.
+  // The fields read so far.
   std::vector<Result> results_;
   Token op_;
   NodeSpec spec_;
   std::optional<KernelBinding> kernel_;
   std::vector<Token> type_tokens_;
   std::vector<TensorType> types_;
-  std::string label_;  // "matmul %y", once all is read
-  NodeId node_;        // once it is added
+  std::string label_;  // "matmul %y", set at the end
+  NodeId node_;        // set when it is added
 };
 
 }  // namespace partita

@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// How a float type is stored, and which NaN is called "nan".
+// The bits of a float type, and the NaN that is written as "nan".
 template <typename T>
 struct Format;
 template <>
@@ -76,8 +76,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// The fewest digits that round to the same 16 bits, or the exact value where
-// that is shorter (65504, not 6.55e+04).
+// The fewest digits that round to the same 16 bits, or the exact value if that
+// is shorter (65504, not 6.55e+04).
 template <typename T>
 std::string ShortestNarrow(T value) {
   const std::string exact = Shortest(static_cast<double>(value));
@@ -144,7 +144,7 @@ bool ParseFloat(absl::string_view text, T& value) {
 std::string BoolText(uint8_t byte) {
   if (byte == 0) return "false";
   if (byte == 1) return "true";
-  return absl::StrCat(byte);  // no bool, but the bytes are kept
+  return absl::StrCat(byte);  // not a bool, but the byte is kept
 }
 
 bool ParseBoolByte(absl::string_view text, uint8_t& byte) {

@@ -1,4 +1,4 @@
-// Numbers as text from which the same bits come back.
+// Numbers as text that reads back to the same bits.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_NUMBER_TEXT_H_
@@ -12,20 +12,20 @@
 
 namespace partita {
 
-// The shortest decimal form; "inf", "-inf", "nan" and "-nan" by name, and a NaN
-// of other bits as "nan:" and its hexadecimal bits.
+// The shortest decimal form; "inf", "-inf", "nan" and "-nan" by name; a NaN
+// with other bits as "nan:" and its hexadecimal bits.
 std::string DoubleText(double value);
-// False if `text` is no such number, or one too large.
+// False if `text` is not such a number, or too large.
 bool ParseDouble(absl::string_view text, double& value);
 // Decimal, with an optional '-'; no spaces, no '+', nothing out of range.
 bool ParseInt64(absl::string_view text, int64_t& value);
 // Decimal for integers, as DoubleText for others.
 std::string NumberText(const Number& number);
-// Integers of 64 bits exactly, with or without a sign; others as ParseDouble.
+// Signed and unsigned 64-bit integers exactly; others as ParseDouble.
 bool ParseNumber(absl::string_view text, Number& number);
 
-// One element, by its place in memory: as DoubleText for floats (the shortest
-// form for their own width), decimal for integers, true or false for bool.
+// One element, by its index in memory order: floats as DoubleText (the shortest
+// form for their width), integers in decimal, bools as true or false.
 std::string ElementText(const HostTensor& tensor, int64_t index);
 bool ParseElement(absl::string_view text, HostTensor& tensor, int64_t index);
 

@@ -1,4 +1,4 @@
-// Every number comes back with the same bits.
+// Tests that every number reads back to the same bits.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/number_text.h"
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// Counts elements whose text does not give the same bytes back.
+// Counts elements whose text does not read back to the same bytes.
 int Lost(const HostTensor& tensor) {
   HostTensor again(tensor.type());
   const int64_t size = BitsOf(tensor.type().dtype) / 8;
@@ -76,7 +76,7 @@ TEST(NumberText, NumbersComeBackAsTheyWere) {
   EXPECT_FALSE(ParseNumber("many", number));
 }
 
-TEST(NumberText, WhatIsNoNumberIsRefused) {
+TEST(NumberText, OtherTextIsRefused) {
   for (absl::string_view text :
        {"", " 1", "1 ", "+1", "1e", "0x10", "1e999", "infinity", "nan(1)",
         "nan:0", "nan:1ffffffffffffffff", "--1", "1.2.3"}) {

@@ -1,4 +1,4 @@
-// Reads modules: variables and functions, one after another.
+// Reads modules: a sequence of variables and functions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/parser.h"
@@ -65,7 +65,7 @@ class ModuleReader {
     if (is_new) return true;
     reader_.Report(name, absl::StrCat("found a second graph ", name.text,
                                       "; expected another name"));
-    return true;  // the text itself was read
+    return true;  // the text was read
   }
 
   bool ReadVariable() {

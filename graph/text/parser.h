@@ -12,21 +12,21 @@
 
 namespace partita {
 
-// The variables and functions of a text as PrintModule writes it. Types of
-// results may be left out; where they are given they must be what the op
-// infers, and may choose a layout. Numbered values (`%0`) have no name.
-// Constants given by their hash alone are declared literals.
+// Parses the variables and functions of a text in the form of PrintModule.
+// Types of results are optional; they must match the types that the op infers,
+// and may choose a layout. Numbered values (`%0`) have no name. Constants given
+// only by hash become literals with only type and hash.
 //
-// `source` names the text in messages: `mlp.graph:3:19: unknown value %w3`, the
-// line, a caret, and what is known there. InvalidArgument with the first 20
-// faults. Any bytes at all are safe to parse.
+// `source` is the name of the text in messages: `mlp.graph:3:19: unknown value
+// %w3`, the line, a caret, and the values known there. InvalidArgument with the
+// first 20 faults. Parsing is safe for arbitrary bytes.
 absl::StatusOr<Module> ParseModule(absl::string_view text,
                                    absl::string_view source, const OpSet& ops);
 
-// The same, added to `module`, which may already hold literals: a constant
-// given by its hash is then the literal of that hash and type. (So a file gives
-// its constants first, and then its text.) The module keeps its variables and
-// functions as they were if there is a fault, but may gain literals.
+// Adds the same to `module`, which may already have literals: a constant given
+// by its hash is then the literal of that hash and type. (So a file first loads
+// its constants, then its text.) If there is a fault, the module's variables
+// and functions are unchanged, but it may have new literals.
 absl::Status ParseIntoModule(absl::string_view text, absl::string_view source,
                              const OpSet& ops, Module& module);
 

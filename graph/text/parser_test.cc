@@ -1,4 +1,5 @@
-// Text goes to a module and comes back the same; faults are shown exactly.
+// Tests that text survives a round trip through a module, and exact error
+// messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/parser.h"
@@ -33,7 +34,7 @@ void ExpectSameText(absl::string_view text) {
   EXPECT_EQ(Reprinted(text), text);
 }
 
-TEST(Parser, AGraphComesBackAsItWas) {
+TEST(Parser, AGraphRoundTrips) {
   ExpectSameText(
       R"(graph @mlp(%x: f32[32, 784], %w1: f32[784, 256], %w2: f32[256, 10]) -> f32[32, 10] {
   %a = matmul %x, %w1 : f32[32, 256]
@@ -95,7 +96,7 @@ TEST(Parser, AttributesEqualToTheirDefaultAreNotPrinted) {
 )");
 }
 
-TEST(Parser, SmallConstantsComeBackExactly) {
+TEST(Parser, SmallConstantsRoundTripExactly) {
   ExpectSameText(R"(graph @f() -> f32[] {
   %a = constant f32[6] [0.1, -0, 1e-45, 3.4028235e+38, inf, -inf]
   %b = constant f32[4] [nan, -nan, nan:7f800001, 16777216]
@@ -138,7 +139,7 @@ TEST(Parser, LargeConstantsAreNamedByTheirHash) {
   EXPECT_NE(with_bytes.main().ops()[0].result(0).constant(), nullptr);
 }
 
-TEST(Parser, LayoutsPlacementsKernelsAndOriginsComeBack) {
+TEST(Parser, LayoutsPlacementsKernelsAndOriginsRoundTrip) {
   ExpectSameText(
       R"(graph @f(
     %x: f32[4, 32, 8, 8]{abcd16b} on {gpu:0, gpu:1} -> (split 0),
@@ -218,11 +219,11 @@ graph @evaluate() -> f32[2] {
 )");
 }
 
-TEST(Parser, AnUnknownValueIsShownWithWhatIsKnown) {
+TEST(Parser, AnUnknownValueIsShownWithKnownOnes) {
   EXPECT_EQ(
       Fault(
           R"(graph @mlp(%x: f32[32, 784], %w1: f32[784, 256], %w2: f32[256, 10]) -> f32[32, 256] {
-  // As in the style guide.
+  // The example of the style guide.
   %a = matmul %x, %w3 : f32[32, 256]
   return %a
 }
@@ -233,7 +234,7 @@ TEST(Parser, AnUnknownValueIsShownWithWhatIsKnown) {
   known here: %x, %w1, %w2)");
 }
 
-TEST(Parser, WhatAnOpRefusesIsShownAtTheOp) {
+TEST(Parser, ErrorsOfAnOpAreShownAtTheOp) {
   EXPECT_EQ(
       Fault(R"(graph @f(%y: f32[32, 10]) -> f32[32, 10] {
   %p = softmax %y {axis = 3} : f32[32, 10]
@@ -245,7 +246,7 @@ TEST(Parser, WhatAnOpRefusesIsShownAtTheOp) {
          ^~~~~~~)");
 }
 
-TEST(Parser, AnUnknownOpIsShownWithThoseLikeIt) {
+TEST(Parser, AnUnknownOpIsShownWithSimilarOnes) {
   OpSet ops;
   ops.Add({&kConstant, &kFused, &kVariable});
   absl::StatusOr<Module> module = ParseModule(
@@ -332,8 +333,8 @@ mlp.graph:6:10: unknown value %a
   known here: none)");
 }
 
-// Callers ask for results by name; nobody asks those of a body.
-// Models name values by whole paths of scopes.
+// Names of results must differ, except in a body. Some models use whole scope
+// paths as names.
 TEST(Parser, NamesMayBeOfAnyLength) {
   const std::string bare(5000, 'a');
   const std::string quoted = absl::StrCat("\"", std::string(5000, ' '), "\"");
@@ -396,8 +397,8 @@ TEST(Parser, SizesAreBoundedBeforeTheyAreUsed) {
             std::string::npos);
 }
 
-// Bytes of a good text, changed at random: whatever parses prints and parses
-// again to the same text.
+// Changes bytes of a valid text at random: if the result parses, it prints and
+// parses again to the same text.
 TEST(Parser, AnyBytesAreSafe) {
   const std::string good =
       R"(variable @w: f32[2] trainable = f32[2] [1, 2]

@@ -37,7 +37,7 @@ std::optional<Reduction> ReductionNamed(const Token& token) {
   return std::nullopt;
 }
 
-// The indices that stay together; 1 is not written.
+// The unit of a split; 1 is not written.
 bool ReadUnit(TokenReader& reader, int64_t& unit) {
   const Token where = reader.peek();
   const std::optional<int64_t> read = reader.ReadInt();

@@ -1,4 +1,4 @@
-// Reads what planner and kernel choice wrote at the end of a node's line.
+// Reads the placement and kernel binding at the end of a node's line.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_PLACEMENT_READER_H_
@@ -9,11 +9,11 @@
 
 namespace partita {
 
-// Behind `on`: `gpu:0`, or `{gpu:0, gpu:1} (split 0, replicated) -> (split 0)`.
-// Operands' and results' shardings may be left out.
+// After `on`: `gpu:0`, or `{gpu:0, gpu:1} (split 0, replicated) -> (split 0)`.
+// Shardings of operands and results are optional.
 bool ReadPlacement(TokenReader& reader, Placement& placement);
 
-// Behind `by`: `onednn.conv {workspace = 64, in_place = [0 -> 0], arithmetic =
+// After `by`: `onednn.conv {workspace = 64, in_place = [0 -> 0], arithmetic =
 // "..."}`.
 bool ReadKernel(TokenReader& reader, KernelBinding& kernel);
 

@@ -89,9 +89,8 @@ std::string KernelText(const KernelBinding& kernel) {
   return text;
 }
 
-// The placement as a node's line ends with it: "on gpu:0",
-// "on {gpu:0, gpu:1} (split 0, replicated) -> (partial sum)"; empty if not
-// placed.
+// The placement at the end of a node's line: "on gpu:0", "on {gpu:0, gpu:1}
+// (split 0, replicated) -> (partial sum)"; empty if not placed.
 std::string PlacementText(const Placement& placement) {
   if (!placement.placed()) return "";
   const auto append = [](std::string* out, const std::string& device) {
@@ -220,7 +219,7 @@ class GraphPrinter {
     return absl::StrCat("(", absl::StrJoin(inputs, separator), ")");
   }
 
-  // `line` is what stands before it.
+  // `line` is the text before it.
   std::string Region(const Graph& region, absl::string_view line) const {
     const GraphPrinter printer(region, static_cast<int>(indent_.size()) + 2);
     std::string inputs = printer.Inputs(", ");
@@ -238,7 +237,7 @@ class GraphPrinter {
     return absl::StrCat(inputs, " {\n", printer.Body(), indent_, "  }");
   }
 
-  // Columns that the last line of a node takes so far.
+  // The length of a node's last line so far.
   size_t Width(absl::string_view line) const {
     const size_t start = line.rfind('\n');
     return start == absl::string_view::npos ? line.size() + indent_.size() + 2
@@ -257,7 +256,7 @@ class GraphPrinter {
     return absl::StrCat(text, indent_, "  return", Outputs(), "\n");
   }
 
-  // `as name` where the output is not called as its value is.
+  // `as name` if the output's name differs from its value's.
   std::string Outputs() const {
     std::vector<std::string> outputs;
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
@@ -274,7 +273,7 @@ class GraphPrinter {
                         absl::StrJoin(outputs, ", "));
   }
 
-  // What planner and passes added, on lines of its own where one is too long.
+  // Placement and kernel, on separate lines if the line would be too long.
   std::string WithSuffixes(std::string line, const Node& node) const {
     std::vector<std::string> suffixes;
     if (node.placement.placed()) {

@@ -1,4 +1,4 @@
-// Modules, graphs and nodes as the textual IR.
+// Prints modules, graphs and nodes in the textual IR.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_PRINTER_H_
@@ -10,14 +10,14 @@
 
 namespace partita {
 
-// One node a line:
+// One node on each line:
 //
 //   %y = matmul %x, %w {transpose_b = true} : f32[32, 10] on gpu:0
 //
-// Attributes equal to their default are left out. Constants of up to 16
-// elements are written in full, larger ones by type and content hash, so text
-// and literal pool together hold everything (graph/text/parser.h reads them
-// back). The same graph gives the same text.
+// Omits attributes equal to their default. Constants of up to 16 elements are
+// written in full, larger ones by type and content hash: text and literal pool
+// together are complete (graph/text/parser.h reads them). Equal graphs give
+// equal text.
 std::string PrintModule(const Module& module);
 std::string PrintGraph(const Graph& graph);
 

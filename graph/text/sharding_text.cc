@@ -1,4 +1,4 @@
-// A word for each kind.
+// One word for each kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/sharding_text.h"

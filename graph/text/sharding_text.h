@@ -1,4 +1,4 @@
-// Shardings as the textual IR spells them.
+// The spelling of shardings in the textual IR.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_

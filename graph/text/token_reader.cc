@@ -78,8 +78,8 @@ bool TokenReader::ContinuesWith(absl::string_view word) {
   return peek().is(word);
 }
 
-// A body's brace is the last of its line, and the one that closes it the first.
-// A list goes on behind a line that ends with a comma or parenthesis.
+// The opening brace of a body ends its line, and the closing brace starts one.
+// A list continues after a line that ends with a comma or parenthesis.
 void TokenReader::SkipLine() {
   int depth = 0;
   while (!at_end()) {

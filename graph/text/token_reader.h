@@ -17,11 +17,11 @@
 
 namespace partita {
 
-// A place among the tokens. What cannot be read is reported once and gives
-// nothing (or false): the caller gives up the line and calls SkipLine.
+// A position among the tokens. A fault is reported once and returns nothing (or
+// false): the caller then skips the line with SkipLine.
 class TokenReader {
  public:
-  // `diagnostics` must outlive this, and `text` the tokens' use.
+  // `diagnostics` must outlive this, and `text` all tokens.
   TokenReader(absl::string_view text, Diagnostics* diagnostics)
       : tokens_(Lex(text)), diagnostics_(diagnostics) {}
 
@@ -29,17 +29,18 @@ class TokenReader {
   // Stays at kEnd.
   const Token& Take();
   int num_faults() const { return diagnostics_->num_faults(); }
-  // So many faults that no more will be shown.
+  // True if further faults will not be shown.
   bool gave_up() const { return diagnostics_->full(); }
   bool at_end() const { return peek().kind == Token::Kind::kEnd; }
   bool TryTake(char punct);
   bool TryTake(absl::string_view word);
   bool TryTake(Token::Kind kind);
   void SkipNewlines();
-  // Whether the first token behind any line ends is `word`; then it is next.
+  // True if the first token after any line ends is `word`; then it is the next
+  // token.
   bool ContinuesWith(absl::string_view word);
-  // To the first token behind this statement's last line; bodies that open on
-  // the way are skipped with their lines.
+  // Skips to the first token after this statement's last line, including
+  // bodies.
   void SkipLine();
 
   // Reports "found TOKEN; expected EXPECTED" at the next token.
@@ -52,7 +53,7 @@ class TokenReader {
   // The end of the line, or a '}' that closes it.
   bool ExpectLineEnd();
 
-  // The name behind `%` or `@`; empty for a value that is only numbered.
+  // The name after `%` or `@`; empty for a numbered value.
   std::optional<std::string> ReadName(Token::Kind kind,
                                       absl::string_view expected);
   std::optional<std::string> ReadString();
@@ -63,11 +64,11 @@ class TokenReader {
   std::optional<Number> ReadNumber();
   std::optional<bool> ReadBool();
   std::optional<DType> ReadDType();
-  // `f32[1, 64]{ab16b}`, checked as every type that enters a graph.
+  // `f32[1, 64]{ab16b}`, checked by CheckType.
   std::optional<TensorType> ReadType();
 
-  // Items between `open` and `close`, with commas, over several lines if need
-  // be. False as soon as `item` is.
+  // Items between `open` and `close`, with commas, on one or several lines.
+  // False as soon as `item` is.
   bool ReadList(char open, char close, absl::FunctionRef<bool()> item);
 
  private:
@@ -80,7 +81,7 @@ class TokenReader {
   Diagnostics* diagnostics_;
 };
 
-// What the name of a kValue or kSymbol token says: unquoted, without sigil.
+// The name of a kValue or kSymbol token, unquoted and without sigil.
 std::optional<std::string> NameOf(const Token& token);
 
 }  // namespace partita

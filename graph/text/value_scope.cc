@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kMostHints = 6;
 constexpr size_t kHintsLookedAt = 1000;
 
-// What names a value in the scope: the text behind `%`, quoted only if it must.
+// The key of a value in the scope: the text after `%`, quoted only if
+// necessary.
 std::string KeyOf(const Token& token) {
   const std::optional<std::string> name = NameOf(token);
   if (!name.has_value() || name->empty()) {

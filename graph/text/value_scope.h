@@ -1,4 +1,4 @@
-// The values that a graph's text has defined so far.
+// The values that are defined so far in a graph's text.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_TEXT_VALUE_SCOPE_H_
@@ -19,12 +19,12 @@ class ValueScope {
  public:
   explicit ValueScope(TokenReader& reader) : reader_(reader) {}
 
-  // False, and reported, if the name is taken.
+  // False, with a report, if the name is in use.
   bool Define(const Token& name, ValueId id);
-  // A value whose line was faulty: found, and invalid, so that what depends on
-  // it is not reported again.
+  // Defines an invalid value for a line with a fault, so that lines that depend
+  // on it are not reported again.
   void DefineFaulty(const Token& name);
-  // Takes `%name`. False, and reported, if nothing of this name was defined.
+  // Reads `%name`. False, with a report, if this name is not defined.
   bool Read(ValueId& id);
 
  private:
@@ -33,8 +33,7 @@ class ValueScope {
   std::vector<std::string> names_;                    // in order, with sigils
 };
 
-// "known here: %a, %b": those of the candidates that are spelled most like the
-// name.
+// "known here: %a, %b": the candidates nearest to the name.
 std::string KnownHere(absl::string_view name,
                       absl::Span<const std::string> candidates);
 

@@ -1,5 +1,5 @@
-// Kernels for 16-bit floats: what is fast in f32 is fast in f16 and bf16, and
-// has the values of eval.
+// Every op with a fast f32 kernel has a fast f16 and bf16 kernel with the
+// results of eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <optional>
@@ -37,7 +37,8 @@ bool IsAccepted(const OpSample& sample) {
   return AddSample(sample, graph).ok();
 }
 
-// The same of a 16-bit type; none if no operand is an f32, or the op refuses.
+// The sample with f32 replaced by `half`; nullopt if no operand is f32, or if
+// the op refuses the type.
 std::optional<OpSample> InHalves(OpSample sample, DType half) {
   bool has_f32 = false;
   for (SampleOperand& operand : sample.operands) {
@@ -49,7 +50,7 @@ std::optional<OpSample> InHalves(OpSample sample, DType half) {
   return sample;
 }
 
-// Each fast kernel of the sample against eval; of how many kinds.
+// Compares each fast kernel of the sample with eval; returns their number.
 size_t ExpectRight(const OpSample& sample) {
   LiteralPool pool;
   Graph graph("sample", &pool);

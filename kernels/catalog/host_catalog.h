@@ -8,7 +8,7 @@
 
 namespace partita {
 
-// Made at the first call; lives for ever.
+// Created at the first call and never destroyed.
 const JoinedCatalog& HostCatalog();
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// The one list of what the program can run by itself.
+// The list of all kernels in the program.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/host_kernels.h"
@@ -6,19 +6,19 @@
 #include <memory>
 
 #include "kernels/codegen_loader/codegen_catalog.h"
+#include "kernels/cost_only/cost_only_catalog.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
-#include "kernels/declared/declared_catalog.h"
-#include "kernels/image/image_library.h"
+#include "kernels/native_code/native_code_library.h"
 #include "kernels/reference/reference_kernels.h"
 #include "kernels/unfused/unfused_kernels.h"
-#include "kernels/widened/widened_kernels.h"
+#include "kernels/upcast/upcast_kernels.h"
 
 namespace partita {
 namespace {
 
 absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
-  return BuildImagesOf({node}, device).status();
+  return BuildCodeOf({node}, device).status();
 }
 
 }  // namespace
@@ -26,13 +26,13 @@ absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
 void AddHostCatalogs(JoinedCatalog& catalog) {
   const auto onednn = std::make_shared<OnednnCatalog>();
   const auto cpu = std::make_shared<CpuCatalog>();
-  const WidenedCatalog::Catalogs of_f32 = {onednn, cpu};
+  const UpcastCatalog::Catalogs of_f32 = {onednn, cpu};
   catalog.Add(DeviceKind::kCpu, onednn);
   catalog.Add(DeviceKind::kCpu, cpu);
   catalog.Add(DeviceKind::kCpu, std::make_shared<CodegenCatalog>());
-  catalog.Add(DeviceKind::kCpu, std::make_shared<WidenedCatalog>(of_f32));
+  catalog.Add(DeviceKind::kCpu, std::make_shared<UpcastCatalog>(of_f32));
   catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
-  catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
+  catalog.Add(DeviceKind::kCuda, std::make_shared<CostOnlyCatalog>());
 }
 
 absl::Status CheckHostCatalogs(const DeviceTraits& device) {
@@ -42,12 +42,12 @@ absl::Status CheckHostCatalogs(const DeviceTraits& device) {
 std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;
-  static const ImageLibrary codegen(BuildCode);
-  static const WidenedLibrary widened({&onednn, &cpu});
+  static const NativeCodeLibrary codegen(BuildCode);
+  static const UpcastLibrary upcast({&onednn, &cpu});
   static const ReferenceLibrary reference;
-  static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &widened},
+  static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &upcast},
                                       reference);
-  return {&onednn, &cpu, &codegen, &widened, &unfused, &reference};
+  return {&onednn, &cpu, &codegen, &upcast, &unfused, &reference};
 }
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// The kernels that are part of the program: all that a CPU plan binds, code
-// generated at compile time left aside.
+// The kernels that are part of the program: everything that a CPU plan binds,
+// except code generated at compile time.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_HOST_KERNELS_H_
@@ -13,14 +13,14 @@
 
 namespace partita {
 
-// Adds the host's own catalogs, for CPUs, and the declared one, for CUDA.
+// Adds the host's own catalogs, for CPUs, and the cost-only catalog, for CUDA.
 void AddHostCatalogs(JoinedCatalog& catalog);
 
-// What went wrong when these catalogs were asked about such a device, which
-// then offered less than they should: after everything is asked.
+// The first error of these catalogs for such a device, which made them offer
+// fewer kernels than they should. Call it after all other queries.
 absl::Status CheckHostCatalogs(const DeviceTraits& device);
 
-// The libraries that bind what these catalogs name; they live for ever.
+// The libraries that bind the kernels of these catalogs. Never destroyed.
 std::vector<const KernelLibrary*> HostLibraries();
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// Every kernel that the host offers for the samples of every op, against eval;
-// and the matrix of ops and devices.
+// Compares every kernel that the host offers for the samples of every op with
+// eval, and writes the matrix of ops and devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/host_kernels.h"
@@ -42,7 +42,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
       options.operands.push_back(&tensor);
     }
     for (const KernelLibrary* library : HostLibraries()) {
-      // Polynomials of oneDNN come this close, whatever the op promises.
+      // oneDNN's polynomials have this error, whatever the op's tolerance.
       options.tolerance = library->name() == "onednn" ? 2e-5 : 0;
       const CheckReport report =
           CheckKernels(graph.view(*node), HostCatalog(), *library, options);
@@ -52,7 +52,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
   }
 }
 
-// Families of kernels by op: "conv  cpu: onednn.conv reference.eval  cuda: ..."
+// Kernel families by op: "conv  cpu: onednn.conv reference.eval  cuda: ..."
 std::string Matrix() {
   std::map<std::string, std::set<std::string>> cpu;
   std::map<std::string, std::set<std::string>> cuda;

@@ -1,4 +1,4 @@
-// Leaving out choices by their arithmetic.
+// Filters choices by their arithmetic.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/ieee_catalog.h"
@@ -7,20 +7,20 @@
 
 namespace partita {
 
-bool StraysFromIeee(const KernelChoice& choice) {
+bool ViolatesIeee(const KernelChoice& choice) {
   return absl::StrContains(choice.arithmetic, "not ieee");
 }
 
 std::vector<KernelChoice> IeeeCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> choices = all_.Choices(node, device);
-  std::erase_if(choices, StraysFromIeee);
+  std::erase_if(choices, ViolatesIeee);
   return choices;
 }
 
-absl::StatusOr<std::vector<KernelImage>> IeeeCatalog::BuildImages(
+absl::StatusOr<std::vector<CodeObject>> IeeeCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
-  return all_.BuildImages(nodes, device);
+  return all_.BuildCode(nodes, device);
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A catalog without the kernels that stray from IEEE 754.
+// A catalog without kernels that violate IEEE 754.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_IEEE_CATALOG_H_
@@ -10,17 +10,17 @@
 
 namespace partita {
 
-// True if the choice's arithmetic says that NaN or infinities come out
-// otherwise than eval's: see docs/internals/numerics.md.
-bool StraysFromIeee(const KernelChoice& choice);
+// True if the choice's arithmetic states that NaN or infinities differ from
+// eval's: see docs/internals/numerics.md.
+bool ViolatesIeee(const KernelChoice& choice);
 
-// Offers what `all` offers but for such choices; `all` must outlive it.
+// Offers the choices of `all` except such ones. `all` must outlive it.
 class IeeeCatalog : public KernelCatalog {
  public:
   explicit IeeeCatalog(const KernelCatalog& all) : all_(all) {}
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes,
       const DeviceTraits& device) const override;
 

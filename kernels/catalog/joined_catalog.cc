@@ -1,4 +1,4 @@
-// Asking several catalogs.
+// Queries several catalogs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/joined_catalog.h"
@@ -30,22 +30,23 @@ std::vector<KernelChoice> JoinedCatalog::Choices(
   return all;
 }
 
-absl::StatusOr<std::vector<KernelImage>> JoinedCatalog::BuildImages(
+absl::StatusOr<std::vector<CodeObject>> JoinedCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
-  std::vector<KernelImage> all;
+  std::vector<CodeObject> all;
   bool generates = false;
   for (const Entry& entry : entries_) {
     if (entry.kind != device.kind) continue;
-    absl::StatusOr<std::vector<KernelImage>> images =
-        entry.catalog->BuildImages(nodes, device);
-    if (absl::IsUnimplemented(images.status())) continue;
-    if (!images.ok()) return images.status();
+    absl::StatusOr<std::vector<CodeObject>> code_objects =
+        entry.catalog->BuildCode(nodes, device);
+    if (absl::IsUnimplemented(code_objects.status())) continue;
+    if (!code_objects.ok()) return code_objects.status();
     generates = true;
-    std::move(images->begin(), images->end(), std::back_inserter(all));
+    std::move(code_objects->begin(), code_objects->end(),
+              std::back_inserter(all));
   }
   if (!generates) {
     return absl::UnimplementedError(
-        "found a request for kernel images; expected a catalog that generates "
+        "found a request for native code; expected a catalog that generates "
         "code for this kind of device");
   }
   return all;

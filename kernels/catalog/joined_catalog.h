@@ -1,4 +1,4 @@
-// Several catalogs as one, by kind of device.
+// Several catalogs as one, by device kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_JOINED_CATALOG_H_
@@ -11,17 +11,18 @@
 
 namespace partita {
 
-// Thread safety: as KernelCatalog, once everything is added.
+// Thread safety: like KernelCatalog, once all catalogs are added.
 class JoinedCatalog : public KernelCatalog {
  public:
   void Add(DeviceKind kind, std::shared_ptr<const KernelCatalog> catalog);
 
-  // The choices of all catalogs of the device's kind: those that are no
-  // fallback first, then by seconds, then in the order of addition.
+  // The choices of all catalogs for the device's kind: fallbacks last, then by
+  // seconds, then in the order of addition.
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  // The images of all catalogs that generate code; Unimplemented if none does.
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  // The code objects of all catalogs that generate code; Unimplemented if none
+  // does.
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes,
       const DeviceTraits& device) const override;
 

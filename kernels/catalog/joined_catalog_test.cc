@@ -1,4 +1,4 @@
-// Joining catalogs: order, kinds of devices, images.
+// Joined catalogs: order, device kinds, code objects.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/joined_catalog.h"
@@ -27,12 +27,12 @@ class Fixed : public KernelCatalog {
     choice.fallback = fallback_;
     return {choice};
   }
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView>, const DeviceTraits&) const override {
     if (!generates_) return absl::UnimplementedError("none");
-    std::vector<KernelImage> images(1);
-    images[0].target = kernel_;
-    return images;
+    std::vector<CodeObject> code_objects(1);
+    code_objects[0].target = kernel_;
+    return code_objects;
   }
 
  private:
@@ -58,10 +58,10 @@ TEST(JoinedCatalog, FallbacksComeLastAndFastOnesFirst) {
     kernels.push_back(choice.kernel);
   }
   EXPECT_EQ(kernels, (std::vector<std::string>{"a", "b", "slow"}));
-  const auto images = joined.BuildImages({}, cpu);
-  ASSERT_TRUE(images.ok());
-  ASSERT_EQ(images->size(), 1);
-  EXPECT_EQ((*images)[0].target, "b");
+  const auto code_objects = joined.BuildCode({}, cpu);
+  ASSERT_TRUE(code_objects.ok());
+  ASSERT_EQ(code_objects->size(), 1);
+  EXPECT_EQ((*code_objects)[0].target, "b");
 }
 
 TEST(JoinedCatalog, NoGeneratorIsUnimplemented) {
@@ -69,7 +69,7 @@ TEST(JoinedCatalog, NoGeneratorIsUnimplemented) {
   joined.Add(DeviceKind::kCuda, std::make_shared<Fixed>("c", 1, false, false));
   DeviceTraits gpu;
   gpu.kind = DeviceKind::kCuda;
-  EXPECT_TRUE(absl::IsUnimplemented(joined.BuildImages({}, gpu).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(joined.BuildCode({}, gpu).status()));
 }
 
 }  // namespace

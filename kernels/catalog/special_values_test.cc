@@ -1,7 +1,6 @@
-// Every fast kernel of the host against eval where arithmetic is not ordinary:
-// NaN, infinities, zeros of both signs, denormals, the largest floats, and
-// arguments far from 0. What docs/internals/numerics.md excepts is named here,
-// and no more.
+// Compares every fast kernel of the host with eval for unusual values: NaN,
+// infinities, zeros of both signs, denormals, the largest floats, and arguments
+// far from 0. Names exactly the exceptions of docs/internals/numerics.md.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -91,7 +90,7 @@ const IeeeCatalog& Ieee() {
   return catalog;
 }
 
-// The number of fast kernels.
+// Returns the number of fast kernels.
 size_t ExpectRight(const OpView& node, const KernelCheckOptions& options,
                    absl::string_view what) {
   size_t kernels = 0;
@@ -117,7 +116,7 @@ size_t ExpectElementwise(const OpDef& op, DType dtype, int operands) {
       rest /= values.size();
     }
   }
-  // An odd size, a NaN in the last place.
+  // An odd size, with NaN as the last element.
   if (tuples % 2 == 0) {
     for (std::vector<double>& column : columns) column.push_back(kNan);
   }
@@ -160,13 +159,14 @@ TEST(SpecialValues, ElementwiseFunctionsAreTheirEval) {
 TEST(SpecialValues, GeluByTanh) {
   const HostTensor x = Tensor(DType::kF32, SpecialValues(DType::kF32));
   KernelCheckOptions options;
-  options.units = 128;  // as many as its exponent is large
+  options.units = 128;  // as large as its exponent
   options.operands = {&x};
   OneNode one(kGelu, {x.type()}, {{"tanh", true}});
   EXPECT_GT(ExpectRight(one.node(), options, "gelu by tanh"), 0u);
 }
 
-// Ordinary values with one special one in the first vector and one at the end.
+// Ordinary values with one special value in the first vector and one at the
+// end.
 HostTensor Sprinkled(const Shape& dims, double special, uint32_t seed) {
   HostTensor tensor(F32(dims));
   const int64_t count = tensor.type().num_elements();
@@ -180,7 +180,7 @@ HostTensor Sprinkled(const Shape& dims, double special, uint32_t seed) {
   return tensor;
 }
 
-// Each operand in turn has the special values; not the one left out.
+// Puts the special values into each operand in turn, except the one left out.
 void ExpectSprinkled(const OpDef& op, const std::vector<Shape>& shapes,
                      const Attributes& attributes, int left_out = -1) {
   std::vector<TensorType> types;
@@ -286,7 +286,8 @@ TEST(SpecialValues, Normalisations) {
 }
 
 TEST(SpecialValues, ConvolutionsAndProducts) {
-  // Padding times a weight that is not finite is a NaN in some kernels.
+  // Some kernels multiply padding by a weight that is not finite, which gives
+  // NaN.
   for (int64_t channels : {3, 16}) {
     ExpectSprinkled(kConv, {{1, channels, 9, 7}, {19, channels, 3, 3}, {19}},
                     {{"pads_before", Ints{1, 1}}, {"pads_after", Ints{1, 1}}},
@@ -308,8 +309,8 @@ TEST(SpecialValues, ResizedImages) {
                    {"nearest", std::string("floor")}});
 }
 
-// The fast choices for activation(root(x, w) + b), b special; those that are
-// not excepted agree with eval.
+// The fast choices for activation(root(x, w) + b), with special values in b;
+// checks against eval those that numerics.md does not except.
 std::vector<KernelChoice> CheckBehind(const OpDef& root,
                                       const OpDef& activation) {
   const bool is_conv = &root == &kConv;
@@ -345,18 +346,18 @@ std::vector<KernelChoice> CheckBehind(const OpDef& root,
   return fast;
 }
 
-// Below AVX2 oneDNN has nothing but gemm for a convolution whose channels fill
-// no block: what is behind it is a loop of its own.
+// Below AVX2 oneDNN has only gemm for a convolution whose channels fill no
+// block; its epilogue is then a loop of its own.
 bool IsInParts(const OpDef& root) {
   const absl::string_view isa = IsaOfOnednn();
   return &root == &kConv && (isa == "sse4" || isa.empty());
 }
 
-TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
+TEST(SpecialValues, AfterConvolutionsAndProductsFiveOpsAreExcepted) {
   for (const OpDef* root : {&kConv, &kMatmul}) {
     for (const OpDef* op : {&kRelu, &kClip, &kHardSigmoid, &kSigmoid, &kSilu}) {
       for (const KernelChoice& choice : CheckBehind(*root, *op)) {
-        EXPECT_TRUE(StraysFromIeee(choice)) << op->name;
+        EXPECT_TRUE(ViolatesIeee(choice)) << op->name;
       }
     }
     for (const OpDef* op : {&kTanh, &kHardSwish, &kGelu, &kElu, &kLeakyRelu,
@@ -364,7 +365,7 @@ TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
       const std::vector<KernelChoice> choices = CheckBehind(*root, *op);
       EXPECT_TRUE(!choices.empty() || IsInParts(*root)) << op->name;
       for (const KernelChoice& choice : choices) {
-        EXPECT_FALSE(StraysFromIeee(choice)) << op->name;
+        EXPECT_FALSE(ViolatesIeee(choice)) << op->name;
       }
     }
     for (const OpDef* op : {&kExp, &kLog, &kSoftplus, &kMish}) {

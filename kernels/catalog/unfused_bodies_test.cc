@@ -1,4 +1,4 @@
-// Fused nodes by the kernels of their ops, against eval.
+// Compares fused nodes that run by the kernels of their ops with eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdlib>
@@ -12,13 +12,13 @@
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/image/image_library.h"
+#include "kernels/native_code/native_code_library.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {
 namespace {
 
-// The host's, over all of its kernels.
+// The host's library, over all of its kernels.
 const KernelLibrary& Library() {
   for (const KernelLibrary* library : HostLibraries()) {
     if (library->name() == "unfused") return *library;
@@ -32,7 +32,8 @@ absl::StatusOr<LibraryKernel> Bind(const OpView& node, int64_t workspace,
   return Library().Bind({node, &binding, &device});
 }
 
-// Offers row-major, as a choice, what the library binds in the least workspace.
+// Offers, as a choice, the row-major kernel that the library binds, with the
+// least workspace.
 class BoundAsChoice : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
@@ -55,7 +56,7 @@ class BoundAsChoice : public KernelCatalog {
     return {choice};
   }
 
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes,
       const DeviceTraits& device) const override {
     const auto segments = SegmentsOf(nodes[0]);
@@ -67,7 +68,7 @@ class BoundAsChoice : public KernelCatalog {
         loops.push_back(node);
       }
     }
-    return BuildImagesOf(loops, device);
+    return BuildCodeOf(loops, device);
   }
 };
 
@@ -90,7 +91,7 @@ struct Checked {
   int64_t workspace;
 };
 
-// On one thread and on two, over guarded memory.
+// With one thread and with two, over guarded memory.
 Checked ExpectRight(const std::string& text) {
   const Text module(text);
   const OpView node = module.fused();
@@ -118,7 +119,7 @@ TEST(Unfused, AnActivationBeforeTheResidualFollowsTheConvolution) {
             "unfused.onednn.conv+codegen.elementwise");
 }
 
-// Nobody built it before: the plan has another kernel for the whole.
+// No code was built for it: the plan names another kernel for the whole node.
 TEST(Unfused, TheLoopHasCodeWhenItIsBound) {
   const Text module(R"(
 graph @main(%x: f32[5, 7], %w: f32[7, 11]) -> f32[5, 11] {
@@ -170,7 +171,7 @@ graph @main(%x: f32[5, 7], %w: f32[7, 9]) -> (f32[5, 9], f32[5, 9]) {
   EXPECT_EQ(checked.kernel, "unfused.onednn.matmul+codegen.elementwise");
 }
 
-// %h is read by two segments, and %k is as large as no result.
+// Two segments read %h, and no result is as large as %k.
 TEST(Unfused, IntermediatesThatShareNoResultAreInTheWorkspace) {
   const Checked checked = ExpectRight(R"(
 graph @main(%x: f32[5, 7], %w: f32[7, 9], %v: f32[9, 3], %u: f32[9, 3]) -> f32[5, 3] {
@@ -210,7 +211,7 @@ graph @main(%x: f32[2, 3], %b: f32[2]) -> f32[2, 2] {
             "unfused.codegen.elementwise+onednn.matmul+codegen.elementwise");
 }
 
-// Elementwise ops of several extents in sequence are as many loops.
+// A sequence of elementwise ops with several extents becomes several loops.
 TEST(Unfused, ALoopHasOneExtent) {
   const Checked checked = ExpectRight(R"(
 graph @main(%x: f32[4, 6], %w: f32[6, 8], %b: f32[8], %c: f32[8]) -> f32[4, 8] {

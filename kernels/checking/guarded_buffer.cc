@@ -1,4 +1,4 @@
-// Guard pages by mmap and mprotect.
+// Guard pages with mmap and mprotect.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/checking/guarded_buffer.h"
@@ -9,17 +9,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "graph/round_up.h"
+
 namespace partita {
 namespace {
 
 constexpr size_t kPage = 4096;
-// What is written in steps may not step over it.
+// Large enough that writes with a stride do not skip it.
 constexpr size_t kGuard = 256 * kPage;
 constexpr std::byte kPattern{0xc3};
-
-size_t RoundUp(size_t bytes, size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 

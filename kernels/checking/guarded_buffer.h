@@ -1,4 +1,4 @@
-// Memory with unreadable pages on both sides, for tests.
+// Memory with inaccessible pages on both sides, for tests.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CHECKING_GUARDED_BUFFER_H_
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-// `bytes` bytes, 64-byte aligned, that touch the unreadable MiB before or the
-// one after them. Up to 63 bytes lie between the end and the MiB after; they
-// hold a pattern that GapIntact looks for.
+// `bytes` bytes, 64-byte aligned, adjacent to the inaccessible MiB before or
+// after them. Up to 63 bytes between the end and the MiB after hold a pattern
+// that GapIntact checks.
 class GuardedBuffer {
  public:
   enum class Side { kAtStart, kAtEnd };

@@ -19,7 +19,7 @@
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/checking/guarded_buffer.h"
-#include "kernels/team/openmp_calls.h"
+#include "kernels/thread_pool/openmp_calls.h"
 
 namespace partita {
 namespace {
@@ -76,9 +76,9 @@ double RelativeTolerance(const OpView& node, const KernelCheckOptions& options,
   return 0;
 }
 
-// One unit of the last place of a value of this type. Below 32 times the least
-// normal number it grows no smaller: functions of functions lose digits where a
-// value between is denormal.
+// One unit in the last place of a value of this type. It does not shrink below
+// 32 times the least normal number: composed functions lose digits if an
+// intermediate value is denormal.
 double UnitOf(double value, DType dtype) {
   const bool wide = dtype == DType::kBF16 || dtype == DType::kF32;
   const int least = dtype == DType::kF64 ? -1017 : wide ? -121 : -9;
@@ -142,8 +142,9 @@ class Check {
     return operands;
   }
 
-  // A sum can be small by chance, but its error is that of its terms. So the
-  // largest of few elements is sought among those of other operands too.
+  // A sum may be small by chance, but its error is that of its terms. For a
+  // result of few elements, the largest is therefore taken over other operands
+  // too.
   absl::Status FindLargest(std::mt19937_64& random) {
     constexpr int64_t kEnough = 16;
     largest_.assign(expected_.size(), options_.tolerance > 0 ? 1 : 1e-30);
@@ -190,14 +191,14 @@ class Check {
       PARTITA_RETURN_IF_ERROR(RunInLess(bound.node(), choice, device));
     }
     bound.graph().node(bound.node().id()).kernel = binding;
-    auto images = catalog_.BuildImages({bound.node()}, device);
-    if (!images.ok() && !absl::IsUnimplemented(images.status())) {
-      return images.status();
+    auto code_objects = catalog_.BuildCode({bound.node()}, device);
+    if (!code_objects.ok() && !absl::IsUnimplemented(code_objects.status())) {
+      return code_objects.status();
     }
-    const bool has_image = images.ok() && !images->empty();
+    const bool has_code = code_objects.ok() && !code_objects->empty();
     absl::StatusOr<LibraryKernel> bound_kernel =
         library_.Bind({bound.node(), &binding, &device,
-                       has_image ? &images->front() : nullptr});
+                       has_code ? &code_objects->front() : nullptr});
     // A process that may not have so many threads binds a kernel for fewer,
     // which may need more workspace.
     if (absl::IsResourceExhausted(bound_kernel.status()) &&
@@ -205,7 +206,8 @@ class Check {
       return absl::OkStatus();
     }
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, std::move(bound_kernel));
-    // Or a variant of it, as for plans (runtime/executor/kernel_binder.cc).
+    // The kernel or a variant of it, as for plans
+    // (runtime/executor/kernel_binder.cc).
     if (answer.identity.arithmetic != choice.arithmetic ||
         (answer.identity.kernel != choice.kernel &&
          !absl::StartsWith(answer.identity.kernel, choice.kernel + "."))) {
@@ -237,7 +239,8 @@ class Check {
     return absl::OkStatus();
   }
 
-  // With too little workspace nothing is bound, or what does with it.
+  // With less workspace the library must bind nothing, or a kernel that needs
+  // no more.
   absl::Status RunInLess(const OpView& node, KernelChoice choice,
                          const DeviceTraits& device) {
     --choice.workspace;
@@ -357,7 +360,7 @@ class Check {
   const KernelCheckOptions& options_;
   std::vector<HostTensor> operands_;
   std::vector<HostTensor> expected_;
-  std::vector<double> largest_;  // of each result
+  std::vector<double> largest_;  // for each result
 };
 
 NodeId MustAdd(Graph& graph, NodeSpec spec) {

@@ -1,4 +1,4 @@
-// Holds every kernel that a catalog offers for a node against the op's eval.
+// Compares every kernel that a catalog offers for a node with the op's eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CHECKING_KERNEL_CHECK_H_
@@ -20,12 +20,12 @@
 namespace partita {
 
 // A graph of one node over inputs of the given types. Ends the program if the
-// op refuses: the test is wrong then.
+// op refuses them, since the test is wrong.
 class OneNode {
  public:
   OneNode(const OpDef& op, std::vector<TensorType> operands,
           Attributes attributes = {});
-  // A fused node with this body, which must be over pool().
+  // A fused node with this body, which must use pool().
   OneNode(std::unique_ptr<LiteralPool> pool, std::unique_ptr<Graph> body);
   OpView node() const { return graph_->view(id_); }
   Graph& graph() { return *graph_; }
@@ -38,33 +38,34 @@ class OneNode {
 
 struct KernelCheckOptions {
   std::vector<int> threads = {1, 2};
-  double low = -2;  // random operands lie in [low, high]
+  double low = -2;  // random operands are in [low, high]
   double high = 2;
-  // Relative to the largest result, or to 1 if that is more; 0: by the op's own
+  // Relative to the largest result, or to 1 if that is larger. 0: the op's own
   // tolerance, relative to the largest result.
   double tolerance = 0;
-  // If not 0, every element is held against its own expected value: NaN,
-  // infinities and the sign of zero exactly, others within so many units of
+  // If not 0, every element is compared with its own expected value: NaN,
+  // infinities and the sign of zero exactly, others within this many units in
   // the last place.
   double units = 0;
   uint64_t seed = 1;
-  std::string isa;  // of the device; "": any
+  std::string isa;  // the device's; "": any
   // Operands with given values; others are random.
   std::vector<const HostTensor*> operands;
-  // Called before each kernel is bound, as it may be its process' last.
+  // Called before each kernel is bound, since the kernel may end the process.
   std::function<void(const KernelChoice& choice, int threads)> before;
 };
 
 struct CheckReport {
-  absl::Status status;               // the first fault
-  std::vector<std::string> kernels;  // checked, "onednn.conv abcd16b->abcd16b"
+  absl::Status status;  // the first failure
+  // those checked, as "onednn.conv abcd16b->abcd16b"
+  std::vector<std::string> kernels;
 };
 
 // For each choice and number of threads: binds with exactly the choice's
-// workspace, launches twice over guarded memory with operands read-only, and
-// once more for each in-place pair. Kernels that need an image get the one that
-// the catalog builds. Results must agree with eval, repeat their
-// bits and leave layout padding zero.
+// workspace, launches twice over guarded memory with read-only operands, and
+// once more for each in-place pair. Kernels that need a code object get the one
+// that the catalog builds. Results must agree with eval, have the same bits in
+// each launch, and zero layout padding.
 CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
                          const KernelLibrary& library,
                          const KernelCheckOptions& options = {});
@@ -72,7 +73,7 @@ CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
 // Traits of a CPU for tests.
 DeviceTraits TestCpu(int threads);
 
-// The node in the layouts of `choice` needs a graph of its own.
+// The node with the layouts of `choice`, in a graph of its own.
 OneNode WithLayouts(const OpView& node, const KernelChoice& choice);
 
 }  // namespace partita

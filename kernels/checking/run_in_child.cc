@@ -1,4 +1,4 @@
-// Forking, a pipe for the texts and an alarm for the limit.
+// A fork, a pipe for texts and an alarm for the limit.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/checking/run_in_child.h"
@@ -40,9 +40,9 @@ std::string ReadAll(int file) {
   return text;
 }
 
-// The test's own handlers would report the crash as the parent's.
+// The test framework's handlers would report the crash as the parent's.
 [[noreturn]] void BeChild(int seconds, int file,
-                          const std::function<void(const Say&)>& run) {
+                          const std::function<void(const SendToParent&)>& run) {
   for (int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
     signal(fatal, SIG_DFL);
   }
@@ -69,7 +69,7 @@ std::string DeathOf(int status, int seconds) {
 }  // namespace
 
 ChildOutcome RunInChild(int seconds,
-                        const std::function<void(const Say&)>& run) {
+                        const std::function<void(const SendToParent&)>& run) {
   int ends[2];
   MustSucceed(pipe(ends) == 0);
   std::fflush(nullptr);
@@ -81,7 +81,7 @@ ChildOutcome RunInChild(int seconds,
   }
   close(ends[1]);
   ChildOutcome outcome;
-  outcome.said = ReadAll(ends[0]);
+  outcome.texts = ReadAll(ends[0]);
   close(ends[0]);
   int status = 0;
   MustSucceed(waitpid(child, &status, 0) == child);

@@ -1,4 +1,4 @@
-// A child process with a time limit, for what may hang or crash.
+// A child process with a time limit, for code that may hang or crash.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CHECKING_RUN_IN_CHILD_H_
@@ -9,20 +9,20 @@
 
 namespace partita {
 
-// Passes a text on to the parent.
-using Say = std::function<void(const std::string& text)>;
+// Sends a text to the parent.
+using SendToParent = std::function<void(const std::string& text)>;
 
 struct ChildOutcome {
-  std::string said;  // all texts in sequence
-  // How it ended otherwise than by returning: "signal 11 (Segmentation fault)",
-  // "no report within 10 s"; "" if it did return.
+  std::string texts;  // all texts in order
+  // How it ended, if not by returning: "signal 11 (Segmentation fault)", "no
+  // report within 10 s"; "" if it returned.
   std::string death;
 };
 
-// Runs `run` in a fork of this process, which ends when `seconds` pass without
-// a text. The caller must not have started threads, not even OpenMP's.
+// Calls `run` in a fork of this process. The child is killed if `seconds` pass
+// without a text. The caller must not have started threads, including OpenMP's.
 ChildOutcome RunInChild(int seconds,
-                        const std::function<void(const Say&)>& run);
+                        const std::function<void(const SendToParent&)>& run);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// Compiles, then links.
+// Compiles and links.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/codegen.h"
@@ -10,7 +10,7 @@
 bool PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
     std::string* shared_object, std::string* error) {
-  // lld keeps global state.
+  // lld has global state.
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   std::string object;

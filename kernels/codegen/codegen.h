@@ -1,4 +1,4 @@
-// What libpartita_codegen.so exports: the one way to LLVM.
+// The interface of libpartita_codegen.so, the only user of LLVM.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_CODEGEN_H_
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// Plain data only: the library shares no graph code with its caller. The
-// number at the end of the symbol's name counts changes of program.h.
+// Plain data only, since the library shares no graph code with its caller. The
+// number at the end of the symbol is the version of program.h.
 inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject3";
 using CodegenFunction =
     bool (*)(const std::vector<ElementwiseProgram>* programs, const char* isa,
@@ -20,8 +20,8 @@ using CodegenFunction =
 
 }  // namespace partita
 
-// One function a program, under its name. The same bytes for the same input.
-// Thread safety: calls wait for each other.
+// One function for each program, with its name. The same input gives the same
+// bytes. Thread safety: calls are serialized.
 extern "C" __attribute__((visibility("default"))) bool
 PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,

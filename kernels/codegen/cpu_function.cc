@@ -85,7 +85,7 @@ class CpuFunction {
       if (IsLarge(i)) may_stream_ = And(may_stream_, LiesApart(i));
     }
   }
-  // Null: true.
+  // Null means true.
   llvm::Value* And(llvm::Value* a, llvm::Value* b) {
     return a == nullptr ? b : ir_.CreateAnd(a, b);
   }
@@ -110,7 +110,8 @@ class CpuFunction {
         ir_.CreateConstGEP1_64(ir_.getPtrTy(), function_->getArg(argument), i));
   }
 
-  // The results from `index` to the end of its line; gives their number.
+  // Emits the results from `index` to the end of its line; returns their
+  // number.
   llvm::Value* EmitLine(llvm::Value* index) {
     llvm::Value* left = ir_.CreateSub(end_, index);
     llvm::Value* count = left;
@@ -133,8 +134,8 @@ class CpuFunction {
     return count;
   }
 
-  // Sets `from_` to the operands' elements at the line's column, and splats
-  // those that stay the same all along the line.
+  // Sets `from_` to the operands' elements at the line's column, and `splats_`
+  // for those that are constant along the line.
   void FindLine(llvm::Value* line, llvm::Value* column) {
     std::vector<llvm::Value*> coordinates(program_.loops.size());
     if (!coordinates.empty()) coordinates.back() = column;
@@ -193,7 +194,7 @@ class CpuFunction {
 
   enum class Stores : uint8_t { kCached, kStreamed };
 
-  // `whole` elements, at least one vector of them; then on to `next`.
+  // Emits `whole` elements, at least one vector; then a branch to `next`.
   void EmitWholeVectors(llvm::Value* whole, llvm::BasicBlock* next) {
     if (may_stream_ == nullptr) {
       return EmitLoop(whole, Stores::kCached, next);
@@ -247,8 +248,8 @@ class CpuFunction {
                             llvm::Constant::getNullValue(memory->getType()));
   }
 
-  // `lanes` elements of an operand from the line's element `j` on; all if
-  // `mask` is null.
+  // Loads `lanes` elements of an operand, from the line's element `j` on; all
+  // of them if `mask` is null.
   llvm::Value* LoadOperand(size_t i, llvm::Value* j, llvm::Value* mask) {
     if (splats_[i] != nullptr) return splats_[i];
     const ScalarType scalar = program_.operands[i].type;
@@ -315,7 +316,7 @@ class CpuFunction {
   llvm::Value* end_ = nullptr;
   std::vector<llvm::Value*> operands_;
   std::vector<llvm::Value*> results_;
-  // Whether large results lie over no operand; null if there are none.
+  // True if no large result overlaps an operand; null if no result is large.
   llvm::Value* may_stream_ = nullptr;
   std::vector<llvm::Value*> from_;    // operands, at the line's first element
   std::vector<llvm::Value*> splats_;  // or null

@@ -1,4 +1,4 @@
-// One row an op.
+// One row for each op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/emit_op.h"
@@ -19,15 +19,16 @@ using Result = std::optional<Register>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Bits; a row's operands have one of these types (the first is not looked at
-// for `where`). Of 16-bit floats they are f32, and the result is rounded.
+// A set of bits. A row's operands have one of these types (the first operand of
+// `where` is not checked). 16-bit floats are f32 here, and the result is
+// rounded.
 enum Accepted : int {
   kF32Only = 1,
   kFloats = 2,
   kIntegers = 4,
   kBools = 8,
-  // The result is an operand or a whole number up to an operand's size: it
-  // needs no rounding to the operands' type.
+  // The result is an operand, or a whole number no larger than an operand, so
+  // it needs no rounding to the operands' type.
   kKeeps = 16,
   kNumbers = kFloats | kIntegers,
   kAny = kNumbers | kBools,
@@ -54,18 +55,18 @@ Result ApplyOpcode(const OpView&, Operands x) {
 Result Relu(const OpView&, Operands x) {
   return Select(x[0] < Zero(x[0]), Zero(x[0]), x[0]);
 }
-// Alone it is its own sum.
+// A single operand is its own sum.
 Result Accumulate(const OpView&, Operands x) {
   return x.size() == 1 ? x[0] : x[1] + x[0];
 }
-// Of -0 it is 0.
+// The sign of -0 is 0.
 Result Sign(const OpView&, Operands x) {
   const Register zero = Zero(x[0]);
   return Select(zero < x[0], Like(x[0], 1),
                 Select(x[0] < zero, Like(x[0], -1),
                        Select(Equal(x[0], zero), zero, x[0])));
 }
-// A NaN on either side is the result.
+// If either side is NaN, so is the result.
 Result Min(const OpView&, Operands x) {
   return Select((x[0] < x[1]) | IsNan(x[0]), x[0], x[1]);
 }
@@ -93,7 +94,7 @@ Result IsInf(const OpView& op, Operands x) {
 Register Reciprocal(Register x) { return 1.0 / x; }
 Register Softsign(Register x) { return x / (Abs(x) + 1); }
 Register Silu(Register x) {
-  // x times 0 would be a NaN at minus infinity.
+  // x times 0 would be NaN for minus infinity.
   return Select(Equal(x, Like(x, -kInfinity)), Zero(x), x * Sigmoid(x));
 }
 Register Mish(Register x) { return x * Tanh(Softplus(x)); }
@@ -144,16 +145,16 @@ Result Not(const OpView&, Operands x) {
   return x[0] ^ x[0].builder->Integer(ScalarType::kBool, 1);
 }
 Result BitwiseNot(const OpView&, Operands x) { return x[0] ^ Like(x[0], -1); }
-// An integer as an f32 that rounds to the same f16: what is outside
-// these bounds becomes infinite.
+// The f32 of an integer that rounds to the same f16: values outside these
+// bounds become infinite.
 Register BoundedForF16(Register x) {
   const Register most = Like(x, 1 << 17);
   const Register least = Like(x, -(1 << 17));
   const Register above = Select(x < least, least, x);
   return Cast(Select(most < above, most, above), ScalarType::kF32);
 }
-// To a 16-bit float by way of f32; none is made of what an f32 would round
-// first.
+// Casts to a 16-bit float go through f32. None is emitted for types that f32
+// would round first.
 Result CastOp(const OpView& op, Operands x) {
   const std::optional<ScalarType> to = ScalarTypeOf(op.attr_dtype("to"));
   if (!to.has_value()) return std::nullopt;
@@ -172,7 +173,7 @@ Result CastOp(const OpView& op, Operands x) {
 }
 Result Where(const OpView&, Operands x) { return Select(x[0], x[1], x[2]); }
 
-// Only by constant exponents that are a few products or roots.
+// Only for constant exponents that take a few products or roots.
 Result Pow(const OpView& op, Operands x) {
   const Instruction& exponent = x[0].builder->instruction(x[1].id);
   if (exponent.op != Opcode::kConstant || x[1].type != ScalarType::kF32 ||
@@ -185,7 +186,7 @@ Result Pow(const OpView& op, Operands x) {
   if (n == 3) return x[0] * x[0] * x[0];
   if (n == -1) return 1.0 / x[0];
   if (n != 0.5f) return std::nullopt;
-  // Of minus zero: plus zero; of minus infinity: infinity.
+  // Minus zero gives plus zero, and minus infinity gives infinity.
   return Select(Equal(x[0], Like(x[0], -kInfinity)), Like(x[0], kInfinity),
                 Unary(Opcode::kSqrt, x[0] + 0.0));
 }

@@ -1,4 +1,4 @@
-// What each elementwise op means in a program's instructions: a table.
+// A table of the elementwise ops in terms of a program's instructions.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_EMIT_OP_H_
@@ -14,8 +14,8 @@ namespace partita {
 
 std::optional<ScalarType> ScalarTypeOf(DType dtype);
 
-// The op's result from its operands, each an f32 where the op's is a 16-bit
-// float; none if the op, or its dtypes, are not generated.
+// The op's result from its operands, each an f32 if the op's type is a 16-bit
+// float; nullopt if the op, or its dtypes, cannot be generated.
 std::optional<Register> EmitOp(const OpView& op,
                                absl::Span<const Register> operands);
 

@@ -1,5 +1,5 @@
-// Range reduction and polynomials. Coefficients that are no plain fractions
-// were fitted at Chebyshev nodes with 40 digits.
+// Range reduction and polynomials. Coefficients that are not simple fractions
+// are fitted at Chebyshev nodes with 40 digits.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/float_functions.h"
@@ -11,8 +11,8 @@ namespace partita {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
-// ln 2 in two parts: the first has zeros at its end, so that its products with
-// small integers are exact.
+// ln 2 in two parts. The first ends in zeros, so its products with small
+// integers are exact.
 constexpr double kLn2High = 0.693359375;
 constexpr double kLn2Low = -2.12194440054690583e-4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -25,7 +25,7 @@ Register Polynomial(Register x, std::initializer_list<double> coefficients) {
   return sum;
 }
 
-// A NaN stays.
+// NaN stays NaN.
 Register Clamp(Register x, double low, double high) {
   x = Select(x < low, Like(x, low), x);
   return Select(Like(x, high) < x, Like(x, high), x);
@@ -69,13 +69,13 @@ Register ExpTail(Register r) {
       r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2});
 }
 
-// A square in two parts: its rounding would grow in an exponent.
+// A square in two parts, since its rounding error would grow in an exponent.
 struct Square {
   Register value;
   Register lost;
 };
-// What a square's rounding lost, of halves whose products are exact (Dekker
-// 1971): the upper twelve bits of `x`, and the others.
+// The rounding error of a square, from halves whose products are exact (Dekker
+// 1971): the upper twelve bits of `x`, and the rest.
 Register LostByHalves(Register x, Register square) {
   const Register upper_bits = x.builder->Integer(ScalarType::kI32, -4096);
   const Register high =
@@ -98,10 +98,10 @@ struct Erfc {
   Register Whole() const { return decay * rest; }
 };
 
-// For z in [0, 15], beyond which it is zero in f32.
+// For z in [0, 15]; erfc is zero in f32 above.
 Erfc ErfcOfMagnitude(Register z, Square square) {
-  // (1 + 2 z) e^(z^2) erfc(z) is smooth in (z - 2) / (z + 2). Both quotients by
-  // one division, the slowest of all that is here.
+  // (1 + 2 z) e^(z^2) erfc(z) is smooth in (z - 2) / (z + 2). One division, the
+  // slowest instruction here, gives both quotients.
   const Register divisor = Fma(z, 2, Like(z, 1));
   const Register inverse = 1.0 / (divisor * (z + 2));
   const Register scaled = Polynomial(
@@ -113,17 +113,18 @@ Erfc ErfcOfMagnitude(Register z, Square square) {
   return {Fma(-decay, square.lost, decay), scaled * ((z + 2) * inverse)};
 }
 
-// A NaN stays.
+// NaN stays NaN.
 Register AtMost(Register x, double most) {
   return Select(Like(x, most) < x, Like(x, most), x);
 }
 
-// Where the normal distribution has no more to give.
+// The normal distribution's tail is zero in f32 from here on.
 constexpr double kNormalEnd = 21;
 
-// Twice the integral of the normal distribution from x, in [0, kNormalEnd], on.
+// Twice the integral of the normal distribution from x to infinity, for x in
+// [0, kNormalEnd].
 Erfc TwiceNormalTail(Register x) {
-  // The square of x / sqrt(2), without the rounding of that quotient.
+  // The square of x / sqrt(2), without the rounding error of that quotient.
   const Square square = SquareOf(x);
   return ErfcOfMagnitude(x * 0.70710678118654752,
                          {square.value * 0.5, square.lost * 0.5});
@@ -135,7 +136,7 @@ Register Exp(Register x) {
   const Reduced reduced = ByLn2(Clamp(x, -104, 89));
   const Register r = reduced.rest;
   const Register value = Fma(ExpTail(r), r * r, r) + 1;
-  // In two steps: 2^n alone may be too small or too large for an f32.
+  // In two steps, since 2^n may be outside the range of f32.
   const Register half = Shift(Opcode::kShiftRight, reduced.n, 1);
   return value * PowerOfTwo(half) * PowerOfTwo(reduced.n - half);
 }
@@ -144,7 +145,7 @@ Register Expm1(Register x) {
   const Reduced reduced = ByLn2(Clamp(x, -20, 89));
   const Register r = reduced.rest;
   const Register value = Fma(ExpTail(r), r * r, r);
-  // 2^n (value + 1) - 1, halved on the way: 2^128 is too large.
+  // 2^n (value + 1) - 1, halved in between, since 2^128 is too large.
   const Register one = x.builder->Integer(ScalarType::kI32, 1);
   const Register scale = PowerOfTwo(reduced.n - one);
   const Register result = Fma(value, scale, scale - 0.5) * 2;
@@ -167,7 +168,7 @@ Register Log(Register x) {
       Cast(exponent - Select(small, integer(23), integer(0)), ScalarType::kF32);
   const Register m =
       Bitcast((bits & integer(0x7fffff)) + root, ScalarType::kF32);
-  // log(1 + f) = 2 atanh(f / (2 + f)), with the first terms of f kept apart.
+  // log(1 + f) = 2 atanh(f / (2 + f)), with the first terms of f separate.
   const Register f = m - 1;
   const Register s = f / (f + 2);
   const Register z = s * s;
@@ -224,8 +225,8 @@ Register GeluSlope(Register x) {
   constexpr double kDensity = 0.3989422804014327;  // 1 / sqrt(2 pi)
   const Register bounded = AtMost(Abs(x), kNormalEnd);
   const Erfc tail = TwiceNormalTail(bounded);
-  // The integral up to -|x| less |x| times the density, which have the decay in
-  // common: the difference is taken without it.
+  // The integral up to -|x| minus |x| times the density. Both have the factor
+  // `decay`, so the difference is taken without it.
   const Register slope = tail.decay * Fma(bounded, -kDensity, tail.rest * 0.5);
   return Select(x < 0.0, slope, 1 - slope);
 }

@@ -1,4 +1,4 @@
-// Transcendental functions of f32, spelled out in basic arithmetic.
+// Transcendental f32 functions in terms of basic arithmetic.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_FLOAT_FUNCTIONS_H_
@@ -8,8 +8,8 @@
 
 namespace partita {
 
-// All take and give f32, within a few units in the last place, over all
-// arguments: denormals, infinities and NaN included.
+// All functions take and return f32, accurate to a few units in the last place
+// for all arguments, including denormals, infinities and NaN.
 Register Exp(Register x);
 Register Expm1(Register x);
 Register Log(Register x);

@@ -1,5 +1,5 @@
-// Shifts and roundings of the bits; of f16 where the processor has no
-// conversion of its own.
+// Shifts and rounding of bits, for f16 on processors without a conversion
+// instruction.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/halves.h"
@@ -16,9 +16,9 @@ Register Integer(Register x, int64_t value) {
 Register BitsOf(Register x) { return Bitcast(x, ScalarType::kI32); }
 Register Single(Register bits) { return Bitcast(bits, ScalarType::kF32); }
 
-// What is added carries into the bits that stay from above half of their last
-// place on, and from half on if they are odd; a carry out of the fraction is
-// the next exponent.
+// Rounds to nearest even: the addend carries into the kept bits if the dropped
+// ones are more than half of the last kept place, or exactly half and the kept
+// bits are odd. A carry out of the fraction gives the next exponent.
 Register Carried(Register bits, int dropped) {
   const Register odd =
       Shift(Opcode::kShiftRight, bits, dropped) & Integer(bits, 1);
@@ -37,7 +37,7 @@ Register Widen(Register half) {
 
 Register RoundTo(Register x) {
   const Register bits = BitsOf(x);
-  // The payload of a NaN may be in the lower bits alone.
+  // The payload of a NaN may be in the lower bits only.
   const Register quiet = bits | Integer(bits, 0x400000);
   const Register rounded = Select(IsNan(x), quiet, Carried(bits, kDropped));
   return Single(rounded & Integer(bits, -(int64_t{1} << kDropped)));
@@ -50,7 +50,7 @@ Register Narrow(Register x) {
 
 }  // namespace bf16
 
-// In instructions that every processor has.
+// With instructions that every processor has.
 namespace f16 {
 
 constexpr int kDropped = 13;  // bits of an f32's fraction
@@ -58,11 +58,11 @@ constexpr int kSignShift = 16;
 constexpr int64_t kMagnitude = 0x7fff;
 constexpr int64_t kInfinity = 0x7c00;
 constexpr int64_t kQuietNan = 0x7e00;
-// By the exponents' difference: exact, also where either is denormal.
+// The difference of the exponents: exact, also if either value is denormal.
 constexpr float kScale = 0x1p112f;
 constexpr int64_t kRebias = int64_t{127 - 15} << 23;
 constexpr float kLeastNormal = 0x1p-14f;
-constexpr float kBeyond = 0x1p16f;  // all of it is infinity
+constexpr float kBeyond = 0x1p16f;  // infinity from here on
 // Its last place is that of f16's denormals.
 constexpr float kDenormalOne = 0.5f;
 
@@ -78,7 +78,7 @@ Register Widen(Register half) {
                 sign);
 }
 
-// The magnitude's bits from those of a not negative f32.
+// The magnitude's bits from those of a non-negative f32.
 Register NarrowMagnitude(Register x) {
   const Register bits = BitsOf(x);
   const Register normal =

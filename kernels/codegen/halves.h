@@ -11,12 +11,11 @@ namespace partita {
 
 // kBF16 or kF16.
 bool IsHalf(ScalarType type);
-// The f32 of the same value as what is loaded.
+// The f32 of a loaded 16-bit float.
 Register Widen(Register half);
-// The f32 of the nearest value that `half` has, of two the even one; a NaN
-// stays one.
+// The f32 of the nearest value of type `half`, ties to even; NaN stays NaN.
 Register RoundTo(ScalarType half, Register x);
-// What is stored of an f32 that RoundTo or Widen gave.
+// The 16 bits of an f32 that RoundTo or Widen returned.
 Register Narrow(ScalarType half, Register x);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A switch over opcodes: each is one LLVM instruction or intrinsic, without
+// A switch over opcodes. Each is one LLVM instruction or intrinsic, without
 // fast-math flags, so every lane of every loop computes the same bits.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -150,7 +150,7 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
     case Opcode::kNeg:
       return ir_.CreateNeg(a);
     case Opcode::kAbs:
-      // The least integer wraps to itself, which is not poison here.
+      // The least integer wraps to itself and is not poison here.
       return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, ir_.getFalse());
     case Opcode::kAnd:
       return ir_.CreateAnd(a, b);

@@ -12,22 +12,22 @@
 
 namespace partita {
 
-// Knows nothing of loops and memory: loads come from the caller.
+// Does not know loops and memory: the caller loads.
 class InstructionEmitter {
  public:
   // `lanes` elements at a time; 1 for targets whose threads are the lanes.
   InstructionEmitter(llvm::IRBuilder<>& ir, unsigned lanes)
       : ir_(ir), lanes_(lanes) {}
 
-  // Where the builder stands: the values of the program's results for `lanes`
-  // elements. `load` gives those of an operand, bools as i1.
+  // Emits at the builder's position the values of the program's results for
+  // `lanes` elements. `load` returns those of an operand, bools as i1.
   std::vector<llvm::Value*> Emit(
       const ElementwiseProgram& program,
       const std::function<llvm::Value*(int operand)>& load);
 
-  // A register's type; a bool is one bit here.
+  // A register's type; a bool is one bit.
   llvm::Type* RegisterType(ScalarType type) const;
-  // An element's type in memory; a bool is one byte there.
+  // An element's type in memory; a bool is one byte.
   llvm::Type* MemoryType(ScalarType type) const;
   llvm::Type* Lanes(llvm::Type* type) const;
 

@@ -80,7 +80,7 @@ T FloatResult(Opcode op, T a, T b, T c) {
   }
 }
 
-// Wraps: computed without sign.
+// Wraps: computed as unsigned.
 template <typename T>
 T IntegerResult(const Instruction& i, T a, T b) {
   using U = std::make_unsigned_t<T>;
@@ -145,7 +145,8 @@ To CastTo(From value) {
   }
 }
 
-// A NaN becomes a quiet one with the payload's upper bits, as in processors.
+// A NaN becomes quiet and keeps the upper bits of its payload, as in
+// processors.
 uint64_t WidenF16(uint64_t bits) {
   Half half;
   half.bits = static_cast<uint16_t>(bits);

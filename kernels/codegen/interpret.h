@@ -14,7 +14,8 @@ namespace partita {
 // One element of this type in memory, in bytes.
 int64_t BytesOf(ScalarType type);
 
-// What the compiled function does. `registers` is scratch, one per instruction.
+// Computes what the compiled function does. `registers` is scratch, one for
+// each instruction.
 void Interpret(const ElementwiseProgram& program, void* const* operands,
                void* const* results, int64_t begin, int64_t end,
                std::vector<uint64_t>& registers);

@@ -1,4 +1,4 @@
-// lld, called as a library over two files of a private folder.
+// Calls lld as a library, over two files of a private folder.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cerrno>
@@ -21,7 +21,7 @@ LLD_HAS_DRIVER(elf)
 namespace partita {
 namespace {
 
-// Gone with everything in it when it goes out of scope.
+// Removed with everything in it when it goes out of scope.
 class PrivateFolder {
  public:
   PrivateFolder() {
@@ -43,8 +43,9 @@ class PrivateFolder {
   std::string path_;
 };
 
-// lld has a dozen signals handled, so that its file is removed if one ends the
-// process; LLVM keeps them so for good, where the process ignored them too.
+// lld installs handlers for a dozen signals, to remove its file if one ends the
+// process. LLVM leaves them installed, even for signals that the process
+// ignored; this restores the handlers.
 class SignalsGivenBack {
  public:
   SignalsGivenBack() = default;
@@ -53,7 +54,7 @@ class SignalsGivenBack {
   SignalsGivenBack& operator=(const SignalsGivenBack&) = delete;
 };
 
-// Whole, or not at all: of a part lld ends the process.
+// Whole, or not at all: lld ends the process if it reads a partial file.
 bool WriteObject(const std::string& path, const std::string& object,
                  std::string& error) {
   std::ofstream out(path, std::ios::binary);
@@ -81,9 +82,9 @@ bool RunLinker(const std::string& from, const std::string& to,
                                               to.c_str(),
                                               from.c_str()};
   const SignalsGivenBack signals;
-  llvm::raw_string_ostream said(error);
+  llvm::raw_string_ostream output(error);
   const lld::Result result =
-      lld::lldMain(arguments, said, said, {{lld::Gnu, &lld::elf::link}});
+      lld::lldMain(arguments, output, output, {{lld::Gnu, &lld::elf::link}});
   return result.retCode == 0;
 }
 

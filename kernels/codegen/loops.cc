@@ -1,4 +1,4 @@
-// Loops over the result's memory, and where each operand is along them.
+// Loops over the result's memory, and each operand's strides.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/loops.h"
@@ -23,7 +23,7 @@ bool HasPadding(const TensorType& type) {
   return type.num_stored_elements() != type.num_elements();
 }
 
-// By dimension of `to`: 0 where `from`, which is row-major, has one element.
+// By dimension of `to`; 0 if the row-major `from` has one element there.
 Strides BroadcastStrides(const TensorType& from, const TensorType& to) {
   Strides strides(to.dims.size(), 0);
   const Shape own = RowMajorStrides(from.dims);
@@ -34,9 +34,9 @@ Strides BroadcastStrides(const TensorType& from, const TensorType& to) {
   return strides;
 }
 
-// Strides by dimension as strides by loop over the memory of `result`: the part
-// of a dimension outside its blocks steps over all of them, and an outer block
-// over the inner ones.
+// Converts strides by dimension into strides by loop over the memory of
+// `result`. The part of a dimension outside its blocks steps over all of them,
+// an outer block over the inner ones.
 Strides AlongMemory(const TensorType& result, const Strides& by_dimension) {
   const Layout& layout = result.layout;
   if (layout.is_row_major()) return by_dimension;
@@ -53,7 +53,7 @@ Strides AlongMemory(const TensorType& result, const Strides& by_dimension) {
   return along;
 }
 
-// The loops of `outer` and `inner` can be one for this operand.
+// True if the loops `outer` and `inner` can be merged for this operand.
 bool Continues(const Strides& strides, size_t outer, int64_t inner_extent) {
   return strides[outer] == strides[outer + 1] * inner_extent;
 }

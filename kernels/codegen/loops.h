@@ -1,4 +1,4 @@
-// How a program walks over its operands.
+// How a program traverses its operands.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_LOOPS_H_
@@ -11,11 +11,10 @@
 namespace partita {
 
 // Sets the loops and the operands' strides from the types of the node, whose
-// operands broadcast to its results. Loops that all operands pass through as if
-// they were one are joined. Unimplemented for padding, for results of several
-// layouts, and for operands that are neither like them nor row-major. (Of a
-// piece, an operand that is broadcast in the whole may have the results'
-// extents.)
+// operands broadcast to its results. Merges loops that all operands traverse
+// contiguously. Unimplemented for padding, for results of several layouts, and
+// for operands that are neither like them nor row-major. (A shard's operand
+// that the whole broadcasts may have the results' extents.)
 absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// The module, its target, and LLVM's code generator.
+// LLVM's module, target and code generator.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/object_code.h"
@@ -24,10 +24,9 @@ constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 struct IsaFeatures {
   const char* isa;
   const char* features;
-  unsigned lanes;  // f32 elements of a register
+  unsigned lanes;  // f32 elements in a register
 };
-// No more than what the runtime asks the processor for
-// (graph/host_capacity.cc).
+// A subset of the features that the runtime checks (graph/host_capacity.cc).
 constexpr IsaFeatures kIsas[] = {
     {"sse4", "+sse4.2,+popcnt", 4},
     {"avx2", "+avx2,+fma,+f16c", 8},
@@ -51,7 +50,7 @@ std::unique_ptr<llvm::TargetMachine> NewTarget(const IsaFeatures& isa,
       llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (target == nullptr) return nullptr;
   llvm::TargetOptions options;
-  // Sums and products are joined by the program, not by the target.
+  // The program, not the target, fuses products and sums.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       kTriple, "x86-64", isa.features, options, llvm::Reloc::PIC_,

@@ -11,12 +11,13 @@
 
 namespace partita {
 
-// False, and `error`, if LLVM refuses: a bug, or an unknown instruction set.
+// Returns false and sets `error` if LLVM refuses: a bug, or an unknown
+// instruction set.
 bool CompileObject(const std::vector<ElementwiseProgram>& programs,
                    const std::string& isa, std::string& object,
                    std::string& error);
 
-// The object as a shared object without imports.
+// Links the object into a shared object without imports.
 bool LinkSharedObject(const std::string& object, std::string& shared,
                       std::string& error);
 

@@ -10,14 +10,14 @@
 
 namespace partita {
 
-// Of registers. A bool takes one byte, 0 or 1, in memory. Of a 16-bit float
-// there are the bits, as an integer, to be moved and cast: programs compute in
-// f32 (halves.h).
+// The types of registers. A bool takes one byte in memory, 0 or 1. A 16-bit
+// float is its bits, as an integer, which can be moved and cast: programs
+// compute in f32 (halves.h).
 enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16, kF16 };
 
-// Each has one meaning in IEEE 754 or two's complement arithmetic, so that all
-// emitters and the interpreter agree bit for bit. There are no functions of a
-// library: those are spelled out (float_functions.h).
+// Each has one meaning in IEEE 754 or two's complement arithmetic, so all
+// emitters and the interpreter agree bit for bit. There are no library
+// functions: float_functions.h expands them.
 enum class Opcode : uint8_t {
   kConstant,  // bits
   kLoad,      // operand number `bits`
@@ -43,16 +43,17 @@ enum class Opcode : uint8_t {
   kShiftLeft,   // by constant `bits`
   kShiftRight,  // by constant `bits`, the sign comes in
   kBitcast,     // f32 <-> i32
-  kCast,  // rounded once; to integers truncated and clamped, NaN to 0; integers
-          // wrap; to bool: anything but zero; f16 <-> f32: of the value, a NaN
-          // with the upper bits of its payload
+  // rounded once; to integers truncated and clamped, NaN to 0; integers wrap;
+  // to bool: true unless zero; f16 <-> f32: NaN keeps the upper bits of its
+  // payload
+  kCast,
 };
 
 struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
   Opcode op = Opcode::kConstant;
   ScalarType type = ScalarType::kF32;  // of the result
-  int32_t a = -1;                      // instructions before this one
+  int32_t a = -1;                      // earlier instructions
   int32_t b = -1;
   int32_t c = -1;
   uint64_t bits = 0;
@@ -65,8 +66,8 @@ struct ProgramOperand {
   std::vector<int64_t> strides;  // in elements, by loop; 0: the same element
 };
 
-// One element of each result for each point of the loops, outermost first; all
-// results lie dense in their order. At each point all operands are read before
+// One element of each result for each point of the loops, outermost first. All
+// results are dense in loop order. At each point all operands are read before
 // any result is written.
 struct ElementwiseProgram {
   friend bool operator==(const ElementwiseProgram&,
@@ -75,10 +76,10 @@ struct ElementwiseProgram {
   std::vector<int64_t> loops;
   std::vector<ProgramOperand> operands;
   std::vector<Instruction> instructions;
-  std::vector<int32_t> results;  // the instructions that give them
+  std::vector<int32_t> results;  // the instructions that compute them
 };
 
-// What every compiled program is called as: results [begin, end), in elements.
+// The signature of every compiled program: results [begin, end), in elements.
 using ElementwiseEntry = void (*)(void* const* operands, void* const* results,
                                   int64_t begin, int64_t end);
 

@@ -1,4 +1,4 @@
-// Value numbering, operators, and the joining of products with sums.
+// Value numbering, operators, and fusion of products with sums.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/program_builder.h"
@@ -37,8 +37,8 @@ std::vector<int> CountReaders(const std::vector<Instruction>& all,
   return readers;
 }
 
-// a * b + c for a sum of which one side is a product that nobody else reads;
-// the sum itself otherwise.
+// a * b + c for a sum with a side that is a product without another reader;
+// otherwise the sum itself.
 Instruction Joined(const Instruction& sum, const std::vector<Instruction>& all,
                    const std::vector<int>& readers) {
   const auto product = [&](int32_t id) {
@@ -102,7 +102,7 @@ void ProgramBuilder::Finish(const std::vector<Register>& results,
   if (has_fma_) {
     for (Instruction& i : all) i = Joined(i, all, readers);
   }
-  // Products that were joined have no reader any more.
+  // Fused products have no reader any more.
   const std::vector<int> needed = CountReaders(all, results);
   std::vector<Instruction>& out = program.instructions;
   out.clear();

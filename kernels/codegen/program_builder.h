@@ -15,20 +15,20 @@ namespace partita {
 
 class ProgramBuilder;
 
-// A register of a program that is being built; `a * b + c` writes instructions.
+// A register of a program under construction; `a * b + c` adds instructions.
 struct Register {
   ProgramBuilder* builder = nullptr;
   int32_t id = -1;
   ScalarType type = ScalarType::kF32;
 };
 
-// Equal instructions are written once.
+// Emits equal instructions once.
 class ProgramBuilder {
  public:
-  // Whether the processor multiplies and adds with one rounding.
+  // True if the processor has fused multiply-add.
   explicit ProgramBuilder(bool has_fma) : has_fma_(has_fma) {}
   bool has_fma() const { return has_fma_; }
-  // Casts between f16 and f32: the same processors.
+  // Casts between f16 and f32; the same processors have them.
   bool converts_f16() const { return has_fma_; }
 
   Register Constant(ScalarType type, double value);
@@ -38,7 +38,7 @@ class ProgramBuilder {
   const Instruction& instruction(int32_t id) const { return written_[id]; }
 
   // Sets the instructions of `program` to those that `results` need, in order.
-  // With fma, products are joined to the sums that alone read them; without,
+  // With fma, a product is fused into the sum that is its only reader; without,
   // every fma becomes a product and a sum.
   void Finish(const std::vector<Register>& results,
               ElementwiseProgram& program) const;

@@ -1,4 +1,4 @@
-// From a node's body, or the node itself, to instructions.
+// Converts a node's body, or the node itself, into instructions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/read_program.h"
@@ -23,8 +23,8 @@
 namespace partita {
 namespace {
 
-// Bodies are a few dozen ops (passes/fuse_elementwise); a longer one is not
-// worth the time that it takes to compile.
+// Bodies have a few dozen ops (passes/fuse_elementwise); a longer one is not
+// worth its compile time.
 constexpr int kMaxOps = 256;
 
 absl::Status NotGenerated(const OpView& node, absl::string_view found) {
@@ -38,8 +38,8 @@ bool HasFma(absl::string_view isa) {
   return vectors == "avx2" || vectors == "avx512";
 }
 
-// The exponents of pow are generated only where they are known, and then count
-// as part of the node: a graph holds them beside a node, not in it.
+// The exponent of pow must be a constant and counts as part of the node,
+// although the graph holds it outside the node.
 bool IsExponent(const OpView& op, int operand) {
   return op.is(kPow) && operand == 1;
 }
@@ -55,7 +55,7 @@ bool IsF32OrHalf(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kBF16 || dtype == DType::kF16;
 }
 
-// The one known element of an operand that is an exponent; null otherwise.
+// The one element of an operand that is a constant exponent; null otherwise.
 const HostTensor* KnownExponent(const OpView& node, int operand) {
   const bool is_exponent =
       node.is(kFused)
@@ -81,7 +81,7 @@ absl::StatusOr<Register> OperandOrExponent(const OpView& node, int operand,
   return IsHalf(*scalar) ? Widen(loaded) : loaded;
 }
 
-// A computed value as its type has it in memory.
+// A computed value as its type is stored in memory.
 Register Stored(DType dtype, Register value) {
   const std::optional<ScalarType> scalar = ScalarTypeOf(dtype);
   const bool is_half = scalar.has_value() && IsHalf(*scalar);
@@ -119,7 +119,7 @@ class BodyReader {
     return results;
   }
 
-  // The value of one elementwise op over the graph that it stands in.
+  // The value of a single elementwise op in its graph.
   static absl::StatusOr<Register> ReadAlone(const OpView& op,
                                             ProgramBuilder& builder) {
     if (!op.op().traits.elementwise || op.num_results() != 1) {
@@ -238,12 +238,12 @@ std::string EntryName(const OpView& node) {
   return absl::StrCat("partita_elementwise_", hash.ToString());
 }
 
-std::string ImageTarget(absl::string_view isa) {
+std::string CodeTarget(absl::string_view isa) {
   return absl::StrCat("x86-64-", VectorIsa(MeantIsa(isa)));
 }
 
 std::string CodegenArithmetic(absl::string_view isa) {
-  return absl::StrCat("codegen 3 ", ImageTarget(isa));
+  return absl::StrCat("codegen 3 ", CodeTarget(isa));
 }
 
 bool IsKnownIsa(absl::string_view isa) {

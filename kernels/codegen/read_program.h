@@ -15,28 +15,28 @@
 
 namespace partita {
 
-// How many instructions an element takes; none if no code can be generated for
-// the node. If it can, then in row-major layouts and in any one layout without
-// padding for all values of the result's extents.
+// The number of instructions for an element; nullopt if no code can be
+// generated for the node. Generated code supports row-major layouts, and any
+// other single layout without padding for all values with the result's extents.
 std::optional<int> CountInstructions(const OpView& node);
 
-// The program in the layouts that the node's types have. Unimplemented, naming
-// what is not generated: ops, dtypes, layouts with padding, two layouts of
-// full-sized values, results of several extents, constants of more than one
-// element inside a body.
+// The program for the layouts of the node's types. Unimplemented, naming the
+// cause: ops, dtypes, layouts with padding, two layouts of full-sized values,
+// results of several extents, constants of more than one element inside a body.
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa);
 
-// The name of the node's function in images: of body, types and layouts only,
-// so that it stays the same from version to version.
+// The name of the node's function in code objects. Depends only on body, types
+// and layouts, so it does not change between versions.
 std::string EntryName(const OpView& node);
 
-// The image that holds code for a device: "x86-64-avx512". An empty instruction
-// set is MeantIsa here and below.
-std::string ImageTarget(absl::string_view isa);
-// The arithmetic of functions and interpreter alike: both give the same bits.
+// The target of a device's code object: "x86-64-avx512". An empty instruction
+// set means MeantIsa, here and below.
+std::string CodeTarget(absl::string_view isa);
+// The arithmetic of compiled functions and of the interpreter: both give the
+// same bits.
 std::string CodegenArithmetic(absl::string_view isa);
-// The instruction sets that code is generated for, and the empty one.
+// The instruction sets for which code is generated, and the empty one.
 bool IsKnownIsa(absl::string_view isa);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A roofline, and the collecting of programs.
+// A roofline, and collecting programs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen_loader/codegen_catalog.h"
@@ -17,15 +17,15 @@
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "kernels/image/image_store.h"
+#include "kernels/native_code/trusted_code.h"
 
 namespace partita {
 namespace {
 
-// Instructions are not all products and sums, and wait for one another.
+// Not all instructions are products and sums, and they depend on each other.
 constexpr double kPeakShare = 0.25;
 constexpr double kBandwidthShare = 0.8;
-// Less than of any library's kernel: of a few numbers it is all there is.
+// Less than for any library's kernel: for a few numbers this is the whole cost.
 constexpr double kCallSeconds = 5e-8;
 
 double Bytes(const OpView& node) {
@@ -68,7 +68,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
   return {choice};
 }
 
-absl::StatusOr<std::vector<KernelImage>> CodegenCatalog::BuildImages(
+absl::StatusOr<std::vector<CodeObject>> CodegenCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
   std::vector<OpView> generated;
   for (const OpView& node : nodes) {
@@ -77,32 +77,32 @@ absl::StatusOr<std::vector<KernelImage>> CodegenCatalog::BuildImages(
       generated.push_back(node);
     }
   }
-  return BuildImagesOf(generated, device);
+  return BuildCodeOf(generated, device);
 }
 
-absl::StatusOr<std::vector<KernelImage>> BuildImagesOf(
+absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
     absl::Span<const OpView> nodes, const DeviceTraits& device) {
   std::map<std::string, ElementwiseProgram> by_name;
   for (const OpView& node : nodes) {
     absl::StatusOr<ElementwiseProgram> program = ReadProgram(node, device.isa);
-    // Unimplemented would say that there are no images at all.
+    // Unimplemented would mean that the catalog builds no code at all.
     if (!program.ok()) {
       return absl::FailedPreconditionError(program.status().message());
     }
     std::string name = program->name;
     by_name.emplace(std::move(name), *std::move(program));
   }
-  if (by_name.empty()) return std::vector<KernelImage>();
+  if (by_name.empty()) return std::vector<CodeObject>();
   std::vector<ElementwiseProgram> programs;
   for (auto& [name, program] : by_name) programs.push_back(std::move(program));
   PARTITA_ASSIGN_OR_RETURN(const std::string object,
                            BuildSharedObject(programs, device.isa));
-  std::vector<KernelImage> images(1);
-  images[0].target = ImageTarget(device.isa);
-  images[0].bytes.resize(object.size());
-  std::memcpy(images[0].bytes.data(), object.data(), object.size());
-  PARTITA_RETURN_IF_ERROR(TrustImage(images[0]));
-  return images;
+  std::vector<CodeObject> code_objects(1);
+  code_objects[0].target = CodeTarget(device.isa);
+  code_objects[0].bytes.resize(object.size());
+  std::memcpy(code_objects[0].bytes.data(), object.data(), object.size());
+  PARTITA_RETURN_IF_ERROR(TrustCode(code_objects[0]));
+  return code_objects;
 }
 
 }  // namespace partita

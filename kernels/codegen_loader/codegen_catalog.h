@@ -1,4 +1,4 @@
-// What code is generated for, and the code.
+// Which nodes code is generated for, and the code.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_CATALOG_H_
@@ -10,22 +10,24 @@
 
 namespace partita {
 
-// "codegen.elementwise" for elementwise nodes and fused ones whose body has
-// elementwise ops only, on CPUs, where the library is. Choices never opens it.
-// BuildImages makes one image, of all nodes that are bound to codegen, and this
-// process trusts it from then on (kernels/image).
+// "codegen.elementwise" for elementwise nodes, and for fused ones whose body
+// has elementwise ops only, on CPUs, if the library's file exists. Choices
+// never opens the library. BuildCode makes one code object, for all nodes
+// that are bound to codegen; from then on this process trusts it
+// (kernels/native_code).
 class CodegenCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes,
       const DeviceTraits& device) const override;
 };
 
-// The image of nodes that CountInstructions takes, whatever kernels they are
-// bound to, for the device's instruction set; trusted likewise.
-absl::StatusOr<std::vector<KernelImage>> BuildImagesOf(
+// The code object, for the device's instruction set, of all nodes that
+// CountInstructions accepts, whatever kernels they are bound to; trusted
+// likewise.
+absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
     absl::Span<const OpView> nodes, const DeviceTraits& device);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// dlopen, and where to find the file.
+// dlopen, and the search for the file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen_loader/codegen_loader.h"
@@ -19,7 +19,7 @@ namespace partita {
 namespace {
 
 constexpr char kFile[] = "libpartita_codegen.so";
-// Where the build puts it, below the root of the runfiles.
+// The build's folder, below the root of the runfiles.
 constexpr char kInRunfiles[] = "partita/kernels/codegen";
 
 std::string FindFile() { return FindCompanion(kFile, kInRunfiles); }
@@ -45,8 +45,8 @@ const absl::StatusOr<CodegenFunction>& Codegen() {
 
 }  // namespace
 
-// The process does not end before the library is open. Where it may have no
-// more threads, who generates code first opens it.
+// The process does not end before the library is open. If no thread can be
+// started, the first caller that generates code opens it.
 void OpenCodegenSoon() {
   static const std::future<void> opening = []() -> std::future<void> {
     try {

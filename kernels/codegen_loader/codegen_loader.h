@@ -1,5 +1,5 @@
-// Opens libpartita_codegen.so at first use, so that nobody who does not
-// generate code pays for LLVM.
+// Opens libpartita_codegen.so at first use, so that programs that generate no
+// code do not load LLVM.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_LOADER_H_
@@ -15,18 +15,18 @@
 
 namespace partita {
 
-// Whether the library's file is in one of the folders where it is looked for:
-// those of PARTITA_LIBRARY_PATH (between colons), the program's own, and its
-// runfiles. Unavailable, naming them, if it is not. Does not open it.
+// OK if the library's file is in one of these folders: those of
+// PARTITA_LIBRARY_PATH (separated by colons), the program's own, and its
+// runfiles. Otherwise Unavailable, with their names. Does not open it.
 const absl::Status& FindCodegen();
 
-// Begins to open it on a thread of its own, for who will generate code soon:
-// LLVM takes longer to load than many a model to compile. Once a process.
+// Starts to open it on a thread of its own, once a process. Call it early:
+// loading LLVM takes longer than compiling many a model.
 void OpenCodegenSoon();
 
-// A shared object with one function a program, for the instruction set.
-// Unavailable, naming the folders, if the library is not there or does not
-// open; Internal if it cannot compile a program. Thread safe.
+// A shared object with one function for each program, for the instruction set.
+// Unavailable, with the folders, if the library is missing or does not open;
+// Internal if it cannot compile a program. Thread safe.
 absl::StatusOr<std::string> BuildSharedObject(
     const std::vector<ElementwiseProgram>& programs, absl::string_view isa);
 

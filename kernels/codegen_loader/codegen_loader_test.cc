@@ -1,4 +1,5 @@
-// What building native code does to the process, and says of a full disk.
+// Effects of building native code on the process, and the message for a full
+// disk.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen_loader/codegen_loader.h"
@@ -17,7 +18,7 @@
 namespace partita {
 namespace {
 
-// What each signal does; null for those that nobody may ask for.
+// The handler of each signal; null for those that cannot be queried.
 std::vector<void (*)(int)> SignalHandlers() {
   std::vector<void (*)(int)> handlers;
   for (int signal = 1; signal < NSIG; ++signal) {
@@ -41,8 +42,8 @@ TEST(CodegenLoader, SignalsStayWhatTheProcessMadeThem) {
   signal(SIGINT, SIG_DFL);
 }
 
-// As on a full disk: lld would end the process where it is given a part.
-TEST(CodegenLoader, AFolderWithoutRoomIsToldByName) {
+// As on a full disk: lld would end the process if it read a partial file.
+TEST(CodegenLoader, AFullFolderIsReportedByName) {
   const OneNode root(kSqrt, {{DType::kF32, {4}, {}}});
   const auto program = ReadProgram(root.node(), "avx2");
   ASSERT_TRUE(program.ok()) << program.status();

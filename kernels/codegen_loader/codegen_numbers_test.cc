@@ -1,4 +1,4 @@
-// Numbers of generated kernels: special values, functions, casts, exponents.
+// Numerics of generated kernels: special values, functions, casts, exponents.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/testing/generated_kernels.h"
-#include "kernels/image/image_library.h"
+#include "kernels/native_code/native_code_library.h"
 
 namespace partita {
 namespace {
 
-// Every pair of special values, at an odd size so that the last vectors are
+// Every pair of special values, at an odd size, so that the last vectors are
 // not full.
 std::vector<HostTensor> SpecialPairs() {
   const std::vector<float> special = {
@@ -87,7 +87,7 @@ TEST(CodegenNumbers, GeluByErfAsEncodersSpellIt) {
       options);
 }
 
-// The largest error in units of the last place of the correct result.
+// The largest error, in units in the last place of the correct result.
 double LargestError(const OpView& node, const HostTensor& x,
                     const std::string& isa) {
   OneNode copy =
@@ -96,8 +96,8 @@ double LargestError(const OpView& node, const HostTensor& x,
   device.isa = isa;
   KernelBinding binding{.kernel = "codegen.elementwise"};
   copy.graph().node(copy.node().id()).kernel = binding;
-  EXPECT_TRUE(CodegenCatalog().BuildImages({copy.node()}, device).ok());
-  auto kernel = ImageLibrary().Bind({copy.node(), &binding, &device});
+  EXPECT_TRUE(CodegenCatalog().BuildCode({copy.node()}, device).ok());
+  auto kernel = NativeCodeLibrary().Bind({copy.node(), &binding, &device});
   EXPECT_TRUE(HasCode(copy.node(), device));
   HostTensor y(x.type());
   void* from = const_cast<std::byte*>(x.bytes());
@@ -117,7 +117,7 @@ double LargestError(const OpView& node, const HostTensor& x,
       continue;
     }
     const float rounded = std::abs(static_cast<float>(want));
-    // Functions of functions lose bits where a value between is denormal.
+    // Composed functions lose bits if an intermediate value is denormal.
     const double unit =
         std::max(double{std::nextafter(rounded, INFINITY)} - rounded, 0x1p-144);
     const double error = std::abs(have - want) / unit;
@@ -129,8 +129,7 @@ double LargestError(const OpView& node, const HostTensor& x,
   return largest;
 }
 
-// Every float of a coarse net over all bit patterns, and those of ordinary
-// size.
+// Floats on a coarse grid over all bit patterns, and ordinary ones.
 HostTensor AllMagnitudes() {
   std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN};
   for (uint64_t bits = 1; bits < (uint64_t{1} << 32); bits += 65521 * 3) {
@@ -143,14 +142,14 @@ HostTensor AllMagnitudes() {
   return HostTensor::Of<float>({static_cast<int64_t>(values.size())}, values);
 }
 
-// Processors without fma among them.
+// Including processors without fma.
 TEST(CodegenNumbers, FunctionsAreWithinAFewUnitsOverAllMagnitudes) {
   const HostTensor x = AllMagnitudes();
   for (const OpDef* op : {&kExp, &kLog, &kTanh, &kSigmoid, &kSoftplus, &kErf,
                           &kGelu, &kSilu, &kElu, &kMish, &kSoftsign}) {
     OneNode node(*op, {x.type()});
     for (const std::string& isa : Isas()) {
-      SCOPED_TRACE(ImageTarget(isa));
+      SCOPED_TRACE(CodeTarget(isa));
       EXPECT_LT(LargestError(node.node(), x, isa), 8) << op->name;
     }
   }
@@ -170,8 +169,8 @@ TEST(CodegenNumbers, IntegersBoolsAndCasts) {
 
 constexpr DType kHalves[] = {DType::kBF16, DType::kF16};
 
-// Every number of a 16-bit type, the middle up to the next one and the f32 on
-// either side of it, and numbers outside its range; an odd number of them.
+// Every number of a 16-bit type, the midpoint to the next one and the f32 on
+// either side of it, and numbers outside the range; an odd number of them.
 std::vector<float> Around(DType half) {
   std::vector<float> values = {1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 65520.0f};
   HostTensor all({half, {1 << 16}, {}});
@@ -219,7 +218,7 @@ TEST(CodegenNumbers, CastsToAndFromHalvesAreExact) {
   }
 }
 
-// Within a fused node a cast rounds as it does outside.
+// A cast in a fused node rounds like one outside.
 TEST(CodegenNumbers, ABodyMayRoundToAHalfAndGoOn) {
   for (const DType half : kHalves) {
     const std::vector<float> values = Around(half);
@@ -233,8 +232,8 @@ TEST(CodegenNumbers, ABodyMayRoundToAHalfAndGoOn) {
   }
 }
 
-// Sums, products, quotients and roots of f32 that are rounded once more are
-// those that were rounded once; and so after each op of a body.
+// f32 sums, products, quotients and roots that are rounded a second time equal
+// those rounded once; also after each op of a body.
 TEST(CodegenNumbers, EveryOpOfHalvesIsRoundedOnce) {
   KernelCheckOptions exactly;
   exactly.units = 1e-9;

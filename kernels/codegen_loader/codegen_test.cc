@@ -1,4 +1,4 @@
-// Generated kernels against eval and against the interpreter.
+// Compares generated kernels with eval and with the interpreter.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -22,13 +22,13 @@
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/codegen_loader/testing/generated_kernels.h"
-#include "kernels/image/image_library.h"
-#include "kernels/image/image_store.h"
+#include "kernels/native_code/native_code_library.h"
+#include "kernels/native_code/trusted_code.h"
 
 namespace partita {
 namespace {
 
-bool HasAvx2() { return ProcessorRuns(ImageTarget("avx2")); }
+bool HasAvx2() { return ProcessorRuns(CodeTarget("avx2")); }
 
 TEST(Codegen, TheLibraryIsHere) {
   ASSERT_TRUE(FindCodegen().ok()) << FindCodegen();
@@ -86,7 +86,7 @@ TEST(Codegen, NoOperandNeedsTheResultsExtents) {
   ExpectRight(body.Fuse({body.Add(kAbs, {sum})}).node());
 }
 
-// SGD with momentum: the state and the parameter, each over its own old value.
+// SGD with momentum: state and parameter, each in place.
 OneNode Momentum(const Shape& dims) {
   Body body({F32(dims), F32(dims), F32(dims), F32({})});
   const ValueId kept = body.Add(kMul, {body.input(0), body.Constant(0.9f)});
@@ -103,15 +103,15 @@ TEST(Codegen, SeveralResultsAreOfOneWalk) {
         CodegenCatalog().Choices(node.node(), TestCpu(1));
     ASSERT_EQ(choices.size(), 1u);
     EXPECT_EQ(choices[0].results.size(), 2u);
-    // The parameter's place and the state's among them.
+    // The parameter's buffer and the state's are among them.
     for (const InPlacePair& pair : {InPlacePair{2, 0}, InPlacePair{0, 1}}) {
       EXPECT_TRUE(absl::c_linear_search(choices[0].in_place, pair));
     }
   }
 }
 
-// As an executor launches it on the state and the parameter themselves.
-TEST(Codegen, EachResultMayLieOverAnOperandOfItsOwn) {
+// In place on the state and the parameter, as an executor launches it.
+TEST(Codegen, EachResultMayOverwriteAnOperandOfItsOwn) {
   constexpr int64_t kSize = 1003;
   OneNode one = Momentum({kSize});
   one.graph().node(one.node().id()).kernel =
@@ -119,10 +119,10 @@ TEST(Codegen, EachResultMayLieOverAnOperandOfItsOwn) {
   DeviceTraits device = TestCpu(1);
   device.isa = Isas().back();
   const std::vector<OpView> nodes = {one.node()};
-  const auto images = CodegenCatalog().BuildImages(nodes, device);
-  ASSERT_TRUE(images.ok()) << images.status();
+  const auto code_objects = CodegenCatalog().BuildCode(nodes, device);
+  ASSERT_TRUE(code_objects.ok()) << code_objects.status();
   const ElementwiseEntry entry =
-      FindEntry((*images)[0].target, EntryName(one.node()));
+      FindEntry((*code_objects)[0].target, EntryName(one.node()));
   ASSERT_NE(entry, nullptr);
   std::vector<float> state(kSize), gradient(kSize), parameter(kSize);
   for (int i = 0; i < kSize; ++i) {
@@ -141,8 +141,8 @@ TEST(Codegen, EachResultMayLieOverAnOperandOfItsOwn) {
   EXPECT_EQ(state, new_state);
 }
 
-// A product that is a result itself is rounded for whoever adds it, too; a
-// result may be an operand, and twice; types and sizes of elements differ.
+// A product that is itself a result is rounded for its other readers too. A
+// result may be an operand, and twice; types and element sizes differ.
 TEST(Codegen, ResultsOfSeveralKinds) {
   Body body({F32({37}), F32({37})});
   const ValueId product = body.Add(kMul, {body.input(0), body.input(1)});
@@ -202,14 +202,14 @@ TEST(Codegen, RandomBodiesHaveTheInterpretersBitsHoweverTheyAreSplit) {
         KernelBinding{.kernel = "codegen.elementwise"};
   }
   for (OneNode& node : nodes) views.push_back(node.node());
-  const auto images = CodegenCatalog().BuildImages(views, device);
-  ASSERT_TRUE(images.ok()) << images.status();
-  ASSERT_EQ(images->size(), 1u);
+  const auto code_objects = CodegenCatalog().BuildCode(views, device);
+  ASSERT_TRUE(code_objects.ok()) << code_objects.status();
+  ASSERT_EQ(code_objects->size(), 1u);
   for (const OpView& node : views) {
     const auto program = ReadProgram(node, isa);
     ASSERT_TRUE(program.ok()) << program.status();
     const ElementwiseEntry entry =
-        FindEntry((*images)[0].target, EntryName(node));
+        FindEntry((*code_objects)[0].target, EntryName(node));
     ASSERT_NE(entry, nullptr);
     std::vector<float> a(231), b(7), c(11);
     for (auto* values : {&a, &b, &c}) {
@@ -219,7 +219,7 @@ TEST(Codegen, RandomBodiesHaveTheInterpretersBitsHoweverTheyAreSplit) {
     a[3] = NAN;
     a[40] = INFINITY;
     a[77] = 1e-41f;
-    // Both results, one behind the other.
+    // Both results, in sequence.
     std::vector<float> whole(462, 1), parts(462, 2), interpreted(462, 3);
     void* operands[] = {a.data(), b.data(), c.data()};
     const auto halves = [](std::vector<float>& results) {
@@ -253,7 +253,7 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
     x = body.Add(kMul, {x, body.input(2)});
     x = body.Add(kMul, {x, body.input(4)});
     OneNode node = body.Fuse({body.Add(kSub, {x, body.input(3)})});
-    // A catalog of one choice in this layout, but for the last operand.
+    // A catalog with one choice, in this layout except for the last operand.
     class InLayout : public CodegenCatalog {
      public:
       explicit InLayout(Layout layout) : layout_(std::move(layout)) {}
@@ -268,8 +268,8 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
     };
     KernelCheckOptions options;
     options.isa = Isas().back();
-    const CheckReport report =
-        CheckKernels(node.node(), InLayout(*layout), ImageLibrary(), options);
+    const CheckReport report = CheckKernels(node.node(), InLayout(*layout),
+                                            NativeCodeLibrary(), options);
     EXPECT_TRUE(report.status.ok()) << letters << ": " << report.status;
     EXPECT_EQ(report.kernels.size(), 2u);
   }
@@ -282,14 +282,14 @@ TEST(Codegen, OneThreadAndSeveralGiveTheSameBits) {
   device.isa = Isas().back();
   const KernelBinding binding{.kernel = "codegen.elementwise"};
   node.graph().node(node.node().id()).kernel = binding;
-  ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());
+  ASSERT_TRUE(CodegenCatalog().BuildCode({node.node()}, device).ok());
   ASSERT_TRUE(HasCode(node.node(), device));
   std::vector<float> x(kSize);
   for (int64_t i = 0; i < kSize; ++i) x[i] = (i - 20000) * 0.0003f;
   std::vector<std::vector<float>> results;
   for (int threads : {1, 2, 3}) {
     device.threads = threads;
-    auto kernel = ImageLibrary().Bind({node.node(), &binding, &device});
+    auto kernel = NativeCodeLibrary().Bind({node.node(), &binding, &device});
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     void* from = x.data();
     void* to = results.emplace_back(kSize, 7.0f).data();
@@ -302,8 +302,8 @@ TEST(Codegen, OneThreadAndSeveralGiveTheSameBits) {
   EXPECT_NEAR(results[0].back(), std::tanh(x.back()), 1e-6);
 }
 
-// Processors without AVX2 play those that have it by code of their own, which
-// the kernel's arithmetic says.
+// Processors without AVX2 emulate it with other code, which the kernel's
+// arithmetic names.
 TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
   OneNode node(kTanh, {F32({77})});
   const KernelBinding binding{.kernel = "codegen.elementwise"};
@@ -311,16 +311,17 @@ TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
   DeviceTraits device = TestCpu(1);
   device.isa = ExecutableIsa("avx2");
   EXPECT_EQ(device.isa, HasAvx2() ? "avx2" : "sse4");
-  ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());
+  ASSERT_TRUE(CodegenCatalog().BuildCode({node.node()}, device).ok());
   const std::string bits = device.isa;
   device.isa = "avx2";
   EXPECT_TRUE(HasCode(node.node(), device));
-  const auto kernel = ImageLibrary().Bind({node.node(), &binding, &device});
+  const auto kernel =
+      NativeCodeLibrary().Bind({node.node(), &binding, &device});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(bits));
 }
 
-// The best that this process may use.
+// The best one that this process may use.
 TEST(Codegen, AnyInstructionSetIsTheHosts) {
   const std::vector<std::string> usable = UsableIsas();
   ASSERT_FALSE(usable.empty());
@@ -329,23 +330,23 @@ TEST(Codegen, AnyInstructionSetIsTheHosts) {
   DeviceTraits any = TestCpu(1), host = TestCpu(1);
   any.isa.clear();
   host.isa = usable.front();
-  const auto images = BuildImagesOf({node.node()}, any);
-  ASSERT_TRUE(images.ok()) << images.status();
-  EXPECT_EQ(images->front().target, ImageTarget(usable.front()));
+  const auto code_objects = BuildCodeOf({node.node()}, any);
+  ASSERT_TRUE(code_objects.ok()) << code_objects.status();
+  EXPECT_EQ(code_objects->front().target, CodeTarget(usable.front()));
   EXPECT_TRUE(HasCode(node.node(), any));
   EXPECT_TRUE(HasCode(node.node(), host));
-  const auto kernel = ImageLibrary().Bind({node.node(), &binding, &any});
+  const auto kernel = NativeCodeLibrary().Bind({node.node(), &binding, &any});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_EQ(kernel->identity.kernel, "codegen.elementwise");
   EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(usable.front()));
 }
 
-// Code for AVX2 replaces code for AVX-512 with the same bits; SSE has no fused
-// products, and so another program.
+// Code for AVX2 replaces code for AVX-512 with the same bits. SSE has no fused
+// multiply-add, so its program differs.
 TEST(Codegen, CodeForAnotherProcessorIsOfTheSameProgram) {
   EXPECT_EQ(ExecutableIsa(""), MeantIsa(""));
   const std::string isa = ExecutableIsa("avx512");
-  EXPECT_EQ(isa == "avx512", ProcessorRuns(ImageTarget("avx512")));
+  EXPECT_EQ(isa == "avx512", ProcessorRuns(CodeTarget("avx512")));
   OneNode node(kTanh, {F32({77})});
   node.graph().node(node.node().id()).kernel =
       KernelBinding{.kernel = "codegen.elementwise"};
@@ -355,15 +356,15 @@ TEST(Codegen, CodeForAnotherProcessorIsOfTheSameProgram) {
   EXPECT_EQ(*planned == *run, HasAvx2());
   DeviceTraits device = TestCpu(1);
   device.isa = isa;
-  ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());
+  ASSERT_TRUE(CodegenCatalog().BuildCode({node.node()}, device).ok());
   device.isa = "avx512";
   EXPECT_TRUE(HasCode(node.node(), device));
 }
 
-// Offers what codegen does, and builds nothing.
-class WithoutImages : public CodegenCatalog {
+// Offers codegen's choices and builds nothing.
+class WithoutCode : public CodegenCatalog {
  public:
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView>, const DeviceTraits&) const override {
     return absl::UnimplementedError("found no generator");
   }
@@ -374,30 +375,31 @@ TEST(Codegen, WithoutCodeAnInterpreterAgreesWithEval) {
   const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
   OneNode node = body.Fuse({body.Add(kGelu, {body.Add(kNeg, {sum})})});
   const CheckReport report =
-      CheckKernels(node.node(), WithoutImages(), ImageLibrary());
+      CheckKernels(node.node(), WithoutCode(), NativeCodeLibrary());
   EXPECT_TRUE(report.status.ok()) << report.status;
   EXPECT_EQ(report.kernels.size(), 2u);
   EXPECT_FALSE(HasCode(node.node(), TestCpu(1)));
 }
 
-TEST(Codegen, TheInterpretersKernelSaysSo) {
+TEST(Codegen, TheInterpretersKernelIsNamed) {
   OneNode node(kTanh, {F32({79})});
   const KernelBinding binding{.kernel = "codegen"};
   const DeviceTraits device = TestCpu(1);
-  const auto bound = [&](const ImageLibrary& library) {
+  const auto bound = [&](const NativeCodeLibrary& library) {
     const auto kernel = library.Bind({node.node(), &binding, &device});
     EXPECT_TRUE(kernel.ok()) << kernel.status();
     return kernel.ok() ? kernel->identity.kernel : "";
   };
-  EXPECT_EQ(bound(ImageLibrary()), "codegen.elementwise.interpreted");
+  EXPECT_EQ(bound(NativeCodeLibrary()), "codegen.elementwise.interpreted");
   const auto has_none = [](const OpView&, const DeviceTraits&) {
     return absl::UnavailableError("found no generator");
   };
-  EXPECT_EQ(bound(ImageLibrary(has_none)), "codegen.elementwise.interpreted");
+  EXPECT_EQ(bound(NativeCodeLibrary(has_none)),
+            "codegen.elementwise.interpreted");
   const auto build = [](const OpView& op, const DeviceTraits& here) {
-    return BuildImagesOf({op}, here).status();
+    return BuildCodeOf({op}, here).status();
   };
-  EXPECT_EQ(bound(ImageLibrary(build)), "codegen.elementwise");
+  EXPECT_EQ(bound(NativeCodeLibrary(build)), "codegen.elementwise");
   EXPECT_TRUE(HasCode(node.node(), device));
 }
 
@@ -414,9 +416,9 @@ TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
           KernelBinding{.kernel = "codegen.elementwise"};
       views.push_back(nodes.back()->node());
     }
-    auto images = CodegenCatalog().BuildImages(views, device);
-    EXPECT_TRUE(images.ok()) << images.status();
-    return images->front();
+    auto code_objects = CodegenCatalog().BuildCode(views, device);
+    EXPECT_TRUE(code_objects.ok()) << code_objects.status();
+    return code_objects->front();
   };
   EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
 }

@@ -1,4 +1,4 @@
-// Results of generated kernels that go past the caches have the bits of others.
+// Results of generated kernels that bypass the caches have the same bits.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -14,12 +14,12 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "kernels/image/image_store.h"
+#include "kernels/native_code/trusted_code.h"
 
 namespace partita {
 namespace {
 
-// Lines of 1001, the last 9 beyond whole vectors; 4 MiB and a little.
+// Lines of 1001, the last 9 outside whole vectors; a little more than 4 MiB.
 constexpr int64_t kLines = 1050, kColumns = 1001, kSize = kLines * kColumns;
 constexpr int64_t kSpare = 32;
 
@@ -36,9 +36,9 @@ class StreamedResultsTest : public testing::TestWithParam<std::string> {
     DeviceTraits device = TestCpu(1);
     device.isa = GetParam();
     const std::vector<OpView> nodes = {one_.node()};
-    const auto images = CodegenCatalog().BuildImages(nodes, device);
-    ASSERT_TRUE(images.ok()) << images.status();
-    entry_ = FindEntry((*images)[0].target, EntryName(one_.node()));
+    const auto code_objects = CodegenCatalog().BuildCode(nodes, device);
+    ASSERT_TRUE(code_objects.ok()) << code_objects.status();
+    entry_ = FindEntry((*code_objects)[0].target, EntryName(one_.node()));
     ASSERT_NE(entry_, nullptr);
     x_.resize(kSize + kSpare);
     for (int64_t i = 0; i < kSize + kSpare; ++i) {
@@ -91,7 +91,7 @@ TEST_P(StreamedResultsTest, ToAnyAddressAndToNoOther) {
   }
 }
 
-TEST_P(StreamedResultsTest, OfAPartFromAnyElementOn) {
+TEST_P(StreamedResultsTest, OfARangeFromAnyElementOn) {
   std::vector<float> results(kSize + kSpare, -1);
   float* sum = Aligned(results);
   ExpectSum(x_.data(), sum, 4321, 654321);
@@ -105,7 +105,7 @@ TEST_P(StreamedResultsTest, OverAnOperand) {
   ExpectSum(x, x, 0, kSize);
 }
 
-// A fence is what the function ends with where it stores past the caches.
+// A function that bypasses the caches ends with a fence.
 TEST_P(StreamedResultsTest, LargeOnesOnly) {
   const auto has_fence = [](int64_t lines) {
     const OneNode node = Sum(lines);

@@ -1,5 +1,5 @@
-// Layout conversions as strided copies: each dimension is cut into the digits
-// that both layouts' blocks agree on, full blocks apart from the rest.
+// Layout conversions as strided copies. Each dimension is split into the digits
+// that both layouts' blocks agree on, with full blocks separate from the rest.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/layout_copy.h"
@@ -9,9 +9,9 @@
 namespace partita {
 namespace {
 
-// Where one dimension lies in one layout: position p of the dimension is at
-// sum over its parts of (p / below % size) * stride, the outermost part
-// unbounded. Parts are ordered from the inside out.
+// How one layout stores a dimension: position p is at the sum over its parts of
+// (p / below % size) * stride; the outermost part is unbounded. Parts are
+// ordered from the inside out.
 struct Part {
   int64_t below;   // positions that one step of this part spans
   int64_t stride;  // in elements
@@ -39,7 +39,7 @@ std::vector<Parts> PartsOf(const TensorType& type) {
   return parts;
 }
 
-// Distance between positions p and p + step, where no part boundary lies
+// Distance between positions p and p + step, if no boundary of a part is
 // between step and the part that holds it.
 int64_t StrideAt(const Parts& parts, int64_t step) {
   size_t part = 0;
@@ -63,7 +63,7 @@ struct Segment {
   std::vector<CopyDim> digits;
 };
 
-// The steps at which either layout starts a new part, from the outside in.
+// The steps at which either layout starts a new part, outermost first.
 absl::InlinedVector<int64_t, 4> Steps(const Parts& from, const Parts& to) {
   absl::InlinedVector<int64_t, 4> steps;
   for (const Part& part : from) steps.push_back(part.below);
@@ -73,7 +73,7 @@ absl::InlinedVector<int64_t, 4> Steps(const Parts& from, const Parts& to) {
   return steps;
 }
 
-// Position by position, for blocks that do not divide each other.
+// One segment for each position, for blocks that do not divide each other.
 std::vector<Segment> SinglePositions(const Parts& from, const Parts& to,
                                      int64_t extent) {
   std::vector<Segment> segments;
@@ -83,7 +83,8 @@ std::vector<Segment> SinglePositions(const Parts& from, const Parts& to,
   return segments;
 }
 
-std::vector<Segment> Cut(const Parts& from, const Parts& to, int64_t extent) {
+std::vector<Segment> SplitDim(const Parts& from, const Parts& to,
+                              int64_t extent) {
   const absl::InlinedVector<int64_t, 4> steps = Steps(from, to);
   for (size_t i = 1; i < steps.size(); ++i) {
     if (steps[i - 1] % steps[i] != 0) return SinglePositions(from, to, extent);
@@ -122,26 +123,27 @@ LayoutCopy::LayoutCopy(const TensorType& from, const TensorType& to) {
   }
   const std::vector<Parts> from_parts = PartsOf(from);
   const std::vector<Parts> to_parts = PartsOf(to);
-  std::vector<std::vector<Segment>> cuts;
+  std::vector<std::vector<Segment>> segments;
   for (int dim = 0; dim < to.rank(); ++dim) {
-    cuts.push_back(Cut(from_parts[dim], to_parts[dim], to.dims[dim]));
+    segments.push_back(SplitDim(from_parts[dim], to_parts[dim], to.dims[dim]));
   }
   // One box for each combination of segments.
-  std::vector<size_t> at(cuts.size(), 0);
+  std::vector<size_t> at(segments.size(), 0);
   while (true) {
     int64_t from_offset = 0;
     int64_t to_offset = 0;
     std::vector<CopyDim> dims;
-    for (size_t dim = 0; dim < cuts.size(); ++dim) {
-      const Segment& segment = cuts[dim][at[dim]];
+    for (size_t dim = 0; dim < segments.size(); ++dim) {
+      const Segment& segment = segments[dim][at[dim]];
       from_offset += segment.from_offset;
       to_offset += segment.to_offset;
       dims.insert(dims.end(), segment.digits.begin(), segment.digits.end());
     }
     boxes_.emplace_back(element_bytes, dims, from_offset, to_offset);
     size_t dim = 0;
-    while (dim < cuts.size() && ++at[dim] == cuts[dim].size()) at[dim++] = 0;
-    if (dim == cuts.size()) return;
+    while (dim < segments.size() && ++at[dim] == segments[dim].size())
+      at[dim++] = 0;
+    if (dim == segments.size()) return;
   }
 }
 

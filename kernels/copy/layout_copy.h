@@ -11,9 +11,9 @@
 
 namespace partita {
 
-// The copies are planned once; Run allocates nothing. Both types have the same
-// dtype and extents; padding of the target is zeroed.
-// Thread safety: const calls may run in parallel.
+// The constructor plans the copies; Run allocates nothing. Both types have the
+// same dtype and extents. The target's padding is zeroed. Thread safety: const
+// calls may run in parallel.
 class LayoutCopy {
  public:
   LayoutCopy(const TensorType& from, const TensorType& to);

@@ -1,5 +1,5 @@
-// Layout copies against the index arithmetic of graph/layout.h, over guarded
-// memory.
+// Compares layout copies with the index arithmetic of graph/layout.h, over
+// guarded memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/layout_copy.h"
@@ -75,7 +75,7 @@ TEST(LayoutCopy, ElementsOfEverySize) {
   }
 }
 
-// Tiles of sixteen and of four, and what is left of them on either side.
+// Tiles of sixteen and of four, and the remainders on either side.
 TEST(LayoutCopy, Transposes) {
   for (int64_t channels : {3, 4, 10, 20, 35}) {
     for (int64_t width : {3, 8, 13, 16}) {
@@ -88,7 +88,7 @@ TEST(LayoutCopy, Transposes) {
   }
 }
 
-// Several dimensions go on where the taps of a window end.
+// Several dimensions continue where the taps of a window end.
 TEST(LayoutCopy, WeightsOfWindows) {
   for (const char* blocks : {"abcd16b16a", "abcd16a16b", "abcd8b8a"}) {
     for (int64_t side : {1, 3, 5, 17}) {

@@ -8,16 +8,16 @@
 #include <cstring>
 
 #include "kernels/copy/transpose_tile.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 
 namespace partita {
 namespace {
 
-// Less than this is not worth waking another thread.
+// Less work than this is not worth waking another thread.
 constexpr int64_t kBytesPerThread = 128 << 10;
-// A contiguous copy is cut into rows of this size.
+// A contiguous copy is split into rows of this size.
 constexpr int64_t kRowBytes = 16 << 10;
-// Where several dimensions make one side of a tile.
+// The limit of a tile side that is made of several dimensions.
 constexpr size_t kLongestSide = 256;
 
 template <typename T>
@@ -26,7 +26,7 @@ void CopyRows(const char* from, char* to, CopyDim rows, CopyDim columns) {
     const char* x = from + i * rows.from;
     char* y = to + i * rows.to;
     for (int64_t j = 0; j < columns.size; ++j) {
-      T element;  // memcpy: neither side need be aligned
+      T element;  // memcpy: neither side needs alignment
       std::memcpy(&element, x + j * columns.from, sizeof(T));
       std::memcpy(y + j * columns.to, &element, sizeof(T));
     }
@@ -74,7 +74,7 @@ void CopyUnits(const char* from, char* to, CopyDim rows, CopyDim columns,
 
 using Dims = absl::InlinedVector<CopyDim, 8>;
 
-// Sorted by the stride of the target, and merged where both sides allow.
+// Sorted by the target's stride, and merged if both sides allow it.
 Dims Merged(absl::Span<const CopyDim> dims) {
   Dims sorted;
   for (const CopyDim& dim : dims) {
@@ -96,7 +96,7 @@ Dims Merged(absl::Span<const CopyDim> dims) {
   return merged;
 }
 
-// Takes the dimension out that the source has innermost, or the last one.
+// Removes and returns the source's innermost dimension, or the last one.
 CopyDim TakeRows(Dims& dims) {
   if (dims.empty()) return {1, 0, 0};
   size_t best = dims.size() - 1;
@@ -111,8 +111,7 @@ CopyDim TakeRows(Dims& dims) {
   return rows;
 }
 
-// Where the elements of a side lie on the copy's other side, for as many as a
-// tile may have.
+// The offsets, on the other side of the copy, of a tile side's elements.
 std::vector<int64_t> PlacesOf(int64_t size, int64_t stride) {
   std::vector<int64_t> places;
   const int64_t count = std::min<int64_t>(size, kLongestSide);
@@ -120,8 +119,8 @@ std::vector<int64_t> PlacesOf(int64_t size, int64_t stride) {
   return places;
 }
 
-// Makes a dimension of `rest` that goes on where a side ends, by its strides
-// `near`, part of it. False if there is none.
+// Appends a dimension of `rest`, or part of it, to a tile side that it
+// continues, by its strides `near`. False if there is none.
 bool Extend(int64_t CopyDim::*near, int64_t CopyDim::*far, int64_t unit,
             std::vector<int64_t>& places, Dims& rest) {
   const size_t size = places.size();
@@ -144,8 +143,9 @@ bool Extend(int64_t CopyDim::*near, int64_t CopyDim::*far, int64_t unit,
 
 }  // namespace
 
-// The shorter side first, as one of few elements, or of a number that four does
-// not divide, is copied one by one: weights of 3x3 have nine neighbours.
+// The shorter side comes first, because sides with few elements, or a number
+// that four does not divide, are copied element by element: weights of 3x3 have
+// nine neighbours.
 void StridedCopy::MakeTransposed(Dims& rest) {
   row_places_ = PlacesOf(rows_.size, rows_.to);
   column_places_ = PlacesOf(columns_.size, columns_.from);
@@ -211,7 +211,8 @@ void StridedCopy::CopyTile(const char* from, char* to, const CopyDim& rows,
                 absl::MakeConstSpan(column_places_.data(), columns.size));
 }
 
-// Lines that no stream of neighbours leads to; each place is on one of its own.
+// For lines that the hardware does not prefetch, since each is on a page of its
+// own.
 void StridedCopy::Prefetch(int64_t task, const char* from, char* to) const {
   MoveTo(task, from, to);
   if (scattered_rows_) {
@@ -253,14 +254,14 @@ void StridedCopy::Run(const void* from, void* to, int threads) const {
   const char* x = static_cast<const char*>(from) + from_offset_;
   char* y = static_cast<char*>(to) + to_offset_;
   const int64_t useful = std::min<int64_t>(bytes_ / kBytesPerThread, tasks_);
-  const int team = static_cast<int>(std::min<int64_t>(threads, useful));
-  RunInTeam(team, tasks_, [&](int64_t task) { RunTask(task, x, y); });
+  const int used = static_cast<int>(std::min<int64_t>(threads, useful));
+  ParallelFor(used, tasks_, [&](int64_t task) { RunTask(task, x, y); });
 }
 
 void ZeroBytes(void* to, int64_t bytes, int threads) {
-  const int team = static_cast<int>(
+  const int used = static_cast<int>(
       std::clamp<int64_t>(bytes / kBytesPerThread, 1, std::max(1, threads)));
-  RunShares(team, bytes, [to](int, int64_t begin, int64_t end) {
+  ParallelForRanges(used, bytes, [to](int, int64_t begin, int64_t end) {
     if (begin == end) return;
     std::memset(static_cast<char*>(to) + begin, 0,
                 static_cast<size_t>(end - begin));

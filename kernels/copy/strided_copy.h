@@ -1,5 +1,5 @@
-// Copies between two arrays that are walked with strides: the engine of layout
-// conversions and of all ops that only move bytes.
+// Copies between two strided arrays: the engine of layout conversions and of
+// all ops that only move bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_COPY_STRIDED_COPY_H_
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// One dimension of the walk; strides are in elements and may be negative, and
-// `from` may be 0 to repeat.
+// One dimension of the copy. Strides are in elements and may be negative;
+// `from` may be 0, to repeat.
 struct CopyDim {
   int64_t size;
   int64_t from;
@@ -22,10 +22,10 @@ struct CopyDim {
 };
 
 // Copies element (i, j, ...) at from_offset + i*from_i + j*from_j + ... to
-// to_offset + i*to_i + ... No two elements go to the same place.
+// to_offset + i*to_i + ... No two elements have the same target.
 //
-// Dimensions that lie together on both sides are merged when the object is
-// made; Run allocates nothing. Thread safety: const calls may run in parallel.
+// The constructor merges dimensions that are contiguous on both sides. Run
+// allocates nothing. Thread safety: const calls may run in parallel.
 class StridedCopy {
  public:
   StridedCopy(int element_bytes, absl::Span<const CopyDim> dims,
@@ -39,7 +39,7 @@ class StridedCopy {
   // `rest`: the dimensions that are neither rows nor columns.
   void MakeTransposed(absl::InlinedVector<CopyDim, 8>& rest);
   int64_t FirstRow(int64_t task) const { return task % row_tiles_ * row_tile_; }
-  // Sets the places to those of the task's first element.
+  // Sets the pointers to the task's first element.
   void MoveTo(int64_t task, const char*& from, char*& to) const;
   void Prefetch(int64_t task, const char* from, char* to) const;
   void RunTask(int64_t task, const char* from, char* to) const;
@@ -48,7 +48,7 @@ class StridedCopy {
 
   // Strides and offsets below are in bytes.
   absl::InlinedVector<CopyDim, 6> outer_;
-  CopyDim rows_ = {1, 0, 0};     // cut into tasks of row_tile_
+  CopyDim rows_ = {1, 0, 0};     // split into tasks of row_tile_
   CopyDim columns_ = {1, 0, 0};  // the innermost loop
   int64_t unit_ = 0;             // bytes that are contiguous on both sides
   int64_t from_offset_;
@@ -56,12 +56,13 @@ class StridedCopy {
   int64_t row_tile_ = 16;
   int64_t row_tiles_ = 1;
   int64_t column_tile_ = 64;
-  // Of 4-byte elements of which the rows of a tile are neighbours in the source
-  // and its columns in the target: where the rows lie in the target, and the
-  // columns in the source, from the first.
+  // For 4-byte elements, if a tile's rows are adjacent in the source and its
+  // columns in the target: offsets of the rows in the target and of the columns
+  // in the source.
   std::vector<int64_t> row_places_;
   std::vector<int64_t> column_places_;
-  // Of several dimensions: the side is one tile, and its places lie apart.
+  // True for a side of several dimensions: the side is one tile, and its
+  // offsets are not equidistant.
   bool scattered_rows_ = false;
   bool scattered_columns_ = false;
   int64_t tasks_ = 0;

@@ -1,5 +1,4 @@
-// Sixteen by sixteen in registers where a register holds sixteen elements, and
-// four by four.
+// Sixteen by sixteen if a register holds sixteen elements, and four by four.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/transpose_tile.h"
@@ -46,7 +45,7 @@ void CopyOneByOne(const char* from, char* to, absl::Span<const int64_t> rows,
   }
 }
 
-// By four, and what is left one by one.
+// By four, and the rest one by one.
 void TransposeByFour(const char* from, char* to, absl::Span<const int64_t> rows,
                      absl::Span<const int64_t> columns) {
   const size_t whole_rows = rows.size() / kSide * kSide;
@@ -62,10 +61,10 @@ void TransposeByFour(const char* from, char* to, absl::Span<const int64_t> rows,
 }
 
 constexpr size_t kWideSide = kVector;
-// Of a side that is shorter, fours and single elements take less.
+// For a shorter side, squares of four and single elements are faster.
 constexpr size_t kLeastWide = kSide + 1;
 
-// Vectors along both sides: lines are read and written at once. Elements are
+// Vectors along both sides: lines are read and written whole. Elements are
 // moved as floats, which keeps their bits.
 struct TransposeWide {
   [[gnu::always_inline]] static inline void Whole(const char* from, char* to,
@@ -83,7 +82,7 @@ struct TransposeWide {
     }
   }
 
-  // Of a square that lacks rows or columns, which are neither read nor written.
+  // A square with missing rows or columns, which are neither read nor written.
   [[gnu::always_inline]] static inline void Part(const char* from, char* to,
                                                  const int64_t* rows,
                                                  size_t num_rows,
@@ -125,7 +124,7 @@ struct TransposeWide {
   }
 };
 
-// How many of `size` rows or columns the wide squares take.
+// How many of `size` rows or columns the wide squares cover.
 size_t WideOf(size_t size) {
   const size_t rest = size % kWideSide;
   return rest < kLeastWide ? size - rest : size;

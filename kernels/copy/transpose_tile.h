@@ -1,5 +1,5 @@
-// Tiles whose rows are neighbours in the source, and whose columns are in the
-// target.
+// Tiles whose rows are adjacent in the source and whose columns are adjacent in
+// the target.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_COPY_TRANSPOSE_TILE_H_
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// Copies element (i, j), of 4 bytes, from from + 4 i + columns[j] to
-// to + rows[i] + 4 j: in squares, and what is left one by one.
+// Copies element (i, j), of 4 bytes, from from + 4 i + columns[j] to to +
+// rows[i] + 4 j: in squares, and the rest one by one.
 void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
                    absl::Span<const int64_t> columns);
 

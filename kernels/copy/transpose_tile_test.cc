@@ -1,4 +1,4 @@
-// Tiles of all sizes between unreadable pages.
+// Tiles of all sizes between inaccessible pages.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/transpose_tile.h"
@@ -20,7 +20,7 @@ std::vector<int64_t> Steps(int64_t count, int64_t step) {
   return steps;
 }
 
-// A matrix whose columns lie one behind the other, to one whose rows do.
+// From a column-major matrix to a row-major one.
 void ExpectTransposed(int64_t rows, int64_t columns, GuardedBuffer::Side side) {
   GuardedBuffer from(rows * columns * kElement, side, std::byte{0});
   GuardedBuffer to(rows * columns * kElement, side, std::byte{0});
@@ -44,7 +44,7 @@ void ExpectTransposed(int64_t rows, int64_t columns, GuardedBuffer::Side side) {
   EXPECT_TRUE(to.GapIntact()) << rows << " rows, " << columns << " columns";
 }
 
-TEST(TransposeTile, AllSizesTouchNothingElse) {
+TEST(TransposeTile, AllSizesAccessNothingElse) {
   for (int64_t rows = 1; rows < 40; ++rows) {
     for (int64_t columns = 1; columns < 40; ++columns) {
       ExpectTransposed(rows, columns, GuardedBuffer::Side::kAtStart);

@@ -1,7 +1,7 @@
-// cpu.attention: f32 attention, row-major, and the family with its gradient.
-// As in FlashAttention (Dao et al. 2022), a block of queries goes through the
-// blocks of keys in turn, and a running softmax rescales the sums so far, so
-// that scores stay in a core's caches. Scores are stored as [key, query]: keys
+// cpu.attention: f32 attention, row-major, and the family with its gradient. As
+// in FlashAttention (Dao et al. 2022), a block of queries goes through the
+// blocks of keys in sequence, and a running softmax rescales the sums so far,
+// so scores stay in a core's caches. Scores are stored as [key, query]: keys
 // need no transposing, and 16 queries share the lanes of one softmax.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -13,7 +13,7 @@
 #include "kernels/cpu/attention_loops.h"
 #include "kernels/cpu/attention_rows.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/vector/vector_code.h"
 
@@ -21,13 +21,13 @@ namespace partita {
 namespace {
 
 constexpr int kMask = 3;
-// Keys of a block at most: like all but the last one's, a multiple of 6, which
-// is how many rows of a product are made at a time.
+// The most keys of a block. A multiple of 6, like the size of all blocks but
+// the last: a product computes 6 rows at a time.
 constexpr int64_t kBlockKeys = 96;
 constexpr int64_t kFewQueries = 4;
 
-// Queries side by side: of one head, or of all that share one of keys, where
-// these are few and see the same keys.
+// Queries that are processed together: those of one head, or of all heads that
+// share keys, if these are few and see the same keys.
 struct Strips {
   explicit Strips(const AttentionNode& a)
       : joined(a.group() > 1 && a.group() * a.queries <= kBlockQueries &&
@@ -38,13 +38,13 @@ struct Strips {
         count(a.samples * a.heads / heads * blocks) {}
 
   bool joined;
-  int64_t heads;   // of queries in a strip
-  int64_t rows;    // of a strip
-  int64_t blocks;  // of a strip
-  int64_t count;   // of all blocks
+  int64_t heads;   // queries' heads in a strip
+  int64_t rows;    // in a strip
+  int64_t blocks;  // in a strip
+  int64_t count;   // blocks in all strips
 };
 
-// Where a launch's tensors are.
+// The tensors of a launch.
 struct Tensors {
   const float* q;
   const float* k;
@@ -53,7 +53,7 @@ struct Tensors {
   float* y;
 };
 
-// One block of queries against all of their keys, in scratch of Floats().
+// One block of queries with all of their keys, in scratch of Floats().
 class BlockAttention {
  public:
   static int64_t Floats(const AttentionNode& a) {
@@ -94,7 +94,7 @@ class BlockAttention {
     return WholeVectors(a.value_size) + kVector;
   }
 
-  // As equal parts of all keys as can be.
+  // Splits all keys as evenly as possible.
   static int64_t KeysOfBlock(int64_t keys) {
     const int64_t blocks = (keys + kBlockKeys - 1) / kBlockKeys;
     const int64_t even = blocks > 0 ? (keys + blocks - 1) / blocks : 1;
@@ -103,7 +103,7 @@ class BlockAttention {
 
   void Locate(int64_t block) {
     const int64_t strip = block / strips_.blocks;
-    const int64_t strips = a_.heads / strips_.heads;  // of a sample
+    const int64_t strips = a_.heads / strips_.heads;  // in a sample
     sample_ = strip / strips;
     first_head_ = strip % strips * strips_.heads;
     first_ = block % strips_.blocks * kBlockQueries;
@@ -111,7 +111,7 @@ class BlockAttention {
     lanes_ = WholeVectors(count_);
   }
 
-  // Of a joined strip, all see all keys.
+  // In a joined strip, all queries see all keys.
   QueryBlock Queries() const {
     QueryBlock b(a_, first_, count_);
     if (strips_.joined) {
@@ -131,8 +131,8 @@ class BlockAttention {
     return VectorsOf(tensors_.v, a_.v, sample_, first_head_ / a_.group());
   }
 
-  // Head by head, as [size, queries]: what stands behind a head's queries is
-  // overwritten by the next one's.
+  // Head by head, as [size, queries]. The next head overwrites the padding
+  // after a head's queries.
   void LoadQueries() const {
     for (int64_t i = 0; i < count_;) {
       const int64_t query = QueryOf(first_ + i);
@@ -146,7 +146,7 @@ class BlockAttention {
     }
   }
 
-  // As in a step of a decoder. Whole vectors of queries would be padding.
+  // As in a decoder's step. Whole vectors of queries would be mostly padding.
   bool IsFew() const { return count_ <= kFewQueries; }
 
   void ScoreAll(int64_t first, int64_t keys) const {
@@ -173,7 +173,7 @@ class BlockAttention {
     }
   }
 
-  // Of keys [first, first + keys).
+  // For keys [first, first + keys).
   void Score(int64_t first, int64_t keys) const {
     IsFew() ? ScoreEach(first, keys) : ScoreAll(first, keys);
     if (a_.softcap > 0) {
@@ -207,11 +207,11 @@ class BlockAttention {
     }
   }
 
-  // Of 16 queries from row i on, and `keys` keys from `first` + j on.
+  // For 16 queries from row i on, and `keys` keys from `first` + j on.
   void AddMaskTo(int64_t i, int64_t first, int64_t j, int64_t keys) const {
     const int64_t count = std::min(kVector, count_ - i);
     const float* rows[kVector];
-    float repeated[kVector][kVector];  // of a mask that all keys share
+    float repeated[kVector][kVector];  // a mask that is the same for all keys
     for (int64_t r = 0; r < count; ++r) {
       rows[r] = MaskOf(first_ + i + r, first + j);
       if (a_.mask.key != 0) continue;
@@ -222,7 +222,7 @@ class BlockAttention {
                                keys, scores_ + j * kQueryLine + i);
   }
 
-  // Scores become powers, and what is there already is rescaled.
+  // Turns scores into powers and rescales the existing sums.
   void Soften(int64_t keys, bool first) const {
     const ScoreBlock block = {scores_, keys, lanes_, tops_, totals_, factors_};
     RunByWidth<RunningSoftmax<Vector>, RunningSoftmax<HalfVector>>(block);
@@ -245,8 +245,8 @@ class BlockAttention {
               .part = part});
   }
 
-  // The block on the diagonal: a query sees the keys up to its own. The others
-  // must not change its result, even where they hold NaN.
+  // The block on the diagonal: a query sees the keys up to its own. Other keys
+  // must not change its result, even if they are NaN.
   void AddSquare(const QueryBlock& b) const {
     Score(b.square, b.side);
     for (int64_t j = 1; j < b.side; ++j) {
@@ -260,7 +260,7 @@ class BlockAttention {
               BlockProduct::Part::kWhole, adds);
   }
 
-  // A query that saw nothing has a sum of 0, and 0 times infinity is NaN.
+  // A query that sees no key has a sum of 0, and 0 times infinity is NaN.
   void StoreResults() const {
     for (int64_t i = 0; i < count_; ++i) {
       const int64_t row = first_ + i;
@@ -286,7 +286,7 @@ class BlockAttention {
   float* tops_;
   float* totals_;
   float* factors_;
-  // The block's.
+  // The current block.
   int64_t sample_ = 0;
   int64_t first_head_ = 0;
   int64_t first_ = 0;  // its first row in the strip
@@ -307,13 +307,13 @@ class AttentionKernel : public BoundKernel {
         static_cast<const float*>(args.operands[2]),
         a_.has_mask ? static_cast<const float*>(args.operands[kMask]) : nullptr,
         static_cast<float*>(args.results[0])};
-    RunShares(threads_, strips_.count,
-              [&](int thread, int64_t begin, int64_t end) {
-                BlockAttention attention(
-                    a_, strips_, tensors,
-                    workspace + thread * BlockAttention::Floats(a_));
-                for (int64_t i = begin; i < end; ++i) attention.Run(i);
-              });
+    ParallelForRanges(threads_, strips_.count,
+                      [&](int thread, int64_t begin, int64_t end) {
+                        BlockAttention attention(
+                            a_, strips_, tensors,
+                            workspace + thread * BlockAttention::Floats(a_));
+                        for (int64_t i = begin; i < end; ++i) attention.Run(i);
+                      });
     return absl::OkStatus();
   }
 

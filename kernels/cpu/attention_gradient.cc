@@ -1,8 +1,8 @@
-// The gradient of f32 attention, row-major. A head's queries pass in blocks,
-// with the keys that they see and no others: scores are computed again, and
-// stay in a core's caches, as in FlashAttention (Dao et al. 2022), except that
-// a block has a line of all keys at a time. Heads that share keys are computed
-// by one thread; sums are as in block_product.h and softmax_line.h.
+// The gradient of f32 attention, row-major. Processes a head's queries in
+// blocks, with only the keys that they see. As in FlashAttention (Dao et al.
+// 2022), scores are recomputed and stay in a core's caches; unlike there, a
+// block has a line of all keys at a time. One thread computes all heads that
+// share keys. Sums are as in block_product.h and softmax_line.h.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "graph/op_def.h"
 #include "kernels/cpu/attention_rows.h"
 #include "kernels/cpu/softmax_line.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/vector/vector_code.h"
 
@@ -24,7 +24,7 @@ constexpr int kMask = 4;
 using Read = HeadVectors<const float>;
 using Write = HeadVectors<float>;
 
-// Lanes of a line's last vector behind `count` elements become `value`.
+// Sets the lanes of a line's last vector after `count` elements to `value`.
 [[gnu::always_inline]] inline void FillUp(float* line, int64_t count,
                                           float value) {
   if (count % kVector == 0) return;
@@ -35,8 +35,8 @@ using Write = HeadVectors<float>;
   Store(v, last);
 }
 
-// Scores of the keys that a query sees become shares; its last vector's other
-// shares are 0.
+// Turns the scores of the keys that a query sees into probabilities; the
+// padding of its last vector becomes 0.
 template <typename Part>
 struct SharesLine {
   [[gnu::always_inline]] static inline void Run(float* line, int64_t count) {
@@ -67,7 +67,7 @@ struct ScoreGradientLine {
   }
 };
 
-// Times the slope of a softcap: 1 - tanh^2.
+// Times the derivative of a softcap: 1 - tanh^2.
 struct SoftcapGradientLine {
   [[gnu::always_inline]] static inline void Run(const float* tanhs, float* ds,
                                                 int64_t count) {
@@ -81,13 +81,13 @@ struct SoftcapGradientLine {
   }
 };
 
-// Floats of a line of scores: one vector more than whole ones, so that lines do
-// not all begin in the same sets of a cache.
+// Floats in a line of scores: one vector more than needed, so that lines do not
+// all map to the same sets of a cache.
 int64_t LineOf(const AttentionNode& a) {
   return WholeVectors(a.keys) + kVector;
 }
 
-// One head's operands and results; `mask` is that of the head's first query.
+// One head's operands and results; `mask` belongs to the head's first query.
 struct HeadTensors {
   Read q, k, v, dy;
   const float* mask;
@@ -135,8 +135,8 @@ class HeadGradient {
     return a_.Seen(b.first + i);
   }
 
-  // result = vectors times what Transpose made, for all keys in sight. Scores
-  // of keys that a query does not see are not used.
+  // result = vectors times the matrix of Transpose, for all visible keys.
+  // Scores of invisible keys are not used.
   void MultiplyByAll(const QueryBlock& b, Read vectors, int64_t size,
                      const float* transposed, float* result) const {
     Multiply({.left = {vectors[b.first], vectors.step, 1},
@@ -256,19 +256,20 @@ class AttentionGradientKernel : public BoundKernel {
 
   absl::Status Launch(const LaunchArgs& args) override {
     float* const workspace = static_cast<float*>(args.workspace);
-    RunShares(threads_, a_.samples * a_.kv_heads,
-              [&](int thread, int64_t begin, int64_t end) {
-                const HeadGradient gradient(
-                    a_, workspace + thread * HeadGradient::Floats(a_));
-                for (int64_t i = begin; i < end; ++i) {
-                  Compute(gradient, i / a_.kv_heads, i % a_.kv_heads, args);
-                }
-              });
+    ParallelForRanges(threads_, a_.samples * a_.kv_heads,
+                      [&](int thread, int64_t begin, int64_t end) {
+                        const HeadGradient gradient(
+                            a_, workspace + thread * HeadGradient::Floats(a_));
+                        for (int64_t i = begin; i < end; ++i) {
+                          Compute(gradient, i / a_.kv_heads, i % a_.kv_heads,
+                                  args);
+                        }
+                      });
     return absl::OkStatus();
   }
 
  private:
-  // All heads that share one of keys.
+  // All heads that share keys.
   void Compute(const HeadGradient& gradient, int64_t sample, int64_t kv,
                const LaunchArgs& args) const {
     for (int64_t h = kv * a_.group(); h < (kv + 1) * a_.group(); ++h) {

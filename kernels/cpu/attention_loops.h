@@ -1,5 +1,5 @@
-// Loops of attention over scores that stand as [key, query]: the running
-// softmax, masks, and rows of results.
+// Loops of attention over scores stored as [key, query]: the running softmax,
+// masks, and rows of results.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ATTENTION_LOOPS_H_
@@ -15,17 +15,17 @@
 
 namespace partita {
 
-// Floats of a line of queries. One vector more than a block has, so that lines
-// do not all begin in the same sets of a cache.
+// Floats in a line of queries: one vector more than a block, so that lines do
+// not all map to the same sets of a cache.
 inline constexpr int64_t kQueryLine = kBlockQueries + kVector;
 
 // Scores of a block, [keys, queries], which become powers; and for each query
-// the greatest score so far, the sum of powers, and what earlier ones have to
-// be multiplied by.
+// the largest score so far, the sum of powers, and the factor for the sums of
+// previous blocks.
 struct ScoreBlock {
   float* scores;
   int64_t keys;
-  int64_t lanes;  // queries in whole vectors
+  int64_t lanes;  // queries, rounded up to whole vectors
   float* tops;
   float* totals;
   float* factors;
@@ -72,8 +72,7 @@ struct RunningSoftmax {
     sum.StoreTo(totals);
   }
 
-  // A query that has seen nothing yet would have minus infinity subtracted from
-  // itself.
+  // A query that has seen no key would subtract minus infinity from itself.
   [[gnu::always_inline]] static inline void BoundFromBelow(Sixteen& top) {
     BoundPart(top.low);
     if constexpr (kIsHalf<Part>) BoundPart(top.high);
@@ -160,7 +159,7 @@ struct ScoreOneQuery {
   }
 };
 
-// scores[j][i] += mask[i][j], of 16 queries and as many keys.
+// scores[j][i] += mask[i][j], for 16 queries and as many keys.
 struct AddMaskTile {
   [[gnu::always_inline]] static inline void Run(const float* const* rows,
                                                 int64_t count, int64_t keys,
@@ -177,7 +176,7 @@ struct AddMaskTile {
   }
 };
 
-// A value to a line of queries.
+// Adds a value to a line of queries.
 struct AddToLine {
   [[gnu::always_inline]] static inline void Run(float* line, int64_t count,
                                                 float value) {

@@ -1,4 +1,4 @@
-// What the kernels of attention and its gradient share: vectors of a head as
+// Shared by the kernels of attention and its gradient: vectors of a head as
 // rows, blocks of queries, and the loops over both.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -11,21 +11,22 @@
 
 #include "graph/op_view.h"
 #include "graph/ops/attention_dims.h"
+#include "graph/round_up.h"
 #include "kernels/cpu/gate_functions.h"
 #include "kernels/kernel.h"
 #include "kernels/vector/float_vector.h"
 
 namespace partita {
 
-// Queries of a block: their scores against some keys stay in a core's second
-// cache.
+// Queries of a block. Their scores with a block of keys fit into a core's
+// second-level cache.
 inline constexpr int64_t kBlockQueries = 64;
 
 [[gnu::always_inline]] inline int64_t WholeVectors(int64_t count) {
-  return (count + kVector - 1) / kVector * kVector;
+  return RoundUp(count, kVector);
 }
 
-// Vectors of one head, one for each position.
+// The vectors of one head, one for each position.
 template <typename Float>
 struct HeadVectors {
   Float* first;
@@ -34,7 +35,7 @@ struct HeadVectors {
   Float* operator[](int64_t position) const { return first + position * step; }
 };
 
-// Those of any head of a tensor.
+// The vectors of any head of a tensor.
 template <typename Float>
 HeadVectors<Float> VectorsOf(Float* tensor, const AttentionStrides& strides,
                              int64_t sample, int64_t head) {
@@ -42,7 +43,7 @@ HeadVectors<Float> VectorsOf(Float* tensor, const AttentionStrides& strides,
           strides.position};
 }
 
-// A node's extents and attributes, as its kernels ask for them.
+// A node's extents and attributes, in the form that its kernels need.
 struct AttentionNode : AttentionDims {
   AttentionNode(const OpView& node, int mask_operand)
       : AttentionDims(node),
@@ -56,7 +57,7 @@ struct AttentionNode : AttentionDims {
         softcap(static_cast<float>(node.attr_float("softcap"))),
         zero_blind(node.attr_bool("zero_blind")) {}
 
-  // What products are multiplied by first: their softcap is 1 then.
+  // The first factor of the products; it makes the softcap 1.
   float FirstScale() const { return softcap > 0 ? scale / softcap : scale; }
 
   AttentionStrides q, k, v, y;
@@ -67,8 +68,8 @@ struct AttentionNode : AttentionDims {
   bool zero_blind;
 };
 
-// Queries [first, first + count) of one head. Where causal, keys from `square`
-// on are seen by some of them only: the key at square + j by those from j on.
+// Queries [first, first + count) of one head. In causal attention only some of
+// them see keys from `square` on: query j and later ones see key square + j.
 struct QueryBlock {
   QueryBlock(const AttentionDims& d, int64_t first, int64_t count)
       : first(first),
@@ -76,17 +77,17 @@ struct QueryBlock {
         square(d.causal ? std::min(first + d.past, d.keys) : d.keys),
         side(std::min(d.keys - square, count)) {}
 
-  // Keys that some query sees.
+  // Keys that at least one query sees.
   int64_t seen() const { return square + side; }
 
   int64_t first;
   int64_t count;
   int64_t square;  // keys that all see
-  int64_t side;    // of the square: 0 if all see the same
+  int64_t side;    // size of the square; 0 if all queries see the same keys
 };
 
-// to[d][j] = scale from[j][d], of `count` vectors of `size` floats, in lines of
-// `line`; zeros behind the last j fill its vector.
+// to[d][j] = scale from[j][d], for `count` vectors of `size` floats, in lines
+// of `line` floats; zeros after the last j fill its vector.
 struct ScaledTranspose {
   [[gnu::always_inline]] static inline void Run(HeadVectors<const float> from,
                                                 int64_t count, int64_t size,
@@ -112,7 +113,7 @@ struct ScaledTranspose {
   }
 };
 
-// cap tanh(x), of whole vectors. `shares`, if it is not null, keeps tanh(x).
+// cap tanh(x), for whole vectors. If `shares` is not null, it receives tanh(x).
 struct SoftcapLine {
   [[gnu::always_inline]] static inline void Run(float* line, float* shares,
                                                 int64_t count, float cap) {
@@ -127,7 +128,7 @@ struct SoftcapLine {
   }
 };
 
-// The kernel of an attention_gradient, and the bytes that a thread of it needs.
+// The kernel of an attention_gradient, and its scratch bytes for each thread.
 std::unique_ptr<BoundKernel> BindAttentionGradient(const OpView& node,
                                                    int threads);
 int64_t AttentionGradientWorkspace(const OpView& node, int threads);

@@ -1,5 +1,5 @@
-// Attention and its gradient against eval: heads of every size, more queries
-// than a block has, and numbers that are none.
+// Compares attention and its gradient with eval: heads of every size, more
+// queries than a block, and values that are not finite.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -70,8 +70,8 @@ TEST(CpuAttention, SizesThatFillVectorsAndBlocksAndOthers) {
   }
 }
 
-// Groups of heads, alone and in joined strips, more keys than queries and
-// fewer, and values of another size.
+// Groups of heads, alone and in joined strips; more keys than queries and
+// fewer; values of another size.
 TEST(CpuAttention, GroupsAndKeysOfAnotherNumber) {
   for (const Extents& e :
        {Extents{2, 6, 2, 1, 130, 16, 16}, Extents{1, 8, 1, 5, 7, 20, 12},
@@ -108,7 +108,7 @@ TEST(CpuAttention, MasksOfEveryExtentAndSoftcaps) {
   }
 }
 
-// The first query sees no key, the second not the first block of them.
+// The first query sees no key, the second none of the first block.
 TEST(CpuAttention, QueriesThatSeeNothing) {
   const Extents e = {1, 2, 2, 20, 140, 16, 16};
   HostTensor mask(F32({20, 140}));
@@ -130,7 +130,7 @@ TEST(CpuAttention, QueriesThatSeeNothing) {
   }
 }
 
-// Of the last position's key and value, which only the last query sees.
+// Only the last query sees the last position's key and value.
 TEST(CpuAttention, WhatAPositionDoesNotSeeDoesNotReachIt) {
   const Extents e = Square(1, 70, 1, 16);
   for (double special : {std::numeric_limits<double>::quiet_NaN(),

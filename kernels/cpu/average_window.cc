@@ -1,4 +1,4 @@
-// Attributes, with what is left out filled in.
+// Attributes with their defaults filled in.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/average_window.h"

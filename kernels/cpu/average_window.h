@@ -1,4 +1,4 @@
-// The windows of average pools and their gradients, as oneDNN has them.
+// The windows of average pools and their gradients, in oneDNN's terms.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_AVERAGE_WINDOW_H_
@@ -16,15 +16,15 @@ struct AverageWindow {
   dnnl::memory::dims kernel, strides, dilates, before, after;
 };
 
-// Of an avg_pool or avg_pool_gradient over images of so many spatial
-// dimensions.
+// The window of an avg_pool or avg_pool_gradient over images with this many
+// spatial dimensions.
 AverageWindow WindowOf(const OpView& node, size_t spatial);
 
-// The same of images in that order.
+// The same with the image's dimensions in that order.
 AverageWindow InOrder(const SpatialOrder& order, AverageWindow window);
 
-// A window that counts positions past the padding would need oneDNN to know
-// the end of the padded image.
+// True if the window counts positions after the padding, for which oneDNN would
+// have to know the end of the padded image.
 bool CountsPastTheEnd(const OpView& node);
 
 }  // namespace partita

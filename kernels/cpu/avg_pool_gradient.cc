@@ -30,7 +30,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const auto result = DescOf(order.Of({dx.dtype, dx.dims, *wish.results[0]}));
   if (!given || !result) return NotOffered("a layout without descriptor");
   const AverageWindow w = InOrder(order, WindowOf(node, spatial));
-  // The pool whose gradient it is.
+  // The forward pool of this gradient.
   const dnnl::pooling_v2_forward::primitive_desc pool(
       dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_training, w.kind,
                                      *result, *given, w.strides, w.kernel,

@@ -1,6 +1,6 @@
 // onednn.binary: sums, differences, products and quotients of two operands;
-// equal shapes in any layout, broadcasts row-major or per channel. Not maxima
-// and minima: oneDNN's lose a NaN of the first operand.
+// equal shapes in any layout, broadcasts row-major or by channel. Not maxima
+// and minima, since oneDNN loses a NaN of the first operand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>
@@ -35,7 +35,7 @@ const Function* FunctionOf(const OpDef& op) {
   return nullptr;
 }
 
-// Which node operand is as large as the result, and which is broadcast to it.
+// Which node operand is as large as the result, and which one is broadcast.
 struct Operands {
   int whole;
   int other;
@@ -69,7 +69,7 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
   return wishes;
 }
 
-// The result as (before, kept, after), where the operand has only `kept`.
+// The result as (before, kept, after), if the operand has only `kept`.
 std::optional<Shape> MiddleView(const Shape& dims, const Shape& broadcast) {
   const std::optional<Shape> padded =
       PaddedToRank(broadcast, static_cast<int>(dims.size()));
@@ -84,7 +84,8 @@ std::optional<Shape> MiddleView(const Shape& dims, const Shape& broadcast) {
     if (kept && part == 2) return std::nullopt;
     view[part] *= dims[i];
   }
-  // Of one value the result is all behind it: oneDNN's loop is over the last.
+  // For an operand of one value the whole result is `after`: oneDNN's loop is
+  // over the last dimension.
   if (part == 0) std::swap(view[0], view[2]);
   return view;
 }
@@ -93,7 +94,7 @@ struct Descs {
   dnnl::memory::desc whole, other;
 };
 
-// Two equal shapes are lists of elements, padding included where it stays zero.
+// Two equal shapes are lists of elements, including padding if it stays zero.
 std::optional<Descs> DescsOf(const OpView& node, const Operands& operands,
                              const Layout& layout) {
   TensorType type = node.result_type(0);
@@ -117,7 +118,7 @@ std::optional<Descs> DescsOf(const OpView& node, const Operands& operands,
   const auto whole = DescOf(type);
   if (!extents.has_value() || !whole.has_value()) return std::nullopt;
   // One value per channel has the same bytes in the image's layout, which
-  // oneDNN's fast loops ask for, unless the channels are padded.
+  // oneDNN's fast loops require, unless the channels are padded.
   TensorType line = type;
   line.dims = *extents;
   const bool per_channel = line.num_elements() == line.dims[1];

@@ -1,4 +1,4 @@
-// onednn.conv and onednn.conv_transpose against eval.
+// Compares onednn.conv and onednn.conv_transpose with eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/match.h"
@@ -19,8 +19,8 @@ const Shape kScalar;
 
 TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
 
-// Below AVX2 oneDNN may have nothing but gemm for a fused node, which is then
-// computed in parts.
+// Below AVX2 oneDNN may have only gemm for a fused node, which is then computed
+// op by op.
 bool MayBeInParts(const OpView& node) {
   return node.is(kFused) && dnnl::get_effective_cpu_isa() < dnnl::cpu_isa::avx2;
 }
@@ -94,7 +94,7 @@ std::string Offered(const OneNode& one) {
   return absl::StrJoin(ExpectRight(one), "\n");
 }
 
-// oneDNN gives the only channel the stride of the positions.
+// oneDNN gives a single channel the stride of the positions.
 TEST(OnednnConv, OneChannelIsReadRowMajorAndBlocksAreWritten) {
   const std::string all =
       Offered(OneNode(kConv, {F32({2, 1, 14, 14}), F32({10, 1, 5, 5})}));
@@ -103,7 +103,8 @@ TEST(OnednnConv, OneChannelIsReadRowMajorAndBlocksAreWritten) {
       << all;
 }
 
-// Windows that reach far beyond the image, along its last dimension and others.
+// Windows that reach far outside the image, along its last dimension and
+// others.
 TEST(OnednnConv, WidePaddingIsWrittenOut) {
   for (int64_t channels : {8, 19}) {
     const std::string all = Offered(OneNode(
@@ -143,7 +144,7 @@ TEST(OnednnConvWeightGradient, WholeBlocksStayOrAreReordered) {
   EXPECT_TRUE(absl::StrContains(all, "b) -> (-)")) << all;
 }
 
-// Its own padding is no part of the result.
+// oneDNN's padding is not part of the result.
 TEST(OnednnConvWeightGradient, ChannelsThatFillNoBlockAreReordered) {
   const std::string all =
       Offered(WeightGradient({3, 10, 12, 12}, {3, 20, 8, 8}, 5));
@@ -157,7 +158,7 @@ TEST(OnednnConvWeightGradient, OneChannelAndGroups) {
   ExpectRight(WeightGradient({2, 16, 9, 9}, {2, 16, 7, 7}, 3, 16));
 }
 
-// With channels last a kernel of oneDNN's wrote beyond its scratchpad.
+// With channels last, a oneDNN kernel writes beyond its scratchpad.
 TEST(OnednnConvWeightGradient, StridesOverFewerChannelsThanABlock) {
   for (int64_t channels : {1, 2, 3, 4, 6, 7, 8, 12, 15}) {
     const std::string all = Offered(
@@ -240,7 +241,7 @@ TEST(OnednnConv, AGateOverTheChannelsAndAScalarAreFused) {
   ExpectRight(OneNode(std::move(pool), std::move(body)));
 }
 
-// With channels last oneDNN's gemm goes plane by plane, and takes other
+// With channels last, oneDNN's gemm goes plane by plane and reads other
 // channels' values.
 TEST(OnednnConv, AGateOverTheChannelsOfVolumes) {
   for (int64_t channels : {16, 33}) {
@@ -255,7 +256,7 @@ TEST(OnednnConv, AGateOverTheChannelsOfVolumes) {
   }
 }
 
-// With SSE 4.1 and channels last a kernel of oneDNN's crashed.
+// With SSE 4.1 and channels last, a oneDNN kernel crashes.
 TEST(OnednnConv, DepthwiseWithASumOfChannelsThatFillNoVector) {
   for (int64_t channels : {3, 6, 15, 19}) {
     auto pool = std::make_unique<LiteralPool>();
@@ -271,7 +272,7 @@ TEST(OnednnConv, DepthwiseWithASumOfChannelsThatFillNoVector) {
   }
 }
 
-// Operands as large as the result, beyond the first that is added.
+// Operands as large as the result, in addition to the first one that is added.
 TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
   for (int64_t channels : {16, 19}) {
     auto pool = std::make_unique<LiteralPool>();
@@ -290,9 +291,9 @@ TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
   }
 }
 
-// Operands that differ from pixel to pixel or from image to image, but not from
-// channel to channel as well. Below AVX-512 only gemm reads most of them, one
-// element at a time, which fused nodes are not given.
+// Operands that vary by pixel or by image, but not by channel as well. Below
+// AVX-512 only gemm reads most of them, one element at a time; fused nodes do
+// not use it.
 TEST(OnednnConv, OperandsOfEveryBroadcastAreReadRight) {
   for (int64_t channels : {16, 19}) {
     for (const Shape& dims :
@@ -363,8 +364,8 @@ TEST(OnednnConv, TheLibrarysDefaultPrecisionDoesNotMatter) {
 
 TensorType BF16(Shape dims) { return {DType::kBF16, std::move(dims), {}}; }
 
-// Within a unit in the last place of the largest result. Without AVX-512 none
-// is offered.
+// Within a unit in the last place of the largest result. Without AVX-512 no
+// kernel is offered.
 void ExpectBf16Right(const OneNode& one) {
   const CheckReport report = CheckKernels(
       one.node(), OnednnCatalog(), OnednnLibrary(), {.tolerance = 0.008});

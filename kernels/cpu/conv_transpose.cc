@@ -1,4 +1,4 @@
-// onednn.conv_transpose: deconvolution, as oneDNN calls it.
+// onednn.conv_transpose: oneDNN's deconvolution.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/op_list.h"

@@ -1,11 +1,11 @@
-// onednn.conv_weight_gradient: what oneDNN calls a convolution backward by its
-// weights.
+// onednn.conv_weight_gradient: oneDNN's convolution backward by weights.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
+#include "graph/round_up.h"
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
@@ -24,9 +24,9 @@ bool Accepts(const OpView& node) {
   return rank >= 3 && rank <= 5;
 }
 
-// All as oneDNN likes it; or with weights that the optimizer reads row-major,
-// and the images as oneDNN likes them, with channels last, which takes the
-// least time where they are few, or in whole blocks, whatever the channels.
+// All in the layouts that oneDNN prefers. Or weights row-major for the
+// optimizer, and images as oneDNN prefers them, or with channels last, which is
+// fastest for few channels, or in whole blocks for any number of channels.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   std::vector<LayoutWish> wishes = {AnyWish(node), AnyWish(node)};
   for (LayoutWish& images : ImageWishes(node)) {
@@ -36,8 +36,8 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
   return wishes;
 }
 
-// oneDNN asks for the forward convolution that the gradient belongs to, also
-// where it looks for the next implementation.
+// oneDNN needs the forward convolution of the gradient, also when it looks for
+// the next implementation.
 dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
                                              const memory::desc& weights,
                                              const memory::desc& result,
@@ -57,14 +57,14 @@ dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
       attributes, CpuEngine(), forward, /*allow_empty=*/true));
 }
 
-// The type with all the channels that its blocks have room for. Those that only
-// fill up a block are zeros; with them oneDNN takes the operand for one of
-// whole blocks, for which alone it has its fastest gradients.
+// The type with all channels that its blocks have room for. Channels that only
+// fill a block are zeros. With them oneDNN sees an operand of whole blocks,
+// which its fastest gradients require.
 TensorType InWholeBlocks(TensorType type, const std::optional<Layout>& layout) {
   if (!layout.has_value() || layout->blocks.size() != 1) return type;
   const Layout::Block& block = layout->blocks[0];
   int64_t& extent = type.dims[block.dim];
-  extent = (extent + block.size - 1) / block.size * block.size;
+  extent = RoundUp(extent, block.size);
   return type;
 }
 
@@ -73,7 +73,7 @@ bool HasPadding(const TensorType& type, const Layout& layout) {
   return stored.num_stored_elements() != type.num_elements();
 }
 
-// Extents of 1 come first where no layout that is asked for forbids it.
+// Extents of 1 come first unless a requested layout forbids it.
 SpatialOrder OrderOf(const OpView& node, const LayoutWish& wish) {
   const int spatial = node.result_type(0).rank() - 2;
   const SpatialOrder order(
@@ -104,8 +104,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const auto result = WishedDesc(dy, wish.operands[1]);
   if (!source || !result) return NotOffered("a layout without descriptor");
   OnednnRecipe recipe;
-  // The gradient as oneDNN likes it: it is small beside the operands, so that
-  // its reorder costs little.
+  // The gradient is in oneDNN's layout: it is small compared with the operands,
+  // so its reorder is cheap.
   recipe.primitive =
       WeightGradientPrimitive(*source, *weights.Desc(std::nullopt), *result,
                               WindowOf(node, x.rank() - 2, order));

@@ -1,4 +1,4 @@
-// Describing convolutions, 1-D, 2-D and 3-D, grouped too, and their transposes.
+// Describes convolutions, 1-D, 2-D and 3-D, grouped too, and their transposes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/convolution.h"
@@ -39,10 +39,10 @@ bool IsConvolution(const OpView& node, const OpDef& op) {
 
 namespace {
 
-// The layout of weights that the transform makes into those of `packed`: 4x4
-// taps outermost, then as here. None if `packed` is not of F(2x2, 3x3), in
-// which oneDNN keeps oc2_block blocks of output channels together, or has
-// padding.
+// The layout of weights from which the transform makes those of `packed`: 4x4
+// taps outermost, then as in `packed`. Nullopt if `packed` is not of F(2x2,
+// 3x3), in which oneDNN keeps blocks of oc2_block output channels together, or
+// has padding.
 std::optional<Layout> WinogradLayout(const memory::desc& packed,
                                      const TensorType& type) {
   if (packed.data.format_kind != dnnl_format_kind_wino) return std::nullopt;
@@ -68,7 +68,7 @@ int TileOf(ConvolutionMethod method) {
                                                 : 0;
 }
 
-// Only in training does oneDNN transform the weights of 4x4 tiles itself.
+// oneDNN transforms the weights of 4x4 tiles itself only in training.
 dnnl::prop_kind PropKind(ConvolutionMethod method) {
   return method == ConvolutionMethod::kTiles4
              ? dnnl::prop_kind::forward_training
@@ -100,9 +100,9 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
       attributes, CpuEngine(), /*allow_empty=*/true);
 }
 
-// oneDNN 2.6.3 multiplies by gemm where it has nothing else for channels last,
-// and then takes every operand of a post-op for one value per channel; and of
-// volumes, where it goes plane by plane, for other channels' values.
+// With channels last, oneDNN 2.6.3 uses gemm if it has nothing else. It then
+// treats every operand of a post-op as one value per channel; for volumes,
+// where it goes plane by plane, it reads other channels' values.
 bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
                        const OnednnRecipe& recipe) {
   if (!absl::StrContains(ImplementationName(recipe.primitive), "gemm") ||
@@ -119,8 +119,8 @@ bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
   return true;
 }
 
-// Row-major for all that is not source, weights or result: bias and broadcast
-// operands; a summed operand lies as the result does.
+// Row-major for everything except source, weights and result: bias and
+// broadcast operands. A summed operand has the result's layout.
 void FillLayouts(const OpView& node, const PostOps& post,
                  OnednnRecipe& recipe) {
   recipe.operands.resize(node.num_operands());
@@ -134,7 +134,7 @@ void FillLayouts(const OpView& node, const PostOps& post,
   }
 }
 
-// Extents of 1 come first where no layout that is asked for forbids it.
+// Extents of 1 come first unless a requested layout forbids it.
 SpatialOrder OrderOf(const OpView& node, const FusedChain& chain,
                      const LayoutWish& wish) {
   const int x = chain.root_operands[0];
@@ -181,7 +181,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   target.result_layout = wish.results[0];
   target.allow_read_again = true;
   PARTITA_ASSIGN_OR_RETURN(PostOps post, MakePostOps(node, chain, target));
-  // oneDNN 2.6.3 computes them behind all of the convolution, one element at a
+  // oneDNN 2.6.3 computes them after the whole convolution, one element at a
   // time in a second buffer of the result's size.
   if (transposed && post.ops.len() > 0) {
     return NotOffered("a transposed convolution with post-ops");
@@ -189,7 +189,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   if (has_bias) post.bias_operand = chain.root_operands[2];
 
   ConvolutionWindow window = WindowOf(op, rank - 2, order);
-  TensorType read = x;  // by the primitive
+  TensorType read = x;  // read by the primitive
   const int64_t before = window.before.back();
   if (method == ConvolutionMethod::kPadded) {
     read.dims.back() += before + window.after.back();
@@ -233,8 +233,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   }
   TensorType stored = y;
   stored.layout = *result_layout;
-  // Below AVX-512, in transposed ones and in tiles, oneDNN multiplies padded
-  // channels by zero weights, which keeps a NaN.
+  // Below AVX-512, in transposed convolutions and in tiles, oneDNN multiplies
+  // padded channels by zero weights, which keeps a NaN.
   if ((transposed || VectorChannels() < 16 || TileOf(method) > 0) &&
       stored.num_stored_elements() != y.num_elements()) {
     return NotOffered("padding that a NaN would not leave zero");

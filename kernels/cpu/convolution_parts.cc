@@ -1,4 +1,4 @@
-// Windows and weights, in a graph's terms and in oneDNN's.
+// Windows and weights, in the graph's terms and in oneDNN's.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/convolution_parts.h"

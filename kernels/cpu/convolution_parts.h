@@ -1,4 +1,4 @@
-// What convolutions, their transposes and their gradients are made of.
+// Shared by convolutions, their transposes and their gradients.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_CONVOLUTION_PARTS_H_
@@ -20,11 +20,11 @@ struct ConvolutionWindow {
   dnnl::memory::dims strides, dilates, before, after;
 };
 
-// The op's attributes, with what is left out filled in.
+// The op's attributes with their defaults filled in.
 ConvolutionWindow WindowOf(const OpView& op, int spatial,
                            const SpatialOrder& order);
 
-// The weights as oneDNN sees them, between a graph's layout and a descriptor.
+// Converts weights between the graph's layout and oneDNN's descriptor.
 class ConvolutionWeights {
  public:
   ConvolutionWeights(TensorType type, int64_t groups, bool transposed)

@@ -1,4 +1,4 @@
-// One family of our own kernels: what it takes, and how it is bound.
+// One family of our own kernels: which nodes it accepts, and how it binds.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_CPU_FAMILY_H_
@@ -17,27 +17,27 @@ namespace partita {
 struct CpuFamily {
   const char* kernel;    // "cpu.move"
   int version = 1;       // of its order of operations
-  double bandwidth = 0;  // share of the device's that it reaches
-  // The same of its peak, for a family that computes more than it moves.
+  double bandwidth = 0;  // share of the device's bandwidth
+  // The share of the device's peak, for a family that computes more than it
+  // moves.
   double flops = 0;
   bool exact = false;  // the same bits as eval
-  // Rounds a product and its addition once where the processor can: its bits
-  // depend on that.
+  // Uses fused multiply-add if the processor has it; the bits depend on that.
   bool fuses_products = false;
-  // Layouts, one for all operands and results that have its rank, in which the
-  // family computes the node; empty if it cannot.
+  // Layouts, each for all operands and results of its rank, in which the family
+  // computes the node; empty if it cannot.
   std::vector<std::string> (*layouts)(const OpView& node);
-  // For a node of such layouts.
+  // For a node with such layouts.
   std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
-  // Bytes that a launch needs where operand 0 has this layout; missing: none.
+  // Workspace bytes of a launch if operand 0 has this layout; null: none.
   int64_t (*workspace)(const OpView& node, const Layout& layout,
                        int threads) = nullptr;
-  // What is computed and moved, where it is not what the op says.
+  // What is computed and moved, if it differs from the op's cost.
   Cost (*cost)(const OpView& node, int threads) = nullptr;
   // Sums are Winograd's, over tiles: see docs/internals/numerics.md.
   bool has_tiles = false;
   int row_major_operand = -1;      // whatever layout the others have
-  bool in_place = false;           // result 0 may be operand 0
+  bool in_place = false;           // result 0 may overwrite operand 0
   bool results_row_major = false;  // whatever layout the operands have
 };
 

@@ -1,4 +1,4 @@
-// The catalog and library over the families of our own.
+// The catalog and library over our own families.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/cpu_kernels.h"
@@ -63,8 +63,8 @@ std::string Arithmetic(const CpuFamily& family, bool fused_products) {
       family.has_tiles ? " tiles not ieee" : "");
 }
 
-// Whether our loops fuse products on a processor like the device's, which is
-// this host's where it names no instruction set.
+// True if our loops use fused multiply-add on a processor like the device's; if
+// the device names no instruction set, on this host's.
 bool FusesProducts(const DeviceTraits& device) {
   return device.isa.empty() ? HasFusedProducts() : device.isa != "sse4";
 }
@@ -80,7 +80,7 @@ std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
   return {{.operand = 0, .result = 0}};
 }
 
-// Of what moves and what is computed, whichever takes longer.
+// The longer of moving and computing.
 double Seconds(const CpuFamily& family, const OpView& node, double bytes,
                const DeviceTraits& device) {
   const Cost cost = family.cost == nullptr ? node.op().cost(node)
@@ -118,7 +118,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   return choice;
 }
 
-// The family and whether it takes the node in the layouts that its types have.
+// The family, if it accepts the node in the layouts of its types.
 bool Takes(const CpuFamily& family, const OpView& node) {
   for (const std::string& text : family.layouts(node)) {
     bool same = true;

@@ -1,4 +1,4 @@
-// Kernels of our own for what oneDNN lacks: moving bytes, and reductions.
+// Kernels of our own for ops that oneDNN lacks: moves and reductions.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_CPU_KERNELS_H_
@@ -13,9 +13,9 @@
 namespace partita {
 
 // "cpu.move": transpose, slice, split, concat, expand, pad, tile, reshape,
-// depth_to_space, space_to_depth. "cpu.gather" and other kernels of indices.
+// depth_to_space, space_to_depth. "cpu.gather" and other kernels with indices.
 // "cpu.reduce": f32 sums, means, maxima, minima over any axes. Max pools,
-// softmax, random numbers. None depends on the number of threads.
+// softmax, random numbers. No result depends on the number of threads.
 class CpuCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,

@@ -1,4 +1,4 @@
-// Moves, gather and reductions of our own against eval.
+// Compares our own moves, gathers and reductions with eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/cpu_kernels.h"
@@ -19,7 +19,7 @@ using Ints = std::vector<int64_t>;
 TensorType Type(DType dtype, const Shape& dims) { return {dtype, dims, {}}; }
 TensorType F32(const Shape& dims) { return Type(DType::kF32, dims); }
 
-// The number of choices for one thread.
+// Returns the number of choices for one thread.
 size_t ExpectRight(const OneNode& one, const KernelCheckOptions& options = {}) {
   const CheckReport report =
       CheckKernels(one.node(), CpuCatalog(), CpuLibrary(), options);
@@ -93,7 +93,7 @@ TEST(CpuMove, PadsAndCrops) {
   }
 }
 
-// Several ways there and back, crops on either side, and corners.
+// Several reflections, crops on either side, and corners.
 TEST(CpuMove, MirrorsAndEdges) {
   const std::pair<Ints, Ints> kAmounts[] = {
       {{0, 0, 2, 3}, {0, 0, 1, 4}},   {{1, 0, 7, 0}, {0, 1, 9, 13}},
@@ -216,7 +216,7 @@ TEST(CpuGatherElements, EveryAxisAndElementSize) {
 }
 
 TEST(CpuScatterElements, ReplacesAndAdds) {
-  // Two updates name one element.
+  // Two updates of one element.
   const HostTensor indices = HostTensor::Of<int64_t>(
       {2, 3, 2}, {0, 1, -1, 1, 1, 1, -2, 0, 3, 0, 2, 2});
   for (const char* reduction : {"none", "add"}) {
@@ -235,7 +235,7 @@ TEST(CpuScatterElements, ReplacesAndAdds) {
   }
 }
 
-// What `kernel` says of `node`, which gathers numbers by `indices`.
+// The error of `kernel` for `node`, which gathers numbers by `indices`.
 std::string ErrorOfGathering(const OneNode& node, const char* kernel,
                              const HostTensor& indices) {
   const KernelBinding binding{kernel, 0, {}, ""};
@@ -304,7 +304,7 @@ TEST(CpuReduce, AnyAxes) {
   }
 }
 
-// One result is made by many tasks, and many results of few elements each.
+// Many tasks for one result, and many results of few elements each.
 TEST(CpuReduce, LongAndWide) {
   for (const OpDef* op : {&kReduceSum, &kReduceSumSquare, &kReduceMean,
                           &kReduceMax, &kReduceMin}) {
@@ -317,7 +317,7 @@ TEST(CpuReduce, LongAndWide) {
   }
 }
 
-// Lines of a few elements, more than one block of them, and lines apart.
+// Lines of a few elements, of more than one block, and strided lines.
 TEST(CpuReduce, ShortLines) {
   for (const OpDef* op : {&kReduceSum, &kReduceSumSquare, &kReduceMean,
                           &kReduceMax, &kReduceMin, &kMoments}) {
@@ -358,7 +358,7 @@ TEST(CpuReduce, OneChannelOfABlock) {
   }
 }
 
-// A single block, several, and those that lie side by side.
+// One block, several, and adjacent ones.
 TEST(CpuReduce, BlocksWithPadding) {
   for (const Shape& x : {Shape{5, 10, 9, 7}, {70, 37, 8, 9}, {6, 37, 1, 1}}) {
     for (const Ints& axes : {Ints{0, 2, 3}, Ints{2, 3}}) {
@@ -394,7 +394,7 @@ TEST(CpuMaxPool, WindowsInEveryLayout) {
                       {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}}));
 }
 
-// Planes whose windows are no multiple of a vector's lanes, padding among them.
+// Planes whose windows are not a multiple of a vector's lanes, with padding.
 TEST(CpuMaxPool, ShortLines) {
   for (int64_t extent : {2, 8, 13, 24}) {
     ExpectRight(OneNode(kMaxPool, {F32({3, 5, extent, extent})},
@@ -443,12 +443,12 @@ TEST(CpuMaxPoolGradient, WindowsInEveryLayout) {
                                           {"pads_before", Ints{1, 1, 0}}}));
   ExpectRight(MaxPoolGradientOf(
       {2, 40, 33, 31}, {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}}));
-  // Rows and channels that are dealt with in pieces.
+  // Rows and channels that are processed in chunks.
   ExpectRight(MaxPoolGradientOf({1, 1100, 3, 5}, {{"kernel", Ints{2, 2}}}));
   ExpectRight(MaxPoolGradientOf({1, 2, 2, 2201}, {{"kernel", Ints{2, 2}}}));
 }
 
-// Windows that meet no element twice: all of the plane, and with gaps.
+// Windows without overlap: all of the plane, and with gaps.
 TEST(CpuMaxPoolGradient, WindowsApart) {
   for (int64_t extent : {2, 8, 13, 24}) {
     for (int64_t stride : {2, 3}) {
@@ -476,7 +476,7 @@ TEST(CpuMaxPoolGradient, TheFirstOfEqualsAndNaN) {
   }
 }
 
-TEST(CpuRandomUniform, TheBitsAreEvalsWhereverThePieceLies) {
+TEST(CpuRandomUniform, TheBitsAreEvalsForEveryShard) {
   const HostTensor seed = HostTensor::Of<uint64_t>({}, {0x123456789abcdef0});
   const HostTensor step = HostTensor::Of<uint64_t>({}, {7});
   KernelCheckOptions options;

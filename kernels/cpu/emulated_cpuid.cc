@@ -1,5 +1,5 @@
-// The processor's trap flag, and a handler that looks for CPUID and XGETBV in
-// the code that asks; a step costs thousands of instructions.
+// Uses the processor's trap flag and a handler that recognizes CPUID and
+// XGETBV. Each step costs thousands of instructions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/emulated_cpuid.h"
@@ -29,7 +29,7 @@ struct Features {
 // SSE3, SSSE3, SSE 4.1, SSE 4.2, MOVBE, POPCNT.
 constexpr uint32_t kSse4 =
     1u << 0 | 1u << 9 | 1u << 19 | 1u << 20 | 1u << 22 | 1u << 23;
-// And FMA, XSAVE, OSXSAVE, AVX, F16C.
+// Also FMA, XSAVE, OSXSAVE, AVX, F16C.
 constexpr uint32_t kAvx =
     kSse4 | 1u << 12 | 1u << 26 | 1u << 27 | 1u << 28 | 1u << 29;
 // BMI1, AVX2, BMI2; F, DQ, CD, BW, VL.
@@ -80,8 +80,8 @@ bool HasAll(const Features& features) {
          (features.leaf7_1_eax & ~more.eax) == 0;
 }
 
-// Whose instructions are run one at a time: those that ask the processor, and
-// those that call them. What they call besides runs at full speed.
+// Which code is single-stepped: code that queries the processor and code that
+// calls it. Functions that these call run at full speed.
 enum class Code : uint8_t { kAsking, kLoader, kOther };
 
 struct CodeRange {
@@ -91,7 +91,8 @@ struct CodeRange {
 CodeRange ranges[16];
 size_t num_ranges = 0;
 
-// The program, which asks in Begin, oneDNN, and what calls initialisers.
+// The program, which queries in Begin; oneDNN; and the loader, which calls
+// initialisers.
 Code CodeOfFile(const char* name) {
   if (name[0] == '\0' || std::strstr(name, "libdnnl") != nullptr) {
     return Code::kAsking;
@@ -126,17 +127,17 @@ bool IsReturn(greg_t address) {
   return code[has_prefix] == 0xc3 || code[has_prefix] == 0xc2;
 }
 
-// Where functions that run at full speed return to: one at a time, as nothing
-// is stepped while one runs.
+// The return address of functions that run at full speed. One suffices, since
+// nothing is stepped while one runs.
 [[gnu::naked]] void Returned() { asm("int3"); }
 bool IsReturned(greg_t next) {
   const auto begin = reinterpret_cast<uintptr_t>(&Returned);
   return static_cast<uintptr_t>(next) - begin <= 8;
 }
-greg_t caller = 0;  // where the one that runs really returns to
-greg_t last = 0;    // the instruction before
+greg_t caller = 0;  // the real return address of the running function
+greg_t last = 0;    // the previous instruction
 
-// Whether a function was just called that need not be stepped: its return
+// True if a function was just called that need not be stepped; its return
 // address is on top of the stack.
 bool CallsOther(greg_t next) {
   if (last == 0 || IsReturn(last)) return false;
@@ -153,8 +154,8 @@ void RunAtFullSpeed(greg_t* registers) {
   last = 0;
 }
 
-// After each instruction: the next one, if it is one of the two, is computed
-// here and stepped over.
+// Called after each instruction. If the next one is CPUID or XGETBV, emulates
+// it and skips it.
 void OnTrap(int, siginfo_t*, void* context) {
   greg_t* const registers =
       static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
@@ -196,7 +197,7 @@ void Begin(int argc, char** argv, char**) {
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
   __writeeflags(__readeflags() | kTrapFlag);
-  __builtin_cpu_init();  // what MayUse goes by
+  __builtin_cpu_init();  // for MayUse
 }
 
 // Before the initialisers of all libraries.

@@ -1,5 +1,5 @@
-// Pools, functions of two operands, normalisation and resampling by oneDNN
-// against eval.
+// Compares oneDNN's pools, binary functions, normalisation and resampling with
+// eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/op_list.h"
@@ -53,7 +53,7 @@ TEST(OnednnPool, ExtraEndPaddingIsNeverCounted) {
   ExpectNotOffered(OneNode(kAvgPool, {F32({1, 16, 8, 8})}, window));
 }
 
-// Padding on one side, windows that overlap, and rows that none has.
+// Padding on one side, overlapping windows, and rows without a window.
 TEST(OnednnPool, GradientOfTheAverage) {
   for (int64_t channels : {1, 16, 19}) {
     Attributes window = {{"kernel", Ints{3, 2}},
@@ -124,8 +124,8 @@ TEST(OnednnBinary, EqualShapesAndBroadcasts) {
 
 TEST(OnednnBinary, AGateOverWholeBlocksOfChannelsIsFast) {
   const OneNode one(kMul, {F32({1, 32, 3, 5}), F32({1, 32, 1, 1})});
-  // Row-major, channels last and, where a vector holds a block, blocks, each
-  // with 1 and 2 threads.
+  // Row-major, channels last and, if a vector holds a block, blocks, each with
+  // 1 and 2 threads.
   const bool has_blocks = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx2;
   EXPECT_EQ(ExpectRight(one).size(), has_blocks ? 6 : 4);
   for (const KernelChoice& choice :

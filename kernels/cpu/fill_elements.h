@@ -1,4 +1,4 @@
-// One element, written again and again.
+// Fills memory with one element.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_FILL_ELEMENTS_H_
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// Writes the bytes of `element` `count` times, beginning at `to`.
+// Writes the bytes of `element` `count` times, starting at `to`.
 void FillElements(absl::Span<const std::byte> element, int64_t count,
                   std::byte* to);
 

@@ -1,4 +1,4 @@
-// Loops over what the system takes and gives at once.
+// Loops over partial sends and receives.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/framed_text.h"

@@ -1,4 +1,4 @@
-// Walking a fused body from its heavy op to its output.
+// Walks a fused body from its heavy op to its output.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/fused_chain.h"
@@ -70,7 +70,7 @@ class ChainReader {
     return body_.view(body_.value(value).uses[use].node);
   }
 
-  // The link that reads `value`, which becomes the link's result.
+  // The link that reads `value`; sets `value` to the link's result.
   std::optional<ChainLink> Next(ValueId& value) {
     const ValueView view(&body_, value);
     if (body_.is_output(value)) return std::nullopt;

@@ -1,4 +1,4 @@
-// A node read as one heavy op with a chain of elementwise ops behind it.
+// A node as one heavy op followed by a chain of elementwise ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_FUSED_CHAIN_H_
@@ -11,9 +11,9 @@
 
 namespace partita {
 
-// An elementwise op of the chain. Its operand `running` is the value that the
-// chain has computed so far; the other operand, if there is one, is an operand
-// of the node or a constant of one element.
+// An elementwise op of the chain. Its operand `running` is the value computed
+// so far; the other operand, if there is one, is an operand of the node or a
+// constant of one element.
 struct ChainLink {
   OpView op;
   int running = 0;
@@ -24,7 +24,7 @@ struct ChainLink {
   bool is_read_again = false;
 };
 
-// For a node that is not fused: the node itself and no links. For a fused one:
+// A node that is not fused is a root without links. A fused one:
 //
 //   body(x, w, b, r):  %c = conv %x, %w     root, operands {0, 1}
 //                      %d = add %c, %b      link, other operand 2
@@ -39,7 +39,7 @@ struct FusedChain {
   std::vector<ChainLink> links;
 };
 
-// None if the node is fused and its body is no such chain.
+// Nullopt if the node is fused and its body is no such chain.
 std::optional<FusedChain> ReadChain(const OpView& node);
 
 }  // namespace partita

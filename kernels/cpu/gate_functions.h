@@ -1,5 +1,5 @@
-// Functions of f32 vectors that recurrences have for gates, to a few units in
-// the last place. A NaN stays.
+// Functions of f32 vectors for the gates of recurrent networks, accurate to a
+// few units in the last place. NaN stays NaN.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_GATE_FUNCTIONS_H_
@@ -17,7 +17,7 @@ namespace partita {
       reinterpret_cast<Vector>(reinterpret_cast<BitVector>(x) | 0x80000000u);
 }
 
-// 1 / (1 + e^-x), by e^-|x|.
+// 1 / (1 + e^-x), from e^-|x|.
 [[gnu::always_inline]] inline void Sigmoid(Vector& x) {
   Vector power;
   NegatedSize(x, power);
@@ -27,8 +27,8 @@ namespace partita {
   WhereLess(x, Vector{}, negative, positive, x);
 }
 
-// By e^-2|x|, and near 0, where that would cancel, by a polynomial (that of the
-// Cephes library).
+// From e^-2|x|; near 0, where that cancels, by a polynomial (of the Cephes
+// library).
 [[gnu::always_inline]] inline void Tanh(Vector& x) {
   Vector negated;
   NegatedSize(x, negated);
@@ -64,7 +64,7 @@ enum class VectorFunction : uint8_t { kSigmoid, kTanh, kRelu };
   }
 }
 
-// Bounded by -clip and clip before, if clip is not 0.
+// The argument is bounded by -clip and clip, unless clip is 0.
 [[gnu::always_inline]] inline void ApplyClipped(VectorFunction function,
                                                 float clip, Vector& x) {
   if (clip > 0) {

@@ -1,4 +1,4 @@
-// cpu.gather: slices of one axis, chosen by integer indices.
+// cpu.gather: slices along one axis, chosen by integer indices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 
 namespace partita {
 namespace {
@@ -36,8 +36,8 @@ class GatherKernel : public BoundKernel {
     const char* from = static_cast<const char*>(args.operands[0]);
     char* to = static_cast<char*>(args.results[0]);
     const int64_t slices = lines_.outer * indices_.count();
-    const int team = slices * bytes_ < (64 << 10) ? 1 : threads_;
-    RunInTeam(team, slices, [&](int64_t slice) {
+    const int threads = slices * bytes_ < (64 << 10) ? 1 : threads_;
+    ParallelFor(threads, slices, [&](int64_t slice) {
       const int64_t outer = slice / indices_.count();
       const int64_t index = indices_.At(indices, slice % indices_.count());
       std::memcpy(to + slice * bytes_,
@@ -48,7 +48,7 @@ class GatherKernel : public BoundKernel {
   }
 
  private:
-  AxisLines lines_;  // of operand 0
+  AxisLines lines_;  // operand 0's
   IndexOperand indices_;
   int64_t bytes_;  // of a slice
   int threads_;

@@ -1,5 +1,5 @@
 // cpu.gather_elements and cpu.scatter_elements: single elements along one axis,
-// chosen by an index for each.
+// with an index for each.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 
 namespace partita {
 namespace {
@@ -19,32 +19,32 @@ int AxisOf(const OpView& node) {
   return AxisAttr(node, "axis", node.operand_type(0).rank());
 }
 
-// The indices have the extents of x but along the axis: lines of the one lie
-// beside lines of the other.
+// True if the indices have the extents of x except along the axis, so that
+// their lines correspond.
 bool HaveSameLines(const OpView& node) {
   Shape x = node.operand_type(0).dims;
   x[AxisOf(node)] = node.operand_type(1).dims[AxisOf(node)];
   return x == node.operand_type(1).dims;
 }
 
-// Where the elements that indices name lie, in x and beside the indices.
+// The elements that indices name: their positions in x and in the indices.
 class Elements {
  public:
   Elements(const OpView& node, int threads)
       : x_(node.operand_type(0).dims, AxisOf(node)),
         named_(node.operand_type(1).dims, AxisOf(node)),
         indices_(node, x_.extent, node.attr_bool("from_end")),
-        team_(indices_.count() < (8 << 10) ? 1 : threads) {}
+        threads_(indices_.count() < (8 << 10) ? 1 : threads) {}
 
   absl::Status Check(const void* indices) const {
     return indices_.Check(indices);
   }
 
-  // visit(position in x, position of the index): in the order of the indices
-  // for each line.
+  // Calls visit(position in x, position of the index) in the order of the
+  // indices of each line.
   template <typename Visit>
   void ForEach(const void* indices, Visit visit) const {
-    RunInTeam(team_, x_.outer, [&](int64_t o) {
+    ParallelFor(threads_, x_.outer, [&](int64_t o) {
       for (int64_t k = 0; k < named_.extent; ++k) {
         const int64_t first = (o * named_.extent + k) * x_.inner;
         for (int64_t i = 0; i < x_.inner; ++i) {
@@ -59,7 +59,7 @@ class Elements {
   AxisLines x_;
   AxisLines named_;
   IndexOperand indices_;
-  int team_;
+  int threads_;
 };
 
 template <typename T>
@@ -83,7 +83,7 @@ class GatherElementsKernel : public BoundKernel {
   Elements elements_;
 };
 
-// Updates replace what is there, or are added to it.
+// Updates replace the element or are added to it.
 template <typename T, bool adds>
 class ScatterElementsKernel : public BoundKernel {
  public:
@@ -113,7 +113,7 @@ class ScatterElementsKernel : public BoundKernel {
   size_t bytes_;
 };
 
-// Of values that are only moved, the size counts.
+// Values are only moved, so their size decides.
 template <template <typename> typename Kernel>
 std::unique_ptr<BoundKernel> BySize(const OpView& node, int threads) {
   switch (BitsOf(node.result_type(0).dtype)) {

@@ -1,4 +1,4 @@
-// cpu.gather_gradient: slices added up where indices say, in the order of the
+// cpu.gather_gradient: adds slices where indices say, in the order of the
 // indices.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -10,7 +10,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 
 namespace partita {
 namespace {
@@ -42,16 +42,16 @@ class GatherGradientKernel : public BoundKernel {
     const int64_t tasks = lines_.outer * blocks;
     const int64_t work =
         lines_.outer * lines_.inner * (indices_.count() + lines_.extent);
-    const int team = work < (16 << 10) ? 1 : threads_;
-    RunInTeam(team, tasks, [&](int64_t task) {
+    const int threads = work < (16 << 10) ? 1 : threads_;
+    ParallelFor(threads, tasks, [&](int64_t task) {
       AddUp(dy, indices, task / blocks, task % blocks * kColumns, dx);
     });
     return absl::OkStatus();
   }
 
  private:
-  // Of the elements of a slice, what one task adds up: no two tasks write the
-  // same.
+  // The elements of a slice that one task adds. No two tasks write the same
+  // element.
   static constexpr int64_t kColumns = 64;
 
   void AddUp(const float* dy, const void* indices, int64_t outer,
@@ -69,7 +69,7 @@ class GatherGradientKernel : public BoundKernel {
     }
   }
 
-  AxisLines lines_;  // of the result
+  AxisLines lines_;  // the result's
   IndexOperand indices_;
   int threads_;
 };

@@ -1,5 +1,5 @@
-// cpu.grid_sample: f32 images at positions of f32; what a position blends is
-// found once for all channels.
+// cpu.grid_sample: f32 images at f32 positions. The weights of a position are
+// computed once for all channels.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 #include "graph/ops/grid_sampler.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 
 namespace partita {
 namespace {
 
-// Positions whose shares are kept at a time.
+// Positions whose weights are kept at a time.
 constexpr int64_t kBlock = 256;
 
 class GridSampleKernel : public BoundKernel {
@@ -31,29 +31,31 @@ class GridSampleKernel : public BoundKernel {
             Product(absl::MakeConstSpan(node.result_type(0).dims).subspan(2))),
         shares_(
             static_cast<int64_t>(std::pow(sampler_.taps(), extents_.size()))),
-        team_(node.result_type(0).num_elements() < (4 << 10) ? 1 : threads) {}
+        threads_(node.result_type(0).num_elements() < (4 << 10) ? 1 : threads) {
+  }
 
   absl::Status Launch(const LaunchArgs& args) override {
     const float* x = static_cast<const float*>(args.operands[0]);
     const float* grid = static_cast<const float*>(args.operands[1]);
     float* y = static_cast<float*>(args.results[0]);
     const int64_t blocks = (positions_ + kBlock - 1) / kBlock;
-    RunShares(team_, images_ * blocks, [&](int, int64_t begin, int64_t end) {
-      Block block;
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t n = i / blocks;
-        const int64_t first = i % blocks * kBlock;
-        const int64_t count = std::min(kBlock, positions_ - first);
-        Find(grid + (n * positions_ + first) * rank(), count, block);
-        Blend(x + n * channels_ * plane_, count, block,
-              y + n * channels_ * positions_ + first);
-      }
-    });
+    ParallelForRanges(
+        threads_, images_ * blocks, [&](int, int64_t begin, int64_t end) {
+          Block block;
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t n = i / blocks;
+            const int64_t first = i % blocks * kBlock;
+            const int64_t count = std::min(kBlock, positions_ - first);
+            Find(grid + (n * positions_ + first) * rank(), count, block);
+            Blend(x + n * channels_ * plane_, count, block,
+                  y + n * channels_ * positions_ + first);
+          }
+        });
     return absl::OkStatus();
   }
 
  private:
-  // Share s of position p at s * kBlock + p.
+  // Weight s of position p is at s * kBlock + p.
   struct Block {
     std::vector<int64_t> offsets;
     std::vector<float> weights;
@@ -77,7 +79,7 @@ class GridSampleKernel : public BoundKernel {
     }
   }
 
-  // What does not count is not read, as it may be infinite.
+  // Elements without weight are not read, since they may be infinite.
   void Blend(const float* x, int64_t count, const Block& block,
              float* y) const {
     for (int64_t c = 0; c < channels_; ++c, x += plane_, y += positions_) {
@@ -100,7 +102,7 @@ class GridSampleKernel : public BoundKernel {
   int64_t plane_;
   int64_t positions_;
   int64_t shares_;
-  int team_;
+  int threads_;
 };
 
 std::vector<std::string> Layouts(const OpView& node) {

@@ -1,4 +1,4 @@
-// Checks indices before anything is read or written by them.
+// Checks indices before they are used.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/index_operand.h"

@@ -12,18 +12,18 @@
 
 namespace partita {
 
-// The node and where it was written.
+// The node and its location.
 std::string NameForMessages(const OpView& node);
 
 // Operand 1 of a node, i32 or i64, row-major.
 class IndexOperand {
  public:
-  // Indices below 0 count from the end, or are outside.
+  // Indices below 0 count from the end, or are out of range.
   IndexOperand(const OpView& node, int64_t extent, bool from_end);
 
-  // Of these bytes, in the words of eval.
+  // Checks these indices; the messages are eval's.
   absl::Status Check(const void* indices) const;
-  // After Check: index `i`, from the begin.
+  // After Check: index `i`, from the start.
   int64_t At(const void* indices, int64_t i) const {
     const int64_t index = Given(indices, i);
     return index < 0 ? index + extent_ : index;

@@ -1,7 +1,6 @@
-// cpu.layer_norm_gradient: gradients of f32 layer norms by what they normalise
-// and by their scale, row-major, in one pass over memory each. Sums are in f32,
-// along a line in sixteen strands and over lines in chunks; both depend on the
-// shape only.
+// cpu.layer_norm_gradient: gradients of f32 layer norms by the input and by the
+// scale, row-major, each in one pass over memory. Sums are f32, in sixteen
+// strands along a line and in chunks over lines; both depend only on the shape.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -10,14 +9,14 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/float_vector.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// Lines of `width` elements that are normalised.
+// Lines of `width` elements, each normalised.
 struct Lines {
   explicit Lines(const OpView& node)
       : epsilon(static_cast<float>(node.attr_float("epsilon"))) {
@@ -29,7 +28,7 @@ struct Lines {
     }
   }
 
-  int Team(int threads) const {
+  int UsedThreads(int threads) const {
     return count * width < (16 << 10) ? 1 : threads;
   }
 
@@ -38,7 +37,7 @@ struct Lines {
   int64_t width = 1;
 };
 
-// All lanes of each are the same: x_hat = (x - mean) rate.
+// All lanes of a field are the same: x_hat = (x - mean) rate.
 struct Normalisation {
   Vector mean;
   Vector rate;
@@ -64,7 +63,7 @@ struct Normalisation {
     rate = Vector{} + 1 / std::sqrt(variance + epsilon);
   }
 
-  // Lanes that are not there are 0.
+  // Missing lanes are 0.
   [[gnu::always_inline]] void Apply(const float* x, int64_t lanes,
                                     Vector& x_hat) const {
     LoadLanes(x, lanes, mean[0], x_hat);
@@ -107,7 +106,7 @@ struct LineGradient {
   }
 };
 
-// Adds dy x_hat of lines one behind the other.
+// Adds dy x_hat of consecutive lines.
 struct ScaleGradient {
   [[gnu::always_inline]] static inline void Run(const Lines* lines,
                                                 int64_t count, const float* x,
@@ -132,14 +131,14 @@ struct ScaleGradient {
 class LayerNormGradientKernel : public BoundKernel {
  public:
   LayerNormGradientKernel(const OpView& node, int threads)
-      : lines_(node), team_(lines_.Team(threads)) {}
+      : lines_(node), threads_(lines_.UsedThreads(threads)) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     const float* x = static_cast<const float*>(args.operands[0]);
     const float* scale = static_cast<const float*>(args.operands[1]);
     const float* dy = static_cast<const float*>(args.operands[2]);
     float* dx = static_cast<float*>(args.results[0]);
-    RunInTeam(team_, lines_.count, [&](int64_t i) {
+    ParallelFor(threads_, lines_.count, [&](int64_t i) {
       const int64_t at = i * lines_.width;
       RunVectorised<LineGradient>(&lines_, x + at, scale, dy + at, dx + at);
     });
@@ -148,10 +147,10 @@ class LayerNormGradientKernel : public BoundKernel {
 
  private:
   Lines lines_;
-  int team_;
+  int threads_;
 };
 
-// Lines of a chunk, whose sums are made one by one.
+// Lines in a chunk. Sums inside a chunk are sequential.
 int64_t ChunkOf(const Lines& lines) {
   constexpr int64_t kFewest = 64;
   constexpr int64_t kMostChunks = 64;
@@ -166,7 +165,7 @@ int64_t ChunksOf(const Lines& lines) {
 class LayerNormScaleGradientKernel : public BoundKernel {
  public:
   LayerNormScaleGradientKernel(const OpView& node, int threads)
-      : lines_(node), team_(lines_.Team(threads)) {}
+      : lines_(node), threads_(lines_.UsedThreads(threads)) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     const float* x = static_cast<const float*>(args.operands[0]);
@@ -174,7 +173,7 @@ class LayerNormScaleGradientKernel : public BoundKernel {
     float* const partial = static_cast<float*>(args.workspace);
     const int64_t chunk = ChunkOf(lines_);
     const int64_t width = lines_.width;
-    RunInTeam(team_, ChunksOf(lines_), [&](int64_t c) {
+    ParallelFor(threads_, ChunksOf(lines_), [&](int64_t c) {
       float* const sums = partial + c * width;
       std::fill_n(sums, width, 0.0f);
       const int64_t first = c * chunk;
@@ -196,7 +195,7 @@ class LayerNormScaleGradientKernel : public BoundKernel {
   }
 
   Lines lines_;
-  int team_;
+  int threads_;
 };
 
 std::vector<std::string> Layouts(const OpView& node) {

@@ -1,4 +1,4 @@
-// onednn.matmul: products of matrices and of batches of them, with bias,
+// onednn.matmul: products of matrices and of batches of matrices, with bias,
 // residual and activations.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -20,7 +20,7 @@ bool Accepts(const OpView& node) {
   return (AllF32(node) || IsBf16Product(node)) && IsProduct(node);
 }
 
-// Weights as oneDNN likes them, and as they are.
+// Weights in oneDNN's layout, and in their own.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   const int b = ReadChain(node)->root_operands[1];
   std::vector<LayoutWish> wishes = {RowMajorWish(node)};
@@ -58,7 +58,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const MatrixProduct product = MakeProduct(
       chain.root, node.operand_type(a).dims, node.operand_type(b).dims);
   const int rank = static_cast<int>(product.y.dims.size());
-  if (rank > 6) return NotOffered("so many dimensions");
+  if (rank > 6) return NotOffered("more than 6 dimensions");
 
   PostOpTarget target;
   target.result = node.result_type(0);

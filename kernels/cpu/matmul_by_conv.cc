@@ -1,8 +1,8 @@
-// onednn.matmul_by_conv: a product with one matrix as a convolution of 1x1 over
-// a row of positions, channels last. Below AVX-512 oneDNN 2.6.3 has nothing but
-// gemm for products, which packs its right side at every launch, at half the
-// speed or less where rows are 2^n apart; a convolution has weights that are
-// packed already.
+// onednn.matmul_by_conv: a product with one matrix as a 1x1 convolution over a
+// row of positions, channels last. Below AVX-512, oneDNN 2.6.3 has only gemm
+// for products. It packs the right side at every launch, which halves the speed
+// or worse if rows are 2^n apart. A convolution's weights are packed in
+// advance.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>
@@ -23,7 +23,7 @@ namespace {
 
 using dnnl::memory;
 
-// All rows of the left side by one matrix.
+// True if all rows of the left side are multiplied by one matrix.
 bool IsOneProduct(const MatrixProduct& product) {
   return product.one_matrix && product.a.strides.back() == 1;
 }
@@ -55,7 +55,8 @@ memory::desc ImageDesc(const Matrix& matrix) {
                      DType::kF32);
 }
 
-// The right side as weights: columns of the result, then what is summed over.
+// The right side as weights: columns of the result, then the dimension of the
+// sum.
 std::optional<memory::desc> WeightsDesc(const TensorType& type,
                                         const MatrixProduct& product,
                                         const std::optional<Layout>& layout) {
@@ -74,7 +75,7 @@ std::optional<Layout> WeightsLayout(const memory::desc& weights,
   return LayoutOf(product.transpose_b ? matrix : matrix.permute_axes({1, 0}));
 }
 
-// Operands as large as the result are summed or not taken: as images they have
+// Operands as large as the result are summed or refused: as images they have
 // channels last.
 absl::StatusOr<PostOps> PostOpsOf(const OpView& node, const FusedChain& chain,
                                   const MatrixProduct& product) {

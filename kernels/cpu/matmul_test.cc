@@ -1,4 +1,4 @@
-// onednn.matmul against eval.
+// Compares onednn.matmul with eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/match.h"
@@ -35,7 +35,8 @@ TEST(OnednnMatmul, MatricesOfOddExtents) {
   }
 }
 
-// oneDNN 2.6 ended the process where it divided by what 32 bits left of these.
+// oneDNN 2.6 divides by the low 32 bits of these extents, which ends the
+// process.
 TEST(OnednnMatmul, MoreThan32BitsCountIsNotOffered) {
   const OnednnCatalog catalog;
   for (int64_t rows :
@@ -96,8 +97,7 @@ TEST(OnednnMatmul, BiasResidualAndActivationAreFused) {
   ExpectRight(Fused({2, 7, 16}, {16, 64}, {1, 1, 64}, true, kSigmoid));
 }
 
-// Below AVX-512 only reference loops compute it, which fused nodes are not
-// given.
+// Below AVX-512 only reference loops compute it; fused nodes do not use those.
 TEST(OnednnMatmul, BatchesWithAScalarBiasAreFusedWhereFast) {
   const OneNode one = Fused({2, 3, 7, 13}, {2, 3, 13, 5}, {}, true, kRelu);
   ExpectRightIfOffered(one);
@@ -135,7 +135,7 @@ OneNode Scaled(int64_t rows, int64_t columns, const Shape& scales) {
   return OneNode(std::move(pool), std::move(body));
 }
 
-// Few elements, for which a slow post-op costs less than a loop of its own.
+// Few elements, for which a slow post-op is cheaper than a loop of its own.
 TEST(OnednnMatmul, OperandsOfEveryBroadcastAreReadRight) {
   for (int64_t rows : {1, 4, 33}) {
     for (int64_t columns : {1, 16, 19}) {
@@ -147,7 +147,7 @@ TEST(OnednnMatmul, OperandsOfEveryBroadcastAreReadRight) {
   }
 }
 
-// One operand of the node, which cannot have the layouts of both sides.
+// The operand is both sides and cannot have the layouts of both.
 TEST(OnednnMatmul, ASquareIsRight) {
   for (bool transposed : {false, true}) {
     auto pool = std::make_unique<LiteralPool>();
@@ -169,8 +169,8 @@ TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
 
 TensorType BF16(Shape dims) { return {DType::kBF16, std::move(dims), {}}; }
 
-// Within a unit in the last place of the largest result. Without AVX-512 none
-// is offered.
+// Within a unit in the last place of the largest result. Without AVX-512 no
+// kernel is offered.
 void ExpectBf16Right(const OneNode& one) {
   const CheckReport report = CheckKernels(
       one.node(), OnednnCatalog(), OnednnLibrary(), {.tolerance = 0.008});
@@ -197,7 +197,7 @@ TEST(OnednnMatmul, ProductsOfBf16) {
                           {{"transpose_a", true}, {"transpose_b", true}}));
 }
 
-TEST(OnednnMatmul, WhatIsFusedBehindAProductOfBf16IsNotOffered) {
+TEST(OnednnMatmul, AnEpilogueOfABf16ProductIsNotOffered) {
   auto pool = std::make_unique<LiteralPool>();
   auto body = std::make_unique<Graph>("body", pool.get());
   const ValueId x = body->AddInput("x", BF16({7, 13}));

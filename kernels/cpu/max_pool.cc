@@ -1,5 +1,5 @@
 // cpu.max_pool: f32 max pools, row-major, channels last, or in blocks of
-// channels. A NaN in a window is its result; padding takes no part.
+// channels. If a window contains NaN, its result is NaN. Padding is ignored.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/pool_taps.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// The greater, or a NaN of either.
+// The larger one; NaN if either is NaN.
 [[gnu::always_inline]] inline float Greater(float best, float x) {
   const float greater = x > best ? x : best;
   return x != x ? x : greater;
 }
 
-// best[i] = the greater of it and x[i step].
+// best[i] = the larger of it and x[i step].
 [[gnu::always_inline]] inline void JoinLine(float* best, const float* x,
                                             int64_t step, int64_t count) {
   if (step == 1) {
@@ -35,8 +35,8 @@ namespace {
   }
 }
 
-// The same for `inner` neighbours at each of `count` positions, kInner of them
-// at a time: in one register.
+// The same for `inner` neighbours at each of `count` positions, kInner at a
+// time, in one register.
 template <int kInner>
 [[gnu::always_inline]] inline void JoinBlocks(float* best, const float* x,
                                               int64_t step, int64_t inner,
@@ -59,10 +59,10 @@ struct PoolRow {
     const auto& [depth, height, width] = image->axes;
     std::fill_n(best, width.small * image->inner, -HUGE_VALF);
     for (int64_t kd = 0; kd < depth.kernel; ++kd) {
-      const int64_t d = depth.Meets(row / height.small, kd);
+      const int64_t d = depth.ElementAt(row / height.small, kd);
       if (!depth.Has(d)) continue;
       for (int64_t kh = 0; kh < height.kernel; ++kh) {
-        const int64_t h = height.Meets(row % height.small, kh);
+        const int64_t h = height.ElementAt(row % height.small, kh);
         if (!height.Has(h)) continue;
         const int64_t line = (plane * depth.large + d) * height.large + h;
         Taps(width, image->inner, x + line * width.large * image->inner, best);
@@ -80,7 +80,7 @@ struct PoolRow {
       const int64_t first = width.First(k);
       const int64_t count = width.End(k) - first;
       if (count <= 0) continue;
-      const float* x = line + width.Meets(first, k) * inner;
+      const float* x = line + width.ElementAt(first, k) * inner;
       float* to = best + first * inner;
       const int64_t step = width.stride * inner;
       if (inner == 1 || width.stride == 1) {
@@ -95,7 +95,7 @@ struct PoolRow {
     }
   }
 
-  // Channels that only fill up a block stay zero.
+  // Channels that only fill a block stay zero.
   [[gnu::always_inline]] static inline void ClearPadding(const PoolImage& image,
                                                          int64_t plane,
                                                          float* best) {
@@ -117,7 +117,7 @@ struct PoolPlane {
       float best[kPoolLanes];
       std::fill_n(best, kPoolLanes, -HUGE_VALF);
       for (int64_t tap = 0; tap < table->taps; ++tap, offsets += kPoolLanes) {
-        const PoolLanes met = MetBy(offsets, x);
+        const PoolLanes met = ElementsOf(offsets, x);
 #pragma omp simd
         for (int64_t i = 0; i < kPoolLanes; ++i) {
           const float greater = Greater(best[i], met[i]);
@@ -142,12 +142,13 @@ class MaxPoolKernel : public BoundKernel {
     float* y = static_cast<float*>(args.results[0]);
     const int64_t rows = image_.axes[0].small * image_.axes[1].small;
     const int64_t width = image_.axes[2].small * image_.inner;
-    const int team = image_.planes * rows * width < (16 << 10) ? 1 : threads_;
+    const int threads =
+        image_.planes * rows * width < (16 << 10) ? 1 : threads_;
     if (!taps_.empty()) {
-      PoolPlanes(x, y, team);
+      PoolPlanes(x, y, threads);
       return absl::OkStatus();
     }
-    RunInTeam(team, image_.planes * rows, [&](int64_t i) {
+    ParallelFor(threads, image_.planes * rows, [&](int64_t i) {
       RunVectorised<PoolRow>(static_cast<const PoolImage*>(&image_), x,
                              i / rows, i % rows, y + i * width);
     });
@@ -155,11 +156,11 @@ class MaxPoolKernel : public BoundKernel {
   }
 
  private:
-  void PoolPlanes(const float* x, float* y, int team) const {
+  void PoolPlanes(const float* x, float* y, int threads) const {
     const auto& [depth, height, width] = image_.axes;
     const int64_t large =
         depth.large * height.large * width.large * image_.inner;
-    RunInTeam(team, image_.planes, [&](int64_t i) {
+    ParallelFor(threads, image_.planes, [&](int64_t i) {
       RunVectorised<PoolPlane>(&taps_, x + i * large, y + i * taps_.windows);
     });
   }

@@ -1,5 +1,5 @@
-// cpu.max_pool_gradient: each window gives its gradient to its greatest
-// element, the first of equals, a NaN being greater than all.
+// cpu.max_pool_gradient: each window passes its gradient to its largest
+// element, the first if several are equal. NaN is larger than all.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -10,25 +10,25 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/pool_taps.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// What is kept of windows at a time: the greatest element and its tap, -1 where
-// none has been met.
+// State of the windows at a time: the largest element and its tap; -1 before
+// the first element.
 constexpr int64_t kMaxWindows = 1024;
 struct Windows {
   float greatest[kMaxWindows];
   int32_t tap[kMaxWindows];
 };
 
-// Windows [at, at + count) meet their next element, x[i step].
+// Compares windows [at, at + count) with their next element, x[i step].
 template <int64_t kStep>
-[[gnu::always_inline]] inline void MeetBy(Windows& windows, int64_t at,
-                                          int64_t count, int32_t tap,
-                                          const float* x, int64_t step) {
+[[gnu::always_inline]] inline void CompareBy(Windows& windows, int64_t at,
+                                             int64_t count, int32_t tap,
+                                             const float* x, int64_t step) {
   if constexpr (kStep != 0) step = kStep;
   float* greatest = windows.greatest + at;
   int32_t* taps = windows.tap + at;
@@ -41,12 +41,12 @@ template <int64_t kStep>
   }
 }
 
-// Those whose greatest element this tap met add their gradient to it.
+// Windows whose largest element is at this tap add their gradient to it.
 template <int64_t kStep>
-[[gnu::always_inline]] inline void GiveBy(const Windows& windows, int64_t at,
-                                          int64_t count, int32_t tap,
-                                          const float* dy, float* dx,
-                                          int64_t step) {
+[[gnu::always_inline]] inline void AddBy(const Windows& windows, int64_t at,
+                                         int64_t count, int32_t tap,
+                                         const float* dy, float* dx,
+                                         int64_t step) {
   if constexpr (kStep != 0) step = kStep;
   const int32_t* taps = windows.tap + at;
 #pragma omp simd
@@ -55,55 +55,53 @@ template <int64_t kStep>
   }
 }
 
-struct Meet {
+struct Compare {
   template <int64_t kStep>
   [[gnu::always_inline]] inline void Run(Windows& windows, int64_t at,
                                          int64_t count, int32_t tap,
                                          int64_t large, int64_t,
                                          int64_t step) const {
-    MeetBy<kStep>(windows, at, count, tap, x + large, step);
+    CompareBy<kStep>(windows, at, count, tap, x + large, step);
   }
   const float* x;
 };
-struct Give {
+struct Add {
   template <int64_t kStep>
   [[gnu::always_inline]] inline void Run(Windows& windows, int64_t at,
                                          int64_t count, int32_t tap,
                                          int64_t large, int64_t small,
                                          int64_t step) const {
-    GiveBy<kStep>(windows, at, count, tap, dy + small, dx + large, step);
+    AddBy<kStep>(windows, at, count, tap, dy + small, dx + large, step);
   }
   const float* dy;
   float* dx;
 };
 
-// Windows at `positions` places from `position` on of one row, of `lanes`
+// Windows at `positions` positions from `position` on of one row, for `lanes`
 // channels from `lane` on.
-struct Piece {
+struct Tile {
   int64_t row, position, positions, lane, lanes;
 };
 
-// What one line of the window's taps meets: neighbours at once.
+// The elements of one line of the windows' taps, neighbours together.
 template <typename Step>
 [[gnu::always_inline]] inline void AlongLine(const PoolImage& image,
-                                             const Piece& piece, int64_t line,
+                                             const Tile& tile, int64_t line,
                                              int32_t tap, const Step& step,
                                              Windows& windows) {
   const PoolAxis& width = image.axes[2];
   const int64_t inner = image.inner;
   for (int64_t k = 0; k < width.kernel; ++k, ++tap) {
-    const int64_t first = std::max(width.First(k), piece.position);
-    const int64_t end =
-        std::min(width.End(k), piece.position + piece.positions);
+    const int64_t first = std::max(width.First(k), tile.position);
+    const int64_t end = std::min(width.End(k), tile.position + tile.positions);
     if (first >= end) continue;
     const int64_t large =
-        (line * width.large + width.Meets(first, k)) * inner + piece.lane;
-    const int64_t small =
-        (piece.row * width.small + first) * inner + piece.lane;
-    const int64_t at = (first - piece.position) * piece.lanes;
+        (line * width.large + width.ElementAt(first, k)) * inner + tile.lane;
+    const int64_t small = (tile.row * width.small + first) * inner + tile.lane;
+    const int64_t at = (first - tile.position) * tile.lanes;
     if (inner > 1) {
       for (int64_t o = 0; o < end - first; ++o) {
-        step.template Run<1>(windows, at + o * piece.lanes, piece.lanes, tap,
+        step.template Run<1>(windows, at + o * tile.lanes, tile.lanes, tap,
                              large + o * width.stride * inner,
                              small + o * inner, 1);
       }
@@ -118,24 +116,24 @@ template <typename Step>
 
 template <typename Step>
 [[gnu::always_inline]] inline void ForEachTap(const PoolImage& image,
-                                              const Piece& piece,
+                                              const Tile& tile,
                                               const Step& step,
                                               Windows& windows) {
   const auto& [depth, height, width] = image.axes;
   for (int64_t kd = 0; kd < depth.kernel; ++kd) {
-    const int64_t d = depth.Meets(piece.row / height.small, kd);
+    const int64_t d = depth.ElementAt(tile.row / height.small, kd);
     if (!depth.Has(d)) continue;
     for (int64_t kh = 0; kh < height.kernel; ++kh) {
-      const int64_t h = height.Meets(piece.row % height.small, kh);
+      const int64_t h = height.ElementAt(tile.row % height.small, kh);
       if (!height.Has(h)) continue;
       const int64_t tap = (kd * height.kernel + kh) * width.kernel;
-      AlongLine(image, piece, d * height.large + h, static_cast<int32_t>(tap),
+      AlongLine(image, tile, d * height.large + h, static_cast<int32_t>(tap),
                 step, windows);
     }
   }
 }
 
-// One plane, piece by piece.
+// One plane, tile by tile.
 struct PlaneGradient {
   [[gnu::always_inline]] static inline void Run(const PoolImage* image,
                                                 const float* x, const float* dy,
@@ -147,19 +145,19 @@ struct PlaneGradient {
     for (int64_t row = 0; row < depth.small * height.small; ++row) {
       for (int64_t lane = 0; lane < image->inner; lane += lanes) {
         for (int64_t o = 0; o < width.small; o += positions) {
-          const Piece piece = {row, o, std::min(positions, width.small - o),
-                               lane, std::min(lanes, image->inner - lane)};
-          std::fill_n(windows.tap, piece.positions * piece.lanes, -1);
-          ForEachTap(*image, piece, Meet{x}, windows);
-          ForEachTap(*image, piece, Give{dy, dx}, windows);
+          const Tile tile = {row, o, std::min(positions, width.small - o), lane,
+                             std::min(lanes, image->inner - lane)};
+          std::fill_n(windows.tap, tile.positions * tile.lanes, -1);
+          ForEachTap(*image, tile, Compare{x}, windows);
+          ForEachTap(*image, tile, Add{dy, dx}, windows);
         }
       }
     }
   }
 };
 
-// One plane of short lines whose windows have no element in common: each gives
-// its gradient to the element that it takes.
+// One plane of short lines whose windows do not overlap: each passes its
+// gradient to its element.
 struct ApartGradient {
   [[gnu::always_inline]] static inline void Run(const PoolTaps* table,
                                                 const float* x, const float* dy,
@@ -171,23 +169,23 @@ struct ApartGradient {
       std::fill_n(greatest, kPoolLanes, 0.0f);
       std::fill_n(taken, kPoolLanes, -1);
       for (int64_t tap = 0; tap < table->taps; ++tap, offsets += kPoolLanes) {
-        Meet(x, offsets, greatest, taken);
+        CompareLanes(x, offsets, greatest, taken);
       }
       const int64_t count = std::min(kPoolLanes, table->windows - first);
       for (int64_t i = 0; i < count; ++i) {
-        // Added to the zero that is there, which makes -0 a 0.
+        // Adding to the zero that is stored turns -0 into 0.
         if (taken[i] >= 0) dx[taken[i]] += dy[first + i];
       }
     }
   }
-  [[gnu::always_inline]] static inline void Meet(const float* x,
-                                                 const int32_t* offsets,
-                                                 float* greatest,
-                                                 int32_t* taken) {
-    const PoolLanes met = MetBy(offsets, x);
+  [[gnu::always_inline]] static inline void CompareLanes(const float* x,
+                                                         const int32_t* offsets,
+                                                         float* greatest,
+                                                         int32_t* taken) {
+    const PoolLanes elements = ElementsOf(offsets, x);
 #pragma omp simd
     for (int64_t i = 0; i < kPoolLanes; ++i) {
-      const float v = met[i];
+      const float v = elements[i];
       const bool takes =
           (offsets[i] >= 0) & ((taken[i] < 0) | (v > greatest[i]) | (v != v));
       greatest[i] = takes ? v : greatest[i];
@@ -212,8 +210,8 @@ class MaxPoolGradientKernel : public BoundKernel {
         depth.large * height.large * width.large * image_.inner;
     const int64_t small =
         depth.small * height.small * width.small * image_.inner;
-    const int team = image_.planes * large < (16 << 10) ? 1 : threads_;
-    RunInTeam(team, image_.planes, [&](int64_t plane) {
+    const int threads = image_.planes * large < (16 << 10) ? 1 : threads_;
+    ParallelFor(threads, image_.planes, [&](int64_t plane) {
       std::memset(dx + plane * large, 0, large * sizeof(float));
       OnePlane(x + plane * large, dy + plane * small, dx + plane * large);
     });

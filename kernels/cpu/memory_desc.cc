@@ -1,4 +1,4 @@
-// Converting between layouts and blocked memory descriptors.
+// Converts between layouts and blocked memory descriptors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/memory_desc.h"
@@ -34,8 +34,8 @@ int64_t BlockOf(const dnnl_blocking_desc_t& blocking, int dim) {
   return block;
 }
 
-// Fills extents, padding and dense strides of `md` for an order and blocks that
-// are already in md.format_desc.blocking.
+// Sets extents, padding and dense strides of `md` for an order and for the
+// blocks that md.format_desc.blocking already has.
 void FillDense(dnnl_memory_desc_t& md, absl::Span<const int> order) {
   dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
   int64_t stride = 1;
@@ -78,14 +78,14 @@ std::optional<dnnl_memory_desc_t> Blocked(
   return md;
 }
 
-// Blocks of dimension `dim`: how many steps it makes.
+// The number of blocks along dimension `dim`.
 int64_t StepsOf(const dnnl_memory_desc_t& md, int dim) {
   return md.padded_dims[dim] / BlockOf(md.format_desc.blocking, dim);
 }
 
-// The dimensions from the outside in. Strides of dimensions with one step say
-// nothing, but oneDNN sets them as if they did: to that of the dimension around
-// them. Ties beyond that keep the natural order.
+// The dimensions, outermost first. The stride of a dimension with one step has
+// no meaning; oneDNN sets it to that of the dimension around it. Other ties
+// keep the natural order.
 absl::InlinedVector<int, 8> OrderOf(const dnnl_memory_desc_t& md) {
   absl::InlinedVector<int, 8> order;
   for (int i = 0; i < md.ndims; ++i) order.push_back(i);
@@ -108,7 +108,7 @@ bool IsPlainBlocked(const dnnl_memory_desc_t& md) {
   return true;
 }
 
-// True if `md` has no gaps when its dimensions are taken in `order`.
+// True if `md` has no gaps with its dimensions in `order`.
 bool IsDense(const dnnl_memory_desc_t& md, absl::Span<const int> order) {
   dnnl_memory_desc_t dense = md;
   FillDense(dense, order);
@@ -214,8 +214,8 @@ std::optional<Layout> GroupedWeightsLayout(const dnnl::memory::desc& desc) {
   for (size_t i = 0; i < grouped->order.size(); ++i) {
     const int dim = grouped->order[i];
     if (dim == 0) {
-      // O/g must follow g directly to be one dimension with it; one step of it
-      // can stand anywhere.
+      // To merge them, O/g must follow g directly; a single step may be
+      // anywhere.
       const bool next =
           i + 1 < grouped->order.size() && grouped->order[i + 1] == 1;
       if (!next && out != 1) return std::nullopt;

@@ -11,26 +11,26 @@
 
 namespace partita {
 
-// The descriptor of a type; a scalar becomes one element of one dimension. None
-// for dtypes that oneDNN lacks, empty tensors, and too many dimensions.
+// The descriptor of a type; a scalar becomes one element of one dimension.
+// Nullopt for dtypes that oneDNN lacks, empty tensors, and too many dimensions.
 std::optional<dnnl::memory::desc> DescOf(const TensorType& type);
 
 // Row-major f32 over these extents.
 dnnl::memory::desc RowMajorDesc(absl::Span<const int64_t> dims);
-// Any layout over these extents: oneDNN chooses. f32 or bf16.
+// Any layout, chosen by oneDNN. f32 or bf16.
 dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims, DType dtype);
-// By steps between neighbours along each dimension.
+// With these strides, in elements.
 dnnl::memory::desc StridedDesc(absl::Span<const int64_t> dims,
                                absl::Span<const int64_t> strides, DType dtype);
 
-// The layout of a plain blocked, dense descriptor; none for opaque formats,
+// The layout of a plain blocked, dense descriptor; nullopt for opaque formats,
 // compensation flags, offsets and gaps.
 std::optional<Layout> LayoutOf(const dnnl::memory::desc& desc);
 
 // Convolution weights are (O, C/g, spatial...) in a graph and (g, O/g, C/g,
-// spatial...) to oneDNN. Where both orders of bytes coincide these convert:
-// always when row-major; when depthwise, blocks of O are blocks of g;
-// otherwise blocks of O must divide O/g.
+// spatial...) in oneDNN. These convert if the bytes are the same: always for
+// row-major; for depthwise, blocks of O are blocks of g; otherwise blocks of O
+// must divide O/g.
 std::optional<dnnl::memory::desc> GroupedWeightsDesc(const TensorType& weights,
                                                      int64_t groups);
 std::optional<Layout> GroupedWeightsLayout(const dnnl::memory::desc& desc);

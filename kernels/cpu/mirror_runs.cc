@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kMostRuns = 8;
 
-// What position `at` of the operand, which may lie outside, and those behind it
-// show in the same direction.
+// The run of positions from `at` on, which may be outside the operand, that
+// read the operand in one direction.
 MirrorRun RunFrom(int64_t at, int64_t extent, bool reflects) {
   constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
   if (at >= 0 && at < extent) return {0, at, extent - at, 1};
@@ -22,11 +22,11 @@ MirrorRun RunFrom(int64_t at, int64_t extent, bool reflects) {
     return at < 0 ? MirrorRun{0, 0, -at, 0}
                   : MirrorRun{0, extent - 1, kEndless, 0};
   }
-  // Ways there and back, each from one end up to the other.
+  // Each pass goes from one end to the other.
   const int64_t way = extent - 1;
-  const int64_t behind = at < 0 ? at : at - 1;
-  const int64_t phase = (behind % way + way) % way;
-  const int64_t number = (behind - phase) / way;
+  const int64_t beyond = at < 0 ? at : at - 1;
+  const int64_t phase = (beyond % way + way) % way;
+  const int64_t number = (beyond - phase) / way;
   const int64_t done = at - number * way;
   return number % 2 == 0 ? MirrorRun{0, done, way - phase, 1}
                          : MirrorRun{0, way - done, way - phase, -1};

@@ -1,4 +1,4 @@
-// What a pad by mirror or edge shows, as runs of neighbours.
+// What a mirrored or edge padding reads, as runs of neighbours.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_MIRROR_RUNS_H_
@@ -11,14 +11,14 @@
 
 namespace partita {
 
-// Result positions to, to + 1, ... show the operand's from, from + step, ...
+// Result positions to, to + 1, ... read the operand's from, from + step, ...
 struct MirrorRun {
   int64_t to, from, size, step;
 };
 
-// The runs of one dimension of a `pad` of mode "reflect" or "edge", in order;
-// none if it has no elements, or more runs than are worth a copy each: then a
-// small operand is repeated many times over.
+// The runs of one dimension of a `pad` of mode "reflect" or "edge", in order.
+// Empty if the dimension has no elements, or if there are too many runs to copy
+// one by one: a small operand repeated many times.
 std::vector<MirrorRun> MirrorRunsOf(const OpView& pad, int dim);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// cpu.move: ops that put elements elsewhere and change none, of any dtype.
+// cpu.move: ops that move elements without changing them, for any dtype.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -30,8 +30,8 @@ int ElementBytes(const OpView& node) {
   return BitsOf(node.result_type(0).dtype) / 8;
 }
 
-// The elements from_start + i * step of an operand go to to_start + i of a
-// result, i below size; one entry per dimension.
+// Elements from_start + i * step of an operand go to to_start + i of a result,
+// for i below size; one entry for each dimension.
 struct Box {
   Shape from_start, to_start, size, step;
 };
@@ -49,7 +49,7 @@ int64_t BlockOf(const Layout& layout, int dim) {
   return block;
 }
 
-// True if the box consists of whole blocks, or of all of a dimension.
+// True if the box consists of whole blocks, or of a whole dimension.
 bool KeepsBlocks(const TensorType& from, const TensorType& to, const Box& box,
                  const Layout& layout) {
   for (int dim = 0; dim < from.rank(); ++dim) {
@@ -66,7 +66,7 @@ bool KeepsBlocks(const TensorType& from, const TensorType& to, const Box& box,
   return true;
 }
 
-// Copies the box between two tensors of one layout.
+// Copies the box between two tensors with the same layout.
 StridedCopy CopyBox(const TensorType& from, const TensorType& to,
                     const Box& box) {
   const Layout& layout = to.layout;
@@ -138,7 +138,8 @@ std::vector<OperandBox> SliceBoxes(const OpView& node) {
   return boxes;
 }
 
-// What of the operand a padded result shows; cropping makes it less.
+// The part of the operand that a padded result contains; cropping makes it
+// smaller.
 std::vector<OperandBox> PadBoxes(const OpView& node) {
   OperandBox box{0, 0, WholeBox(node.operand_type(0))};
   for (size_t dim = 0; dim < box.box.size.size(); ++dim) {
@@ -158,8 +159,8 @@ std::vector<OperandBox> PadBoxes(const OpView& node) {
 // More are not worth a copy each.
 constexpr size_t kMostBoxes = 128;
 
-// Of a mirrored operand, or of its edges: each run of one dimension with each
-// of the others. None if they are too many, or there is nothing to show.
+// For a mirrored operand, or for its edges: each combination of runs of the
+// dimensions. Empty if there are too many, or nothing to copy.
 std::vector<OperandBox> MirrorBoxes(const OpView& node) {
   std::vector<OperandBox> boxes(1);
   for (int dim = 0; dim < node.operand_type(0).rank(); ++dim) {
@@ -183,7 +184,7 @@ bool HasFill(const OpView& node) {
   return node.is(kPad) && node.attr_string("mode") == "constant";
 }
 
-// The boxes of ops that work in any one layout; none for others.
+// The boxes of ops that work in any one layout; empty for other ops.
 std::vector<OperandBox> BoxesOf(const OpView& node) {
   if (node.is(kConcat)) return ConcatBoxes(node);
   if (node.is(kSplit)) return SplitBoxes(node);
@@ -204,7 +205,7 @@ void AddTranspose(const OpView& node, Moves& moves) {
   moves.push_back({0, 0, StridedCopy(ElementBytes(node), dims)});
 }
 
-// Dimensions of extent 1, or missing in front, repeat.
+// Dimensions of extent 1, and missing leading ones, repeat.
 void AddExpand(const OpView& node, Moves& moves) {
   const TensorType& x = node.operand_type(0);
   const Shape from = RowMajorStrides(x.dims);
@@ -232,7 +233,7 @@ void AddTile(const OpView& node, Moves& moves) {
 }
 
 // depth [n, b, b, c, h, w] or [n, c, b, b, h, w]; plane [n, c, h, b, w, b].
-// Channels last: the same with the channels behind h and w.
+// Channels last: the same with the channels after h and w.
 void AddBlocks(const OpView& node, Moves& moves) {
   const bool to_depth = node.is(kSpaceToDepth);
   const bool last = !node.result_type(0).layout.is_row_major();
@@ -282,7 +283,7 @@ AddMoves RowMajorMoves(const OpView& node) {
 
 bool KeepsBlocks(const OpView& node, const std::vector<OperandBox>& boxes,
                  const Layout& layout) {
-  // The value that pads a result must stay out of its layout's padding.
+  // The padding value must not be written into the layout's padding.
   TensorType result = node.result_type(0);
   result.layout = layout;
   if (HasFill(node) && node.attr_number("value") != Number() &&
@@ -351,7 +352,8 @@ class MoveKernel : public BoundKernel {
   }
 
   std::vector<Move> moves_;
-  std::optional<HostTensor> fill_;  // of every element before the moves
+  // the value of every element before the moves
+  std::optional<HostTensor> fill_;
   int64_t fill_count_ = 0;
   int threads_;
 };

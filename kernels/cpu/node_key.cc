@@ -1,4 +1,4 @@
-// Writing out what a node is, names left away.
+// Writes a node as text, without names.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/node_key.h"

@@ -1,4 +1,4 @@
-// A text that two nodes share exactly if any kernel treats them alike.
+// A text that two nodes share exactly if every kernel treats them alike.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_NODE_KEY_H_
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-// Op, attributes, extents and dtypes, and the same of a body, in which
+// Op, attributes, extents and dtypes, and the same for a body, in which
 // constants of one element count by value and others by type. Layouts do not
 // count.
 std::string NodeKey(const OpView& node);

@@ -52,7 +52,7 @@ absl::StatusOr<OnednnRecipe> DescribeBatchNorm(const OpView& node,
   return recipe;
 }
 
-// Everything from the axis on is one dimension.
+// All dimensions from the axis on become one.
 absl::StatusOr<OnednnRecipe> DescribeLayerNorm(const OpView& node,
                                                const LayoutWish& wish) {
   if (!IsRowMajor(wish)) return NotOffered("a layout other than row-major");

@@ -1,4 +1,4 @@
-// Families asked in turn, in the layouts that each wishes for.
+// Queries the families in turn, with the layouts that each wants.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_answers.h"
@@ -36,7 +36,7 @@ const OnednnFamily* const kFamilies[] = {
     &kOnednnWinogradTraining,
 };
 
-// Most implementations are named with the instructions that they use.
+// Most implementations are named after the instructions that they use.
 bool NamesInstructions(const std::string& implementation) {
   return absl::StrContains(implementation, "sse") ||
          absl::StrContains(implementation, "avx");
@@ -58,8 +58,8 @@ std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
   return text;
 }
 
-// oneDNN takes extents of 64 bits and counts in 32 in places: it divides by
-// what is left of 2^32 elements.
+// oneDNN accepts 64-bit extents but counts in 32 bits in places, and divides by
+// what remains of 2^32 elements.
 bool IsCountedIn32Bits(const OpView& node) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   for (int i = 0; i < node.num_operands(); ++i) {
@@ -102,7 +102,7 @@ LayoutWish Exactly(const OnednnRecipe& recipe) {
 
 namespace {
 
-// The layouts that a node has which is bound to this choice.
+// The layouts of a node that is bound to this choice.
 LayoutWish Offered(const OnednnFamily& family, const LayoutWish& wish,
                    const OnednnRecipe& recipe) {
   LayoutWish offered = Exactly(recipe);
@@ -126,7 +126,7 @@ std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
 
 namespace {
 
-// The choice that a binding with the same layouts will find again.
+// The choice that a later binding with the same layouts finds again.
 absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
                                  const LayoutWish& wish,
                                  const DeviceTraits& device) {
@@ -164,7 +164,7 @@ void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
   choices.push_back(std::move(choice));
 }
 
-// They are thousands of times slower: only where there is nothing else.
+// They are thousands of times slower; kept only if there is nothing else.
 void DropReferenceLoops(std::vector<KernelChoice>& choices) {
   const auto is_reference = [](const KernelChoice& choice) {
     return choice.fallback;

@@ -1,4 +1,4 @@
-// What the oneDNN of this process offers for a node.
+// What this process's oneDNN offers for a node.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_ANSWERS_H_
@@ -15,29 +15,29 @@
 
 namespace partita {
 
-// The families that may compute the node, the plainest first. The same whatever
-// instructions oneDNN uses.
+// The families that may compute the node, simplest first. Independent of the
+// instructions that oneDNN uses.
 std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node);
-// That which a kernel belongs to; null if there is none.
+// The family of a kernel; null if there is none.
 const OnednnFamily* OnednnFamilyOf(absl::string_view kernel);
 
-// Asks for primitive descriptors at the device's number of threads, without
+// Queries primitive descriptors for the device's number of threads, without
 // generating code, and for the instructions that this process uses, whatever
 // the device's are. Best first.
 std::vector<KernelChoice> AskOnednn(const OpView& node,
                                     const DeviceTraits& device);
 
-// The family's recipe for such layouts, with oneDNN's exceptions as a Status.
-// Whatever is chosen or bound comes by here: nothing that is known to be wrong
-// does.
+// The family's recipe for these layouts, with oneDNN's exceptions as a Status.
+// Every choice and every binding calls this, so it excludes what is known to be
+// wrong.
 absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
                                       const OpView& node,
                                       const LayoutWish& wish);
 
-// The layouts that the recipe has.
+// The recipe's layouts.
 LayoutWish Exactly(const OnednnRecipe& recipe);
 
-// See KernelBinding::arithmetic; of a node with the layouts `given`.
+// See KernelBinding::arithmetic; for a node with the layouts `given`.
 std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
                          int threads);
 

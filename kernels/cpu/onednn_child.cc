@@ -1,4 +1,4 @@
-// Starting the program, and a socket to it.
+// Starts the program, with a socket to it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_child.h"
@@ -28,12 +28,12 @@ namespace partita {
 namespace {
 
 constexpr char kFile[] = "partita_onednn";
-// Where the build puts it, below the root of the runfiles.
+// The build's folder, below the root of the runfiles.
 constexpr char kInRunfiles[] = "partita/kernels/cpu";
-// Answers take milliseconds; a loaded machine may take its time.
+// Answers take milliseconds, but a loaded machine may be slow.
 constexpr int kMostMilliseconds = 120000;
 
-// Ours, but that oneDNN uses no more than `isa`.
+// This process's environment, with oneDNN limited to `isa`.
 std::vector<std::string> EnvironmentFor(const std::string& isa) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -54,7 +54,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Its standard input is the socket; what oneDNN prints goes nowhere.
+// The socket is its standard input; oneDNN's output is discarded.
 int Spawn(const std::string& path, const std::string& isa, int socket,
           pid_t* process) {
   std::vector<std::string> arguments = {path, isa};
@@ -99,7 +99,7 @@ absl::StatusOr<std::string> OnednnChild::Ask(const std::string& question) {
   return Receive();
 }
 
-// The first letter of an answer tells it from an error.
+// The first letter of an answer distinguishes it from an error.
 absl::StatusOr<std::string> OnednnChild::Receive() {
   std::string text;
   if (!ReceiveText(socket_, kMostMilliseconds, text)) {
@@ -135,7 +135,7 @@ absl::Status OnednnChild::Start() {
   return Greet();
 }
 
-// It says first what it is.
+// The first message identifies the program.
 absl::Status OnednnChild::Greet() {
   PARTITA_ASSIGN_OR_RETURN(const std::string found, Receive());
   if (found == absl::StrCat(OnednnVersion(), " ", isa_)) {
@@ -154,7 +154,8 @@ absl::Status OnednnChild::Fail(const std::string& what) {
   process_ = -1;
   const std::string here(IsaOfOnednn());
   status_ = absl::UnavailableError(absl::StrCat(
-      "onednn cannot be asked here what it computes with on a cpu with isa ",
+      "onednn cannot report on this host which kernels it has for a cpu with "
+      "isa ",
       isa_, ": ", what, "; compile on a host that has it, or give the device ",
       here.empty() ? "another isa"
                    : absl::StrCat("the isa that oneDNN uses here, ", here)));

@@ -1,5 +1,5 @@
-// A process of its own whose oneDNN uses another instruction set than ours:
-// oneDNN decides once in a process which it uses.
+// A child process whose oneDNN uses another instruction set than ours: oneDNN
+// decides once in a process.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_CHILD_H_
@@ -15,19 +15,19 @@
 
 namespace partita {
 
-// The program partita_onednn (onednn_server.cc) at the other end of a socket:
-// started at the first question, ended when this process ends or it fails. It
-// is looked for where libpartita_codegen.so is. Once it has failed, every
-// question gets the same error. Thread safe.
+// The program partita_onednn (onednn_server.cc) at the other end of a socket.
+// It starts at the first question and ends when this process ends or when it
+// fails. It is searched in the folders of libpartita_codegen.so. After a
+// failure every question gets the same error. Thread safe.
 class OnednnChild {
  public:
-  // That of a DeviceTraits::isa, one in a process. It lives for ever.
+  // The child for a DeviceTraits::isa, one in a process. Never destroyed.
   static OnednnChild& For(const std::string& isa);
 
-  // Unavailable, with what to do, if it was asked and failed.
+  // Unavailable, with a remedy, if a question failed.
   absl::Status Check();
 
-  // The answer to a text, or what Check says then.
+  // The answer to a text, or the error of Check.
   absl::StatusOr<std::string> Ask(const std::string& question);
 
  private:
@@ -40,7 +40,7 @@ class OnednnChild {
   const std::string isa_;
   std::mutex mutex_;  // guards what follows
   bool started_ = false;
-  absl::Status status_;  // of all so far
+  absl::Status status_;  // of all questions so far
   pid_t process_ = -1;
   int socket_ = -1;
 };

@@ -1,4 +1,4 @@
-// What oneDNN offers for another instruction set than this process uses.
+// oneDNN's kernels for another instruction set than this process uses.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_child.h"
@@ -50,7 +50,7 @@ TEST(OnednnChild, EachInstructionSetHasItsOwnKernelsAndBlocks) {
   EXPECT_EQ(Fastest("avx2"), "onednn 2.6.3 jit:avx2 threads 2 abcd8b");
 }
 
-// Also on a processor without it, which finds out by emulating CPUID.
+// Also on a processor without it, which emulates CPUID.
 TEST(OnednnChild, OfAWiderOneThanTheProcessorHasToo) {
   const std::string fastest = Fastest("avx512");
   EXPECT_TRUE(absl::StrContains(fastest, ":avx512_core threads 2")) << fastest;
@@ -79,20 +79,19 @@ TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
   }
 }
 
-TEST(OnednnChild, ASetThatCannotBeAskedForIsAnErrorThatSaysWhatToDo) {
+TEST(OnednnChild, ASetThatCannotBeQueriedIsAnErrorWithARemedy) {
   const OneNode node = Convolution();
   EXPECT_TRUE(OnednnCatalog().Choices(node.node(), CpuWith("mmix")).empty());
   const std::string error(CheckOnednn(CpuWith("mmix")).message());
-  EXPECT_EQ(error,
-            absl::StrCat(
-                "onednn cannot be asked here what it computes with on a cpu "
-                "with isa mmix: found an instruction set that oneDNN does not "
-                "know; compile on a host that has it, or give the device the "
-                "isa that oneDNN uses here, ",
-                IsaOfOnednn()));
+  EXPECT_EQ(error, absl::StrCat(
+                       "onednn cannot report on this host which kernels it has "
+                       "for a cpu with isa mmix: found an instruction set that "
+                       "oneDNN does not know; compile on a host that has it, "
+                       "or give the device the isa that oneDNN uses here, ",
+                       IsaOfOnednn()));
 }
 
-TEST(OnednnChild, AProcessThatIsAskedNonsenseSaysSo) {
+TEST(OnednnChild, AnInvalidQuestionIsAnError) {
   const auto answer = OnednnChild::For("sse4").Ask("nonsense");
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StrContains(answer.status().message(),

@@ -1,4 +1,4 @@
-// The list of faults; each row says why it is there.
+// The list of faults, with the cause of each.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_faults.h"
@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-// Null for what is no convolution.
+// Null if it is not a convolution.
 const dnnl_convolution_desc_t* ConvolutionOf(
     const dnnl::primitive_desc& primitive) {
   const dnnl_convolution_desc_t* convolution = nullptr;
@@ -21,18 +21,18 @@ const dnnl_convolution_desc_t* ConvolutionOf(
   return status == dnnl_success ? convolution : nullptr;
 }
 
-// The channels of an element are adjacent, as a single one always is.
+// True if the channels of an element are adjacent; a single channel always is.
 bool IsChannelsLast(const dnnl_memory_desc_t& image) {
   const dnnl_blocking_desc_t& layout = image.format_desc.blocking;
   return layout.inner_nblks == 0 &&
          (layout.strides[1] == 1 || image.dims[1] == 1);
 }
 
-// oneDNN #6035. The kernel knows no strides: it first copies the rows that are
-// read. The space of a thread for them is booked for the channels there are,
-// and addressed by whole blocks of channels: with fewer, a thread writes over
-// the next one's space, and over the barrier behind it or the bytes behind the
-// scratchpad. More room at the end is no cure.
+// oneDNN #6035. The kernel has no strides, so it first copies the rows that it
+// reads. It allocates a thread's buffer for the actual channels and addresses
+// it by whole blocks of channels. With fewer channels than a block, a thread
+// writes over the next one's buffer, and over the barrier or the bytes after
+// the scratchpad. A larger scratchpad does not help.
 bool CopiesRowsBeyondTheirSpace(const dnnl::primitive_desc& primitive) {
   const dnnl_convolution_desc_t* convolution = ConvolutionOf(primitive);
   if (convolution == nullptr ||
@@ -50,8 +50,8 @@ bool CopiesRowsBeyondTheirSpace(const dnnl::primitive_desc& primitive) {
   return is_strided && IsChannelsLast(source) && source.dims[1] < block;
 }
 
-// oneDNN PR 5568. The room for the copy of the image is booked as if windows
-// that leave elements out had none between them.
+// oneDNN PR 5568. The buffer for the copy of the image is allocated as if
+// windows that skip elements had none between them.
 bool LeavesElementsOut(const dnnl::primitive_desc& primitive) {
   const dnnl_convolution_desc_t* convolution = ConvolutionOf(primitive);
   if (convolution == nullptr ||
@@ -68,8 +68,8 @@ bool LeavesElementsOut(const dnnl::primitive_desc& primitive) {
   return false;
 }
 
-// The kernel reads the addend, stored four channels apart, by an instruction
-// whose operands must be aligned to four: the process ends by a signal.
+// The kernel reads the addend, stored four channels apart, with an instruction
+// that requires aligned operands; the process ends by a signal.
 bool AddsUnalignedChannels(const dnnl::primitive_desc& primitive) {
   const dnnl_memory_desc_t result =
       primitive.query_md(dnnl::query::dst_md).data;
@@ -77,9 +77,10 @@ bool AddsUnalignedChannels(const dnnl::primitive_desc& primitive) {
     return false;
   }
   const dnnl::primitive_attr attributes = primitive.get_primitive_attr();
-  const dnnl::post_ops behind = attributes.get_post_ops();  // a part of them
-  for (int i = 0; i < behind.len(); ++i) {
-    if (behind.kind(i) == dnnl::primitive::kind::sum) return true;
+  // the copy of a part of them
+  const dnnl::post_ops later = attributes.get_post_ops();
+  for (int i = 0; i < later.len(); ++i) {
+    if (later.kind(i) == dnnl::primitive::kind::sum) return true;
   }
   return false;
 }
@@ -88,15 +89,15 @@ constexpr dnnl_version_t kNotYet = {};
 
 constexpr OnednnFault kFaults[] = {
     {.implementation = "jit_1x1:avx",
-     .mended = kNotYet,
+     .fixed_in = kNotYet,
      .has = CopiesRowsBeyondTheirSpace,
      .reason = "writes beyond its scratchpad (oneDNN #6035)"},
     {.implementation = "brgconv:avx512_core_amx",
-     .mended = {.major = 3, .minor = 13, .patch = 0},
+     .fixed_in = {.major = 3, .minor = 13, .patch = 0},
      .has = LeavesElementsOut,
      .reason = "writes over its own copy of the image (oneDNN PR 5568)"},
     {.implementation = "jit_dw:sse41",
-     .mended = kNotYet,
+     .fixed_in = kNotYet,
      .has = AddsUnalignedChannels,
      .reason = "takes a sum's operand for aligned, and crashes"},
 };
@@ -107,8 +108,8 @@ bool IsMended(const OnednnFault& fault) {
   const auto number = [](const dnnl_version_t& version) {
     return std::make_tuple(version.major, version.minor, version.patch);
   };
-  if (number(fault.mended) == number(kNotYet)) return false;
-  return number(*dnnl_version()) >= number(fault.mended);
+  if (number(fault.fixed_in) == number(kNotYet)) return false;
+  return number(*dnnl_version()) >= number(fault.fixed_in);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What oneDNN is known to compute wrongly, and what stands in for it.
+// oneDNN's known faults and their replacements.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_FAULTS_H_
@@ -8,12 +8,12 @@
 
 namespace partita {
 
-// A class of shapes for which an implementation writes where it may not, or
-// crashes: by the implementation's name, the library's version and what is
-// computed.
+// A class of shapes for which an implementation writes out of bounds, or
+// crashes: by the implementation's name, the library's version and the
+// computation.
 struct OnednnFault {
-  const char* implementation;  // what its name begins with
-  dnnl_version_t mended;       // first version without it; 0.0.0: none yet
+  const char* implementation;  // prefix of its name
+  dnnl_version_t fixed_in;     // first version without it; 0.0.0: none
   bool (*has)(const dnnl::primitive_desc& primitive);
   const char* reason;
 };
@@ -22,13 +22,12 @@ struct OnednnFault {
 // none.
 const OnednnFault* KnownFault(const dnnl::primitive_desc& primitive);
 
-// oneDNN's next implementation of the same for as long as one has a known
-// fault; empty if none is left. Of a gradient, the descriptor of the forward
-// primitive that it was made with must still be there.
+// oneDNN's next implementation, until one has no known fault; empty if none is
+// left. For a gradient, the descriptor of its forward primitive must be alive.
 dnnl::primitive_desc WithoutKnownFault(dnnl::primitive_desc primitive);
 
-// For tests that show what the list is for: none of this thread's questions
-// finds a fault while one of these lives.
+// While one of these lives, this thread's queries ignore the list of faults.
+// For tests that show that the list is needed.
 class IgnoreKnownFaults {
  public:
   IgnoreKnownFaults();

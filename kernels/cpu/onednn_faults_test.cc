@@ -1,5 +1,5 @@
-// The faults that kernels are excluded for are in the library, and in no shape
-// that is not excluded: shown with oneDNN alone.
+// The excluded faults are in the library, and only in excluded shapes; shown
+// with oneDNN alone.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_faults.h"
@@ -33,7 +33,7 @@ struct Gradient {
 };
 
 // A strided 1x1 convolution's gradient by the weights, channels last: oneDNN's
-// first implementation, or the first without a known fault.
+// first implementation, or the first one without a known fault.
 dnnl::primitive_desc Describe(const Gradient& g, bool sound = false) {
   const int64_t out_extent = (g.extent - 1) / g.stride + 1;
   const memory::desc x({g.images, g.in, g.extent, g.extent}, kF32, Tag::nhwc);
@@ -52,7 +52,7 @@ dnnl::primitive_desc Describe(const Gradient& g, bool sound = false) {
   return first;
 }
 
-// Runs it with the scratchpad it asks for; true if bytes behind that changed.
+// Runs it with the requested scratchpad; true if bytes after it changed.
 bool WritesBeyondScratchpad(const dnnl::primitive_desc& primitive) {
   constexpr size_t kGuard = 1 << 16;
   const std::vector<char> untouched(kGuard, 0x5a);
@@ -91,15 +91,15 @@ std::vector<Gradient> Gradients() {
   return all;
 }
 
-// What those gradients that are, or are not, known to be faulty write where
-// they may not, and how the process ended.
+// Runs the gradients that are known to be faulty, or the others; reports
+// out-of-bounds writes and how the process ended.
 ChildOutcome Try(int threads, bool known) {
-  return RunInChild(kSecondsWithoutReport, [&](const Say& say) {
+  return RunInChild(kSecondsWithoutReport, [&](const SendToParent& send) {
     const ThreadScope scope(threads);
     for (const Gradient& gradient : Gradients()) {
       const auto primitive = Describe(gradient);
       if ((KnownFault(primitive) != nullptr) != known) continue;
-      say(WritesBeyondScratchpad(primitive) ? gradient.ToString() : "");
+      send(WritesBeyondScratchpad(primitive) ? gradient.ToString() : "");
     }
   });
 }
@@ -107,42 +107,41 @@ ChildOutcome Try(int threads, bool known) {
 TEST(OnednnFaults, WhatIsNotKnownStaysWithinItsScratchpad) {
   for (int threads : {1, 2}) {
     const ChildOutcome outcome = Try(threads, /*known=*/false);
-    EXPECT_EQ(outcome.said, "") << threads << " threads";
+    EXPECT_EQ(outcome.texts, "") << threads << " threads";
     EXPECT_EQ(outcome.death, "") << threads << " threads";
   }
 }
 
-// If this fails the library has been mended, and the row of its version can go.
+// If this fails, the library has been fixed, and its row can be removed.
 TEST(OnednnFaults, WhatIsKnownIsStillInTheLibrary) {
   const ChildOutcome counted =
-      RunInChild(kSecondsWithoutReport, [](const Say& say) {
+      RunInChild(kSecondsWithoutReport, [](const SendToParent& send) {
         for (const Gradient& gradient : Gradients()) {
-          if (KnownFault(Describe(gradient)) != nullptr) say("known ");
+          if (KnownFault(Describe(gradient)) != nullptr) send("known ");
         }
       });
   const bool copies_rows = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx2;
-  EXPECT_EQ(counted.said.empty(), !copies_rows);
+  EXPECT_EQ(counted.texts.empty(), !copies_rows);
   if (!copies_rows) return;
-  // With AVX2 one thread shows it, and two may never end; with AVX-512 it
-  // takes two.
+  // With AVX2 one thread shows it, and two may hang; AVX-512 needs two.
   ChildOutcome outcome = Try(/*threads=*/1, /*known=*/true);
-  if (outcome.said.empty() && outcome.death.empty()) {
+  if (outcome.texts.empty() && outcome.death.empty()) {
     outcome = Try(/*threads=*/2, /*known=*/true);
   }
-  EXPECT_FALSE(outcome.said.empty() && outcome.death.empty());
+  EXPECT_FALSE(outcome.texts.empty() && outcome.death.empty());
 }
 
-TEST(OnednnFaults, ASoundImplementationTakesItsPlace) {
+TEST(OnednnFaults, ASoundImplementationReplacesIt) {
   const ChildOutcome outcome =
-      RunInChild(kSecondsWithoutReport, [](const Say& say) {
+      RunInChild(kSecondsWithoutReport, [](const SendToParent& send) {
         for (const Gradient& gradient : Gradients()) {
           const auto sound = Describe(gradient, /*sound=*/true);
           if (!sound || IsReferenceLoop(ImplementationName(sound))) {
-            say(gradient.ToString());
+            send(gradient.ToString());
           }
         }
       });
-  EXPECT_EQ(outcome.said, "");
+  EXPECT_EQ(outcome.texts, "");
   EXPECT_EQ(outcome.death, "");
 }
 

@@ -13,13 +13,14 @@
 namespace partita {
 namespace {
 
-// What oneDNN may find, and the device's name for it. What has VNNI computes
-// int8 otherwise, which is no matter here.
+// What oneDNN may use, and the device's name for it. Levels with VNNI differ
+// only in int8, which does not matter here.
 struct Step {
   dnnl::cpu_isa found;
   const char* isa;
-  const char* onednn;  // the name of the cap
-  const char* floats;  // instructions that fix the bits of f32, and of bf16
+  const char* onednn;  // oneDNN's name for the limit
+  // instructions that determine the bits of f32, and of bf16
+  const char* floats;
   const char* bf16;
 };
 constexpr Step kSteps[] = {
@@ -38,8 +39,8 @@ constexpr Step kSteps[] = {
     {dnnl::cpu_isa::all, "", "ALL", "other", "other"},
 };
 
-// Whether oneDNN has taken it. What else the environment asks of oneDNN would
-// change what it offers, or what f32 means, behind a plan's back.
+// True if oneDNN accepted the limit. Other settings of its environment would
+// change its kernels, or the meaning of f32, unknown to the plan.
 bool SetCap() {
   dnnl::set_cpu_isa_hints(dnnl::cpu_isa_hints::no_hints);
   dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::strict);

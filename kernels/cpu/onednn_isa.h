@@ -1,4 +1,4 @@
-// The instruction sets of devices, in oneDNN's words.
+// Devices' instruction sets in oneDNN's terms.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_ISA_H_
@@ -10,25 +10,23 @@
 
 namespace partita {
 
-// Lets oneDNN use the best of UsableIsas and nothing between two of them, such
-// as AVX without AVX2, which no device is called: a plan for this host's best
-// instruction set has the kernels that this host binds. Its other settings of
-// the environment that change kernels (CPU_ISA_HINTS, DEFAULT_FPMATH_MODE) go
-// back to what they are where nobody set them. Without effect once
-// oneDNN has used instructions, and so called before.
+// Limits oneDNN to the best of UsableIsas, and to nothing between two of them,
+// such as AVX without AVX2, for which devices have no name. A plan for this
+// host's best instruction set then has the kernels that this host binds. Resets
+// the environment's other settings that change kernels (CPU_ISA_HINTS,
+// DEFAULT_FPMATH_MODE). No effect after oneDNN's first use, so call it before.
 void CapOnednn();
 
-// The DeviceTraits::isa that oneDNN's kernels of this process are made for:
-// that of CapOnednn, where the process did not use oneDNN before. Empty if no
-// device is called so.
+// The DeviceTraits::isa of this process's oneDNN kernels: that of CapOnednn, if
+// oneDNN was not used before it. Empty if no device has that name.
 absl::string_view IsaOfOnednn();
 
-// What oneDNN's environment variable calls a device's instruction set; empty if
-// it has no name for it.
+// The device's instruction set as a value of oneDNN's environment variable;
+// empty if oneDNN has no name for it.
 absl::string_view OnednnNameOf(absl::string_view isa);
 
-// The instructions that fix the bits of what oneDNN computes in this process,
-// for arithmetics: finer ones count for bf16 only.
+// The instructions that determine the bits of oneDNN's results in this process,
+// for arithmetics. Finer distinctions matter only for bf16.
 absl::string_view InstructionsOf(bool of_bf16);
 
 // "2.6.3"

@@ -22,7 +22,7 @@
 namespace partita {
 namespace {
 
-// True if the device's instructions are those of this process.
+// True if the device's instruction set is this process's.
 bool IsOfThisProcess(const DeviceTraits& device) {
   return device.kind != DeviceKind::kCpu || device.isa.empty() ||
          device.isa == IsaOfOnednn();
@@ -64,15 +64,16 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> MakeRelaid(
 }
 
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
-  const int team = TeamOf(*request.device);
-  if (team < request.device->threads) {
+  const int granted = GrantedThreads(*request.device);
+  if (granted < request.device->threads) {
     return absl::ResourceExhaustedError(absl::StrCat(
         request.node.ToString(), ": found ", needed,
         " bytes of workspace needed by ", request.binding->kernel, " with ",
-        team, " threads, which are all that OMP_THREAD_LIMIT allows; expected ",
+        granted,
+        " threads, which are all that OMP_THREAD_LIMIT allows; expected ",
         "at most ", request.binding->workspace, " with ",
         request.device->threads, "; raise the limit, or compile the plan for ",
-        team, " threads"));
+        granted, " threads"));
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       request.node.ToString(), ": found ", needed,
@@ -100,11 +101,11 @@ struct Way {
   OnednnRecipe recipe;
   std::string arithmetic;
   int64_t workspace = 0;
-  double seconds = 0;  // with the reorders around it
+  double seconds = 0;  // including reorders
 };
 using Ways = std::vector<Way>;
 
-// More implementations than oneDNN has for anything.
+// More than oneDNN has for any primitive.
 constexpr int kMostImplementations = 16;
 
 Way WayOf(const OnednnFamily& family, const OpView& node, OnednnRecipe recipe,
@@ -119,7 +120,7 @@ Way WayOf(const OnednnFamily& family, const OpView& node, OnednnRecipe recipe,
   return way;
 }
 
-// In the layouts that the node has, by oneDNN's implementation of this number.
+// In the node's layouts, with oneDNN's implementation of this number.
 absl::StatusOr<Way> GivenWay(const OnednnFamily& family, const OpView& node,
                              const DeviceTraits& device, int number) {
   LayoutWish wish = GivenWish(node);
@@ -139,9 +140,8 @@ bool IsPlans(const Way& way, const KernelBinding& binding) {
       way.arithmetic);
 }
 
-// Reference loops, and post-ops that take longer than a loop of their own, are
-// bound where the plan says so, and else not: another library has something
-// better.
+// Reference loops, and post-ops that are slower than a loop of their own, are
+// bound only if the plan names them; another library is better.
 void DropSlow(const BindRequest& request, Ways& ways) {
   std::erase_if(ways, [&](const Way& way) {
     const bool is_slow = IsReferenceLoop(way.arithmetic) ||
@@ -152,7 +152,7 @@ void DropSlow(const BindRequest& request, Ways& ways) {
   });
 }
 
-// The plan's own, or else the fastest; of those that fit.
+// The plan's own way, or else the fastest, among those that fit.
 const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
   const Way* best = nullptr;
   for (const Way& way : ways) {
@@ -164,14 +164,15 @@ const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
 }
 
 absl::StatusOr<LibraryKernel> BindWay(const OpView& node, const Way& way,
-                                      int team) {
+                                      int threads) {
   LibraryKernel bound;
   bound.identity = {way.family->kernel, way.arithmetic};
   if (Exactly(way.recipe) == GivenWish(node)) {
     bound.in_place = way.recipe.in_place;
-    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(way.recipe, team));
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(way.recipe, threads));
   } else {
-    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakeRelaid(node, way.recipe, team));
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel,
+                             MakeRelaid(node, way.recipe, threads));
   }
   return bound;
 }
@@ -189,7 +190,7 @@ std::vector<KernelChoice> OnednnCatalog::Choices(
     if (auto it = answers_.find(key); it != answers_.end()) return it->second;
   }
   absl::StatusOr<std::vector<KernelChoice>> choices = AskFor(node, device);
-  if (!choices.ok()) return {};  // CheckOnednn says why
+  if (!choices.ok()) return {};  // CheckOnednn has the reason
   const std::lock_guard<std::mutex> lock(mutex_);
   return answers_.try_emplace(key, *std::move(choices)).first->second;
 }
@@ -201,8 +202,8 @@ absl::Status CheckOnednn(const DeviceTraits& device) {
 
 namespace {
 
-// The family that the plan names, or all that may compute the node in sums of
-// its own digits, where it names none (see OnednnRecipe::tile).
+// The family that the plan names. If it names none: all that may compute the
+// node with sums of its own elements (see OnednnRecipe::tile).
 std::vector<const OnednnFamily*> FamiliesFor(const BindRequest& request,
                                              absl::string_view library) {
   if (request.binding->kernel == library) {
@@ -213,8 +214,8 @@ std::vector<const OnednnFamily*> FamiliesFor(const BindRequest& request,
   return {family};
 }
 
-// All that oneDNN has in the layouts that the node has, and then what it offers
-// in others, with reorders around.
+// All of oneDNN's ways in the node's layouts, then those in others, with
+// reorders.
 Ways AllWays(const OnednnCatalog& catalog,
              absl::Span<const OnednnFamily* const> families, const OpView& node,
              const DeviceTraits& device) {
@@ -248,13 +249,13 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   const OpView& node = request.node;
   const auto families = FamiliesFor(request, name());
   if (families.empty()) return NoKernel(request);
-  const int team = TeamOf(*request.device);
-  const ThreadScope threads(team);
+  const int threads = GrantedThreads(*request.device);
+  const ThreadScope scope(threads);
   const KernelBinding& binding = *request.binding;
   const auto first = GivenWay(*families[0], node, *request.device, 0);
   if (first.ok() && !request.stands_in && IsPlans(*first, binding) &&
       first->workspace <= binding.workspace) {
-    return BindWay(node, *first, team);
+    return BindWay(node, *first, threads);
   }
   Ways ways = AllWays(catalog_, families, node, *request.device);
   DropSlow(request, ways);
@@ -268,7 +269,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
     const Way& fastest = *absl::c_min_element(
         ways, [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
     if (fastest.workspace <= binding.workspace) {
-      return BindWay(node, fastest, team);
+      return BindWay(node, fastest, threads);
     }
     return TooLittleWorkspace(request, fastest.workspace);
   }
@@ -276,7 +277,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   if (best == nullptr) {
     return TooLittleWorkspace(request, ways.front().workspace);
   }
-  return BindWay(node, *best, team);
+  return BindWay(node, *best, threads);
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Launching a primitive.
+// Launches a primitive.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_primitive.h"
@@ -14,9 +14,9 @@
 namespace partita {
 namespace {
 
-// Setting the place of a memory object writes zeros into its padding, which
-// operands do not allow: they may be mapped read-only. The primitive goes by
-// its own descriptor, so one without padding does for operands.
+// Setting the pointer of a memory object writes zeros into its padding, but
+// operands may be mapped read-only. The primitive uses its own descriptor, so
+// operands get one without padding.
 dnnl::memory::desc WithoutPadding(const dnnl::memory::desc& desc) {
   const int64_t elements =
       static_cast<int64_t>((desc.get_size() + 3) / sizeof(float));
@@ -30,7 +30,7 @@ dnnl::memory::desc Inside(const OnednnRecipe::Padded& padded) {
   return padded.whole.submemory_desc(padded.image.dims(), offsets);
 }
 
-// What the primitive reads from the beginning of the workspace.
+// True if the primitive reads the value from the start of the workspace.
 bool IsTransformed(const OnednnRecipe& recipe,
                    const OnednnRecipe::Argument& argument) {
   if (recipe.padded.has_value()) return argument.id == DNNL_ARG_SRC;

@@ -1,4 +1,4 @@
-// A primitive bound to the places of a launch's values.
+// A primitive, with the buffers of a launch.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
@@ -12,7 +12,7 @@
 
 namespace partita {
 
-// Generates code when made. May throw dnnl::error.
+// The constructor generates code. May throw dnnl::error.
 class OnednnPrimitive : public BoundKernel {
  public:
   OnednnPrimitive(const OnednnRecipe& recipe, int threads);
@@ -38,17 +38,17 @@ class OnednnPrimitive : public BoundKernel {
   int summed_operand_ = -1;
   size_t result_bytes_ = 0;
   std::optional<OnednnRecipe::Winograd> winograd_;
-  // From an operand into the workspace.
+  // Pads an operand into the workspace.
   struct Padding {
     int operand;
     dnnl::reorder reorder;
     dnnl::memory from, to;
   };
   std::optional<Padding> padding_;
-  int64_t transformed_bytes_ = 0;  // at the workspace's begin
+  int64_t transformed_bytes_ = 0;  // at the start of the workspace
 };
 
-// oneDNN's code as a Status that keeps its name for it.
+// oneDNN's code as a Status that keeps oneDNN's name of the error.
 absl::Status OnednnStatus(dnnl_status_t code, absl::string_view doing);
 
 }  // namespace partita

@@ -25,7 +25,7 @@ absl::Status BadText(absl::string_view what, absl::string_view found) {
                    "`; expected that of the same build"));
 }
 
-// To the bit.
+// Exact to the bit.
 std::string NumberText(double number) {
   return absl::StrCat(std::bit_cast<uint64_t>(number));
 }
@@ -60,7 +60,7 @@ absl::StatusOr<DeviceTraits> ParseDevice(absl::string_view text) {
   return device;
 }
 
-// Like `node`, without its names, places and layouts.
+// Like `node`, without its names, locations and layouts.
 NodeSpec Bare(const OpView& node, ValueIds operands, LiteralPool* literals) {
   NodeSpec spec = CopyOf(node.node(), std::move(operands), literals);
   spec.scope.clear();
@@ -69,8 +69,7 @@ NodeSpec Bare(const OpView& node, ValueIds operands, LiteralPool* literals) {
   return spec;
 }
 
-// A constant of which nobody reads the bytes: what primitives there are depends
-// on its type alone.
+// A constant whose bytes nobody reads: primitives depend only on its type.
 ValueId AddUnread(const TensorType& type, Graph& graph) {
   alignas(64) static const std::byte kNone[64] = {};
   return graph.AddConstant(
@@ -84,7 +83,7 @@ std::string LayoutsText(const std::vector<Layout>& layouts) {
       });
 }
 
-// As many as the node's values, whose ranks `rank` gives.
+// One layout for each value of the node; `rank` returns the values' ranks.
 template <typename RankOf>
 absl::StatusOr<std::vector<Layout>> ParseLayouts(absl::string_view text,
                                                  int count, RankOf rank) {
@@ -162,7 +161,7 @@ std::string OnednnQuestionText(const OpView& node, const DeviceTraits& device) {
   for (int i = 0; i < node.num_operands(); ++i) {
     operands.push_back(graph.AddInput("", node.operand_type(i).RowMajor()));
   }
-  // The op took the same operands when the node was made.
+  // The op accepted the same operands when the node was created.
   const NodeId id = *graph.AddNode(Bare(node, std::move(operands), literals));
   const ValueIds& results = graph.node(id).results;
   graph.SetOutputs({results.begin(), results.end()});
@@ -213,7 +212,7 @@ std::string OnednnAnswerText(const std::vector<KernelChoice>& choices) {
 absl::StatusOr<std::vector<KernelChoice>> ParseOnednnAnswer(
     absl::string_view text, const OpView& node) {
   std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-  lines.pop_back();  // what stands behind the last line's end
+  lines.pop_back();  // the text after the last line end
   if (lines.size() % kLinesOfChoice != 0) return BadText("an answer", text);
   std::vector<KernelChoice> choices;
   for (size_t i = 0; i < lines.size(); i += kLinesOfChoice) {

@@ -1,5 +1,5 @@
-// What is asked of a process whose oneDNN uses other instructions, and what it
-// answers, as text.
+// Questions to a process whose oneDNN uses other instructions, and its answers,
+// as text.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_QUESTION_H_
@@ -17,18 +17,18 @@
 
 namespace partita {
 
-// One letter an operand: 'c' for a constant, '-' for any other value. Weights
-// that are being trained have kernels of their own.
+// One letter for each operand: 'c' for a constant, '-' for any other value.
+// Weights in training have kernels of their own.
 std::string ConstantOperands(const OpView& node);
 
-// "What computes this node on that device?" Of constants that are operands it
-// holds the types, and of the device what makes answers differ.
+// "Which kernels compute this node on that device?" Has the types of constant
+// operands, and those properties of the device that change answers.
 std::string OnednnQuestionText(const OpView& node, const DeviceTraits& device);
 
 struct OnednnQuestion {
   OpView node() const { return module.functions().back()->view(id); }
   Module module;
-  NodeId id;  // of the last function
+  NodeId id;  // the last function's
   DeviceTraits device;
 };
 // InvalidArgument for any other text.

@@ -1,4 +1,4 @@
-// What all families share.
+// Shared by all families.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_recipe.h"
@@ -22,10 +22,10 @@ namespace partita {
 
 namespace {
 
-// oneDNN remembers primitives, takes layouts for one that differ only in the
-// strides of dimensions of extent 1, and then answers with the implementation
-// of the other: what a node is bound to would depend on what the process asked
-// before. Nothing is asked twice on a hot path, so nothing need be remembered.
+// An engine without oneDNN's primitive cache. The cache treats layouts as equal
+// that differ only in the strides of dimensions of extent 1, and returns the
+// implementation of the other: a node's binding would depend on previous
+// queries. No hot path repeats a query, so the cache is not needed.
 const dnnl::engine* NewForgetfulEngine() {
   dnnl::set_primitive_cache_capacity(0);
   CapOnednn();
@@ -186,11 +186,11 @@ bool IsReferenceLoop(absl::string_view named) {
   });
 }
 
-int TeamOf(const DeviceTraits& device) {
+int GrantedThreads(const DeviceTraits& device) {
   return std::min(device.threads, omp_get_thread_limit());
 }
 
-// Teams must be as large as they are asked to be.
+// OpenMP must not start fewer threads than requested.
 ThreadScope::ThreadScope(int threads)
     : before_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
   if (threads != before_) omp_set_num_threads(threads);

@@ -1,5 +1,5 @@
-// What a family of oneDNN primitives says of a node: the primitive and how the
-// node's values are its arguments.
+// How a family of oneDNN primitives computes a node: the primitive, and the
+// node's values as its arguments.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_RECIPE_H_
@@ -16,16 +16,17 @@
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
 #include "kernels/kernel.h"
-#include "kernels/team/openmp_calls.h"
+#include "kernels/thread_pool/openmp_calls.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
 
-// Layouts asked for, one per operand and result; nullopt leaves it to oneDNN.
+// Requested layouts, one for each operand and result; nullopt lets oneDNN
+// choose.
 struct LayoutWish {
   std::vector<std::optional<Layout>> operands;
   std::vector<std::optional<Layout>> results;
-  // How many of oneDNN's implementations, in its order, to leave out.
+  // The number of oneDNN's implementations to skip, in its order.
   int skipped = 0;
   friend bool operator==(const LayoutWish&, const LayoutWish&) = default;
 };
@@ -34,21 +35,21 @@ struct OnednnRecipe {
   struct Argument {
     int id;  // DNNL_ARG_...
     bool is_result;
-    int index;  // operand or result of the node
+    int index;  // the node's operand or result
     dnnl::memory::desc desc;
   };
 
   // An operand that the primitive reads transformed: see winograd_weights.h.
   struct Winograd {
     int operand;
-    int64_t pairs;  // of input and output channels
+    int64_t pairs;  // pairs of input and output channels
   };
 
-  // An operand that the primitive reads from the workspace, where zeros stand
-  // before and behind it along the last dimension.
+  // An operand that the primitive reads from the workspace, with zeros before
+  // and after it along the last dimension.
   struct Padded {
     int operand;
-    dnnl::memory::desc image;  // as the operand has it
+    dnnl::memory::desc image;  // in the operand's memory
     dnnl::memory::desc whole;
     int64_t before;
   };
@@ -57,38 +58,38 @@ struct OnednnRecipe {
   std::vector<Argument> arguments;
   std::vector<Layout> operands;
   std::vector<Layout> results;
-  // An operand that the primitive expects in result 0: it is copied there
+  // An operand that the primitive expects in result 0. It is copied there
   // unless the plan lets them share bytes.
   std::optional<int> summed_operand;
   std::vector<InPlacePair> in_place;
   // The implementation's order of summation may depend on the threads.
   bool bits_depend_on_threads = true;
-  // False if a post-op treats a NaN or an infinity otherwise than eval: see
+  // False if a post-op treats NaN or infinity differently from eval: see
   // docs/internals/numerics.md.
   bool ieee = true;
-  // The processor's instructions for the dtype take denormals for zero.
+  // The processor's instructions for the dtype flush denormals to zero.
   bool flushes = false;
   std::optional<Winograd> winograd;
   std::optional<Padded> padded;
-  // Results along a side of a tile of Winograd's; 0 if it is not by his
-  // algorithm, which has sums of its own: see docs/internals/numerics.md.
+  // The side of a tile of Winograd's algorithm, in results; 0 for other
+  // algorithms. Winograd's sums differ: see docs/internals/numerics.md.
   int tile = 0;
 };
 
 struct OnednnFamily {
   const char* kernel;  // "onednn.conv"
-  // Whether `describe` may be asked at all: the op, dtypes and attributes. The
-  // same whatever instructions oneDNN uses.
+  // True if `describe` may be called: checks op, dtypes and attributes.
+  // Independent of the instructions that oneDNN uses.
   bool (*accepts)(const OpView& node);
   // The layouts to try for Choices.
   std::vector<LayoutWish> (*wishes)(const OpView& node);
-  // Unimplemented if oneDNN cannot do it like that.
+  // Unimplemented if oneDNN cannot compute the node with these layouts.
   absl::StatusOr<OnednnRecipe> (*describe)(const OpView& node,
                                            const LayoutWish& wish);
-  // Its results may lie otherwise than wished for: they are reordered behind
-  // the primitive.
+  // Its results may have other layouts than requested; reorders follow the
+  // primitive.
   bool relays_results = false;
-  // Heeds LayoutWish::skipped; others have one implementation only.
+  // Uses LayoutWish::skipped; other families have one implementation.
   bool has_alternatives = false;
 };
 
@@ -116,55 +117,56 @@ absl::Status NotOffered(absl::string_view why);
 // Every value row-major.
 LayoutWish RowMajorWish(const OpView& node);
 bool IsRowMajor(const LayoutWish& wish);
-// The recipe's layouts are those wished for, all of which are given.
+// Sets the recipe's layouts to the requested ones, all of which must be given.
 void TakeLayouts(const LayoutWish& wish, OnednnRecipe& recipe);
-// Every value in one layout, "" for row-major.
+// Every value in one layout; "" for row-major.
 LayoutWish UniformWish(const OpView& node, absl::string_view layout);
-// Nothing asked for.
+// No layout requested.
 LayoutWish AnyWish(const OpView& node);
-// The layouts that the node's types have.
+// The layouts of the node's types.
 LayoutWish GivenWish(const OpView& node);
-// Channels that oneDNN keeps together in its blocked layouts: a vector of f32.
+// Channels in a block of oneDNN's blocked layouts: a vector of f32.
 int VectorChannels();
 // Row-major and, for images, channels last and blocks of VectorChannels().
 std::vector<LayoutWish> ImageWishes(const OpView& node);
 
-// True if all operands and results are of the dtype and none is empty.
+// True if all operands and results have the dtype and none is empty.
 bool AllAre(const OpView& node, DType dtype);
 inline bool AllF32(const OpView& node) { return AllAre(node, DType::kF32); }
-// A product of bf16 values: by itself, as oneDNN would compute what stands
-// behind it in other digits than eval does.
+// A product of bf16 values, not fused: oneDNN would compute an epilogue with
+// another rounding than eval.
 bool IsBf16Product(const OpView& node);
 
-// The descriptor of a value's type in the layout wished for, or in any.
+// The descriptor of a value's type in the requested layout, or in any.
 std::optional<dnnl::memory::desc> WishedDesc(
     const TensorType& type, const std::optional<Layout>& layout);
 
-// Bytes of transformed weights or of a padded image, at the beginning of the
+// Bytes of transformed weights or of a padded image, at the start of the
 // workspace; 0 if there are none.
 int64_t TransformedBytes(const OnednnRecipe& recipe);
 
-// Bytes that a launch needs: these, and the scratchpad of the primitive.
+// Workspace bytes of a launch: these, and the primitive's scratchpad.
 int64_t WorkspaceBytes(const OnednnRecipe& recipe);
 
-// What is left behind `skipped` implementations; empty if nothing is.
+// The descriptor without its first `skipped` implementations; empty if none is
+// left.
 dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);
-// One of oneDNN's own loops, thousands of times slower than what it generates,
-// by the name of an implementation or by an arithmetic, which holds one.
+// True if the text names one of oneDNN's own loops, thousands of times slower
+// than its generated code. The text is an implementation's name or an
+// arithmetic, which contains one.
 bool IsReferenceLoop(absl::string_view named);
 
-// The device's threads, or as many as OMP_THREAD_LIMIT leaves of them: a
-// primitive that is made for more threads than its team has leaves out their
-// part of the work.
-int TeamOf(const DeviceTraits& device);
+// The device's threads, limited by OMP_THREAD_LIMIT. A primitive made for more
+// threads than run skips the work of the missing ones.
+int GrantedThreads(const DeviceTraits& device);
 
-// Gives the number of threads of every oneDNN call in its scope: what oneDNN
-// offers depends on it. OMP_THREAD_LIMIT does not count, as a plan is for its
-// devices; what runs is made for a TeamOf them. oneDNN's loops run on our own
-// threads (kernels/team).
+// Sets the number of threads of all oneDNN calls in its scope, on which
+// oneDNN's offers depend. OMP_THREAD_LIMIT does not apply to queries, since a
+// plan is for its devices; primitives that run are made for GrantedThreads of
+// them. oneDNN's loops run on our own threads (kernels/thread_pool).
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);

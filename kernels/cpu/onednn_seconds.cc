@@ -1,4 +1,4 @@
-// Efficiencies of kinds of implementation, and what each has to do.
+// Efficiencies of kinds of implementation, and their work.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/onednn_seconds.h"
@@ -10,11 +10,12 @@
 #include "graph/core_ops.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
+#include "graph/round_up.h"
 
 namespace partita {
 namespace {
 
-// The share of the device's rates that kinds of implementation reach.
+// The shares of the device's rates that a kind of implementation reaches.
 struct Efficiency {
   const char* name;
   double flops;
@@ -26,7 +27,7 @@ constexpr Efficiency kEfficiencies[] = {
     {"nchw", 0.1, 0.4},    {"jit", 0.73, 0.8},
 };
 
-// Vectors of AVX2 are fed as fast as they multiply.
+// Vectors of AVX2 are loaded as fast as they are multiplied.
 constexpr Efficiency kNarrowEfficiencies[] = {
     {"gemm", 0.8, 0.7}, {"jit_1x1", 0.88, 0.7}, {"jit:", 0.85, 0.8}};
 
@@ -53,11 +54,11 @@ double StoredBytes(TensorType type, const Layout& layout) {
   return static_cast<double>(type.num_bytes());
 }
 
-// What a launch does.
+// The work of a launch.
 struct Work {
   double flops = 0;      // multiplications and additions of the sums
   double moving = 0;     // additions of transforms, bound by loads and stores
-  double streaming = 0;  // bytes that pass before and after the sums
+  double streaming = 0;  // bytes read and written before and after the sums
 };
 
 bool IsByGemm(const OnednnRecipe& recipe) {
@@ -81,10 +82,10 @@ const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
   return nullptr;
 }
 
-// F(m x m, 3x3): (m + 2)^2 products in place of 9 m^2 a tile and pair of
-// channels, and additions to transform a tile there and back. Of 2x2 tiles a
-// core keeps what it transformed in its caches, but reads, transforms, writes
-// and reads weights again; tiles of 4x4 pass through memory too.
+// F(m x m, 3x3): (m + 2)^2 products instead of 9 m^2 for each tile and pair of
+// channels, plus the additions that transform a tile. A core keeps transformed
+// 2x2 tiles in its caches, but reads, transforms, writes and reads weights
+// again. Tiles of 4x4 go through memory too.
 Work WinogradWork(const OnednnRecipe& recipe) {
   const bool small = recipe.tile == 2;
   const auto channels = DescOf(recipe, DNNL_ARG_WEIGHTS)->dims();
@@ -107,13 +108,13 @@ Work WinogradWork(const OnednnRecipe& recipe) {
   return work;
 }
 
-// Weights that no cache of a core keeps.
+// Weights larger than a core's caches.
 constexpr double kLargeWeights = 1 << 20;
 
-// Bytes that a convolution by gemm moves beside its operands. It is a product
-// for each image, of a matrix that has a column of all taps' elements for each
-// position, which is written and read; each product reads large weights anew,
-// or adds to their gradient.
+// Bytes that a convolution by gemm moves besides its operands. It computes one
+// product for each image, with a matrix that has a column of all taps' elements
+// for each position, written and read again. Each product reads large weights
+// again, or adds to their gradient.
 double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
   const auto* source = DescOf(recipe, DNNL_ARG_SRC);
   const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
@@ -151,12 +152,8 @@ double GemmExcess(const OnednnRecipe& recipe) {
   return step % kFewSets == 0 ? 2 : step % (kFewSets / 2) == 0 ? 1.35 : 1;
 }
 
-double RoundedUp(dnnl::memory::dim extent, int multiple) {
-  return static_cast<double>((extent + multiple - 1) / multiple * multiple);
-}
-
-// What brgconv does for fewer input channels takes as long as for so many: it
-// sums over them in its innermost loop.
+// brgconv sums over this many input channels in its innermost loop; fewer take
+// the same time.
 constexpr int kBrgconvDepth = 4;
 
 bool HasChannelsLast(const dnnl::memory::desc& desc) {
@@ -164,13 +161,13 @@ bool HasChannelsLast(const dnnl::memory::desc& desc) {
   return blocking.inner_nblks == 0 && blocking.strides[1] == 1;
 }
 
-// What a gradient by the weights takes longer of images with channels last, of
-// which it reads each position's channels apart.
+// Factor of the time of a weight gradient for images with channels last, since
+// it reads each position's channels separately.
 constexpr double kChannelsLastExcess = 1.35;
 
-// Multiplications and additions for each that a gradient by the weights asks
-// for: whole blocks on both sides, or on that of the output channels where
-// channels are last; and shorter vectors.
+// Multiplications and additions done for each one required: a weight gradient
+// computes whole blocks on both sides, or for output channels if channels are
+// last; shorter vectors add more.
 double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
   const bool half =
       VectorChannels() == 16 &&
@@ -180,7 +177,7 @@ double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
   if (HasChannelsLast(*gradient)) {
     const dnnl::memory::dim channels = gradient->dims()[1];
     return width * kChannelsLastExcess *
-           RoundedUp(channels, VectorChannels() / width) /
+           static_cast<double>(RoundUp(channels, VectorChannels() / width)) /
            static_cast<double>(channels);
   }
   const TensorType& dw = node.result_type(0);
@@ -188,8 +185,8 @@ double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
          static_cast<double>(dw.num_bytes());
 }
 
-// A direct convolution goes over rows of the result in blocks of positions; a
-// row that fills none leaves the units that multiply waiting.
+// A direct convolution processes rows of the result in blocks of positions. A
+// row that fills no block leaves the multipliers idle.
 double RowExcess(const OnednnRecipe& recipe) {
   constexpr dnnl::memory::dim kFewPositions = 4;
   const std::string name = ImplementationName(recipe.primitive);
@@ -203,16 +200,17 @@ double RowExcess(const OnednnRecipe& recipe) {
 }
 
 // The same for other convolutions: output channels fill whole vectors.
-// Depthwise ones have groups there.
+// Depthwise ones have groups instead.
 double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
   const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
   if (weights == nullptr) return GradientExcess(node, recipe);
   const dnnl::memory::dims dims = weights->dims();
   if (dims.size() > DescOf(recipe, DNNL_ARG_SRC)->dims().size()) return 1;
-  double excess =
-      RoundedUp(dims[0], VectorChannels()) / static_cast<double>(dims[0]);
+  double excess = static_cast<double>(RoundUp(dims[0], VectorChannels())) /
+                  static_cast<double>(dims[0]);
   if (absl::StrContains(ImplementationName(recipe.primitive), "brgconv")) {
-    excess *= RoundedUp(dims[1], kBrgconvDepth) / static_cast<double>(dims[1]);
+    excess *= static_cast<double>(RoundUp(dims[1], kBrgconvDepth)) /
+              static_cast<double>(dims[1]);
   }
   return excess * RowExcess(recipe);
 }
@@ -238,9 +236,9 @@ Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
 constexpr double kMovingEfficiency = 0.1;
 
 // Multiplications and additions that take as long as one element of a post-op
-// of a convolution by gemm, which no generated code computes below AVX-512: a
-// relu alone is a loop of the compiler's, an operand's place is found anew for
-// each element.
+// of a convolution by gemm. Below AVX-512 no generated code computes these: a
+// relu alone is a compiled loop, and an operand's address is computed for each
+// element.
 constexpr double kReluAlone = 100;
 constexpr double kEltwise = 1000;
 constexpr double kBinary = 5800;
@@ -268,8 +266,9 @@ double PostOpSeconds(const OpView& node, const OnednnRecipe& recipe,
                      const DeviceTraits& device) {
   if (!IsNarrow() || !IsConvolutionByGemm(recipe)) return 0;
   const dnnl::primitive_attr attributes = recipe.primitive.get_primitive_attr();
-  const dnnl::post_ops behind = attributes.get_post_ops();  // a part of them
-  return PostOpFlopsOfElement(behind) *
+  // the copy of a part of them
+  const dnnl::post_ops later = attributes.get_post_ops();
+  return PostOpFlopsOfElement(later) *
          static_cast<double>(node.result_type(0).num_elements()) /
          PeakFlops(device, node.operand_type(0).dtype);
 }
@@ -301,7 +300,7 @@ bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
   if (!node.is(kFused)) return false;
   if (IsReferenceLoop(ImplementationName(recipe.primitive))) return true;
   double walk = 2 * StoredBytes(node.result_type(0), recipe.results[0]);
-  // Beside the operands of the product.
+  // Besides the operands of the product.
   for (int i = 2; i < node.num_operands(); ++i) {
     walk += StoredBytes(node.operand_type(i), recipe.operands[i]);
   }

@@ -1,4 +1,4 @@
-// How long a primitive of oneDNN takes on a device: predictions.
+// Predicts the time of a oneDNN primitive on a device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_SECONDS_H_
@@ -11,17 +11,17 @@
 
 namespace partita {
 
-// Of the primitive in its own layouts, launch included.
+// Seconds of the primitive in its own layouts, launch included.
 double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
                      const DeviceTraits& device);
 
-// What of that post-ops take which no generated code computes.
+// The part of that time for post-ops without generated code.
 double PostOpSeconds(const OpView& node, const OnednnRecipe& recipe,
                      const DeviceTraits& device);
 
-// True for a fused node that takes longer than its product and a loop over the
-// result, each by itself: what is behind the product, or all of it, is left to
-// loops of oneDNN's that are not generated.
+// True for a fused node that is slower than its product and a separate loop
+// over the result: oneDNN computes the epilogue, or all of it, with loops that
+// are not generated.
 bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
                  const DeviceTraits& device);
 
@@ -29,8 +29,8 @@ bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
 double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
                       absl::Span<const Layout> to, const DeviceTraits& device);
 
-// What the choice takes with all reorders around it from and to the layouts
-// that the node has, which read and write each value once.
+// The choice's seconds with all reorders from and to the node's layouts, which
+// read and write each value once.
 double RelaidSeconds(const OpView& node, const KernelChoice& choice,
                      const DeviceTraits& device);
 

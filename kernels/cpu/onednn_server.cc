@@ -1,5 +1,5 @@
 // The program partita_onednn: answers what oneDNN offers with one instruction
-// set (onednn_child.h), until nobody asks any more.
+// set (onednn_child.h), until its input ends.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <signal.h>
@@ -26,7 +26,7 @@ std::string AnswerTo(const std::string& text) {
 }
 
 int Serve() {
-  // An interrupt is for the one who asks: that ends this process too.
+  // An interrupt is meant for the parent, whose end ends this process too.
   signal(SIGINT, SIG_IGN);
   std::string text = absl::StrCat("+", OnednnVersion(), " ", IsaOfOnednn());
   while (SendText(STDIN_FILENO, text) &&

@@ -1,7 +1,7 @@
 // onednn.padded_conv: convolutions whose image is padded along the last
 // dimension before the primitive reads it. Below AVX-512 oneDNN generates code
-// for windows that reach a few positions into the padding, and has nothing but
-// gemm for others.
+// only for windows that reach a few positions into the padding; for others it
+// has only gemm.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/op_def.h"
@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-// Positions of a row that its kernels sum at once.
+// Positions of a row that its kernels sum together.
 constexpr int64_t kFewPositions = 3;
 
 bool Accepts(const OpView& node) {

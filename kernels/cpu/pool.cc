@@ -1,5 +1,5 @@
-// onednn.pool: average pools, and means over all of an image, which are pools
-// with one window. Max pools are cpu.max_pool's: oneDNN's lose NaN and minus
+// onednn.pool: average pools, and means over whole images, which are pools with
+// one window. Max pools are cpu.max_pool's: oneDNN's lose NaN and minus
 // infinity.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -51,8 +51,8 @@ AverageWindow WindowOf(const OpView& node) {
           memory::dims(spatial, 0)};
 }
 
-// The mean over an image is one value per channel: row-major wherever the
-// image's layout puts the channels in order too.
+// The mean over an image is one value per channel: row-major if the image's
+// layout keeps the channels in order too.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   std::vector<LayoutWish> wishes = ImageWishes(node);
   if (!IsGlobal(node)) return wishes;

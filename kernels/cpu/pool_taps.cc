@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kShortLine = 4 * kPoolLanes;
 constexpr int64_t kMaxOffsets = 64 << 10;
 
-// The row-major index as one along each axis.
+// Splits the row-major index into one for each axis.
 std::array<int64_t, 3> Split(int64_t index, int64_t height, int64_t width) {
   return {index / width / height, index / width % height, index % width};
 }
@@ -24,7 +24,8 @@ int64_t Elements(const PoolImage& image) {
   return elements;
 }
 
-// Loops over a line, or over the channels of a position, fill few lanes.
+// True if loops over a line, or over the channels of a position, fill few
+// lanes.
 bool LeavesLanesEmpty(const PoolImage& image) {
   if (image.inner == 1) return image.axes[2].small <= kShortLine;
   return image.inner == image.channels && image.inner < kPoolLanes;
@@ -37,7 +38,7 @@ int32_t OffsetOf(const PoolImage& image, int64_t window, int64_t tap) {
   const auto step = Split(tap, axes[1].kernel, axes[2].kernel);
   int64_t offset = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t at = axes[i].Meets(position[i], step[i]);
+    const int64_t at = axes[i].ElementAt(position[i], step[i]);
     if (!axes[i].Has(at)) return -1;
     offset = offset * axes[i].large + at;
   }

@@ -1,4 +1,4 @@
-// Which elements of a plane the windows of a pool over it meet, as a table.
+// A table of the elements that a pool's windows over a plane contain.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_POOL_TAPS_H_
@@ -13,9 +13,9 @@
 
 namespace partita {
 
-// Windows side by side, as many as a vector has lanes. Lines of few windows, or
-// few channels that lie together, leave most lanes of a loop over them empty;
-// loops over the table go on across them.
+// Windows side by side, as many as a vector's lanes. With short lines, or few
+// adjacent channels, a loop over them leaves most lanes empty; a loop over the
+// table does not.
 inline constexpr int64_t kPoolLanes = 16;
 
 struct PoolTaps {
@@ -28,22 +28,21 @@ struct PoolTaps {
   bool empty() const { return offsets.empty(); }
 };
 
-// Of an image whose neighbours in memory are neighbours in a line, or few
-// channels of one position; empty if it is another, if its lines are long, or
-// if the table would be large.
+// For an image with short lines, or with few adjacent channels. Empty for other
+// images, or if the table would be large.
 PoolTaps PoolTapsOf(const PoolImage& image);
 
-// What one tap of the windows meets; anything where that is padding.
+// The elements of one tap of the windows; undefined for padding.
 using PoolLanes = std::array<float, kPoolLanes>;
-[[gnu::always_inline]] inline PoolLanes MetBy(const int32_t* offsets,
-                                              const float* plane) {
+[[gnu::always_inline]] inline PoolLanes ElementsOf(const int32_t* offsets,
+                                                   const float* plane) {
   PoolLanes met;
   for (int64_t i = 0; i < kPoolLanes; ++i)
     met[i] = plane[std::max(offsets[i], 0)];
   return met;
 }
 
-// No element is met by two windows.
+// True if no two windows share an element.
 bool WindowsApart(const PoolImage& image);
 
 }  // namespace partita

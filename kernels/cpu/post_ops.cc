@@ -43,8 +43,7 @@ const PlainEltwise kPlain[] = {
     {&kRound, algorithm::eltwise_round, 0},
 };
 
-// Those of the ops with steps whose bits are not eval's for every NaN and
-// infinity.
+// True if the steps of the op have eval's bits for every NaN and infinity.
 bool IsIeee(const OpView& op) {
   if (op.is(kLeakyRelu)) return op.attr_float("alpha") != 0;
   return !op.is(kRelu) && !op.is(kClip) && !op.is(kHardSigmoid) &&
@@ -93,7 +92,7 @@ std::vector<EltwiseStep> ScalarSteps(const ChainLink& link) {
   if (link.op.is(kMul)) return {{algorithm::eltwise_linear, s, 0}};
   if (link.op.is(kSub) && first) return {{algorithm::eltwise_linear, 1, -s}};
   if (link.op.is(kSub)) return {{algorithm::eltwise_linear, -1, s}};
-  // Division is multiplication only by powers of two.
+  // Division is multiplication only for powers of two.
   int exponent = 0;
   if (link.op.is(kDiv) && first && std::abs(std::frexp(s, &exponent)) == 0.5f &&
       std::isfinite(1 / s)) {
@@ -102,7 +101,7 @@ std::vector<EltwiseStep> ScalarSteps(const ChainLink& link) {
   return {};
 }
 
-// oneDNN multiplies alpha by 0, too, and knows no bound that is NaN.
+// oneDNN multiplies alpha by 0 too, and does not support NaN bounds.
 bool HasPlainAttributes(const OpView& op) {
   if (op.is(kClip)) {
     return !std::isnan(op.attr_float("min")) &&
@@ -129,7 +128,7 @@ std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
   if (op.is(kLeakyRelu)) {
     return {{algorithm::eltwise_relu, Float(op, "alpha"), 0}};
   }
-  // Bounds may be infinite: then they hold nothing back, infinities neither.
+  // Infinite bounds have no effect, on infinities either.
   if (op.is(kClip)) {
     return {{algorithm::eltwise_clip, Float(op, "min"), Float(op, "max")}};
   }

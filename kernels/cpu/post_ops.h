@@ -14,14 +14,14 @@
 
 namespace partita {
 
-// How the links' operands meet the primitive's result.
+// How the links' operands relate to the primitive's result.
 struct PostOpTarget {
   TensorType result;  // of the whole chain
-  // Extents in the primitive's dimensions, or none if they do not fit there.
+  // The extents in the primitive's dimensions; nullopt if they do not fit.
   std::function<std::optional<Shape>(const Shape&)> extents;
-  // Where a first `add` of one value per channel goes instead.
+  // True if a first `add` of one value per channel becomes the bias.
   std::function<bool(const Shape&)> is_bias;
-  // The layout of the result where it is already known; an operand as large as
+  // The layout of the result, if it is already known. An operand as large as
   // the result that is not summed must have it.
   std::optional<Layout> result_layout;
   bool allow_sum = true;
@@ -35,11 +35,11 @@ struct PostOps {
   std::vector<OnednnRecipe::Argument> arguments;
   std::optional<int> bias_operand;
   std::optional<int> summed_operand;
-  std::vector<int> read_again;  // operands of the node; never in place
+  std::vector<int> read_again;  // the node's operands; never in place
   bool ieee = true;             // see OnednnRecipe
 };
 
-// Unimplemented if an operand that is read twice lies otherwise than the
+// Unimplemented if an operand that is read twice has another layout than the
 // result.
 absl::Status CheckReadAgain(const PostOps& post, const OnednnRecipe& recipe);
 
@@ -50,26 +50,26 @@ struct ProductMemory {
   dnnl::memory::desc source, weights, bias, result;  // no bias: not read
 };
 
-// Names the memory of the product and of its post-ops, and where the result may
-// be summed in place.
+// Sets the arguments of the product and of its post-ops, and whether the result
+// may be summed in place.
 void AddArguments(const PostOps& post, const ProductMemory& memory,
                   OnednnRecipe& recipe);
 
-// oneDNN 2.6.3 makes a NaN one of the bounds of relu, clip and hard_sigmoid,
-// and silu of minus infinity a NaN; where it multiplies by gemm, sigmoid of a
-// NaN is 0 and relu of minus infinity a NaN. Of its functions only elu with
-// alpha 0 is a relu without that flaw, and costs 6 % of ResNet-50's
-// convolutions. So those five are offered and marked; functions that are seldom
-// behind a convolution are not offered where oneDNN strays from IEEE 754.
+// In oneDNN 2.6.3, relu, clip and hard_sigmoid turn NaN into one of their
+// bounds, and silu of minus infinity is NaN. With gemm, sigmoid of NaN is 0 and
+// relu of minus infinity is NaN. Only elu with alpha 0 is a relu without that
+// flaw; it makes ResNet-50's convolutions 6 % slower. These five are therefore
+// offered and marked. Functions that seldom follow a convolution are not
+// offered if oneDNN violates IEEE 754.
 //
-// Fails with Unimplemented on the first link that cannot be a post-op.
+// Unimplemented on the first link that cannot be a post-op.
 absl::StatusOr<PostOps> MakePostOps(const OpView& node, const FusedChain& chain,
                                     const PostOpTarget& target);
 
-// `extents` for results whose dimensions are the primitive's: ones in front.
+// `extents` for results with the primitive's dimensions: leading ones.
 std::optional<Shape> PaddedToRank(const Shape& dims, int rank);
 
-// One value per channel of a result of `rank` dimensions.
+// True for one value per channel of a result of `rank` dimensions.
 bool IsPerChannel(const Shape& dims, int rank, int channel_dim,
                   int64_t channels);
 

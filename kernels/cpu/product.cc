@@ -1,4 +1,4 @@
-// Batches of matrices, and rows that are joined into one.
+// Batches of matrices, and rows merged into one matrix.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/product.h"
@@ -16,8 +16,8 @@ namespace {
 
 Matrix RowMajor(const Shape& dims) { return {dims, RowMajorStrides(dims)}; }
 
-// Row-major as stored; the last two swapped if `transposed`; ones in front up
-// to `rank`.
+// Row-major as stored, with the last two dimensions swapped if `transposed`,
+// and leading ones up to `rank`.
 Matrix View(const Shape& stored, bool transposed, int rank) {
   const int missing = rank - static_cast<int>(stored.size());
   Shape dims(missing, 1);

@@ -22,7 +22,7 @@ struct Matrix {
   Shape strides;
 };
 
-// Where the right side is one matrix, all rows of the left side are one matrix
+// If the right side is one matrix, all rows of the left side are one matrix
 // too.
 struct MatrixProduct {
   Matrix a, b, y;
@@ -34,19 +34,19 @@ struct MatrixProduct {
 // neither operand is a scalar.
 bool IsProduct(const OpView& node);
 
-// Of operands with these extents.
+// For operands with these extents.
 MatrixProduct MakeProduct(const OpView& matmul, const Shape& a, const Shape& b);
 
-// True if all values are asked for row-major. The right side may have any
-// layout, unless it is the left one too.
+// True if all values are requested row-major. The right side may have any
+// layout, unless it is also the left one.
 bool IsRowMajorBesideWeights(const FusedChain& chain, LayoutWish wish);
 
-// How an operand of a link meets the result: where rows were joined, only one
-// value, one per column, or one per element do.
+// The extents of a link's operand in the primitive's dimensions. If rows are
+// merged, only one value, one per column, or one per element is possible.
 std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,
                                  const MatrixProduct& product);
 
-// A value for each column of the result, and no other.
+// True for one value for each column of the result.
 bool IsOnePerColumn(const Shape& dims, const MatrixProduct& product);
 
 }  // namespace partita

@@ -6,26 +6,26 @@
 
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// A call of Philox makes four numbers (graph/ops/philox.h); so many are made
+// A call of Philox makes four numbers (graph/ops/philox.h); this many calls run
 // side by side.
 constexpr int kWords = 4;
 constexpr int kCalls = 16;
 constexpr int64_t kBatch = kWords * kCalls;
 
-// What the numbers are a function of, but for their place.
+// The arguments of the random function, except the position.
 struct Stream {
   uint32_t key[2];
   uint32_t step;
   uint32_t id;
 };
 
-// One number of kCalls counters or results.
+// One word of kCalls counters or results.
 struct Lanes {
   uint32_t words[kCalls];
 };
@@ -54,7 +54,7 @@ struct Lanes {
   c[3] = low_a;
 }
 
-// The numbers of calls [call, call + kCalls), from 0 up to 1 in steps of 2^-24.
+// The numbers of calls [call, call + kCalls), in [0, 1) in steps of 2^-24.
 [[gnu::always_inline]] inline void MakeBatch(const Stream& stream,
                                              uint64_t call, float* y) {
   Lanes c[kWords];
@@ -75,7 +75,8 @@ struct Lanes {
 #pragma omp simd
   for (int i = 0; i < kCalls; ++i) {
     for (int word = 0; word < kWords; ++word) {
-      // 24 bits: a signed conversion, which is a vector instruction, does.
+      // 24 bits, so a signed conversion suffices, which is a vector
+      // instruction.
       const int32_t bits = static_cast<int32_t>(c[word].words[i] >> 8);
       y[i * kWords + word] = static_cast<float>(bits) * 0x1p-24f;
     }
@@ -104,8 +105,8 @@ struct MakeRun {
   }
 };
 
-// A piece of a row-major tensor as runs of neighbours in the whole one, each
-// divided into tasks.
+// A shard of a row-major tensor as runs of neighbours in the whole one, each
+// split into tasks.
 class Runs {
  public:
   explicit Runs(const OpView& node) : dims_(node.result_type(0).dims) {
@@ -115,7 +116,7 @@ class Runs {
     Read(node, "origin", origin);
     const Shape strides = RowMajorStrides(whole);
     for (size_t d = 0; d < dims_.size(); ++d) first_ += origin[d] * strides[d];
-    // Dimensions that the piece has whole are one with those in front.
+    // Dimensions that the shard has whole are merged with those before them.
     size_t outer = dims_.size();
     while (outer > 0) {
       --outer;
@@ -152,7 +153,7 @@ class Runs {
   }
 
   Shape dims_;     // of runs
-  Shape strides_;  // in the whole
+  Shape strides_;  // in the whole tensor
   int64_t first_ = 0;
   int64_t length_ = 1;
   int64_t count_ = 1;
@@ -175,9 +176,9 @@ class RandomUniformKernel : public BoundKernel {
         id_};
     float* y = static_cast<float*>(args.results[0]);
     const int64_t tasks = runs_.num_tasks();
-    const int team = tasks < 2 ? 1 : threads_;
-    RunInTeam(team, tasks,
-              [&](int64_t task) { runs_.RunTask(task, stream, y); });
+    const int threads = tasks < 2 ? 1 : threads_;
+    ParallelFor(threads, tasks,
+                [&](int64_t task) { runs_.RunTask(task, stream, y); });
     return absl::OkStatus();
   }
 

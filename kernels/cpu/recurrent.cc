@@ -1,7 +1,7 @@
 // cpu.recurrent: f32 LSTMs, GRUs and RNNs, row-major. A step is one product of
-// all rows' hidden states with the weights of their direction, and the gates,
-// row by row. Lines (a row of the batch in one direction) do not touch one
-// another, so threads share them; sums are as in block_product.h.
+// all rows' hidden states with the weights of their direction, then the gates,
+// row by row. Lines (a row of the batch in one direction) are independent, so
+// threads divide them. Sums are as in block_product.h.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
 #include "kernels/cpu/recurrent_rows.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// Where a launch's operands lie; null if they are not there.
+// The operands of a launch; null if missing.
 struct Operands {
   const float* gates = nullptr;
   const float* r = nullptr;
@@ -38,7 +38,7 @@ class RecurrentKernel : public BoundKernel {
         lstm_(node.is(kLstm)),
         gru_(node.is(kGru)),
         operands_(node.num_operands()),
-        threads_(s_.Team(threads)),
+        threads_(s_.UsedThreads(threads)),
         name_(NameForMessages(node)) {
     one_hidden_ = node.operand_type(2).dims[1] == 1;
     if (lstm_) one_cell_ = node.operand_type(3).dims[1] == 1;
@@ -54,14 +54,16 @@ class RecurrentKernel : public BoundKernel {
     if (absl::Status status = CheckLengths(in.lengths); !status.ok()) {
       return status;
     }
-    RunShares(threads_, s_.lines(), [&](int, int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end;) {
-        const int64_t direction = line / s_.extents.batch;
-        const int64_t next = std::min(end, (direction + 1) * s_.extents.batch);
-        Rows(*this, args, in, direction, line, next - line).Run();
-        line = next;
-      }
-    });
+    ParallelForRanges(
+        threads_, s_.lines(), [&](int, int64_t begin, int64_t end) {
+          for (int64_t line = begin; line < end;) {
+            const int64_t direction = line / s_.extents.batch;
+            const int64_t next =
+                std::min(end, (direction + 1) * s_.extents.batch);
+            Rows(*this, args, in, direction, line, next - line).Run();
+            line = next;
+          }
+        });
     return absl::OkStatus();
   }
 
@@ -114,7 +116,7 @@ class RecurrentKernel : public BoundKernel {
           direction_(direction),
           first_(line - direction * e_.batch),
           count_(count) {
-      // Every thread's lines are its own part of the workspace.
+      // Each thread's lines are its own part of the workspace.
       hidden_ = static_cast<float*>(args.workspace) + line * s_.LineFloats();
       cell_ = hidden_ + count * e_.units;
       sums_ = cell_ + count * e_.units;
@@ -146,7 +148,7 @@ class RecurrentKernel : public BoundKernel {
                       (direction_ * e_.batch + first_ + i) * e_.units);
     }
 
-    // result (+)= left r, of columns [begin, begin + count) of r.
+    // result (+)= left r, for columns [begin, begin + count) of r.
     void MultiplyBy(const float* left, int64_t begin, int64_t count,
                     float* result, bool adds) const {
       Multiply({.left = {left, e_.units, 1},
@@ -159,11 +161,12 @@ class RecurrentKernel : public BoundKernel {
                 .adds = adds});
     }
 
-    // Where row `i` is at `step`; behind its length, zeros are at that time.
+    // The position of row `i` at `step`. After its length, zeros are at that
+    // time.
     int64_t Line(int64_t step, int64_t i) const {
       const int64_t length = k_.Length(in_.lengths, first_ + i);
-      const bool turns = s_.reverse[direction_] != 0 && step < length;
-      const int64_t time = turns ? length - 1 - step : step;
+      const bool reverses = s_.reverse[direction_] != 0 && step < length;
+      const int64_t time = reverses ? length - 1 - step : step;
       return (time * e_.batch + first_ + i) * e_.directions + direction_;
     }
 
@@ -222,7 +225,7 @@ class RecurrentKernel : public BoundKernel {
     const LaunchArgs& args_;
     const Operands& in_;
     int64_t direction_;
-    int64_t first_;  // row of the batch
+    int64_t first_;  // in the batch
     int64_t count_;
     float* hidden_;
     float* cell_;
@@ -270,13 +273,13 @@ int64_t Workspace(const OpView& node, const Layout&, int) {
   return settings.lines() * settings.LineFloats() * int64_t{sizeof(float)};
 }
 
-// Of the threads that have lines.
+// For the threads that have lines.
 Cost CostOf(const OpView& node, int threads) {
   Cost cost = node.op().cost(node);
   const RecurrentSettings settings(node);
-  const int64_t team =
-      std::min<int64_t>(settings.Team(threads), settings.lines());
-  cost.flops *= static_cast<double>(threads) / static_cast<double>(team);
+  const int64_t used =
+      std::min<int64_t>(settings.UsedThreads(threads), settings.lines());
+  cost.flops *= static_cast<double>(threads) / static_cast<double>(used);
   return cost;
 }
 

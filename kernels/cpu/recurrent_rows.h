@@ -1,5 +1,5 @@
-// The gates of one step of one line of an LSTM, GRU or RNN in f32, after the
-// product of its hidden state.
+// The gates of one step of one line of an f32 LSTM, GRU or RNN, after the
+// product with its hidden state.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_RECURRENT_ROWS_H_
@@ -19,7 +19,7 @@
 
 namespace partita {
 
-// Of the names that recurrences have for activations; none for the others.
+// From the names that recurrences have for activations; nullopt for others.
 inline std::optional<VectorFunction> FunctionOf(absl::string_view name) {
   if (name == "sigmoid") return VectorFunction::kSigmoid;
   if (name == "tanh") return VectorFunction::kTanh;
@@ -27,7 +27,7 @@ inline std::optional<VectorFunction> FunctionOf(absl::string_view name) {
   return std::nullopt;
 }
 
-// What a node computes, once for all launches.
+// What a node computes, the same for all launches.
 struct RecurrentSettings {
   explicit RecurrentSettings(const OpView& node)
       : extents(node), clip(static_cast<float>(node.attr_float("clip"))) {
@@ -42,10 +42,10 @@ struct RecurrentSettings {
   }
 
   int64_t lines() const { return extents.directions * extents.batch; }
-  // Of one line: hidden state, cell or state after the reset, sums, and a
-  // product apart from them.
+  // For one line: hidden state, cell or state after the reset, sums, and a
+  // separate product.
   int64_t LineFloats() const { return 2 * extents.units + 2 * extents.width; }
-  int Team(int threads) const {
+  int UsedThreads(int threads) const {
     const int64_t products =
         lines() * extents.steps * extents.width * extents.units;
     return products < (int64_t{1} << 18) ? 1 : threads;
@@ -61,13 +61,13 @@ struct RecurrentSettings {
 
 // One step of one line.
 struct RecurrentRow {
-  const float* gates;      // the inputs' share
+  const float* gates;      // the inputs' part
   const float* peepholes;  // null if there are none; so is bias
   const float* bias;
   float* hidden;
   float* cell;  // a GRU's: the state after the reset
   float* sums;
-  float* product;  // of the hidden state
+  float* product;  // with the hidden state
   float* y;
 };
 
@@ -141,9 +141,9 @@ struct LstmRow {
   }
 };
 
-// Gates are in the order update, reset, candidate. Sums of the first two become
-// the gates, and where the reset comes before the product, the state after it
-// is made.
+// Gates are in the order update, reset, candidate. The sums of the first two
+// become the gates. If the reset precedes the product, also computes the state
+// after it.
 struct GruGates {
   [[gnu::always_inline]] static inline void Run(const RecurrentSettings* s,
                                                 const RecurrentRow* row) {
@@ -166,7 +166,7 @@ struct GruGates {
   }
 };
 
-// With the state's share of the candidate in the row's product.
+// With the state's part of the candidate in the row's product.
 struct GruState {
   [[gnu::always_inline]] static inline void Run(const RecurrentSettings* s,
                                                 const RecurrentRow* row) {

@@ -1,5 +1,5 @@
-// LSTMs, GRUs and RNNs against eval: units that fill vectors and others, rows
-// of several lengths, both directions, and functions far out.
+// Compares LSTMs, GRUs and RNNs with eval: units that fill vectors and others,
+// rows of several lengths, both directions, and large arguments of functions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct Extents {
   int64_t steps, batch, directions, units;
 };
 
-// The operands up to the first states.
+// The operands up to the initial states.
 std::vector<TensorType> Types(const Extents& e, int64_t gates, int states) {
   std::vector<TensorType> types = {
       F32({e.steps, e.batch, e.directions, gates * e.units}),
@@ -43,7 +43,7 @@ HostTensor Lengths(const Extents& e) {
   return HostTensor::Of<T>({e.batch}, lengths);
 }
 
-// Weights that do not let a rounding grow from step to step.
+// Weights with which rounding does not grow from step to step.
 HostTensor Small(const TensorType& type) {
   HostTensor r(type);
   const double size = 1 / std::sqrt(static_cast<double>(type.dims[1]));
@@ -125,7 +125,7 @@ TEST(CpuRecurrent, Rnn) {
 }
 
 // Without a state: the function alone, to a few units in the last place, from
-// where it is its argument to where it is 1.
+// where it equals its argument to where it is 1.
 TEST(CpuRecurrent, FunctionsAreRightEverywhere) {
   constexpr int64_t kUnits = 32;
   std::vector<float> values;
@@ -149,7 +149,7 @@ TEST(CpuRecurrent, FunctionsAreRightEverywhere) {
   }
 }
 
-// In the words of eval, before anything is written.
+// With eval's message, before anything is written.
 TEST(CpuRecurrent, LengthsBeyondTheStepsAreRefused) {
   const Extents e = {3, 2, 1, 4};
   std::vector<TensorType> types = Types(e, 1, 1);

@@ -1,9 +1,9 @@
 // cpu.reduce: sums, sums of squares, means, maxima, minima of f32 or f64 over
-// any axes, and sums beside sums of squares or products of f32 in f64, in any
-// layout whose padding no result would take in.
-// The tree of additions depends on the shape only: the reduced elements are
-// divided into chunks, those of a chunk are added in strands where many are
-// neighbours and else one by one, all in double.
+// any axes, and sums together with sums of squares or products of f32 in f64,
+// in any layout whose padding does not enter a result. The tree of additions
+// depends only on the shape. The reduced elements are split into chunks. A
+// chunk is summed in strands if many of its elements are adjacent, otherwise
+// one by one, all in double.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
+#include "graph/round_up.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/reduce_loops.h"
 #include "kernels/cpu/reduce_walks.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
@@ -36,11 +37,12 @@ using reduction::SumProducts;
 using reduction::SumSquares;
 using reduction::Totals;
 
-// How the work is divided: by the shape alone.
+// How the work is split; depends only on the shape.
 struct Division {
   explicit Division(const ReduceLoops& loops) {
-    constexpr int64_t kTasks = 64;          // enough for any team
-    constexpr int64_t kElements = 8 << 10;  // a task is worth its start
+    constexpr int64_t kTasks = 64;  // enough for any number of threads
+    // elements that make a task worth starting
+    constexpr int64_t kElements = 8 << 10;
     blocks = (loops.columns.size + kLanes - 1) / kLanes;
     const int64_t apart = loops.groups * blocks;
     const int64_t width = std::min<int64_t>(loops.columns.size, kLanes);
@@ -49,12 +51,12 @@ struct Division {
         1, loops.count);
     chunk = (loops.count + chunks - 1) / chunks;
     // Lines keep their strands whole.
-    chunk = (chunk + kStrands - 1) / kStrands * kStrands;
+    chunk = RoundUp(chunk, kStrands);
     chunks = (loops.count + chunk - 1) / chunk;
   }
   int64_t blocks;  // of columns
   int64_t chunks;  // of the reduced elements
-  int64_t chunk;   // elements in each but the last
+  int64_t chunk;   // elements in each except the last
 };
 
 int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
@@ -73,7 +75,7 @@ class ReduceKernel : public BoundKernel {
         is_f64_(node.operand_type(0).dtype == DType::kF64),
         loops_(ReduceLoopsOf(node, node.operand_type(0).layout)),
         division_(loops_),
-        team_(loops_.results * loops_.count < (32 << 10) ? 1 : threads) {}
+        threads_(loops_.results * loops_.count < (32 << 10) ? 1 : threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     if (is_f64_) {
@@ -89,7 +91,7 @@ class ReduceKernel : public BoundKernel {
   }
 
  private:
-  // Of elements and results of one type.
+  // For elements and results of one type.
   template <typename E>
   void ReduceOne(const LaunchArgs& args) const {
     if (&op_ == &kReduceMax) {
@@ -103,12 +105,12 @@ class ReduceKernel : public BoundKernel {
     }
   }
 
-  // Of elements E, a result of type T for each J, in one walk.
+  // For elements E, one result of type T for each J, in one pass.
   template <typename E, typename T, typename... J>
   void Reduce(const LaunchArgs& args) const {
     const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
-    RunInTeam(team_, tasks,
-              [&](int64_t task) { RunTask<E, T, J...>(task, args); });
+    ParallelFor(threads_, tasks,
+                [&](int64_t task) { RunTask<E, T, J...>(task, args); });
     if (division_.chunks == 1) return;
     int result = 0;
     (JoinChunksOf<T, J>(args, result++), ...);
@@ -172,7 +174,7 @@ class ReduceKernel : public BoundKernel {
     return loops_.columns.size - (is_last ? loops_.padding : 0);
   }
 
-  // Totals of neighbouring columns of a group, without padding.
+  // Totals of adjacent columns of a group, without padding.
   template <typename T>
   void Write(const double* totals, int64_t group, int64_t column,
              int64_t columns, T* y) const {
@@ -210,11 +212,11 @@ class ReduceKernel : public BoundKernel {
   const bool is_f64_;
   const ReduceLoops loops_;
   const Division division_;
-  const int team_;
+  const int threads_;
 };
 
-// True if channels are kept and all behind them is reduced: then padding would
-// only be sums of its own.
+// True if channels are kept and everything after them is reduced: padding then
+// has sums of its own.
 bool KeepsOnlyChannels(const OpView& node) {
   const int rank = node.operand_type(0).rank();
   std::vector<bool> reduced(rank);
@@ -225,7 +227,7 @@ bool KeepsOnlyChannels(const OpView& node) {
                                     [](bool is) { return is; });
 }
 
-// Row-major, and of images those in which convolutions leave them.
+// Row-major, and for images the layouts of convolutions' results.
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known_of_both = node.is(kReduceSum) || node.is(kReduceMean) ||
                              node.is(kReduceMax) || node.is(kReduceMin) ||

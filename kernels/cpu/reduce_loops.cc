@@ -1,4 +1,4 @@
-// Splits the operand's dimensions as its layout says, then merges neighbours.
+// Splits the operand's dimensions as its layout does, then merges neighbours.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/reduce_loops.h"
@@ -8,7 +8,7 @@ namespace {
 
 using Dim = ReduceLoops::Dim;
 
-// The result's strides by the operand's dimensions, 0 where reduced.
+// The result's strides by the operand's dimensions; 0 if reduced.
 Shape ResultStrides(const OpView& node) {
   Shape dims = node.operand_type(0).dims;
   for (int64_t axis : node.attr_ints("axes")) {
@@ -61,14 +61,14 @@ std::vector<Dim> Merged(const std::vector<Dim>& dims) {
   return merged;
 }
 
-// Channels that only fill up the last block.
+// Channels that only fill the last block.
 int64_t PaddingOf(const TensorType& x, const Layout& layout) {
   if (layout.blocks.empty()) return 0;
   const Layout::Block& block = layout.blocks[0];
   return (block.size - x.dims[block.dim] % block.size) % block.size;
 }
 
-// Lines of neighbours too short to be worth a walk each.
+// True for lines of neighbours too short to be reduced one by one.
 bool HasShortLines(const ReduceLoops& loops) {
   constexpr int64_t kLongLine = 16;
   constexpr int64_t kManyLines = 8;
@@ -78,8 +78,7 @@ bool HasShortLines(const ReduceLoops& loops) {
          loops.reduced.back().size < kLongLine;
 }
 
-// Blocks that are one dimension with their channels, or a single one, just end
-// earlier.
+// Blocks that are merged with their channels, or a single block, end earlier.
 void LeaveOutPadding(int64_t padding, const Layout& layout,
                      ReduceLoops& loops) {
   if (padding == 0) return;

@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// Dimensions in the order in which they lie in memory, neighbours of one kind
-// merged where they are one dimension on both sides.
+// Dimensions in memory order. Neighbours of one kind are merged if they are one
+// dimension on both sides.
 struct ReduceLoops {
   struct Dim {
     int64_t size;
@@ -21,18 +21,18 @@ struct ReduceLoops {
   };
   std::vector<Dim> kept;
   std::vector<Dim> reduced;  // one of size 1 if there is none
-  // The innermost kept dimension, not in `kept`, where its elements are
-  // neighbours, or only short lines of what is reduced lie between them.
+  // The innermost kept dimension, not in `kept`, if its elements are adjacent
+  // or separated only by short lines of reduced elements.
   Dim columns = {1, 1, 1};
-  // Columns that only fill up the last block, at the last step of `kept`.
+  // Columns that only fill the last block, at the last step of `kept`.
   int64_t padding = 0;
   int64_t groups = 1;  // product of `kept`
   int64_t count = 1;   // product of `reduced`
   int64_t results = 1;
 };
 
-// Of operand 0 in this layout, which has padding only if channels are kept and
-// all behind them is reduced; the result is row-major.
+// For operand 0 in this layout, which may have padding only if channels are
+// kept and everything after them is reduced. The result is row-major.
 ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout);
 
 }  // namespace partita

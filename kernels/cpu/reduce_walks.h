@@ -1,4 +1,4 @@
-// The inner loops of cpu.reduce: what is taken into totals, in which order.
+// The inner loops of cpu.reduce: how elements enter totals, and in which order.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_REDUCE_WALKS_H_
@@ -12,11 +12,11 @@
 
 #include "kernels/cpu/reduce_loops.h"
 
-// Compiled once for each instruction set: by RunVectorised (vector_code.h).
+// Compiled once for each instruction set, by RunVectorised (vector_code.h).
 namespace partita::reduction {
 
-// Each takes elements into a total, and joins totals; y is that of the other
-// operand where it has one (kOfPairs).
+// Each adds elements to a total, and joins totals; y is the other operand's
+// element if it has one (kOfPairs).
 struct Sum {
   static constexpr double kStart = 0;
   static constexpr bool kOfPairs = false;
@@ -64,16 +64,17 @@ struct Min {
   }
 };
 
-// Results side by side, whose totals stay in a core's first cache; or strands
-// of one. Wide, as processors fetch ahead along rows but not from row to row.
+// Results side by side, whose totals stay in a core's first-level cache; or
+// strands of one result. Wide, since processors prefetch along rows but not
+// from row to row.
 constexpr int kLanes = 512;
 constexpr int kStrands = 16;
-// As many totals as registers hold.
+// As many totals as fit into registers.
 constexpr int kHeld = 64;
-// Channels of the layouts that have most of what is reduced.
+// Channels in the layouts of most reduced images.
 constexpr int kBlock = 16;
 
-// Neighbours of both operands, of elements E; of one, y is x.
+// Neighbours of both operands, with elements E; for one operand, y is x.
 template <typename E>
 struct Pairs {
   const E* x;
@@ -109,15 +110,15 @@ struct Chunk {
   }
 };
 
-// Of each J, of so many columns or strands.
+// For each J, with this many columns or strands.
 template <int width, typename... J>
 struct Totals {
   [[gnu::always_inline]] inline Totals() {
     int n = 0;
     (std::fill_n(of[n++], width, J::kStart), ...);
   }
-  // Element `offset` of the pairs, and the `more` that are a step apart, at
-  // place `at`.
+  // Adds element `offset` of the pairs, and `more` that are a step apart, at
+  // position `at`.
   template <int more, typename E>
   [[gnu::always_inline]] inline void Take(Pairs<E> pairs, int64_t offset,
                                           int64_t step, int at) {
@@ -175,8 +176,8 @@ struct JoinColumns {
       std::copy_n(lanes.of[n], c.columns, totals->of[n]);
     }
   }
-  // Row after row; with `more` rows for each time that totals in memory are
-  // loaded and stored.
+  // Row after row, `more` additional rows for each load and store of the
+  // totals.
   template <int more>
   [[gnu::always_inline]] static inline void Rows(Pairs<E> pairs, int64_t stride,
                                                  int64_t rows, int columns,
@@ -190,7 +191,7 @@ struct JoinColumns {
   }
 };
 
-// The same for one column whose elements are neighbours.
+// The same for one column whose elements are adjacent.
 template <typename E, typename... J>
 struct JoinLine {
   using Strands = Totals<kStrands, J...>;
@@ -231,8 +232,8 @@ struct JoinLine {
   }
 };
 
-// The same for columns with short lines of neighbours: what is left of a line
-// is a few elements.
+// The same for columns with short lines of neighbours, of which a few elements
+// remain.
 template <typename E, typename... J>
 struct JoinShortLines {
   using Lanes = Totals<kLanes, J...>;

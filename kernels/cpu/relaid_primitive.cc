@@ -16,7 +16,7 @@ TensorType InLayout(TensorType type, const Layout& layout) {
   return type;
 }
 
-// The room of a value of the type; `offset` is moved behind it.
+// Reserves memory for a value of the type; moves `offset` to its end.
 int64_t Reserve(const TensorType& type, int64_t& offset) {
   const int64_t begin = offset;
   offset += (type.num_bytes() + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
@@ -24,8 +24,8 @@ int64_t Reserve(const TensorType& type, int64_t& offset) {
   return begin;
 }
 
-// Setting the place of a memory object writes zeros into its padding, and
-// operands are only read; the reorder pads its result itself.
+// Setting the pointer of a memory object writes zeros into its padding, but
+// operands are read-only. A reorder pads its result itself.
 dnnl::memory Unpadded(const dnnl::memory::desc& desc) {
   const int64_t elements =
       static_cast<int64_t>((desc.get_size() + 3) / sizeof(float));
@@ -91,7 +91,7 @@ void RelaidPrimitive::Pack(const OpView& node, int operand,
 RelaidPrimitive::Relayout RelaidPrimitive::MakeRelayout(
     int index, int64_t offset, const TensorType& from,
     const TensorType& to) const {
-  // A choice's layouts and the node's all have descriptors.
+  // All layouts of a choice and of the node have descriptors.
   const dnnl::memory::desc source = *DescOf(from), target = *DescOf(to);
   const dnnl::reorder::primitive_desc reorder(CpuEngine(), source, CpuEngine(),
                                               target);

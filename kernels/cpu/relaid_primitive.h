@@ -12,13 +12,13 @@
 
 namespace partita {
 
-// Bytes of workspace: the recipe's own, and every value that is no constant and
-// lies otherwise in the node, whose layouts are `given`, than in the recipe.
+// Workspace bytes: the recipe's own, and every value that is not a constant and
+// whose layout in the node (`given`) differs from the recipe's.
 int64_t RelaidWorkspace(const OpView& node, const LayoutWish& given,
                         const OnednnRecipe& recipe);
 
-// Constants are reordered once, when the kernel is made, into memory of its
-// own; other values at every launch, in the workspace. May throw dnnl::error.
+// Constants are reordered once, by the constructor, into memory of its own;
+// other values at every launch, in the workspace. May throw dnnl::error.
 class RelaidPrimitive : public BoundKernel {
  public:
   RelaidPrimitive(const OpView& node, const OnednnRecipe& recipe, int threads);
@@ -27,7 +27,7 @@ class RelaidPrimitive : public BoundKernel {
  private:
   // A value's bytes in another layout.
   struct Relayout {
-    int index;       // operand or result of the node
+    int index;       // the node's operand or result
     int64_t offset;  // in the workspace
     dnnl::reorder reorder;
     dnnl::memory from, to;

@@ -1,5 +1,5 @@
-// onednn.resample: nearest and linear resizing where oneDNN's coordinates are
-// those asked for.
+// onednn.resample: nearest and linear resizing if oneDNN's coordinates are the
+// requested ones.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/resample.h"
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// oneDNN divides extents; scales that say something else move the samples.
+// oneDNN divides extents; other scales move the samples.
 bool ScalesAreRatios(const OpView& node) {
   const std::vector<double>& scales = node.attr_floats("scales");
   const Shape& from = node.operand_type(0).dims;
@@ -26,8 +26,8 @@ bool ScalesAreRatios(const OpView& node) {
   return true;
 }
 
-// At whole multiples oneDNN takes the element that the division gives. Whether
-// the op does is asked of it, position by position.
+// For integer ratios oneDNN reads the element at the quotient. The op's
+// attributes decide, position by position, whether it does too.
 bool NearestAgrees(const OpView& node) {
   const Shape& from = node.operand_type(0).dims;
   const Shape& to = node.result_type(0).dims;

@@ -1,5 +1,5 @@
-// cpu.rms_norm: f32 layer norms that are scaled and not shifted, row-major.
-// Sums are in f32, in a tree that depends on the shape only.
+// cpu.rms_norm: f32 layer norms with a scale and no shift, row-major. Sums are
+// f32, in a tree that depends only on the shape.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/float_vector.h"
 #include "kernels/vector/lanes.h"
 #include "kernels/vector/vector_code.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// One line; `bias` is null for none.
+// One line; `bias` may be null.
 struct RmsLine {
   const float* x;
   const float* scale;
@@ -51,7 +51,7 @@ struct NormaliseLine {
   }
 
  private:
-  // Four sums in turn, so that additions do not wait for each other.
+  // Four sums in turn, so that additions do not depend on each other.
   [[gnu::always_inline]] static inline float SumOfSquares(const float* x,
                                                           int64_t count) {
     constexpr int64_t kSums = 4;
@@ -96,7 +96,7 @@ class RmsNormKernel : public BoundKernel {
     };
     float* const y = static_cast<float*>(args.results[0]);
     const float* const bias = shifted_ ? operand(2) : nullptr;
-    RunInTeam(threads_, lines_, [&](int64_t i) {
+    ParallelFor(threads_, lines_, [&](int64_t i) {
       RunByWidth<NormaliseLine<Vector>, NormaliseLine<HalfVector>>(
           RmsLine{operand(0) + i * count_, operand(1), bias, y + i * count_,
                   count_, epsilon_});

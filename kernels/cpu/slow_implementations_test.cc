@@ -1,4 +1,4 @@
-// What is chosen where oneDNN's own first choice is slow, by its name.
+// The kernels chosen if oneDNN's own first choice is slow, by name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -28,7 +28,7 @@ DeviceTraits CpuWith(const std::string& isa) {
   return device;
 }
 
-// hard_swish(conv(x)) * s + t, as PP-OCR has it.
+// hard_swish(conv(x)) * s + t, as in PP-OCR.
 OneNode ScaledConv(const Shape& x, const Shape& w, Attributes attributes) {
   auto pool = std::make_unique<LiteralPool>();
   auto body = std::make_unique<Graph>("body", pool.get());
@@ -49,7 +49,7 @@ OneNode Pointwise() {
   return ScaledConv({1, 480, 6, 80}, {480, 480, 1, 1}, {});
 }
 
-// For which oneDNN has nothing but gemm: groups that fill no vector.
+// oneDNN has only gemm for groups that fill no vector.
 const Attributes kGroups = {{"groups", int64_t{3}}};
 OneNode OddGroups() {
   return ScaledConv({1, 9, 20, 60}, {15, 3, 3, 3}, kGroups);
@@ -67,7 +67,7 @@ TEST(SlowImplementations, GemmDoesNotGetPostOpsThatItComputesOneByOne) {
   }
 }
 
-TEST(SlowImplementations, WhereGemmIsAllTheNodeIsComputedInParts) {
+TEST(SlowImplementations, WithGemmAloneTheNodeIsComputedOpByOp) {
   const OneNode whole = OddGroups();
   EXPECT_TRUE(OnednnCatalog().Choices(whole.node(), CpuWith("avx2")).empty());
   const OneNode product(kConv, {F32({1, 9, 20, 60}), F32({15, 3, 3, 3})},
@@ -85,7 +85,7 @@ absl::StatusOr<LibraryKernel> BindStandIn(const OneNode& one) {
   return OnednnLibrary().Bind(request);
 }
 
-TEST(SlowImplementations, StandInsAreNoneOfThem) {
+TEST(SlowImplementations, EmulatedDevicesDoNotUseThem) {
   const auto pointwise = BindStandIn(Pointwise());
   ASSERT_TRUE(pointwise.ok()) << pointwise.status();
   EXPECT_FALSE(absl::StrContains(pointwise->identity.arithmetic, "gemm"))

@@ -1,6 +1,6 @@
 // cpu.softmax: f32 softmax and log-softmax along any axis, row-major. A line
-// with a NaN or plus infinity is NaN all over. Sums are in f32, in a tree that
-// depends on the shape only.
+// with NaN or plus infinity is all NaN. Sums are f32, in a tree that depends
+// only on the shape.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/softmax_line.h"
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
@@ -39,8 +39,8 @@ class SoftmaxKernel : public BoundKernel {
   template <bool logarithm>
   void Run(const float* x, float* y) const {
     const int64_t tiles = (inner_ + kVector - 1) / kVector;
-    const int team = outer_ * inner_ * extent_ < (8 << 10) ? 1 : threads_;
-    RunInTeam(team, outer_ * tiles, [&](int64_t i) {
+    const int threads = outer_ * inner_ * extent_ < (8 << 10) ? 1 : threads_;
+    ParallelFor(threads, outer_ * tiles, [&](int64_t i) {
       const int64_t column = i % tiles * kVector;
       const int64_t at = i / tiles * extent_ * inner_ + column;
       if (inner_ == 1) {

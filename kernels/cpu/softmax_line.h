@@ -1,6 +1,6 @@
-// Softmax, or its logarithm, of one line of f32, or of several side by side:
-// the loops that kernels make of it. A line with a NaN or plus infinity is NaN
-// all over. Sums are in f32, in a tree that depends on the length only.
+// Softmax, or its logarithm, of one f32 line, or of several side by side: the
+// loops that kernels use. A line with NaN or plus infinity is all NaN. Sums are
+// f32, in a tree that depends only on the length.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_SOFTMAX_LINE_H_
@@ -14,16 +14,16 @@
 
 namespace partita {
 
-// e^x for x <= 0, and 0 for minus infinity; a NaN stays.
+// e^x for x <= 0, and 0 for minus infinity; NaN stays NaN.
 template <typename Part>
 [[gnu::always_inline]] inline void Exp(Part& x) {
-  // ln 2 in two parts, the first of which has exact products with integers;
-  // adding 1.5 * 2^23 rounds, and leaves the integer in the low bits.
+  // ln 2 in two parts; products of the first with integers are exact. Adding
+  // 1.5 * 2^23 rounds, and leaves the integer in the low bits.
   constexpr float kLn2High = 0.693359375f;
   constexpr float kLn2Low = -2.12194440054690583e-4f;
   constexpr float kMagic = 12582912;
   const Part least = Part{} - 104.0f;
-  // Where e^x is 0 nothing underflows, which costs a processor 100 cycles.
+  // Bounded where e^x is 0, since underflow costs 100 cycles.
   Part bounded;
   WhereLess(x, least, Part{}, x, bounded);
   const Part shifted = bounded * 1.44269504f + kMagic;
@@ -35,7 +35,7 @@ template <typename Part>
           r +
       0.5f;
   const Part value = (r * r * tail + r) + 1.0f;
-  // 2^n in two steps: alone it may be too small for an f32.
+  // 2^n in two steps, since it may be too small for an f32.
   const BitLanesOf<Part> whole =
       reinterpret_cast<BitLanesOf<Part>>(shifted) -
       reinterpret_cast<BitLanesOf<Part>>(Part{} + kMagic);
@@ -53,7 +53,7 @@ template <typename Part>
   if constexpr (kIsHalf<Part>) Exp(x.high);
 }
 
-// What all elements of a line have subtracted, or are multiplied by.
+// What is subtracted from, or multiplied with, all elements of a line.
 template <bool logarithm>
 [[gnu::always_inline]] inline float SoftmaxScale(float sum) {
   return logarithm ? static_cast<float>(std::log(static_cast<double>(sum)))
@@ -69,7 +69,7 @@ template <bool logarithm, typename Part>
   }
 }
 
-// Lanes of lines side by side: lane j of element i lies at i * step + j.
+// Lanes of lines side by side: lane j of element i is at i * step + j.
 struct SoftmaxLanes {
   const float* x;
   float* y;
@@ -78,7 +78,7 @@ struct SoftmaxLanes {
   int64_t lanes;  // at most kVector
 };
 
-// Lanes that are not there have the least elements.
+// Missing lanes have the least elements.
 template <bool logarithm, typename Part>
 struct SoftmaxColumns {
   using Sixteen = Lanes<Part>;
@@ -114,8 +114,7 @@ struct SoftmaxColumns {
   }
 };
 
-// One line of `count` elements in strands, and a rest that is none and stays in
-// registers.
+// One line of `count` elements in strands; the rest stays in registers.
 template <bool logarithm, typename Part>
 struct SoftmaxLine {
   using Sixteen = Lanes<Part>;
@@ -148,7 +147,7 @@ struct SoftmaxLine {
   }
 
  private:
-  // Of `count` elements, a multiple of kVector.
+  // For `count` elements, a multiple of kVector.
   [[gnu::always_inline]] static inline void RaiseBy(const float* x,
                                                     int64_t count,
                                                     Sixteen& top) {

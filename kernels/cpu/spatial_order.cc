@@ -28,8 +28,8 @@ void SpatialOrder::Move(absl::Span<int64_t> dims) const {
   for (size_t i = 0; i < order_.size(); ++i) moved[i] = before[order_[i]];
 }
 
-// Where spatial dimensions are in their own order and in no blocks, one of
-// extent 1 may stand anywhere among them.
+// If spatial dimensions are in their own order and not blocked, one with extent
+// 1 may be anywhere among them.
 bool SpatialOrder::Keeps(const std::optional<Layout>& layout) const {
   if (order_.empty() || !layout.has_value() || layout->is_row_major()) {
     return true;

@@ -1,4 +1,4 @@
-// In which order oneDNN gets the spatial dimensions of an image.
+// The order in which oneDNN gets the spatial dimensions of an image.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_SPATIAL_ORDER_H_
@@ -14,17 +14,17 @@
 
 namespace partita {
 
-// What oneDNN generates for convolutions and pools goes over the last spatial
-// dimension in blocks, and is several times slower where that has extent 1:
-// 5x1 over [1, 256, 512, 1] is 1x5 over [1, 256, 1, 512], of the same bytes.
+// oneDNN's generated code for convolutions and pools goes over the last spatial
+// dimension in blocks, and is several times slower if that has extent 1: 5x1
+// over [1, 256, 512, 1] is 1x5 over [1, 256, 1, 512], with the same bytes.
 class SpatialOrder {
  public:
-  // Dimensions in which all of these shapes, whose last dimensions are the
-  // spatial ones, have extent 1 come first.
+  // Dimensions in which all of these shapes, whose last dimensions are spatial,
+  // have extent 1 come first.
   SpatialOrder(int spatial,
                std::initializer_list<absl::Span<const int64_t>> shapes);
 
-  // `dims` in this order; those in front of the spatial ones stay.
+  // `dims` in this order; those before the spatial ones stay.
   template <typename Dims>
   Dims Of(Dims dims) const {
     Move(absl::MakeSpan(dims));
@@ -35,14 +35,14 @@ class SpatialOrder {
     return type;
   }
 
-  // True if a value of the layout has the same bytes in that layout when its
-  // dimensions are in this order. Nothing is known of one that is left open.
+  // True if a value of the layout has the same bytes in that layout with its
+  // dimensions in this order. False for an open layout.
   bool Keeps(const std::optional<Layout>& layout) const;
 
  private:
   void Move(absl::Span<int64_t> dims) const;
 
-  std::vector<int> order_;  // which one stands there; empty: as they are
+  std::vector<int> order_;  // the dimension at each position; empty: unchanged
 };
 
 }  // namespace partita

@@ -1,5 +1,4 @@
-// What oneDNN is asked for images whose last extents are 1, and what it makes
-// of them.
+// Which image oneDNN gets if the last extents are 1, and its result.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -20,7 +19,7 @@ using Ints = std::vector<int64_t>;
 
 TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
 
-// The extents of the image that the family's first primitive reads or, of a
+// The extents of the image that the family's first primitive reads or, for a
 // gradient of a pool, writes.
 Dims Asked(const char* kernel, const OpView& node, dnnl::query image) {
   const OnednnFamily& family = *OnednnFamilyOf(kernel);
@@ -136,9 +135,9 @@ TEST(SpatialOrder, GradientsAndPoolsGiveEvalsNumbers) {
   }
 }
 
-// Behind a convolution: an operand of each broadcast, along the dimension that
-// moves too, and one of the result's extents.
-TEST(SpatialOrder, OperandsBehindAConvolutionAreReadRight) {
+// After a convolution: an operand of each broadcast, along the moved dimension
+// too, and one with the result's extents.
+TEST(SpatialOrder, OperandsOfAnEpilogueAreReadRight) {
   for (int64_t channels : {16, 19}) {
     for (const Shape& dims :
          {Shape{1, 1, 9, 1}, Shape{2, channels, 1, 1}, Shape{2, channels, 9, 1},

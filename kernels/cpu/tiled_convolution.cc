@@ -1,6 +1,6 @@
-// cpu.winograd_4x4: f32 3x3 convolutions of stride 1 that are trained, their
-// transposes (which are their gradients by the image), and their gradients by
-// the weights, as kernels/winograd computes them.
+// cpu.winograd_4x4: f32 3x3 convolutions of stride 1 in training, their
+// transposes (their gradients by the image), and their gradients by the
+// weights, as kernels/winograd computes them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -24,8 +24,8 @@ int64_t Before(const OpView& op, int axis) {
   return pads.empty() ? 0 : pads[axis];
 }
 
-// A transposed convolution is one of windows that are turned by half a circle,
-// and reach beyond the image where the other's do not.
+// A transposed convolution is a convolution with windows rotated by 180 degrees
+// and the complementary padding.
 TiledConvolution TiledOf(const OpView& node) {
   const Shape& x = node.operand_type(0).dims;
   const bool is_gradient = node.is(kConvWeightGradient);
@@ -52,8 +52,7 @@ bool IsF32(const OpView& node) {
   return true;
 }
 
-// Constant weights are not being trained: their results are for people, who are
-// owed the digits that larger tiles lose.
+// Not for constant weights: inference keeps the digits that larger tiles lose.
 std::vector<std::string> ConvolutionLayouts(const OpView& node) {
   if (!node.is(kConv) && !node.is(kConvTranspose)) return {};
   const Shape& w = node.operand_type(1).dims;
@@ -134,10 +133,10 @@ int64_t GradientWorkspace(const OpView& node, const Layout& layout,
   return WeightGradientFloats(TiledOf(node), threads) * int64_t{sizeof(float)};
 }
 
-// Products, and what else takes the time of so many: for each tile and channel
-// of a source or a result; for each pair of channels whose weights are
-// transformed; for each thread at a barrier. As measured on a Zen 5, whose
-// products reach 0.85 of its peak.
+// Overheads in units of products: for each tile and channel of a source or a
+// result; for each pair of channels whose weights are transformed; for each
+// thread at a barrier. Measured on a Zen 5, whose products reach 0.85 of its
+// peak.
 constexpr double kSourceFlops = 1000;
 constexpr double kResultFlops = 600;
 constexpr double kPairFlops = 600;
@@ -163,7 +162,7 @@ Cost TiledCost(const OpView& node, int threads) {
   return cost;
 }
 
-// What both families have in common.
+// Shared by both families.
 constexpr CpuFamily Tiled(CpuFamily family) {
   family.bandwidth = 0.8;
   family.flops = 0.85;

@@ -1,4 +1,4 @@
-// cpu.winograd_4x4 and its gradient by the weights against eval.
+// Compares cpu.winograd_4x4 and its gradient by the weights with eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of the largest result; docs/internals/numerics.md.
+// Relative to the largest result; docs/internals/numerics.md.
 constexpr double kTolerance = 5e-5;
 
 TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }
 
-// Attributes of windows that begin and end so many positions outside.
+// Attributes of windows that begin and end this many positions outside.
 Attributes Padded(const Ints& before, const Ints& after) {
   return {{"pads_before", before}, {"pads_after", after}};
 }
@@ -86,14 +86,14 @@ TEST(TiledConvolution, OtherPadding) {
   ExpectAllRight({1, 16, 5, 5}, 16, {6, 0}, {0, 7});
 }
 
-// Chunks are of 64 channels: less, more, and a rest.
+// Chunks have 64 channels: fewer, more, and a rest.
 TEST(TiledConvolution, ChannelsThatFillNoChunk) {
   ExpectAllRight({1, 48, 6, 6}, 80, {1, 1}, {1, 1});
   ExpectAllRight({1, 144, 4, 4}, 16, {1, 1}, {1, 1});
   ExpectAllRight({1, 16, 4, 4}, 176, {1, 1}, {1, 1});
 }
 
-// More tiles than are transformed at once, and a rest of them.
+// More tiles than are transformed at once, and a rest.
 TEST(TiledConvolution, ManyTiles) {
   ExpectAllRight({5, 16, 25, 23}, 16, {1, 1}, {1, 1});
   ExpectAllRight({3, 80, 17, 33}, 32, {1, 1}, {1, 1});
@@ -122,7 +122,7 @@ TEST(TiledConvolution, OutputPadding) {
       "cpu.winograd_4x4");
 }
 
-// A window that stops short of the image's end leaves part of it unread.
+// If a window stops before the image's end, part of the image is not read.
 TEST(TiledConvolution, GradientOfFewerPositionsThanFit) {
   ExpectRight(
       OneNode(kConvWeightGradient, {F32({2, 16, 12, 12}), F32({2, 32, 8, 5})},
@@ -157,7 +157,7 @@ TEST(TiledConvolution, OtherTypesAreNotOffered) {
       OneNode(kConvWeightGradient, {x, x}, PaddedKernel({1, 1}, {1, 1})));
 }
 
-// Seconds of the fastest choice of ours over those of oneDNN's.
+// Seconds of our fastest choice over those of oneDNN's.
 double OverDirect(const OneNode& one, int threads) {
   const auto least = [&](const KernelCatalog& catalog) {
     const auto choices = catalog.Choices(one.node(), TestCpu(threads));
@@ -171,7 +171,7 @@ double OverDirect(const OneNode& one, int threads) {
   return least(CpuCatalog()) / least(OnednnCatalog());
 }
 
-// Of large images; not of a few tiles, whose weights are many.
+// For large images; not for a few tiles with many weights.
 TEST(TiledConvolution, IsFastestWhereItSavesMoreThanItsTransforms) {
   EXPECT_LT(OverDirect(Conv({8, 64, 56, 56}, 64), 1), 0.7);
   EXPECT_LT(OverDirect(Conv({8, 512, 8, 8}, 512), 2), 0.7);
@@ -194,7 +194,7 @@ TEST(TiledConvolution, ConstantWeightsAreNotBeingTrained) {
   ExpectNone(one);
 }
 
-TEST(TiledConvolution, ItsArithmeticSaysThatTilesAreMixed) {
+TEST(TiledConvolution, ItsArithmeticNamesTheTiles) {
   const OneNode one = Conv({4, 32, 16, 16}, 32);
   const auto choices = CpuCatalog().Choices(one.node(), TestCpu(1));
   ASSERT_EQ(choices.size(), 1u);

@@ -1,5 +1,5 @@
-// onednn.winograd: 3x3 convolutions of stride 1 by F(2x2, 3x3), where oneDNN
-// has it.
+// onednn.winograd: 3x3 convolutions of stride 1 by F(2x2, 3x3), if oneDNN has
+// it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/op_def.h"
@@ -18,7 +18,7 @@ bool Accepts(const OpView& node) {
   return IsForTiles(op, absl::MakeConstSpan(weights).subspan(2));
 }
 
-// Images in blocks of channels; it has no other.
+// Images in blocks of channels, its only layout.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   LayoutWish wish = ImageWishes(node).back();
   const FusedChain chain = *ReadChain(node);

@@ -1,4 +1,4 @@
-// What is asked of the attributes of such ops.
+// Checks of attributes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/winograd_form.h"

@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// A convolution, its transpose or its gradient by the weights has windows of
-// 3x3 of stride 1 and no groups.
+// True for a convolution, its transpose or its gradient by the weights with 3x3
+// windows, stride 1 and no groups.
 bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel);
 
 }  // namespace partita

@@ -1,6 +1,6 @@
-// onednn.winograd and onednn.winograd_4x4 against eval, and the transform of
-// the former's weights. Where oneDNN lacks the algorithm for this processor
-// nothing is offered, and there is nothing to hold against eval.
+// Compares onednn.winograd and onednn.winograd_4x4 with eval, and tests the
+// former's transform of weights. If oneDNN lacks the algorithm on this
+// processor, nothing is offered and nothing compared.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of the largest result; docs/internals/numerics.md.
+// Relative to the largest result; docs/internals/numerics.md.
 constexpr double kTolerance = 6e-6;
 constexpr double kTrainingTolerance = 5e-5;
 
@@ -35,7 +35,7 @@ bool IsForTraining(const KernelChoice& choice) {
 
 bool HasWinograd() { return VectorChannels() == 16; }
 
-// oneDNN's choices for a node that are Winograd's, of one kind.
+// oneDNN's choices for a node by one kind of Winograd's algorithm.
 class WinogradCatalog : public KernelCatalog {
  public:
   explicit WinogradCatalog(bool (*is_kind)(const KernelChoice&) = IsWinograd)
@@ -61,7 +61,7 @@ OneNode Conv(const Shape& x, int64_t outputs, Attributes attributes = {}) {
 }
 
 // For some images and threads oneDNN takes larger tiles, which are not offered.
-// The number of choices held against eval.
+// Returns the number of choices compared with eval.
 size_t ExpectRight(const OneNode& one) {
   KernelCheckOptions options;
   options.tolerance = kTolerance;
@@ -89,7 +89,7 @@ TEST(Winograd, TheTransformIsGwG) {
   }
 }
 
-// Which of them are offered depends on the caches that oneDNN knows of.
+// oneDNN's cache sizes decide which of them are offered.
 TEST(Winograd, EvenAndOddImagesOfWholeBlocks) {
   size_t checked = 0;
   for (const Shape& x : {Shape{1, 16, 8, 8}, Shape{2, 32, 7, 9},
@@ -155,7 +155,7 @@ TEST(Winograd, ItsArithmeticIsNamedApart) {
   }
 }
 
-// Few channels of a large image gain; weights that outgrow the image do not.
+// A large image with few channels gains; weights larger than the image do not.
 TEST(Winograd, IsFastestWhereItSavesMoreThanItsTransforms) {
   const auto fastest = [](const OneNode& one) {
     std::vector<KernelChoice> choices =
@@ -178,7 +178,7 @@ TEST(WinogradTraining, AnEpilogueIsFused) {
   EXPECT_EQ(!report.kernels.empty(), HasWinograd());
 }
 
-// What has none is cpu.winograd_4x4's.
+// cpu.winograd_4x4 computes those without an epilogue.
 TEST(WinogradTraining, OnlyWithAnEpilogue) {
   EXPECT_TRUE(WinogradCatalog(IsForTraining)
                   .Choices(Conv({4, 32, 16, 16}, 64).node(), TestCpu(2))

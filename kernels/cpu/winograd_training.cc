@@ -1,6 +1,6 @@
-// onednn.winograd_4x4: 3x3 convolutions of stride 1 with an epilogue by
-// F(4x4, 3x3), where oneDNN has them. It has them for training: the weights are
-// transformed at every launch. cpu.winograd_4x4 computes those without one.
+// onednn.winograd_4x4: 3x3 convolutions of stride 1 with an epilogue by F(4x4,
+// 3x3), if oneDNN has it. It has it for training: the weights are transformed
+// at every launch. cpu.winograd_4x4 computes convolutions without an epilogue.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/op_def.h"
@@ -21,9 +21,8 @@ bool Accepts(const OpView& node) {
   return IsForTiles(op, absl::MakeConstSpan(weights).subspan(2));
 }
 
-// Images in blocks of channels; weights as oneDNN likes them. Constant weights
-// are not being trained: their results are for people, who are owed the digits
-// that larger tiles lose.
+// Images in blocks of channels, weights in oneDNN's layout. Not for constant
+// weights: inference keeps the digits that larger tiles lose.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   LayoutWish wish = ImageWishes(node).back();
   const std::vector<int> operands = ReadChain(node)->root_operands;

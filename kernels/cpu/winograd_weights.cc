@@ -1,4 +1,4 @@
-// The transform, a vector of pairs at a time: its 16 streams lie at distances
+// The transform, a vector of pairs at a time. Its 16 streams are at distances
 // that share a cache set, so each line is written whole.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/float_vector.h"
 #include "kernels/vector/vector_code.h"
 
@@ -70,7 +70,7 @@ void TransformWinogradWeights(const float* w, float* u, int64_t pairs,
                               int threads) {
   constexpr int64_t kChunk = 1024;
   const int64_t chunks = (pairs + kChunk - 1) / kChunk;
-  RunInTeam(threads, chunks, [&](int64_t chunk) {
+  ParallelFor(threads, chunks, [&](int64_t chunk) {
     RunVectorised<TransformLoop>(w, u, pairs, chunk * kChunk,
                                  std::min(pairs, (chunk + 1) * kChunk));
   });

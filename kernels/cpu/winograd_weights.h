@@ -1,4 +1,4 @@
-// Weights of 3x3 convolutions as Winograd's F(2x2, 3x3) multiplies them.
+// Weights of 3x3 convolutions for Winograd's F(2x2, 3x3).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_WINOGRAD_WEIGHTS_H_
@@ -8,13 +8,13 @@
 
 namespace partita {
 
-// What the transform makes of nine taps: G w G' of Lavin and Gray, "Fast
-// Algorithms for Convolutional Neural Networks" (2015).
+// Taps after the transform of nine: G w G' of Lavin and Gray, "Fast Algorithms
+// for Convolutional Neural Networks" (2015).
 inline constexpr int64_t kWinogradTaps = 16;
 
 // `w` holds 3x3 taps of `pairs` input and output channels, taps outermost; `u`
-// gets 4x4 taps of the same pairs in the same order. `pairs` is a multiple of
-// 16. Each element is summed in one order, whatever the threads.
+// receives 4x4 taps of the same pairs in the same order. `pairs` is a multiple
+// of 16. Each element is summed in one order, whatever the threads.
 void TransformWinogradWeights(const float* w, float* u, int64_t pairs,
                               int threads);
 

@@ -22,8 +22,8 @@ constexpr char kMove[] = "reference.move";
 constexpr char kEvalArithmetic[] = "eval 1";
 constexpr char kMoveArithmetic[] = "none";
 
-// What plain loops in double reach at most: of flops or bytes, whatever the
-// device could do, and of a core's peak, which is that of vectors.
+// The most that plain loops in double reach, in flops or bytes, whatever the
+// device can do and whatever a core's vector peak.
 constexpr double kEvalPerSecond = 5e8;
 constexpr double kEvalShareOfPeak = 0.05;
 constexpr double kMoveBytesPerSecond = 4e9;
@@ -135,7 +135,7 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
   choice.operands.resize(node.num_operands());
   choice.results.resize(node.num_results());
   if (node.is(kFused)) {
-    // Only a body has intermediates when everything is row-major.
+    // If everything is row-major, only a body has intermediates.
     absl::StatusOr<std::unique_ptr<ReferenceProgram>> program =
         ReferenceProgram::MakeRowMajor(node);
     if (!program.ok()) return {};

@@ -39,7 +39,7 @@ Layout Parsed(absl::string_view text, int rank) {
   return text.empty() ? Layout{} : *ParseLayout(text, rank);
 }
 
-// A catalog that offers eval in layouts of the test's choosing.
+// A catalog that offers eval in layouts of the test's choice.
 class InLayouts : public ReferenceCatalog {
  public:
   InLayouts(absl::string_view from, absl::string_view to)

@@ -1,4 +1,5 @@
-// Places every value of a node's evaluation, then evaluates step by step.
+// Assigns memory to every value of a node's evaluation, then evaluates step by
+// step.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/reference/reference_program.h"
@@ -67,13 +68,13 @@ absl::Status ReferenceProgram::Build(const OpView& node) {
   return absl::OkStatus();
 }
 
-// A graph of the one node, so that nothing of the plan's graph is needed later.
+// A graph of the one node, so that the plan's graph is not needed later.
 absl::Status ReferenceProgram::BuildSingle(const OpView& node) {
   LiteralPool& literals = node.graph().literals();
   graph_ = std::make_unique<Graph>("reference", &literals);
   NodeSpec spec{
       .op = &node.op(), .operands = {}, .attributes = node.node().attributes};
-  // Faults of the evaluation name the node as the plan's graph does.
+  // Evaluation errors name the node as the plan's graph does.
   for (int i = 0; i < node.num_results(); ++i) {
     const std::string& name = node.result(i).name();
     spec.result_names.push_back(
@@ -128,8 +129,8 @@ void ReferenceProgram::PlaceInputs(const OpView& node) {
   }
 }
 
-// A value that is a row-major result is computed where it belongs; other
-// results are copied there at the end.
+// A value that is a row-major result is computed in place; other results are
+// copied at the end.
 void ReferenceProgram::PlaceResults(const OpView& node) {
   for (int i = 0; i < node.num_results(); ++i) {
     const ValueId value = graph_->outputs()[i];
@@ -194,7 +195,7 @@ absl::Status ReferenceProgram::RunStep(const OpView& step,
     const ValueId id = node.results[i];
     const TensorType type = graph_->type(id).RowMajor();
     void* bytes = Bytes(places_[id.index], args);
-    // memset may not be given a null pointer, even for no bytes.
+    // memset does not accept a null pointer, even for no bytes.
     if (type.num_bytes() > 0) {
       std::memset(bytes, 0, static_cast<size_t>(type.num_bytes()));
     }

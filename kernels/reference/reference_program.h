@@ -1,4 +1,4 @@
-// A node, or the body of a fused one, as steps of eval over fixed places.
+// A node, or the body of a fused one, as steps of eval over fixed memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_REFERENCE_REFERENCE_PROGRAM_H_
@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// Made once; Run allocates only what evals themselves allocate.
+// Created once; Run allocates only what evals themselves allocate.
 class ReferenceProgram {
  public:
   static absl::StatusOr<std::unique_ptr<ReferenceProgram>> Make(
@@ -29,16 +29,16 @@ class ReferenceProgram {
   absl::Status Run(const LaunchArgs& args, int threads);
 
  private:
-  // Where a value of `graph_` lies during a run: row-major, always.
+  // The memory of a value of `graph_` during a run; always row-major.
   struct Place {
     enum class Kind { kNone, kOperand, kResult, kWorkspace, kConstant };
     Kind kind = Kind::kNone;
-    int index = 0;       // operand or result of the node
+    int index = 0;       // the node's operand or result
     int64_t offset = 0;  // in the workspace
     HostTensor constant;
   };
   struct Conversion {
-    int index;  // operand or result of the node
+    int index;  // the node's operand or result
     ValueId value;
     LayoutCopy copy;
   };
@@ -60,7 +60,7 @@ class ReferenceProgram {
   std::vector<Place> places_;  // by value id
   std::vector<Conversion> before_;
   std::vector<Conversion> after_;
-  std::vector<HostTensor> operands_;  // of the step that runs
+  std::vector<HostTensor> operands_;  // of the running step
   std::vector<HostTensor> results_;
   int64_t workspace_ = 0;
   bool row_major_ = false;

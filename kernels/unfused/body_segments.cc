@@ -1,4 +1,4 @@
-// Divides a body at its ops that are not elementwise.
+// Splits a body at its ops that are not elementwise.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/unfused/body_segments.h"
@@ -67,7 +67,7 @@ class Divider {
     return record.type.dims == first.dims ? first.layout : Layout();
   }
 
-  // The constant that the value is, in the body or as the fused node's operand.
+  // The constant of the value, in the body or as the fused node's operand.
   LiteralId LiteralOf(ValueId value) const {
     ValueView view(&body_, value);
     if (view.is_input()) view = fused_.operand(body_.value(value).index);
@@ -160,7 +160,8 @@ class Divider {
     return absl::OkStatus();
   }
 
-  // What no op of the run makes: a constant of the body, or an operand.
+  // Adds a value that no op of the run makes: a constant of the body, or an
+  // operand.
   ValueId AddToLoop(ValueId value, Graph& loop, BodySegment& segment) const {
     const ValueView view(&body_, value);
     if (view.is_constant()) return loop.AddConstant(LiteralOf(value));

@@ -1,4 +1,4 @@
-// Binds the segments of a body and launches them in their order.
+// Binds the segments of a body and launches them in order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/unfused/unfused_kernels.h"
@@ -66,7 +66,7 @@ class UnfusedKernel : public BoundKernel {
   const std::vector<BodySegment> segments_;  // kernels may keep views of them
   const int64_t workspace_;                  // of intermediates
   std::vector<Step> steps_;
-  std::vector<void*> operands_;  // of the step that runs
+  std::vector<void*> operands_;  // of the running step
   std::vector<void*> results_;
 };
 
@@ -77,13 +77,14 @@ bool AllowsAll(const LibraryKernel& bound,
   });
 }
 
-// Binds the segments of one fused node, one after another.
+// Binds the segments of one fused node, in sequence.
 class SegmentBinder {
  public:
   SegmentBinder(const BindRequest& fused, int64_t workspace)
       : fused_(fused), workspace_(workspace) {}
 
-  // By the first of `libraries` that computes the segment, or else `fallback`.
+  // With the first of `libraries` that computes the segment, or else with
+  // `fallback`.
   absl::Status Bind(const BodySegment& segment,
                     const std::vector<InPlacePair>& in_place,
                     const Libraries& libraries, const KernelLibrary& fallback) {
@@ -109,7 +110,7 @@ class SegmentBinder {
   }
 
  private:
-  // Any kernel of the library that works in place as it must.
+  // Any kernel of the library that allows the required in-place pairs.
   absl::StatusOr<LibraryKernel> BindBy(
       const KernelLibrary& library, const BodySegment& segment,
       const std::vector<InPlacePair>& in_place) const {
@@ -117,7 +118,7 @@ class SegmentBinder {
                                    .workspace = workspace_,
                                    .in_place = in_place};
     BindRequest request = {segment.node(), &binding, fused_.device,
-                           fused_.image};
+                           fused_.code};
     request.stands_in = fused_.stands_in;
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel bound, library.Bind(request));
     if (AllowsAll(bound, in_place)) return bound;

@@ -1,4 +1,4 @@
-// Fused nodes that no kernel computes whole: one kernel after another.
+// Fused nodes that no kernel computes whole: a sequence of kernels.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_UNFUSED_UNFUSED_KERNELS_H_
@@ -11,12 +11,12 @@
 
 namespace partita {
 
-// "unfused.FIRST+SECOND...": each segment of the body (body_segments.h) by the
-// first of `libraries` that binds it, or else by `fallback`; these must outlive
-// this one. Intermediates are stored where a result will be written in place,
-// or else in the workspace. No catalog offers this: compilers unfuse such
-// nodes. It serves where a plan's kernel is not here, and on emulated devices.
-// Unimplemented if only `fallback` computes any segment.
+// "unfused.FIRST+SECOND...": binds each segment of the body (body_segments.h)
+// with the first of `libraries` that can, or else with `fallback`; these must
+// outlive this one. Intermediates are stored in a result's memory that is
+// written in place later, or else in the workspace. No catalog offers this:
+// compilers unfuse such nodes. It serves plans whose kernel this host lacks,
+// and emulated devices. Unimplemented if only `fallback` computes any segment.
 class UnfusedLibrary : public KernelLibrary {
  public:
   UnfusedLibrary(std::vector<const KernelLibrary*> libraries,

@@ -1,4 +1,5 @@
-// Results and operands first, then what can share a result's bytes.
+// Results and operands first, then intermediates that can share a result's
+// bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/unfused/value_places.h"
@@ -93,7 +94,7 @@ absl::Status ValuePlaces::PlaceResults(const OpView& fused) {
 }
 
 // All of a segment's operands are read before any result is written, element by
-// element, and nothing but the segment writes to its results.
+// element, and only the segment writes to its results.
 void ValuePlaces::ShareResults(absl::Span<const BodySegment> segments,
                                int number) {
   const BodySegment& segment = segments[number];

@@ -1,4 +1,4 @@
-// Where the values of a fused node's body are during a launch.
+// The memory of a fused body's values during a launch.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_UNFUSED_VALUE_PLACES_H_
@@ -23,25 +23,25 @@ struct ValuePlace {
   void* In(const LaunchArgs& args) const;
 
   Kind kind = Kind::kWorkspace;
-  int index = 0;             // operand or result of the fused node
+  int index = 0;             // the fused node's operand or result
   int64_t offset = 0;        // in the workspace
   void* constant = nullptr;  // bytes of the body's own constant
 };
 
 // An intermediate whose only reader is an elementwise segment is stored where
-// that writes a result of the same type, each in another result; all others
-// have a place of their own in the workspace.
+// that segment writes a result of the same type, each in another result. All
+// others have memory of their own in the workspace.
 class ValuePlaces {
  public:
   // Unimplemented if a result of the node is a value that no segment makes, or
-  // another result too.
+  // is another result too.
   static absl::StatusOr<ValuePlaces> Of(const OpView& fused,
                                         absl::Span<const BodySegment> segments);
 
   const ValuePlace& of(ValueId value) const { return places_.at(value); }
   // Bytes of workspace, a multiple of kWorkspaceAlignment.
   int64_t workspace() const { return workspace_; }
-  // By segment: what its kernel must allow.
+  // By segment: the in-place pairs that its kernel must allow.
   const std::vector<std::vector<InPlacePair>>& in_place() const {
     return in_place_;
   }

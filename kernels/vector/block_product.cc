@@ -1,5 +1,5 @@
-// Tiles of the result stay in registers while k passes: six rows of as many
-// vectors as the processor's registers hold (Wide, Narrow). Four keep both
+// Tiles of the result stay in registers while k advances: six rows of as many
+// vectors as the processor's registers hold (Wide, Narrow). Four rows keep both
 // multipliers busy with two loads for five multiplications.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -15,28 +15,28 @@ namespace {
 
 using Part = BlockProduct::Part;
 
-// Rows of the right side that stay in the innermost cache while the left side's
-// rows pass.
+// Rows of the right side that stay in the first-level cache while the left
+// side's rows pass.
 constexpr int64_t kDepth = 64;
 
-// Registers of 16 floats, and 32 of them.
+// 32 registers of 16 floats.
 struct Wide {
   using Floats = Vector;
   static constexpr int kVectors = 4;
 };
-// Of 8 floats, and 16 of them: a vector of two registers would live in memory.
+// 16 registers of 8 floats: a vector of two registers would be kept in memory.
 struct Narrow {
   using Floats = HalfVector;
   static constexpr int kVectors = 2;
 };
 
-// Of a product of one row, for both.
+// For a product of one row, in both.
 constexpr int kRowVectors = 8;
 
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
-// One tile's part of a product: `depth` is that of its sums.
+// One tile's part of a product; `depth` is the number of its terms.
 struct Tile {
   BlockProduct::Left left;
   BlockProduct::Right right;
@@ -66,8 +66,8 @@ struct Tile {
   }
 };
 
-// sums += left times right at depth p, of rows [first, last). Loops of constant
-// length are unrolled, or the sums would live in memory.
+// sums += left times right at depth p, for rows [first, last). Loops of
+// constant length are unrolled, otherwise the sums would be kept in memory.
 template <int first, int last, typename Floats, int rows, int vectors>
 [[gnu::always_inline]] inline void AddProducts(const Tile& t, int64_t p,
                                                Floats (&sums)[rows][vectors]) {
@@ -134,7 +134,7 @@ template <Part part, typename Floats, int rows, int vectors>
   }
 }
 
-// Rows [i, i + rows), with what counts of their depth.
+// Rows [i, i + rows), over the part of their depth that counts.
 template <Part part, int rows>
 [[gnu::always_inline]] inline Tile RowsOf(const Tile& t, int64_t i) {
   const Tile tile = t.Rows(i);
@@ -143,7 +143,7 @@ template <Part part, int rows>
   return tile;
 }
 
-// One row of fewer columns than a vector has.
+// One row with fewer columns than a vector.
 [[gnu::always_inline]] inline void MultiplyRest(const Tile& t,
                                                 int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) {
@@ -178,7 +178,7 @@ template <Part part, typename Width>
   using Floats = typename Width::Floats;
   constexpr int64_t kStep = Width::kVectors * kLanes<Floats>;
   int64_t j = 0;
-  // A single row would keep few sums on their way at once.
+  // A single row keeps too few sums in flight.
   constexpr int64_t kLongStep = kRowVectors * kLanes<Floats>;
   for (; m == 1 && j + kLongStep <= n; j += kLongStep) {
     MultiplyTile<part, Floats, 1, kRowVectors>(
@@ -234,8 +234,8 @@ void Multiply(const BlockProduct& product) {
   }
 }
 
-// Compilers make one instruction of both only where they optimise, so it is
-// tried: what rounding the product apart loses is 2^-24.
+// Compilers fuse the two only with optimization, so this is tested at run time:
+// rounding the product separately loses 2^-24.
 bool HasFusedProducts() {
   static const bool has = [] {
     constexpr float kFactor = 1 + 0x1p-12f;

@@ -1,5 +1,5 @@
-// Products of f32 matrices that lie in a core's caches: what kernels of several
-// products in a row are made of.
+// Products of f32 matrices in a core's caches, for kernels that compute several
+// products.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_VECTOR_BLOCK_PRODUCT_H_
@@ -9,18 +9,18 @@
 
 namespace partita {
 
-// result [m, n] = left [m, k] right [k, n], each extent at least 1. Sums are in
-// f32, along k: 64 products one behind the other, then the next 64, which are
-// added to what there is. Where the processor can, a product and its addition
-// are rounded once (HasFusedProducts).
+// result [m, n] = left [m, k] right [k, n], each extent at least 1. Sums are
+// f32, along k: 64 products in sequence, then the next 64, which are added to
+// the sum so far. If the processor can, a product and its addition are rounded
+// once (HasFusedProducts).
 struct BlockProduct {
-  // Element (i, p) lies at at[i * row + p * column].
+  // Element (i, p) is at at[i * row + p * column].
   struct Left {
     const float* at;
     int64_t row;
     int64_t column;
   };
-  // Element (p, j) lies at at[p * row + j].
+  // Element (p, j) is at at[p * row + j].
   struct Right {
     const float* at;
     int64_t row;
@@ -29,8 +29,8 @@ struct BlockProduct {
     float* at;
     int64_t row;
   };
-  // The elements of a square left side that count; others are not read, nor
-  // what they would meet.
+  // The elements of a square left side that count. Others are not read, nor the
+  // elements of the right side that they would multiply.
   enum class Part : uint8_t {
     kWhole,
     kLower,  // p <= i
@@ -43,15 +43,15 @@ struct BlockProduct {
   int64_t m;
   int64_t n;
   int64_t k;
-  bool adds = false;  // to what the result holds
+  bool adds = false;  // to the present result
   Part part = Part::kWhole;
 };
 
-// Columns in multiples of 16 are fast, and of 64 best.
+// Multiples of 16 columns are fast, multiples of 64 fastest.
 void Multiply(const BlockProduct& product);
 
-// A product and its addition are rounded once, by this build on this processor:
-// what the arithmetic of a kernel with such products says.
+// True if this build on this processor rounds a product and its addition once;
+// kernels with such products state it in their arithmetic.
 bool HasFusedProducts();
 
 }  // namespace partita

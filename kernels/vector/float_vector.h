@@ -1,4 +1,4 @@
-// Sixteen floats that are computed with at once.
+// Vectors of sixteen floats.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_VECTOR_FLOAT_VECTOR_H_
@@ -11,9 +11,9 @@
 namespace partita {
 
 inline constexpr int64_t kVector = 16;
-// One register, or several of a processor with narrower ones. Loops over arrays
-// of floats do not become whole vectors by themselves where they are nested.
-// Passed by reference, as how such values are passed depends on the processor.
+// One register, or several of a processor with narrower ones. Compilers do not
+// vectorize nested loops over arrays of floats reliably. Passed by reference,
+// since the convention for passing such values depends on the processor.
 typedef float Vector __attribute__((vector_size(kVector * sizeof(float))));
 typedef float HalfVector __attribute__((vector_size(sizeof(Vector) / 2)));
 typedef int32_t IntVector __attribute__((vector_size(sizeof(Vector))));
@@ -32,20 +32,20 @@ template <typename Floats>
   std::memcpy(to, &from, sizeof(Floats));
 }
 
-// Past the caches, to an address that is a multiple of 64: what they would not
-// keep is then not read into them to be written. Only where a register has 16
-// floats (RunAvx512); in assembly, as the compiler refuses its own function for
-// it in code that other processors run, too. Other threads may read what is
-// stored only after this thread has called FinishStreaming.
+// Bypasses the caches, to an address that is a multiple of 64, so that the line
+// is not read before it is written. Only if a register has 16 floats
+// (RunAvx512). In assembly, since the compiler refuses its own intrinsic in
+// code that other processors run too. Other threads may read the result only
+// after this thread has called FinishStreaming.
 [[gnu::always_inline]] inline void StoreStreaming(const Vector& from,
                                                   float* to) {
   asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));
 }
 inline void FinishStreaming() { __builtin_ia32_sfence(); }
 
-// Lanes that are there, a bit for each: what is not is neither read nor
-// written, and read as 0. From and to any address; only in RunAvx512, and in
-// assembly as above.
+// A bit for each lane that exists. Missing lanes are neither read nor written,
+// and are 0. From and to any address; only in RunAvx512, and in assembly as
+// above.
 using LaneMask = uint16_t;
 [[gnu::always_inline]] inline LaneMask FirstLanes(size_t count) {
   return static_cast<LaneMask>((uint32_t{1} << count) - 1);
@@ -82,8 +82,8 @@ using LaneMask = uint16_t;
   for (int64_t i = 0; i < lanes; ++i) to[i] = values[i];
 }
 
-// Of each lane the one or the other. Loops, as a comparison of vectors that are
-// wider than a register would be taken apart into sixteen.
+// Selects one or the other for each lane. Loops, since compilers split a
+// comparison of vectors wider than a register into sixteen.
 [[gnu::always_inline]] inline void WhereLess(const Vector& a, const Vector& b,
                                              const Vector& less,
                                              const Vector& other,
@@ -95,7 +95,7 @@ using LaneMask = uint16_t;
   chosen = values;
 }
 
-// A half is no wider than the registers that loops of halves are made for.
+// A half is no wider than the registers for which its loops are compiled.
 [[gnu::always_inline]] inline void WhereLess(const HalfVector& a,
                                              const HalfVector& b,
                                              const HalfVector& less,
@@ -104,14 +104,14 @@ using LaneMask = uint16_t;
   chosen = a < b ? less : other;
 }
 
-// Lanes behind the first `lanes` become `rest`.
+// Lanes after the first `lanes` become `rest`.
 [[gnu::always_inline]] inline void KeepLanes(Vector& v, int64_t lanes,
                                              float rest) {
   const int32_t kept = static_cast<int32_t>(lanes);
   for (int32_t i = 0; i < kVector; ++i) v[i] = i < kept ? v[i] : rest;
 }
 
-// Lane i gets that of lane i + distance, from the front again behind the last.
+// Lane i becomes lane i + distance, modulo the number of lanes.
 template <int distance, int... lane>
 [[gnu::always_inline]] inline void RotateLanes(
     const Vector& from, Vector& to, std::integer_sequence<int, lane...>) {
@@ -131,7 +131,7 @@ template <int distance, typename Floats>
   RotateLanes<distance>(from, to, std::make_integer_sequence<int, kLanes>());
 }
 
-// All lanes become the sum of all: of halves, their halves, and so on.
+// All lanes become the sum of all, computed by halves.
 template <typename Floats>
 [[gnu::always_inline]] inline void SumLanes(Floats& v) {
   Floats other;
@@ -147,14 +147,14 @@ template <typename Floats>
   v += other;
 }
 
-// The greater of both; `b` where one of them is a NaN.
+// The larger of both; `b` if either is NaN.
 template <typename Floats>
 [[gnu::always_inline]] inline void Greater(const Floats& a, const Floats& b,
                                            Floats& greater) {
   WhereLess(b, a, a, b, greater);
 }
 
-// All lanes become the greatest; none is a NaN.
+// All lanes become the maximum; none may be NaN.
 template <typename Floats>
 [[gnu::always_inline]] inline void GreatestLane(Floats& v) {
   Floats other;
@@ -170,8 +170,8 @@ template <typename Floats>
   Greater(v, other, v);
 }
 
-// Rows i with bit `distance` clear exchange their lanes that have the bit with
-// the lanes that have it not of rows i + distance.
+// For rows i with bit `distance` clear: swaps their lanes that have the bit
+// with the lanes of row i + distance that do not.
 template <int distance, int... lane>
 [[gnu::always_inline]] inline void ExchangeLanes(
     Vector& a, Vector& b, std::integer_sequence<int, lane...>) {

@@ -1,4 +1,4 @@
-// Sixteen floats in registers, of whichever width a loop is made for.
+// Sixteen floats in registers of either width.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_VECTOR_LANES_H_
@@ -11,9 +11,9 @@
 
 namespace partita {
 
-// In one register (Part = Vector) or in two (Part = HalfVector): a vector that
-// is wider than a register is led through memory by gcc, where a loop waits for
-// what it has just stored. Sums are the same bits.
+// In one register (Part = Vector) or in two (Part = HalfVector): gcc passes a
+// vector that is wider than a register through memory, which stalls loops on
+// their own stores. Sums have the same bits.
 template <typename Part>
 inline constexpr bool kIsHalf = std::is_same_v<Part, HalfVector>;
 
@@ -74,8 +74,7 @@ struct Lanes {
     low *= by.low;
     if constexpr (kIsHalf<Part>) high *= by.high;
   }
-  // Of all lanes: the sum of halves, their halves, and so on; the greatest,
-  // where none is a NaN.
+  // Over all lanes: the sum, computed by halves; the maximum, if none is NaN.
   [[gnu::always_inline]] inline float Sum() const {
     Part sum = low;
     if constexpr (kIsHalf<Part>) sum += high;

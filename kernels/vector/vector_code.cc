@@ -1,4 +1,4 @@
-// The instruction sets that loops are compiled for, asked once.
+// The instruction sets that loops are compiled for, detected once.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/vector/vector_code.h"

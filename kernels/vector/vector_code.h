@@ -1,5 +1,5 @@
-// One loop compiled for several instruction sets, the widest that this
-// processor has being called.
+// Compiles one loop for several instruction sets and calls the widest that this
+// processor has.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_VECTOR_VECTOR_CODE_H_
@@ -7,8 +7,8 @@
 
 namespace partita {
 
-// Loop::Run and all that it calls must be [[gnu::always_inline]]: only then
-// are they compiled anew in each of these functions.
+// Loop::Run and everything that it calls must be [[gnu::always_inline]]; only
+// then are they compiled again in each of these functions.
 template <typename Loop, typename... Args>
 [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] void RunAvx512(
     Args... args) {
@@ -20,13 +20,13 @@ template <typename Loop, typename... Args>
   Loop::Run(args...);
 }
 
-// What graph/instruction_set.h lets this process use.
+// The instruction sets that graph/instruction_set.h lets this process use.
 bool HasAvx512();
 
-// Both instruction sets have multiplications with an addition, rounded once.
+// Both instruction sets have fused multiply-add.
 bool HasAvx2();
 
-// One loop where vectors have 16 floats, another where they have less.
+// One loop for vectors of 16 floats, another for shorter ones.
 template <typename Wide, typename Narrow, typename... Args>
 void RunByWidth(Args... args) {
   if (HasAvx512()) {

@@ -1,26 +1,27 @@
-// The convolution: a stretch of tiles is transformed for all threads, who share
-// out chunks of the result's channels, and tiles where those are too few.
+// The convolution: a stretch of tiles is transformed for all threads, which
+// then split the chunks of the result's channels, and tiles if there are too
+// few chunks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/winograd/convolution.h"
 
 #include <algorithm>
 
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/image_transforms.h"
 #include "kernels/winograd/narrow_convolution.h"
-#include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
+#include "kernels/winograd/work_split.h"
 
 namespace partita {
 namespace {
 
-// Tiles of a group, which one thread multiplies. The transform of weights is
-// done anew for each group: as many tiles as have a source that, transformed,
-// lies in a core's share of the last cache, about 4.5 MiB where that is fastest
-// (Zen 5), and no fewer than a few, even where some threads are idle then.
+// Tiles in a group, which one thread multiplies. Weights are transformed again
+// for each group. A group has as many tiles as have a transformed source that
+// fits into a core's share of the last-level cache, about 4.5 MiB where that is
+// fastest (Zen 5), and at least a few, even if some threads are idle.
 constexpr int64_t kTilesByChannels = 128 * 256;
 constexpr int64_t kFewTiles = 16;
 constexpr int64_t kLeastTiles = 64;
@@ -30,7 +31,7 @@ int64_t ChunkWidth(int64_t channels, int64_t chunk) {
   return std::min(kChunk, channels - chunk * kChunk);
 }
 
-// How a convolution's tiles are divided.
+// How a convolution's tiles are split.
 struct Division {
   Division(const TiledConvolution& conv, int threads) {
     const int64_t channels = ChunksOf(conv.source.channels) * kChunk;
@@ -46,13 +47,13 @@ struct Division {
   }
 
   int64_t stretches;
-  int64_t stretch;  // tiles that are transformed at once, for all threads
-  int64_t group;    // tiles of a stretch that are multiplied by one thread
+  int64_t stretch;  // tiles that are transformed together, for all threads
+  int64_t group;    // tiles of a stretch that one thread multiplies
 };
 
 int64_t WeightFloats() { return TapMatrices::Floats(kChunk, kChunk); }
 
-// One thread's share of the workspace.
+// One thread's part of the workspace.
 int64_t ThreadFloats(const Division& division) {
   return WeightFloats() + TapMatrices::Floats(division.group, kChunk);
 }
@@ -82,30 +83,32 @@ class Convolution {
     TransformTiles(first, count);
     const int64_t chunks = ChunksOf(conv_.result.channels);
     const int64_t groups = PartsOf(count, division_.group);
-    RunShares(threads_, chunks * groups,
-              [&](int thread, int64_t begin, int64_t end) {
-                float* share = shares_ + thread * ThreadFloats(division_);
-                for (int64_t i = begin; i < end; ++i) {
-                  const int64_t row = i % groups * division_.group;
-                  const int64_t rows = std::min(division_.group, count - row);
-                  MultiplyGroup({first + row, rows, row, i / groups}, share);
-                }
-              });
+    ParallelForRanges(
+        threads_, chunks * groups, [&](int thread, int64_t begin, int64_t end) {
+          float* share = shares_ + thread * ThreadFloats(division_);
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t row = i % groups * division_.group;
+            const int64_t rows = std::min(division_.group, count - row);
+            MultiplyGroup({first + row, rows, row, i / groups}, share);
+          }
+        });
   }
 
   void TransformTiles(int64_t first, int64_t count) const {
     // Tiles that a thread takes at once.
     constexpr int64_t kRun = 16;
     const int64_t runs = PartsOf(count, kRun);
-    RunInTeam(threads_, ChunksOf(conv_.source.channels) * runs, [&](int64_t i) {
-      const int64_t row = i % runs * kRun;
-      TransformSource(conv_.source, args_.x,
+    ParallelFor(threads_, ChunksOf(conv_.source.channels) * runs,
+                [&](int64_t i) {
+                  const int64_t row = i % runs * kRun;
+                  TransformSource(
+                      conv_.source, args_.x,
                       {first + row, std::min(kRun, count - row), row, i / runs},
                       source_.OfChunk(i / runs));
-    });
+                });
   }
 
-  // One chunk of the result's channels of a group of tiles.
+  // One chunk of the result's channels, for a group of tiles.
   void MultiplyGroup(const TileRange& group, float* share) const {
     const TapMatrices weights(share, kChunk, kChunk);
     const TapMatrices products(share + WeightFloats(), division_.group, kChunk);

@@ -1,10 +1,10 @@
 // 3x3 convolutions of stride 1 and their gradients by Winograd's F(4x4, 3x3):
 // Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015).
 //
-// 36 products in place of 144. What is transformed stays in a core's caches:
-// weights are, 64 by 64 channels at a time, where they are multiplied, so that
-// they cost little even where they are many for few images, as they are in the
-// last layers of a network whose batch is divided.
+// 36 products instead of 144. Transformed values stay in a core's caches.
+// Weights are transformed, 64 by 64 channels at a time, right before they are
+// multiplied, so they are cheap even if there are many for few images, as in
+// the last layers of a network with a sharded batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_CONVOLUTION_H_
@@ -16,15 +16,15 @@
 
 namespace partita {
 
-// f32 throughout; channels of both sides are multiples of 16. Sums are in one
-// order, whatever the threads: along the channels (or, for the gradient by the
+// f32 throughout; channels of both sides are multiples of 16. The order of sums
+// does not depend on the threads: along the channels (for the gradient by the
 // weights, along the tiles) 64 products and then the next 64, as in
-// block_product.h, which says how products are rounded.
+// block_product.h, which defines their rounding.
 struct TiledConvolution {
   TiledImages source;
   TiledImages result;
-  // As a transposed convolution has them: turned by half a circle and
-  // [source's channels, result's channels, 3, 3], where others are [result's,
+  // As in a transposed convolution: rotated by 180 degrees, with shape
+  // [source's channels, result's channels, 3, 3] instead of [result's,
   // source's, 3, 3].
   bool turned = false;
 };
@@ -37,11 +37,11 @@ TiledConvolution TileConvolution(int64_t images, int64_t channels,
                                  int64_t result_width, int64_t top,
                                  int64_t left);
 
-// What a launch does beside its products, for whoever prices it.
+// The work of a launch besides its products, for estimates.
 struct TiledWork {
-  int64_t weight_transforms;  // of each pair of channels
-  int64_t barriers;           // at which all threads meet
-  // Of the products, the largest share of a thread over the mean.
+  int64_t weight_transforms;  // for each pair of channels
+  int64_t barriers;           // of all threads
+  // The largest share of the products of a thread, over the mean.
   double imbalance;
 };
 TiledWork ConvolutionWork(const TiledConvolution& conv, int threads);
@@ -51,8 +51,8 @@ TiledWork WeightGradientWork(const TiledConvolution& conv, int threads);
 int64_t ConvolutionFloats(const TiledConvolution& conv, int threads);
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads);
 
-// Images lie in blocks of 16 channels, weights row-major. `bias` has one float
-// for each of the result's channels, or is null. All is fastest where it is
+// Images are in blocks of 16 channels, weights row-major. `bias` has one float
+// for each of the result's channels, or is null. Fastest if everything is
 // aligned to 64 bytes.
 struct ConvolutionArgs {
   const float* x;
@@ -70,7 +70,7 @@ struct WeightGradientArgs {
   float* dw;
   float* workspace;
 };
-// Of a convolution that is not `turned`.
+// For a convolution that is not `turned`.
 void DifferentiateByWeights(const TiledConvolution& conv,
                             const WeightGradientArgs& args, int threads);
 

@@ -1,4 +1,4 @@
-// A tile of one register's channels at a time, and the tile beside it next.
+// One tile of one register's channels at a time, then the adjacent tile.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/winograd/image_transforms.h"
@@ -17,8 +17,8 @@ namespace {
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
-// The square of a tile's positions, and from one of its lines to the next. Of a
-// tile that reaches across its image's edge they are copied, zero outside.
+// Returns the square of a tile's positions, and the distance of its lines. If
+// the tile crosses the image's edge, the positions are copied, zero outside.
 template <typename Floats, int side>
 class Square {
  public:
@@ -47,13 +47,12 @@ class Square {
   alignas(sizeof(Floats)) float copy_[side * side * kVector];
 };
 
-// Tiles from the one that is transformed to the one whose positions are asked
-// for: a tile is as many short lines, of which the processor's own prefetching
-// sees too late how they go on.
+// Tiles between the current one and the prefetched one. A tile is many short
+// lines, which hardware prefetching detects too late.
 constexpr int64_t kAhead = 6;
 
-// Asks for the 4x4 positions that a tile has in the grid, of 16 channels, if
-// the images hold all of them.
+// Prefetches the 4x4 positions of a tile in the grid, for 16 channels, if the
+// images contain all of them.
 [[gnu::always_inline]] inline void Fetch(const TiledImages& images,
                                          TilePlace place, const float* from,
                                          int64_t channel) {
@@ -72,9 +71,9 @@ constexpr int64_t kAhead = 6;
   }
 }
 
-// The channels of a range, of which 16 are taken over all tiles before the next
-// 16: lines of an image that share a set of the cache are then no more than it
-// holds, and tiles lie beside one another.
+// The channels of a range, 16 at a time over all tiles: lines of an image in
+// the same set of the cache then fit into it, and consecutive tiles are
+// adjacent.
 struct Channels {
   [[gnu::always_inline]] Channels(const TiledImages& images,
                                   const TileRange& range)
@@ -84,7 +83,7 @@ struct Channels {
   int64_t first, end;
 };
 
-// Tiles of side x side to taps, by Line.
+// From tiles of side x side to taps, by Line.
 template <typename Line, int side, typename Floats>
 struct ToTaps {
   [[gnu::always_inline]] static inline void Run(const TiledImages* images,

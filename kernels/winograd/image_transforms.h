@@ -1,4 +1,4 @@
-// Tiles of images to tap matrices, and back.
+// Transforms tiles of images into tap matrices, and back.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_IMAGE_TRANSFORMS_H_
@@ -12,8 +12,8 @@
 namespace partita {
 
 // Tiles [first, first + count) and one chunk of channels: tile `first` is row
-// `row` of the matrices, which have that chunk only. All sums are in one order,
-// whatever the processor.
+// `row` of the matrices, which have only that chunk. The order of sums is the
+// same on every processor.
 struct TileRange {
   int64_t first;
   int64_t count;
@@ -21,16 +21,16 @@ struct TileRange {
   int64_t chunk;
 };
 
-// B' d B of tiles of 6x6; zero is read outside the images.
+// B' d B for tiles of 6x6; zero outside the images.
 void TransformSource(const TiledImages& images, const float* x,
                      const TileRange& range, const TapMatrices& taps);
 
-// A y A' of tiles of 4x4 of the result's gradient, zero outside of it.
+// A y A' for tiles of 4x4 of the result's gradient, zero outside of it.
 void TransformResultGradient(const TiledImages& images, const float* dy,
                              const TileRange& range, const TapMatrices& taps);
 
-// A' m A, and `bias`, one for each channel, if it is not null, to tiles of 4x4;
-// what lies outside the images is not written.
+// Adds `bias`, one for each channel, if it is not null, to A' m A, and writes
+// tiles of 4x4; positions outside the images are not written.
 void TransformToResult(const TiledImages& images, const TapMatrices& taps,
                        const TileRange& range, const float* bias, float* y);
 

@@ -1,24 +1,24 @@
-// Each thread transforms the weights once and takes groups of tiles from their
-// source to their result: no thread waits for another before all are done.
+// Each thread transforms the weights once and takes groups of tiles from source
+// to result. No thread waits for another before all are done.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/winograd/narrow_convolution.h"
 
 #include <algorithm>
 
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/image_transforms.h"
-#include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
+#include "kernels/winograd/work_split.h"
 
 namespace partita {
 namespace {
 
-// Tiles of a group: with the weights of 64 by 64 channels they take 0.9 MB.
+// Tiles of a group. With the weights of 64 by 64 channels they take 0.9 MB.
 constexpr int64_t kMostTiles = 32;
-// Fewer would leave the products too few rows, even where threads are idle.
+// With fewer, the products would have too few rows, even if threads are idle.
 constexpr int64_t kFewTiles = 16;
 
 int64_t GroupOf(const TiledConvolution& conv, int threads) {
@@ -30,8 +30,8 @@ int64_t Groups(const TiledConvolution& conv, int threads) {
   return PartsOf(conv.source.tiles(), GroupOf(conv, threads));
 }
 
-// One thread's share of the workspace: weights, and the taps of a group, of
-// which there is room for one more.
+// One thread's part of the workspace: weights, and the taps of a group, with
+// room for one more tap.
 int64_t WeightFloats() { return TapMatrices::Floats(kChunk, kChunk); }
 int64_t ThreadFloats(int64_t group) {
   return WeightFloats() +
@@ -57,7 +57,7 @@ class ThreadShare {
 
   void Run(int64_t first, int64_t count) const {
     TransformSource(conv_.source, args_.x, {first, count, 0, 0}, source_);
-    // A tap's products lie where the source of the tap before it lay.
+    // A tap's products overwrite the source of the previous tap.
     for (int64_t tap = 0; tap < kTaps; ++tap) {
       Multiply({.left = {source_.Chunk(tap, 0), kChunk, 1},
                 .right = {weights_.Chunk(tap, 0), kChunk},
@@ -101,7 +101,7 @@ int64_t NarrowFloats(const TiledConvolution& conv, int threads) {
 void ConvolveNarrow(const TiledConvolution& conv, const ConvolutionArgs& args,
                     int threads) {
   const int64_t group = GroupOf(conv, threads);
-  RunShares(
+  ParallelForRanges(
       threads, Groups(conv, threads),
       [&](int thread, int64_t begin, int64_t end) {
         if (begin == end) return;

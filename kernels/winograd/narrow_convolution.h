@@ -1,5 +1,6 @@
-// Convolutions whose channels are one chunk on either side: what a thread needs
-// for a few tiles lies in its core's second cache, transformed weights and all.
+// Convolutions with at most one chunk of channels on either side: a thread's
+// data for a few tiles, transformed weights included, fit into its core's
+// second-level cache.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_NARROW_CONVOLUTION_H_
@@ -13,7 +14,7 @@ namespace partita {
 
 bool IsNarrow(const TiledConvolution& conv);
 
-// As convolution.h has them for all, with the same bits; of narrow ones only.
+// Like those of convolution.h, with the same bits; for narrow ones only.
 TiledWork NarrowWork(const TiledConvolution& conv, int threads);
 int64_t NarrowFloats(const TiledConvolution& conv, int threads);
 void ConvolveNarrow(const TiledConvolution& conv, const ConvolutionArgs& args,

@@ -1,4 +1,4 @@
-// What transformed tiles and weights are multiplied as.
+// Transformed tiles and weights, as matrices to multiply.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_
@@ -10,20 +10,20 @@
 
 namespace partita {
 
-// Of a tile of 4x4 results under windows of 3x3.
+// Along a tile of 4x4 results with windows of 3x3.
 inline constexpr int64_t kTapsAlong = 6;
 inline constexpr int64_t kTaps = kTapsAlong * kTapsAlong;
-// Channels whose floats lie together.
+// Channels whose floats are adjacent.
 inline constexpr int64_t kChunk = 64;
 
-// Parts of at most so many that hold `count`.
+// The number of parts of at most `part` that hold `count`.
 inline int64_t PartsOf(int64_t count, int64_t part) {
   return (count + part - 1) / part;
 }
 inline int64_t ChunksOf(int64_t channels) { return PartsOf(channels, kChunk); }
 
 // One f32 matrix for each of 36 taps. Columns are channels, in chunks of 64
-// whose rows lie one behind the other, so that a product of a chunk streams.
+// whose rows are contiguous, so that a product of a chunk streams.
 struct TapMatrices {
   static int64_t Floats(int64_t rows, int64_t channels) {
     return kTaps * TapStep(rows, channels);
@@ -34,7 +34,8 @@ struct TapMatrices {
         rows(matrix_rows),
         tap_step(TapStep(matrix_rows, channels)) {}
 
-  // Of the first tap; the same element of the next is tap_step floats on.
+  // The element of the first tap; the same element of the next tap is tap_step
+  // floats further.
   float* Element(int64_t row, int64_t channel) const {
     return at + (channel / kChunk * rows + row) * kChunk + channel % kChunk;
   }
@@ -54,7 +55,7 @@ struct TapMatrices {
 
  private:
   // An odd number of lines more than the matrix has: the taps of an element are
-  // written one behind the other and would else share the sets of a cache.
+  // written in sequence and would otherwise map to the same cache sets.
   static int64_t TapStep(int64_t rows, int64_t channels) {
     return ChunksOf(channels) * rows * kChunk + 5 * kVector;
   }

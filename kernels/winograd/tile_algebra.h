@@ -1,14 +1,14 @@
-// The matrices of Winograd's F(4x4, 3x3), each as what it does to a line: of a
-// tile it is applied to columns and then to rows. Lavin and Gray, "Fast
-// Algorithms for Convolutional Neural Networks" (2015), whose names they have:
+// The matrices of Winograd's F(4x4, 3x3), each as a function of a line. For a
+// tile it is applied to columns and then to rows. The names are those of Lavin
+// and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015):
 //
 //   result = A' [(G weights G') * (B' source B)] A
 //
-// and, as each step is linear, the gradient by the weights:
+// and, since each step is linear, the gradient by the weights:
 //
 //   dweights = G' [(A dresult A') * (B' source B)] G
 //
-// A and B are applied by factors that are powers of two.
+// A and B are applied with factors that are powers of two.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_TILE_ALGEBRA_H_
@@ -99,8 +99,9 @@ struct WeightGradientOfTaps {
   }
 };
 
-// To the columns of a square of `from` elements a side, of which (i, j) lies at
-// at[i * down + j * across], and then to the rows of what that gives.
+// Applies Line to the columns of a square of `from` elements a side, whose
+// element (i, j) is at at[i * down + j * across], and then to the rows of the
+// result.
 template <typename Line, int from, typename Floats, int to>
 [[gnu::always_inline]] inline void ApplyBothWays(const float* at, int64_t down,
                                                  int64_t across,

@@ -1,4 +1,4 @@
-// How images are cut into the tiles of Winograd's F(4x4, 3x3).
+// How images are split into the tiles of Winograd's F(4x4, 3x3).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_TILED_IMAGES_H_
@@ -19,20 +19,20 @@ inline constexpr int64_t kTileSide = 4;
 struct TiledImages {
   int64_t images, channels, height, width;
   int64_t down, across;  // tiles of one image
-  int64_t top = 0;       // positions by which the first tile begins
+  int64_t top = 0;       // positions of the first tile
   int64_t left = 0;      // before the image
 
   int64_t tiles() const { return images * down * across; }
 };
 
-// Where one tile begins: outside the image perhaps.
+// The first position of a tile, which may be outside the image.
 struct TilePlace {
   [[gnu::always_inline]] TilePlace(const TiledImages& all, int64_t tile)
       : image(tile / (all.down * all.across)),
         y(tile / all.across % all.down * kTileSide - all.top),
         x(tile % all.across * kTileSide - all.left) {}
 
-  // To the next tile of the grid.
+  // Moves to the next tile of the grid.
   [[gnu::always_inline]] void Advance(const TiledImages& all) {
     x += kTileSide;
     if (x + all.left < all.across * kTileSide) return;
@@ -43,13 +43,13 @@ struct TilePlace {
     ++image;
   }
 
-  // A square of the given side is within the image.
+  // True if a square of the given side is inside the image.
   [[gnu::always_inline]] bool IsInside(const TiledImages& all,
                                        int64_t side) const {
     return y >= 0 && x >= 0 && y + side <= all.height && x + side <= all.width;
   }
-  // Floats from the images' first to that of a channel at the tile's first
-  // position, which may lie outside.
+  // Floats from the images' first to the channel at the tile's first position,
+  // which may be outside.
   [[gnu::always_inline]] int64_t Offset(const TiledImages& all,
                                         int64_t channel) const {
     const int64_t block = image * (all.channels / kVector) + channel / kVector;

@@ -1,32 +1,33 @@
-// The gradient by the weights: of a stretch of tiles the result's gradient is
-// transformed for all threads, and the source a chunk of channels at a time;
-// they share out that chunk's blocks, one for each chunk of the result's.
+// The gradient by the weights. For a stretch of tiles, the result's gradient is
+// transformed for all threads, and the source one chunk of channels at a time.
+// The threads then split that chunk's blocks, one for each chunk of the
+// result's.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 
-#include "kernels/team/team.h"
+#include "kernels/thread_pool/parallel_for.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/convolution.h"
 #include "kernels/winograd/image_transforms.h"
-#include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
+#include "kernels/winograd/work_split.h"
 
 namespace partita {
 namespace {
 
-// Tiles of a stretch, for each thread: whole multiples of those that a product
-// sums at once, so that the sums do not depend on their number.
+// Tiles of a stretch, for each thread: multiples of those that a product sums
+// at once, so that the sums do not depend on their number.
 constexpr int64_t kSummedAtOnce = 64;
 constexpr int64_t kMostTiles = 128;
-// Floats of a stretch that are transformed at once: what the last cache holds,
-// of one device or of several that share it.
+// Floats of a stretch that are transformed together: those that the last-level
+// cache holds, of one device or of several that share it.
 constexpr int64_t kStretchFloats = 5 << 20;
 static_assert(kMostTiles % kSummedAtOnce == 0);
 
-// As many as make the transformed tiles as large as the sums, which wait in
-// memory for the next stretch.
+// As many as make the transformed tiles as large as the sums, which stay in
+// memory until the next stretch.
 int64_t TilesOfStretch(const TiledConvolution& conv, int threads) {
   const int64_t inputs = conv.source.channels;
   const int64_t outputs = conv.result.channels;
@@ -43,19 +44,19 @@ int64_t Stretches(const TiledConvolution& conv, int threads) {
   return PartsOf(conv.source.tiles(), TilesOfStretch(conv, threads));
 }
 
-// Of a chunk of inputs by one of outputs: the sums of a block stay in a core's
-// second cache.
+// Blocks of a chunk of inputs by one of outputs: the sums of a block stay in a
+// core's second-level cache.
 int64_t Blocks(const TiledConvolution& conv) {
   return ChunksOf(conv.source.channels) * ChunksOf(conv.result.channels);
 }
 
-// Ranges of taps in which the products of a block are shared out, as a chunk of
-// the source has not blocks enough for all threads.
+// Ranges of taps that split the products of a block, because a chunk of the
+// source has too few blocks for all threads.
 int64_t TapParts(const TiledConvolution& conv, int threads) {
   return std::min(PartsFor(ChunksOf(conv.result.channels), threads), kTaps);
 }
 
-// Sums wait for what other stretches and other threads add.
+// True if sums are kept for the additions of other stretches and threads.
 bool KeepsSums(const TiledConvolution& conv, int threads) {
   return Stretches(conv, threads) > 1 || TapParts(conv, threads) > 1;
 }
@@ -82,7 +83,7 @@ class WeightGradient {
       ComputeStretch(first, std::min(tiles_, conv_.source.tiles() - first));
     }
     if (!keeps_sums_) return;
-    RunInTeam(threads_, Blocks(conv_), [&](int64_t block) {
+    ParallelFor(threads_, Blocks(conv_), [&](int64_t block) {
       TransformToWeightGradient(SumsOf(block), RangeOf(block), args_.dw);
     });
   }
@@ -100,18 +101,18 @@ class WeightGradient {
                       int64_t count) const {
     const int64_t parts = TapParts(conv_, threads_);
     const int64_t chunks = ChunksOf(conv_.result.channels);
-    RunShares(threads_, chunks * parts,
-              [&](int thread, int64_t begin, int64_t end) {
-                for (int64_t i = begin; i < end; ++i) {
-                  const int64_t block = source_chunk * chunks + i / parts;
-                  const TapMatrices sums = SumsOf(keeps_sums_ ? block : thread);
-                  MultiplyTaps(block, i % parts * kTaps / parts,
-                               (i % parts + 1) * kTaps / parts, count,
-                               /*adds=*/first > 0, sums);
-                  if (keeps_sums_) continue;
-                  TransformToWeightGradient(sums, RangeOf(block), args_.dw);
-                }
-              });
+    ParallelForRanges(
+        threads_, chunks * parts, [&](int thread, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t block = source_chunk * chunks + i / parts;
+            const TapMatrices sums = SumsOf(keeps_sums_ ? block : thread);
+            MultiplyTaps(block, i % parts * kTaps / parts,
+                         (i % parts + 1) * kTaps / parts, count,
+                         /*adds=*/first > 0, sums);
+            if (keeps_sums_) continue;
+            TransformToWeightGradient(sums, RangeOf(block), args_.dw);
+          }
+        });
   }
 
   TapMatrices SumsOf(int64_t place) const {
@@ -135,20 +136,21 @@ class WeightGradient {
   void TransformGradient(int64_t first, int64_t count) const {
     const int64_t run = RunOf(count);
     const int64_t runs = PartsOf(count, run);
-    RunInTeam(threads_, ChunksOf(conv_.result.channels) * runs, [&](int64_t i) {
-      const int64_t row = i % runs * run;
-      TransformResultGradient(
-          conv_.result, args_.dy,
-          {first + row, std::min(run, count - row), row, i / runs},
-          gradient_.OfChunk(i / runs));
-    });
+    ParallelFor(threads_, ChunksOf(conv_.result.channels) * runs,
+                [&](int64_t i) {
+                  const int64_t row = i % runs * run;
+                  TransformResultGradient(
+                      conv_.result, args_.dy,
+                      {first + row, std::min(run, count - row), row, i / runs},
+                      gradient_.OfChunk(i / runs));
+                });
   }
 
-  // To where the chunk before it lay: both sides of 128 tiles with 256 channels
-  // would be 9 MiB, of which two devices push one another's out of a cache.
+  // Overwrites the previous chunk: both sides of 128 tiles with 256 channels
+  // would be 9 MiB, and two devices would evict each other's from a cache.
   void TransformSourceChunk(int64_t first, int64_t count, int64_t chunk) const {
     const int64_t run = RunOf(count);
-    RunInTeam(threads_, PartsOf(count, run), [&](int64_t i) {
+    ParallelFor(threads_, PartsOf(count, run), [&](int64_t i) {
       const int64_t row = i * run;
       TransformSource(conv_.source, args_.x,
                       {first + row, std::min(run, count - row), row, chunk},

@@ -1,6 +1,5 @@
-// Blocks of 16 by 16 channels: their 144 numbers of one output channel, which
-// lie together, become a column, so that the transform has outputs in its
-// lanes.
+// Blocks of 16 by 16 channels. The 144 adjacent numbers of one output channel
+// become a column, so that the transform has outputs in its lanes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/winograd/weight_transforms.h"
@@ -17,7 +16,7 @@ namespace {
 constexpr int64_t kWindow = 9;
 constexpr int64_t kColumn = kWindow * kVector;
 
-// Of a block: element (input, position in the window, output).
+// In a block: element (input, position in the window, output).
 using Block = std::array<float, kColumn * kVector>;
 
 template <size_t count>
@@ -47,17 +46,17 @@ int64_t WeightOffset(const WeightRange& range, int64_t output, int64_t input) {
          kWindow;
 }
 
-// Where the weights of a block lie for the transform: 16 rows, each with a
-// vector for each of the window's nine positions.
+// The transform's view of a block's weights: 16 rows, each with a vector for
+// each of the window's nine positions.
 struct Rows {
   const float* first;
   int64_t row_step;
   int64_t position_step;
 };
 
-// Where a block's weights lie in memory: of 16 output channels, 9 lines each.
-// Such pieces are too short for the processor's own prefetching, so they are
-// asked for while something else is computed.
+// The memory of a block's weights: 9 lines for each of 16 output channels. They
+// are too short for hardware prefetching, so they are prefetched during other
+// computation.
 struct Place {
   const float* first;
   int64_t output_step;
@@ -135,7 +134,7 @@ Place PlaceOf(const float* w, const WeightRange& range, int64_t output,
   return {w + WeightOffset(range, output, input), range.inputs * kWindow};
 }
 
-// The block that ForEachBlock visits behind this one; behind the last, itself.
+// The block that ForEachBlock visits after this one; after the last, itself.
 Place NextOf(const float* w, const WeightRange& range, int64_t output,
              int64_t input) {
   if (input + kVector < range.num_inputs) {

@@ -1,4 +1,5 @@
-// Weights to tap matrices, and their gradient back. Weights are row-major.
+// Transforms weights into tap matrices, and their gradient back. Weights are
+// row-major.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_WEIGHT_TRANSFORMS_H_
@@ -21,13 +22,12 @@ struct WeightRange {
 void TransformWeights(const float* w, const WeightRange& range,
                       const TapMatrices& taps);
 
-// The same of weights whose windows are turned by half a circle, and with a row
-// for each output and a column for each input: those of a transposed
-// convolution.
+// The same for weights whose windows are rotated by 180 degrees, with a row for
+// each output and a column for each input: those of a transposed convolution.
 void TransformTurnedWeights(const float* w, const WeightRange& range,
                             const TapMatrices& taps);
 
-// G' u G to the range's part of `dw`, the gradient by the weights.
+// G' u G, into the range's part of `dw`, the gradient by the weights.
 void TransformToWeightGradient(const TapMatrices& taps,
                                const WeightRange& range, float* dw);
 

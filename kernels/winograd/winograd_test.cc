@@ -1,5 +1,5 @@
-// The transforms against the matrices of the paper, in f64; and sums that
-// depend on the operands alone.
+// Compares the transforms with the paper's matrices, in f64; and checks that
+// sums depend only on the operands.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -184,7 +184,7 @@ TEST(WinogradTransforms, BitsDoNotDependOnTheProcessor) {
             11260798088787485440u);
 }
 
-// Weights [48, 32, 3, 3], of which outputs 16 to 48 and inputs 16 to 32.
+// Weights [48, 32, 3, 3]: outputs 16 to 48 and inputs 16 to 32.
 constexpr int64_t kInputs = 32;
 const WeightRange kRange = {kInputs, 16, 32, 16, 16};
 
@@ -196,7 +196,7 @@ Matrix WindowAt(const std::vector<float>& w, int64_t output, int64_t input) {
   return m;
 }
 
-TEST(WinogradTransforms, OfWeightsAndTurnedWeights) {
+TEST(WinogradTransforms, OfWeightsAndRotatedWeights) {
   const std::vector<float> w = RandomFloats(48 * kInputs * 9);
   Taps straight(16), turned(32, 16);
   TransformWeights(w.data(), kRange, straight.matrices);
@@ -236,13 +236,13 @@ TEST(WinogradTransforms, ToWeightGradient) {
       }
     }
   }
-  // What lies beside the range is as it was.
+  // Weights outside the range do not change.
   for (int64_t i : {0l, 15 * 9 + 8l, 15 * kInputs * 9 + 31 * 9}) {
     EXPECT_EQ(dw[i], 7) << i;
   }
 }
 
-// The bits of results, whoever shares the work.
+// The bits of results, however the work is split.
 struct Results {
   std::vector<float> y, dx, dw;
 };
@@ -298,7 +298,7 @@ TEST(Winograd, BitsDoNotDependOnTheThreads) {
   }
 }
 
-// Only on whether it rounds products and their additions once.
+// Only on whether it has fused multiply-add.
 TEST(Winograd, BitsDoNotDependOnTheProcessor) {
   const Results results =
       ResultsOf(TileConvolution(2, 80, 9, 10, 32, 9, 10, 1, 1), 1);
@@ -306,8 +306,8 @@ TEST(Winograd, BitsDoNotDependOnTheProcessor) {
             HasFusedProducts() ? 11490717593966013375u : 1566642015231852635u);
 }
 
-// A gradient sums 64 tiles and then the next, however many are transformed at
-// once: more threads take longer stretches.
+// A gradient sums 64 tiles and then the next, however many are transformed
+// together: more threads take longer stretches.
 TEST(Winograd, SumsOfManyStretchesDoNotDependOnTheirLength) {
   const TiledConvolution conv =
       TileConvolution(4, 128, 52, 52, 144, 52, 52, 1, 1);
@@ -316,10 +316,10 @@ TEST(Winograd, SumsOfManyStretchesDoNotDependOnTheirLength) {
   ExpectSameBits(one.y, five.y);
 }
 
-// What docs/internals/numerics.md excepts, and no more: a NaN at (4, 5) of an
-// image of 16x16. Source tiles of four and their border begin at -1, 3, 7: the
-// second is NaN all over, and of the one above it the last line, whose windows
-// hold it.
+// Exactly what docs/internals/numerics.md excepts: a NaN at (4, 5) of an image
+// of 16x16. Source tiles of four and their border begin at -1, 3, 7: the second
+// is all NaN, and so is the last line of the one above it, whose windows
+// contain it.
 TEST(Winograd, ANanReachesItsTilesAlone) {
   const TiledConvolution conv =
       TileConvolution(1, 16, 16, 16, 16, 16, 16, 1, 1);
@@ -346,7 +346,7 @@ TEST(Winograd, ANanReachesItsTilesAlone) {
   }
 }
 
-// A batch in two halves: each image's results are its own.
+// A batch in two halves: each image's results are independent.
 TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   const auto of = [](int64_t images) {
     return ResultsOf(TileConvolution(images, 32, 26, 26, 32, 26, 26, 1, 1), 2);
@@ -356,7 +356,7 @@ TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
 }
 
-// What the time estimate counts, and what a step of few images is made of.
+// The time estimate, for a step of few images.
 TEST(Winograd, WeightsAreTransformedOnceFor128TilesOf256Channels) {
   const auto transforms = [](int64_t images) {
     return ConvolutionWork(
@@ -368,7 +368,7 @@ TEST(Winograd, WeightsAreTransformedOnceFor128TilesOf256Channels) {
   EXPECT_EQ(transforms(17), 3);
 }
 
-// Threads are left idle where a group would be of less than 16.
+// Threads stay idle if a group would have fewer than 16 tiles.
 TEST(Winograd, SeventeenTilesAreOneGroup) {
   const TiledConvolution conv =
       TileConvolution(1, 128, 4, 68, 128, 4, 68, 1, 1);
@@ -376,7 +376,8 @@ TEST(Winograd, SeventeenTilesAreOneGroup) {
   EXPECT_EQ(ConvolutionWork(conv, 4).weight_transforms, 1);
 }
 
-// A convolution of 48 channels, of whose results 64 have the same weights.
+// A convolution of 48 channels; the first 64 of its results always have the
+// same weights.
 std::vector<float> First64Results(int64_t outputs, bool turned) {
   constexpr int64_t kInputChannels = 48, kSide = 21;
   TiledConvolution conv = TileConvolution(1, kInputChannels, kSide, kSide,
@@ -400,16 +401,16 @@ std::vector<float> First64Results(int64_t outputs, bool turned) {
   return y;
 }
 
-// A chunk of channels on either side goes a way of its own: to the bits that
-// the same channels have among more.
+// A convolution with one chunk of channels on either side runs other code, with
+// the bits that the same channels have among more.
 TEST(Winograd, ANarrowConvolutionHasTheBitsOfAWideOne) {
   for (bool turned : {false, true}) {
     ExpectSameBits(First64Results(64, turned), First64Results(80, turned));
   }
 }
 
-// Results of 4 MiB are stored past the caches where they are aligned to 64
-// bytes: to the bits of the others, and to no other place.
+// Aligned results of 4 MiB bypass the caches: with the same bits, and no write
+// elsewhere.
 TEST(Winograd, ResultsPastTheCachesAreThoseOfOthers) {
   constexpr int64_t kSide = 130, kFloats = 64 * kSide * kSide;
   const TiledConvolution conv =

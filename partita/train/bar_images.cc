@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kSide = 28;
 constexpr int64_t kPixels = kSide * kSide;
 
-// Of u8 elements: its code, the rank, the extents as big-endian words.
+// For u8 elements: the code, the rank, the extents as big-endian words.
 std::string Header(std::initializer_list<int64_t> extents) {
   std::string text = {0, 0, 8, static_cast<char>(extents.size())};
   for (int64_t extent : extents) {

@@ -1,4 +1,4 @@
-// A small dataset that a network can learn, as files of MNIST's kind.
+// A small dataset that a network can learn, as files like MNIST's.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_BAR_IMAGES_H_
@@ -12,7 +12,7 @@
 namespace partita {
 
 // IDX files of u8, named after `prefix`: [samples, 28, 28] of noise with a
-// bright bar whose place says the label, 0..9.
+// bright bar whose position is the label, 0..9.
 ImageFiles WriteBarImages(const std::string& prefix, int64_t samples,
                           uint64_t seed);
 

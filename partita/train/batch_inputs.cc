@@ -18,7 +18,7 @@
 namespace partita {
 namespace {
 
-// The first element that is no finite number. A label may be unknown.
+// The first element that is not finite. A label may be unknown.
 std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
                                    int64_t elements) {
   if (!IsFloat(values.type().dtype)) return std::nullopt;
@@ -34,7 +34,7 @@ bool IsUnknown(const HostTensor& labels, int64_t i) {
   return GetNumber(labels, i) == Number(kIgnoredLabel);
 }
 
-// Of the first so many elements.
+// Counts among the first `elements`.
 int64_t CountKnown(const HostTensor& labels, int64_t elements) {
   int64_t known = 0;
   for (int64_t i = 0; i < elements; ++i) known += IsUnknown(labels, i) ? 0 : 1;
@@ -141,7 +141,7 @@ int64_t CountKnownLabels(const Dataset& dataset, const LoadedBatch& batch) {
 
 void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch) {
   const absl::StatusOr<int> field = dataset.FieldIndex(kLabelField);
-  if (!field.ok()) return;  // nothing to label
+  if (!field.ok()) return;  // there are no labels
   HostTensor& labels = batch.field(*field);
   const Number ignored = IsFloat(labels.type().dtype)
                              ? Number(std::numeric_limits<double>::quiet_NaN())

@@ -16,35 +16,34 @@
 
 namespace partita {
 
-// The field that says what a sample is.
+// The field of the samples' labels.
 inline constexpr char kLabelField[] = "labels";
-// The label of what is not known, or only fills up a batch: losses leave it
-// out.
+// The label of unknown classes and of padding; losses ignore it.
 inline constexpr int64_t kIgnoredLabel = -100;
 
-// Every input of the entry in use must be a field of the dataset, its extents
-// behind `batch_size`. InvalidArgument, which names both, otherwise.
+// Every input of the entry in use must be a field of the dataset, with its
+// extents after `batch_size`. Otherwise InvalidArgument, which names both.
 absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
                               int64_t batch_size);
 
-// Where a batch's own samples have no finite numbers in a float field, as
-// "x.npy: sample 17: x: nan; expected finite numbers"; empty if they all are. A
-// label that is NaN, or as an integer kIgnoredLabel, is not known, which is
-// fine unless all of the batch are.
+// The first number that is not finite in a float field of the batch's own
+// samples, as "x.npy: sample 17: x: nan; expected finite numbers"; "" if all
+// are finite. A label that is NaN, or the integer kIgnoredLabel, is unknown,
+// which is an error only if all of the batch are.
 std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch);
 
-// The same of all samples; but unknown labels are fine.
+// The same for all samples; unknown labels are no error.
 absl::StatusOr<std::string> FindNotFiniteSample(const Dataset& dataset);
 
 // Binds the inputs to the batch's own bytes, which must outlive the step.
 absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
                        Session& session);
 
-// How many labels of the batch's own samples are known; the samples if the
-// dataset has no labels.
+// The number of known labels of the batch's own samples; the number of samples
+// if the dataset has no labels.
 int64_t CountKnownLabels(const Dataset& dataset, const LoadedBatch& batch);
 
-// Labels what only fills the batch up; by a NaN where labels are floats.
+// Marks the labels of padding as unknown; with NaN if labels are floats.
 void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch);
 
 }  // namespace partita

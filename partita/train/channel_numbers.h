@@ -1,4 +1,4 @@
-// Numbers that are one for all channels, or one a channel.
+// One number for all channels, or one for each channel.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_CHANNEL_NUMBERS_H_
@@ -12,7 +12,7 @@
 namespace partita {
 
 std::vector<float> ToFloats(absl::Span<const double> numbers);
-// "0.49,0.48,0.45", from which the same numbers are read again.
+// "0.49,0.48,0.45"; parses back to the same numbers.
 std::string DoublesText(absl::Span<const double> numbers);
 
 }  // namespace partita

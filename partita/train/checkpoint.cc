@@ -29,7 +29,7 @@ constexpr char kFormat[] = "partita_checkpoint";
 constexpr char kEpoch[] = "next_epoch";
 constexpr char kBatch[] = "next_batch";
 constexpr char kStep[] = "steps_done";
-constexpr char kVariables[] = "variables";  // the hash of what they hold
+constexpr char kVariables[] = "variables";  // the hash of their values
 
 const std::vector<Variable>& VariablesOf(const Session& session) {
   return session.plan().module.variables();
@@ -47,7 +47,7 @@ Metadata MetadataOf(const TrainingPosition& position,
   return metadata;
 }
 
-// As text, of the tensors in the variables' order.
+// A hash, as text, of the tensors in the variables' order.
 std::string HashOf(const std::vector<absl::Span<const std::byte>>& tensors) {
   std::vector<ContentHash> hashes;
   for (const absl::Span<const std::byte> tensor : tensors) {
@@ -58,7 +58,7 @@ std::string HashOf(const std::vector<absl::Span<const std::byte>>& tensors) {
       .ToString();
 }
 
-// A number that is not negative, or -1.
+// A non-negative number, or -1.
 int64_t NumberAt(const Metadata& metadata, const std::string& key) {
   const auto entry = metadata.find(key);
   int64_t value;
@@ -79,7 +79,7 @@ absl::Status CheckFormat(const std::string& path, const Metadata& metadata) {
                  "continue with the program that wrote it");
 }
 
-// "learning_rate 0.02 and seed 3", as the file has them or as they should be.
+// "learning_rate 0.02 and seed 3": the file's values, or the expected ones.
 struct Differences {
   std::vector<std::string> found;
   std::vector<std::string> expected;
@@ -115,9 +115,9 @@ absl::Status Refuse(const std::string& path, const Differences& differences,
 
 absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
                            absl::Span<const TrainingSetting> settings) {
-  PARTITA_RETURN_IF_ERROR(
-      Refuse(path, Compare(metadata, settings, Kind::kChosen),
-             "continue a training with what it was begun with"));
+  PARTITA_RETURN_IF_ERROR(Refuse(path,
+                                 Compare(metadata, settings, Kind::kChosen),
+                                 "continue a training with its own settings"));
   return Refuse(path, Compare(metadata, settings, Kind::kFollows),
                 "continue a training of the same model by the same program");
 }
@@ -144,14 +144,14 @@ absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,
                  "the file is damaged");
 }
 
-// A variable as CountSteps makes it, of whatever name no weight has.
+// True for a variable like that of CountSteps; its name is none of a weight's.
 bool CountsSteps(const Variable& variable) {
   return variable.type == TensorType{DType::kU64, {}, {}} &&
          absl::StartsWith(variable.name, "step");
 }
 
-// Learning rates and dropout go by the variable, the order of the samples by
-// the position.
+// Learning rates and dropout depend on the variable, the order of the samples
+// on the position.
 absl::Status CheckCount(const std::string& path, const SafetensorsFile& file,
                         const std::vector<Variable>& variables, int64_t step) {
   for (const Variable& variable : variables) {

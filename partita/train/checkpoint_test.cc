@@ -1,4 +1,4 @@
-// Checkpoints come back whole, and no other training takes them.
+// Checkpoints can be read back, and only by the same training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/checkpoint.h"
@@ -49,7 +49,7 @@ std::unique_ptr<Session> SessionOf(absl::StatusOr<Module> module) {
   return *std::move(session);
 }
 
-// A variable that grows by one a step.
+// A variable that grows by one each step.
 std::unique_ptr<Session> Counting(const std::string& variable) {
   GraphBuilder b("train");
   const Tensor old = b.Variable(variable, HostTensor::Of<float>({2}, {1, 5}));
@@ -73,7 +73,7 @@ void WriteOne() {
   ASSERT_TRUE(written.ok()) << written;
 }
 
-// What a session that has not run says, with the path as FILE.
+// The error of a new session, with the path as FILE.
 std::string Refusal(absl::Span<const TrainingSetting> settings,
                     const std::string& variable = "w") {
   const auto session = Counting(variable);
@@ -98,27 +98,25 @@ TEST(Checkpoint, OtherOptionsAreNamed) {
   WriteOne();
   EXPECT_EQ(
       Refusal({{"batch", "4"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
-      "FILE: found batch 8; expected batch 4; continue a training with "
-      "what it was begun with");
-  EXPECT_EQ(
-      Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
-      "FILE: found batch 8 and seed 7 and rate unset; expected batch 4 and "
-      "seed 1 and rate 2; continue a training with what it was begun "
-      "with");
+      "FILE: found batch 8; expected batch 4; continue a training with its own "
+      "settings");
+  EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
+            "FILE: found batch 8 and seed 7 and rate unset; expected batch 4 "
+            "and seed 1 and rate 2; continue a training with its own settings");
   EXPECT_EQ(
       Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
       "FILE: found graph a; expected graph b; continue a training of the "
       "same model by the same program");
 }
 
-TEST(Checkpoint, ASettingSaysWhatToDoWhereItAloneDiffers) {
+TEST(Checkpoint, ASettingThatAloneDiffersHasItsOwnRemedy) {
   WriteOne();
   const TrainingSetting seed = {.name = "seed", .value = "1", .fix = "sow it"};
   EXPECT_EQ(Refusal({{"batch", "8"}, seed}),
             "FILE: found seed 7; expected seed 1; sow it");
   EXPECT_EQ(Refusal({{"batch", "4"}, seed}),
             "FILE: found batch 8 and seed 7; expected batch 4 and seed 1; "
-            "continue a training with what it was begun with");
+            "continue a training with its own settings");
 }
 
 TEST(Checkpoint, AnotherPlanIsTakenWhereRoundingMayDiffer) {
@@ -136,12 +134,12 @@ TEST(Checkpoint, AnotherPlanIsTakenWhereRoundingMayDiffer) {
   ASSERT_TRUE(resumed.ok()) << resumed.status();
   EXPECT_TRUE(resumed->by_another_plan);
   EXPECT_EQ(Values(*session, "w"), (std::vector<float>{2, 6}));
-  // What decides more than rounding is refused as ever.
+  // Settings that change more than rounding are still refused.
   const auto refused = ReadCheckpoint(Path(), {{"batch", "4"}}, *session,
                                       ResumeOn::kAnotherPlan);
   EXPECT_EQ(absl::StrReplaceAll(refused.status().message(), {{Path(), "FILE"}}),
             "FILE: found batch 8; expected batch 4; continue a training with "
-            "what it was begun with");
+            "its own settings");
 }
 
 TEST(Checkpoint, OtherVariablesAreNamed) {

@@ -1,4 +1,4 @@
-// What a dataset holds, as 128 bits.
+// A dataset's contents, as 128 bits.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_DATASET_HASH_H_
@@ -10,9 +10,9 @@
 
 namespace partita {
 
-// Of every sample's bytes, in their order; how the files are packed has no part
-// in it. Reads them all, and so finds the first that is at fault: the error
-// names the sample.
+// A hash of every sample's bytes, in order; independent of the files'
+// compression. Reads all samples, so it finds the first faulty one: the error
+// names it.
 absl::StatusOr<ContentHash> HashDataset(const Dataset& dataset);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Counts right answers, or adds squares up.
+// Counts correct answers, or sums squares.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/evaluation.h"

@@ -18,14 +18,14 @@ struct ExportedFunction {
   std::string name = "evaluate";
 };
 
-// Whether the function can be written to `path` as ONNX: asked before hours of
-// training rather than after. Unimplemented listing the nodes that ONNX cannot
-// express, or why no file can be made there.
+// Checks that the function can be written to `path` as ONNX, before hours of
+// training rather than after. Unimplemented with the nodes that ONNX cannot
+// express, or the reason why no file can be created there.
 absl::Status CheckExport(const ExportedFunction& function,
                          const std::string& path);
 
 // Writes the function with the present values of the session's variables
-// (partita/onnx_file.h), which has each that the function reads.
+// (partita/onnx_file.h). The session has each variable that the function reads.
 absl::Status ExportEvaluation(const ExportedFunction& function,
                               Session& session, const std::string& path);
 

@@ -1,5 +1,5 @@
-// A trained network, written as ONNX and read back, tells of the same images
-// what it told in its training.
+// A trained network, exported to ONNX and read back, gives the same answers as
+// in its training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/exported_evaluation.h"
@@ -41,7 +41,7 @@ std::unique_ptr<Session> SessionOf(Module module, const std::string& strategy,
   return *std::move(session);
 }
 
-// Images, or tokens and labels, of all inputs of the entry in use.
+// Images, or tokens and labels, for all inputs of the entry in use.
 void SetInputs(Session& session, uint64_t seed) {
   for (int i = 0; i < session.num_inputs(); ++i) {
     const TensorType& type = session.input_type(i);
@@ -87,11 +87,11 @@ void ExpectReadBackAlike(const absl::StatusOr<Module>& module,
   absl::StatusOr<Module> read = ImportOnnx(path, {});
   ASSERT_TRUE(read.ok()) << read.status();
   const auto again = SessionOf(*std::move(read), "single", 1);
-  const std::vector<float> told = LogProbabilities(*again);
-  ASSERT_EQ(told.size(), trained.size());
-  for (size_t i = 0; i < told.size(); ++i) {
-    // Kernels that a host has for other shapes round sums otherwise.
-    EXPECT_NEAR(told[i], trained[i], 1e-5 + 1e-6 * std::abs(trained[i]))
+  const std::vector<float> exported = LogProbabilities(*again);
+  ASSERT_EQ(exported.size(), trained.size());
+  for (size_t i = 0; i < exported.size(); ++i) {
+    // Kernels for other shapes round sums differently.
+    EXPECT_NEAR(exported[i], trained[i], 1e-5 + 1e-6 * std::abs(trained[i]))
         << "element " << i;
   }
 }
@@ -101,15 +101,15 @@ absl::StatusOr<Module> Mnist() {
       {.batch = kBatch, .update = {.schedule = {.learning_rate = 0.1}}});
 }
 
-TEST(ExportedEvaluation, OneDeviceToldTheSame) {
+TEST(ExportedEvaluation, OneDeviceGivesTheSame) {
   ExpectReadBackAlike(Mnist(), "single", 1);
 }
 
-TEST(ExportedEvaluation, ReplicasToldTheSame) {
+TEST(ExportedEvaluation, ReplicasGiveTheSame) {
   ExpectReadBackAlike(Mnist(), "data", 2);
 }
 
-TEST(ExportedEvaluation, EveryExampleToldTheSame) {
+TEST(ExportedEvaluation, EveryExampleGivesTheSame) {
   ExpectReadBackAlike(
       ResNet18Training({.batch = kBatch, .image = 8, .width = 8}), "single", 1);
   ExpectReadBackAlike(GptTraining({.batch = kBatch,
@@ -125,7 +125,7 @@ TEST(ExportedEvaluation, EveryExampleToldTheSame) {
       "single", 1);
 }
 
-TEST(ExportedEvaluation, WhatCannotBeWrittenIsToldBeforeTheFirstStep) {
+TEST(ExportedEvaluation, WhatCannotBeWrittenIsReportedBeforeTheFirstStep) {
   const Module trained = *Mnist();
   EXPECT_TRUE(
       absl::StartsWith(CheckExport({trained}, "/nowhere/at/all.onnx").message(),

@@ -1,4 +1,4 @@
-// Datasets of images beside the networks that read them.
+// Joins datasets of images with the networks that read them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/image_classifier.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// Of no files: none.
+// Null if there are no files.
 absl::StatusOr<TrainingData> Open(const ImageFiles& files,
                                   const ImageClassifierOptions& options,
                                   const Shape& dims, int64_t classes) {

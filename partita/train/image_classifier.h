@@ -1,4 +1,4 @@
-// Networks that tell classes of images apart, as models to train.
+// Image classifiers, as models to train.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_IMAGE_CLASSIFIER_H_
@@ -15,8 +15,8 @@ namespace partita {
 
 struct ImageClassifierOptions {
   ImageFiles train;
-  ImageFiles test;  // no paths: no test is asked for
-  // Of the images' bytes as 0..1: one for all, or one a channel.
+  ImageFiles test;  // no paths: no test
+  // For the images' bytes as 0..1: one for all, or one for each channel.
   std::vector<double> mean = {0};
   std::vector<double> stddev = {1};
   int64_t batch = 64;
@@ -27,7 +27,7 @@ absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
                                           double dropout);
 
 // The network of ResNet18Training, for square images of any size: [side, side]
-// or [channels, side, side] in the files. Of `batch_norm_parts` see there.
+// or [channels, side, side] in the files. For `batch_norm_parts` see there.
 absl::StatusOr<TrainableModel> ResNet18Model(
     const ImageClassifierOptions& options, int64_t classes,
     int batch_norm_parts = 1);

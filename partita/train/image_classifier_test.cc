@@ -82,8 +82,8 @@ TEST(ImageClassifier, ResNet18IsResumedToTheBit) {
   ExpectResumesToTheBit(plan, *model, 3);
 }
 
-// Six images, one batch, are learnt by heart, and told apart by the running
-// statistics.
+// Six images, one batch, are memorized, and classified correctly with the
+// running statistics.
 TEST(ImageClassifier, ResNet18LearnsItsImages) {
   ImageClassifierOptions images = Images({6, 1, 8, 8});
   images.batch = 6;

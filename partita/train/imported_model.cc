@@ -1,4 +1,4 @@
-// Datasets in the shapes that the module has.
+// Datasets in the module's shapes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/imported_model.h"
@@ -31,7 +31,7 @@ Shape WithoutBatch(const TensorType& type) {
   return Shape(type.dims.begin() + 1, type.dims.end());
 }
 
-// In the model's dtype and shape. Bytes are numbers of 0..1.
+// In the model's dtype and shape. Bytes become 0..1.
 absl::StatusOr<SharedDataset> LikeModel(SharedDataset dataset,
                                         const std::string& field,
                                         const TensorType& type,
@@ -45,8 +45,8 @@ absl::StatusOr<SharedDataset> LikeModel(SharedDataset dataset,
   return Normalize(std::move(dataset), field, normalization);
 }
 
-// Where the output has dimensions behind the classes, they may stand elsewhere
-// than whoever exported it believes.
+// If the output has dimensions after the classes, the classes may be in another
+// dimension than the exporter believes.
 absl::Status CheckLabelCount(const Dataset& dataset, const TensorType& output,
                              const TensorType& labels) {
   PARTITA_ASSIGN_OR_RETURN(const int index, dataset.FieldIndex(kLabelField));
@@ -84,7 +84,7 @@ std::string PathOf(const std::string& field,
   return "dataset";
 }
 
-// The words that labels may be, in the order of their numbers.
+// The words of labels, in the order of their numbers.
 struct ClassNames {
   bool asked = true;  // false: labels are numbers
   std::vector<std::string> names;
@@ -93,10 +93,10 @@ struct ClassNames {
 // The names of a table's columns.
 struct TableColumns {
   std::string path;
-  std::vector<std::string> names;  // none: no header
+  std::vector<std::string> names;  // empty: no header
 };
 
-// What the files that were opened first say of those that follow.
+// What the first files define for the following ones.
 struct Known {
   ClassNames classes;
   std::map<std::string, TableColumns> tables;  // by field
@@ -106,8 +106,8 @@ std::string NameAt(const std::vector<std::string>& names, size_t column) {
   return column < names.size() ? ColumnList({names[column]}) : "none";
 }
 
-// A column of another name is another quantity, which the model would take for
-// the one that it was trained on.
+// A column of another name is another quantity, which the model would confuse
+// with the one of its training.
 absl::Status CheckColumns(const SampleFile& file, CsvArrays& table,
                           Known& known) {
   const auto [first, is_new] = known.tables.try_emplace(
@@ -136,8 +136,8 @@ CsvOptions WholeLabels(const std::string& column, const ClassNames& classes) {
           .known_words = classes.names};
 }
 
-// The labels of a table: of one column, or for numbers of all. Where they are
-// words that are not known yet, the table says which there are.
+// The labels of a table: of one column, or for numbers of all. If they are
+// words that are not known yet, the table defines them.
 absl::StatusOr<FileTensor> LabelsIn(const SampleFile& file,
                                     const ImportedModelOptions& options,
                                     Known& known) {
@@ -161,7 +161,7 @@ absl::StatusOr<FileTensor> LabelsIn(const SampleFile& file,
                  "one, or --label-column");
 }
 
-// A label's column in the file of an input is no part of the input.
+// The column of labels in the file of an input is not part of the input.
 absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
                                      const std::vector<SampleFile>& files,
                                      const ImportedModelOptions& options,
@@ -172,7 +172,7 @@ absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
   if (file.field == kLabelField) {
     return LabelsIn(file, options, known);
   }
-  std::error_code unknown;  // that it cannot be opened is told below
+  std::error_code unknown;  // an error of opening is reported below
   const bool is_shared = std::filesystem::equivalent(
       file.path, PathOf(kLabelField, files), unknown);
   CsvOptions others =
@@ -209,7 +209,7 @@ absl::StatusOr<SharedDataset> Open(const Graph& graph,
                            ArrayDataset(std::move(arrays)));
   for (ValueId input : graph.inputs()) {
     const TensorType& type = graph.type(input);
-    // Others, as of tokens, are taken as they are (CheckBatchInputs).
+    // Others, such as tokens, are taken unchanged (CheckBatchInputs).
     if (!IsNormalized(type)) continue;
     const std::string& name = graph.value(input).name;
     absl::StatusOr<SharedDataset> shaped = LikeModel(
@@ -228,7 +228,7 @@ absl::StatusOr<TrainingData> OpenFiles(const Graph& graph,
                                        const std::vector<SampleFile>& files,
                                        const ImportedModelOptions& options,
                                        Known& known) {
-  // Of the fields labels alone are checked sample by sample.
+  // Only the labels are checked sample by sample.
   TrainingData data = {nullptr, PathOf(kLabelField, files)};
   if (files.empty()) return data;
   PARTITA_ASSIGN_OR_RETURN(data.samples, Open(graph, files, options, known));
@@ -250,7 +250,7 @@ absl::StatusOr<TrainableModel> ImportedModel(
   Known known;
   PARTITA_ASSIGN_OR_RETURN(model.train,
                            OpenFiles(graph, options.train, options, known));
-  // Those of a test are what those that were trained on are.
+  // The test set uses the words of the training set.
   known.classes.asked = !known.classes.names.empty();
   PARTITA_ASSIGN_OR_RETURN(model.test,
                            OpenFiles(graph, options.test, options, known));

@@ -1,4 +1,4 @@
-// A module that was made for inference is trained on files in their own shapes.
+// A module made for inference is trained on files in their own shapes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/imported_model.h"
@@ -20,7 +20,7 @@
 namespace partita {
 namespace {
 
-// y [4, outputs] = x W + b of pixels [4, 1, 2, 2], as the importer makes it.
+// y [4, outputs] = x W + b for pixels [4, 1, 2, 2], as imported.
 Module Linear(int64_t outputs, DType dtype = DType::kF32) {
   GraphBuilder b("train");
   const Tensor x = b.Input("pixels", dtype, {4, 1, 2, 2});
@@ -39,7 +39,7 @@ std::string BytesFile(const std::string& name, std::string header,
   return path;
 }
 
-// Six images of 2x2 bytes, IDX: two shades, the second of which is label 1.
+// Six images of 2x2 bytes, IDX, in two shades; the second shade is label 1.
 SampleFile Pixels() {
   std::string bytes;
   for (int n = 0; n < 6; ++n) bytes += std::string(4, n % 2 == 0 ? 51 : -52);
@@ -80,14 +80,15 @@ Evaluation Trained(const TrainableModel& model, int64_t epochs = 40) {
   return *test;
 }
 
-TEST(ImportedModel, LearnsToTellClassesApart) {
+TEST(ImportedModel, LearnsToClassify) {
   const Evaluation test = Trained(Opened(2, "cross-entropy"));
   EXPECT_EQ(test.samples, 6);
   EXPECT_EQ(test.correct, 6);
   EXPECT_LT(test.loss, 0.1);
 }
 
-// The half batch at the end of an epoch is filled up by what does not count.
+// The half batch at the end of an epoch is padded with samples that do not
+// count.
 TEST(ImportedModel, LearnsNumbersByMeanSquares) {
   const Evaluation test = Trained(Opened(1, "mse"));
   EXPECT_EQ(test.samples, 6);
@@ -95,7 +96,7 @@ TEST(ImportedModel, LearnsNumbersByMeanSquares) {
   EXPECT_LT(test.loss, 1e-3);
 }
 
-TEST(ImportedModel, ANumberThatIsNotKnownHasNoPart) {
+TEST(ImportedModel, AnUnknownNumberDoesNotCount) {
   const std::string one = {0x3f, '\x80', 0, 0};
   const std::string nan = {0x7f, '\xc0', 0, 0};
   const std::string zero(4, 0);
@@ -126,7 +127,7 @@ std::string RefusalOf(Module module, const ImportedModelOptions& options) {
   return std::string((*trainer)->Run(never).status().message());
 }
 
-TEST(ImportedModel, ABatchOfWhichNoNumberIsKnownIsTold) {
+TEST(ImportedModel, ABatchWithoutAKnownNumberIsReported) {
   const std::string nan = {0x7f, '\xc0', 0, 0};
   std::string numbers;
   for (int i = 0; i < 6; ++i) numbers += nan;
@@ -147,7 +148,7 @@ SampleFile WideLabels(const std::string& name, const std::string& bytes) {
 
 constexpr char kMinusHundred[] = "\xff\xff\xff\x9c";
 
-TEST(ImportedModel, AClassThatIsNotKnownHasNoPart) {
+TEST(ImportedModel, AnUnknownClassDoesNotCount) {
   const std::string zero(4, 0);
   const std::string one = {0, 0, 0, 1};
   const SampleFile labels = WideLabels(
@@ -165,7 +166,7 @@ TEST(ImportedModel, AClassThatIsNotKnownHasNoPart) {
   EXPECT_LT(test.loss, 0.1);
 }
 
-TEST(ImportedModel, ABatchOfWhichNoClassIsKnownIsTold) {
+TEST(ImportedModel, ABatchWithoutAKnownClassIsReported) {
   std::string bytes;
   for (int n = 0; n < 6; ++n) bytes += kMinusHundred;
   const SampleFile labels = WideLabels("no_class.idx", bytes);
@@ -178,7 +179,7 @@ TEST(ImportedModel, ABatchOfWhichNoClassIsKnownIsTold) {
             std::string::npos);
 }
 
-TEST(ImportedModel, ABatchOfWhichNoClassIsKnownChangesNothing) {
+TEST(ImportedModel, ABatchWithoutAKnownClassChangesNothing) {
   std::string bytes;
   for (int n = 0; n < 6; ++n) bytes += kMinusHundred;
   const SampleFile labels = WideLabels("no_class.idx", bytes);
@@ -198,7 +199,7 @@ TEST(ImportedModel, ABatchOfWhichNoClassIsKnownChangesNothing) {
   for (const float weight : weights->data<float>()) EXPECT_EQ(weight, 0);
 }
 
-// Files of other types are made f64 like its inputs.
+// Files of other types become f64 like its inputs.
 TEST(ImportedModel, MayComputeInDoubles) {
   EXPECT_LT(Trained(Opened(1, "mse", DType::kF64)).loss, 1e-3);
   EXPECT_EQ(Trained(Opened(2, "cross-entropy", DType::kF64)).correct, 6);
@@ -208,7 +209,7 @@ std::string TextFile(const std::string& name, const std::string& text) {
   return BytesFile(name, "", text);
 }
 
-// The columns beside the labels' are the input, and a table may have no header.
+// The other columns are the input, and a table may have no header.
 TEST(ImportedModel, ReadsTables) {
   const std::string table = TextFile("shades.csv",
                                      "a,kind,b,c,d\n"
@@ -240,7 +241,7 @@ TEST(ImportedModel, ReadsTables) {
             table + ": found 5 columns; expected one, or --label-column");
 }
 
-// Those of the test are the training's, whatever their order there.
+// The test uses the training's classes, in whatever order they appear there.
 TEST(ImportedModel, ReadsClassesThatAreWords) {
   const std::string train = TextFile("words.csv",
                                      "a,kind,b,c,d\n"
@@ -265,7 +266,7 @@ TEST(ImportedModel, ReadsClassesThatAreWords) {
   EXPECT_EQ(opened(2, grey).status().message(),
             grey +
                 ":2:3: column kind: found \"grey\"; expected one of black, "
-                "white, as in the table before");
+                "white, as in the first table");
   EXPECT_EQ(opened(1, test).status().message(),
             train +
                 ": found 2 different labels; expected at most 1, the "
@@ -283,7 +284,7 @@ TEST(ImportedModel, ReadsClassesThatAreWords) {
                 "number as the label");
 }
 
-// A column that stands elsewhere is another quantity.
+// A column at another position is another quantity.
 TEST(ImportedModel, ColumnsOfTheTestAreThoseOfTheTraining) {
   const std::string train =
       TextFile("tr.csv", "a,kind,b,c,d\n1,1,1,1,1\n-1,0,-1,-1,-1\n");
@@ -315,11 +316,11 @@ TEST(ImportedModel, ColumnsOfTheTestAreThoseOfTheTraining) {
   EXPECT_EQ(
       tested(other).message(),
       refusal(other, "none as column 4 of pixels, where " + train + " has d"));
-  // The label may stand elsewhere.
+  // The label may be at another position.
   EXPECT_TRUE(tested(file("kind,a,b,c,d")).ok());
 }
 
-// Of a table without a header nothing is known.
+// Columns of a table without a header have no names.
 TEST(ImportedModel, ColumnsWithoutNamesAreNotCompared) {
   const std::string named =
       TextFile("named.csv", "a,kind,b,c,d\n1,1,1,1,1\n-1,0,-1,-1,-1\n");
@@ -333,7 +334,7 @@ TEST(ImportedModel, ColumnsWithoutNamesAreNotCompared) {
   }
 }
 
-// Its own function, which has the same variables.
+// Its own function, with the same variables.
 TEST(ImportedModel, IsExportedWithItsOwnOutput) {
   const TrainableModel model = Opened(2, "cross-entropy");
   const Graph& exported = model.inference->main();
@@ -371,7 +372,7 @@ TEST(ImportedModel, DataThatDoNotFitAreRefused) {
 }
 
 // The output is [n, positions, classes].
-TEST(ImportedModel, WhereClassesAreIsTold) {
+TEST(ImportedModel, TheDimensionOfTheClassesIsReported) {
   GraphBuilder b("train");
   const Tensor x = b.Input("pixels", DType::kF32, {4, 1, 2, 2});
   const Tensor w = b.Variable("w", HostTensor({DType::kF32, {4, 6}, {}}));

@@ -24,7 +24,7 @@ absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& images) {
     return AtPlace(images.files.images, normalized.status());
   ClassLabels labels = {.num_classes = images.classes,
                         .ignored = kIgnoredLabel};
-  labels.dims.emplace();  // of a sample: a scalar
+  labels.dims.emplace();  // for a sample: a scalar
   absl::StatusOr<SharedDataset> checked =
       CheckLabels(*std::move(normalized), kLabelField, labels);
   if (!checked.ok()) return AtPlace(images.files.labels, checked.status());

@@ -1,4 +1,4 @@
-// Images with a class each, from files of MNIST's kind.
+// Images with a class each, from files like MNIST's.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_LABELLED_IMAGES_H_
@@ -23,9 +23,9 @@ struct ImageFiles {
 
 struct LabelledImages {
   ImageFiles files;
-  Shape dims;  // of an image as the model reads it; empty: as it is
+  Shape dims;  // the shape of an image for the model; empty: unchanged
   int64_t classes = 0;
-  // Of what is 0..1 of a byte's 0..255: one for all, or one a channel.
+  // For bytes scaled to 0..1: one for all, or one for each channel.
   std::vector<float> mean = {0};
   std::vector<float> stddev = {1};
 };

@@ -1,4 +1,4 @@
-// Cuts a text into what is learnt from and what is held out.
+// Splits a text into a training set and a test set.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/text_model.h"
@@ -34,7 +34,7 @@ absl::StatusOr<TrainingData> WindowsOf(std::vector<int32_t> tokens,
   return TrainingData{*std::move(windows), source};
 }
 
-// That a window would fit, were the text not divided.
+// Checks that a window fits, which it would in the whole text.
 absl::Status CheckPart(size_t tokens, size_t of, int64_t context,
                        double test_share, const std::string& place) {
   const auto fits = [&](size_t count) {
@@ -48,7 +48,7 @@ absl::Status CheckPart(size_t tokens, size_t of, int64_t context,
                  "choose another share, more text or shorter windows");
 }
 
-// The end of the text is held out.
+// The end of the text is the test set.
 absl::Status Divide(std::vector<int32_t> tokens, int64_t context,
                     const TextModelOptions& options, TrainableModel& model) {
   const std::string source = SourceOf(options.files);
@@ -72,12 +72,12 @@ absl::Status Divide(std::vector<int32_t> tokens, int64_t context,
   return absl::OkStatus();
 }
 
-// Of a network, given that of the vocabulary, the update and the seed.
+// For a network with the vocabulary, the update and the seed.
 template <typename Options>
 using BuildNetwork = absl::StatusOr<Module> (*)(const Options& network);
 
-// Data, training and writing; settings but for what all networks share are the
-// caller's.
+// Data, training and writing; the caller adds the settings that differ between
+// networks.
 template <typename Options>
 absl::StatusOr<TrainableModel> OverText(const TextModelOptions& options,
                                         Options network,

@@ -15,14 +15,14 @@
 namespace partita {
 
 struct TextModelOptions {
-  std::vector<std::string> files;  // UTF-8, read one after another
-  double test_share = 0.1;         // of the text, its end; 0: none is tested
+  std::vector<std::string> files;  // UTF-8, concatenated
+  double test_share = 0.1;         // share of the text, its end; 0: no test
   WritingOptions writing;          // after the training
 };
 
-// Over windows of the text, one behind the other: tokens are its characters,
-// and the loss is in nats a character. Of `network` the vocabulary, the update
-// and the seed are others' to say.
+// Over consecutive windows of the text: tokens are its characters, and the loss
+// is in nats per character. The vocabulary, the update and the seed of
+// `network` are overwritten.
 absl::StatusOr<TrainableModel> GptModel(const TextModelOptions& options,
                                         GptTrainingOptions network);
 absl::StatusOr<TrainableModel> LstmModel(const TextModelOptions& options,

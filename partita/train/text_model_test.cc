@@ -29,14 +29,14 @@ std::string TextFile(const std::string& name, const std::string& text) {
   return path;
 }
 
-// "abcdé" over and over: what follows a character is known.
+// "abcdé" repeated: the next character is always known.
 std::string Rhyme() {
   std::string text;
   for (int i = 0; i < 120; ++i) text += "abcdé";
   return text;
 }
 
-// Nine steps an epoch, the last batch filled up.
+// Nine steps an epoch, the last batch padded.
 GptTrainingOptions SmallGpt() {
   return {.batch = 5, .layers = 1, .width = 16, .heads = 2, .context = 12};
 }
@@ -70,7 +70,7 @@ absl::StatusOr<Module> Built(const TrainableModel& model) {
                                  .clip_norm = 1}});
 }
 
-// What the model makes of the rhyme in ten epochs.
+// The model after ten epochs of the rhyme.
 void ExpectLearnsTheRhyme(const TrainableModel& model) {
   const auto session = VirtualSession(PlanOf(Built(model)));
   const auto trainer = Trainer::Create(
@@ -79,14 +79,14 @@ void ExpectLearnsTheRhyme(const TrainableModel& model) {
   StopsAfter never(0);
   const auto end = (*trainer)->Run(never);
   ASSERT_TRUE(end.ok()) << end.status();
-  // Nats a character: as good as chance at first.
+  // Nats per character: no better than chance at first.
   EXPECT_NEAR(never.losses.front(), std::log(5), 0.3);
   const auto test = Evaluate(*session, model.test.samples, model.batch);
   ASSERT_TRUE(test.ok()) << test.status();
   EXPECT_EQ(test->labels, 12 * test->samples);
   EXPECT_GT(test->accuracy(), 0.9);
   EXPECT_LT(test->loss, 0.5);
-  // It begins behind the last character of what it read.
+  // Begins after the last character of its input.
   EXPECT_EQ(*model.generate(*session), "abcdéabcdéabcd");
 }
 
@@ -134,8 +134,8 @@ TEST(TextModel, ThreeReplicasTrainAsOneDeviceDoes) {
   ExpectTrainsAsOnOneDevice(PlanOf(Built(model), "data", 3), model);
 }
 
-// The embedding beside the data, the rest on an accelerator, by pins alone:
-// backward pass and update go where their layer is.
+// The embedding on the CPU, the rest on an accelerator, by pins alone: backward
+// pass and update follow their layer.
 TEST(TextModel, AnEmbeddingMayStayOnTheCpu) {
   const TrainableModel model = RhymeLstm();
   CompileOptions options;
@@ -200,7 +200,7 @@ TEST(TextModel, WhatCannotBeLearntIsRefused) {
   const std::string bytes = TextFile("bytes.txt", "good\nb\xff");
   EXPECT_EQ(Refusal(Over(bytes)),
             bytes +
-                ":2:2: found byte \"\\xff\", which is no UTF-8; expected a "
+                ":2:2: found byte \"\\xff\", which is not UTF-8; expected a "
                 "text in UTF-8; convert it, as iconv does");
 }
 

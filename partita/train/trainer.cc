@@ -119,15 +119,16 @@ absl::StatusOr<TrainingEnd> Trainer::RunBatches(Loader& loader,
     if (!batch.ok()) return KeepDespite(batch.status());
     if (!batch->has_value()) return TrainingEnd::kDone;
     PARTITA_ASSIGN_OR_RETURN(const TrainingStep step, Step(**batch));
-    absl::Status told = observer.OnStep(step);
+    absl::Status observed = observer.OnStep(step);
     PARTITA_RETURN_IF_ERROR(CheckLoss(step, **batch));
     batch->reset();
     Advance();
-    if (told.ok() && IsCheckpointDue()) {
+    if (observed.ok() && IsCheckpointDue()) {
       PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
     }
-    if (told.ok() && position_.batch == 0) told = observer.OnEpoch(step.epoch);
-    if (!told.ok()) return KeepDespite(told);
+    if (observed.ok() && position_.batch == 0)
+      observed = observer.OnEpoch(step.epoch);
+    if (!observed.ok()) return KeepDespite(observed);
     if (observer.WantsStop()) return TrainingEnd::kStopped;
   }
 }

@@ -1,5 +1,5 @@
-// A training that ends early, or cannot begin, says what its user can change,
-// and keeps what was trained.
+// A training that ends early, or cannot begin, reports what its user can
+// change, and keeps what was trained.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@
 namespace partita {
 namespace {
 
-// With this rate the weights leave all bounds at the first step.
+// With this rate the weights diverge at the first step.
 absl::StatusOr<TrainingEnd> Diverge(bool stop_at_nan, StopsAfter& observer) {
   const auto session = VirtualSession(
       PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(1e30)})));
@@ -45,7 +45,7 @@ TEST(TrainerFaults, ALossThatIsNoNumberEndsTheTrainingAtItsStep) {
   EXPECT_EQ(never.losses.size(), 2u);
 }
 
-// Image 3 has a pixel that is no number.
+// Image 3 has a NaN pixel.
 SharedDataset ImagesWithNan() {
   const SharedDataset images = Images(kBatch);
   const TensorType type = images->fields()[0].type;
@@ -62,7 +62,7 @@ SharedDataset ImagesWithNan() {
   return *std::move(changed);
 }
 
-TEST(TrainerFaults, ASampleThatIsNoNumberIsToldByItsFile) {
+TEST(TrainerFaults, ASampleThatIsNoNumberIsReportedByItsFile) {
   const auto session = VirtualSession(SharedPlan());
   const SharedDataset images = ImagesWithNan();
   const auto trainer = Trainer::Create(*session, images, Options(""));
@@ -79,7 +79,7 @@ TEST(TrainerFaults, ASampleThatIsNoNumberIsToldByItsFile) {
           "--nan continue"));
 }
 
-TEST(TrainerFaults, ASampleOfAnEarlierBatchIsToldToo) {
+TEST(TrainerFaults, ASampleOfAnEarlierBatchIsReportedToo) {
   const SharedDataset images = ImagesWithNan();
   EXPECT_EQ(*FindNotFiniteSample(*images),
             absl::StrCat(images->fields()[0].source,
@@ -87,7 +87,7 @@ TEST(TrainerFaults, ASampleOfAnEarlierBatchIsToldToo) {
   EXPECT_EQ(*FindNotFiniteSample(*Images(kBatch)), "");
 }
 
-// The first loss is that of weights that were still good.
+// The first loss is that of weights that are still good.
 TEST(TrainerFaults, WeightsThatAreNoNumbersDoNotReplaceACheckpoint) {
   const std::string path = TestPath("spoilt");
   for (bool stop_at_nan : {true, false}) {
@@ -114,7 +114,7 @@ TEST(TrainerFaults, WeightsThatAreNoNumbersDoNotReplaceACheckpoint) {
   }
 }
 
-TEST(TrainerFaults, ACheckpointOfNoNumbersIsToldWhenItGoesOn) {
+TEST(TrainerFaults, ACheckpointOfNoNumbersIsReportedOnResume) {
   const std::string path = TestPath("spoilt");
   const auto plan =
       PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(3e38)}));
@@ -170,7 +170,7 @@ TEST(TrainerFaults, AnObserverThatFailsCostsNoStep) {
     const int64_t epochs_;
   };
   const std::string whole = TrainedAtOnce();
-  const std::string path = TestPath("told");
+  const std::string path = TestPath("observed");
   unlink(path.c_str());
   FailsAfter in_epoch(8, 3), at_its_end(18, 2);
   StopsAfter rest(0);
@@ -189,7 +189,7 @@ TEST(TrainerFaults, AnObserverThatFailsCostsNoStep) {
   EXPECT_EQ(FileContent(path), whole);
 }
 
-TEST(TrainerFaults, AFullDiskIsToldWithTheStep) {
+TEST(TrainerFaults, AFullDiskIsReportedWithTheStep) {
   StopsAfter never(0);
   const auto session = VirtualSession(SharedPlan());
   const auto trainer =
@@ -200,7 +200,7 @@ TEST(TrainerFaults, AFullDiskIsToldWithTheStep) {
             "left on device; make room there, or name a file on another disk");
 }
 
-// While it is there no file of this process grows further.
+// While it exists, no file of this process can grow.
 class LimitsFiles {
  public:
   explicit LimitsFiles(size_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -280,7 +280,7 @@ TEST(TrainerFaults, AnEndBeforeTheCheckpointIsRefused) {
                 "checkpoint");
 }
 
-TEST(TrainerFaults, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {
+TEST(TrainerFaults, AMissingFolderIsReportedBeforeTheFirstStep) {
   const auto session = VirtualSession(SharedPlan());
   EXPECT_EQ(Trainer::Create(*session, Images(), Options("/lost/x"))
                 .status()
@@ -300,11 +300,11 @@ TEST(TrainerFaults, ADatasetOfOtherImagesIsRefused) {
                          "the model was made for"));
 }
 
-TEST(TrainerFaults, ALabelThatIsNoClassIsToldByItsSample) {
+TEST(TrainerFaults, ALabelThatIsNoClassIsReportedByItsSample) {
   const ImageFiles files = WriteBarImages(TestPath("bad"), 5, 1);
   std::fstream labels(files.labels,
                       std::ios::in | std::ios::out | std::ios::binary);
-  labels.seekp(8 + 3);  // behind the header
+  labels.seekp(8 + 3);  // after the header
   labels.put(11);
   labels.close();
   const auto dataset = OpenLabelledImages(Described(files));

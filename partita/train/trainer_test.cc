@@ -1,4 +1,4 @@
-// Trainings that are interrupted and resumed have the bits of one that is not.
+// Interrupted and resumed trainings have the bits of an uninterrupted one.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/trainer.h"
@@ -24,14 +24,14 @@
 namespace partita {
 namespace {
 
-// Parts of two, three and three images.
+// Shards of two, three and three images.
 std::shared_ptr<const Plan> PlanOnThreeDevices() {
   static const std::shared_ptr<const Plan>& plan = *new auto(
       PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(0.02)}), "data", 3));
   return plan;
 }
 
-// Of 43 samples in batches of 8, three are left out of each epoch, other ones
+// Of 43 samples in batches of 8, each epoch leaves out three, different ones
 // each time.
 TEST(Trainer, ALastBatchThatIsNotWholeMayBeLeftOut) {
   TrainerOptions options = Options("");
@@ -79,7 +79,7 @@ TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
 }
 
 TEST(Trainer, TheBitsAreThoseOfAnyNumberOfWorkers) {
-  const std::string whole = TrainedAtOnce();  // by one
+  const std::string whole = TrainedAtOnce();  // on one device
   const std::string path = TestPath("workers");
   std::vector<Evaluation> evaluations;
   for (const int workers : {1, 3}) {
@@ -111,12 +111,12 @@ std::vector<double> LossesOf(const std::shared_ptr<const Plan>& plan,
 }
 
 TEST(Trainer, SeveralDevicesTrainAsOneDoesAndAreResumedToTheBit) {
-  const std::string path = TestPath("divided");
+  const std::string path = TestPath("sharded");
   const std::vector<double> losses = LossesOf(PlanOnThreeDevices(), path);
   const std::vector<double> alone = LossesOf(SharedPlan(), TestPath("alone"));
   ASSERT_EQ(losses.size(), alone.size());
   for (size_t i = 0; i < losses.size(); ++i) {
-    // Roundings grow from step to step.
+    // Rounding differences grow from step to step.
     EXPECT_NEAR(losses[i], alone[i], 1e-3 * (1 + alone[i])) << "step " << i;
   }
   const std::string whole = FileContent(path);
@@ -127,7 +127,7 @@ TEST(Trainer, SeveralDevicesTrainAsOneDoesAndAreResumedToTheBit) {
   EXPECT_EQ(FileContent(path), whole);
 }
 
-// What is left of the schedule is a function of the count of steps, which is a
+// The rest of the schedule is a function of the count of steps, which is a
 // variable.
 TEST(Trainer, ALearningRateThatFallsIsResumedToTheBit) {
   const auto plan = PlanOf(MnistTraining(
@@ -150,7 +150,7 @@ TEST(Trainer, ALearningRateThatFallsIsResumedToTheBit) {
   }
 }
 
-// Goes on with the checkpoint by another plan until a step.
+// Continues the checkpoint with another plan until a step.
 std::vector<double> LossesUntil(int64_t step, const std::string& checkpoint,
                                 const std::shared_ptr<const Plan>& plan,
                                 const std::string& plan_name) {
@@ -190,7 +190,7 @@ TEST(Trainer, ATrainingMayMoveToOtherDevicesAndBack) {
   }
 }
 
-// Asks after every step whether the replicas of all variables are one.
+// Checks after every step that the replicas of all variables are equal.
 class ComparesReplicas final : public TrainingObserver {
  public:
   explicit ComparesReplicas(Session& session) : session_(session) {}
@@ -231,7 +231,7 @@ TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {
   const auto session = VirtualSession(SharedPlan());
   TrainerOptions options = Options(path);
   options.every = 4;
-  // Whether a new file is there by the end of each step.
+  // Records whether a new file exists at the end of each step.
   class Watch final : public TrainingObserver {
    public:
     explicit Watch(std::string path) : path_(std::move(path)) {}
@@ -255,7 +255,7 @@ TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {
   EXPECT_EQ(access(path.c_str(), F_OK), 0);
 }
 
-TEST(Trainer, WhatIsTrainedTellsTheImagesApart) {
+TEST(Trainer, TheTrainedModelClassifiesTheImages) {
   const auto session = VirtualSession(PlanOf(
       MnistTraining({.batch = kBatch, .update = Sgd(0.02), .dropout = 0.1})));
   const SharedDataset test = Images(51, 2);
@@ -272,8 +272,8 @@ TEST(Trainer, WhatIsTrainedTellsTheImagesApart) {
   EXPECT_LT(after->loss, 1);
 }
 
-// Labels of -100 are not known, nor are those that fill the last batch up.
-TEST(Trainer, AStepTellsOverHowManyLabelsItsLossIs) {
+// Labels of -100 are unknown, and so are those of padding.
+TEST(Trainer, AStepReportsTheNumberOfLabelsOfItsLoss) {
   const SharedDataset images = Images();
   const auto unknown =
       TransformField(images, kLabelField, images->fields()[1].type,
@@ -295,8 +295,8 @@ TEST(Trainer, AStepTellsOverHowManyLabelsItsLossIs) {
   EXPECT_EQ(never.labels, kSamples - 15);
 }
 
-// As a signal that comes while the epoch's weights are evaluated.
-TEST(Trainer, AStopWhileTheEpochIsToldIsHeard) {
+// Like a signal during the evaluation of the epoch's weights.
+TEST(Trainer, AStopDuringTheEpochsReportIsObeyed) {
   class StopsInEpoch final : public TrainingObserver {
    public:
     absl::Status OnStep(const TrainingStep&) override {

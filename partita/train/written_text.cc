@@ -20,7 +20,7 @@ int32_t Likeliest(absl::Span<const float> log_probabilities) {
                               log_probabilities.begin());
 }
 
-// The token at which the sum of the weights passes `unit` of the whole.
+// The token at which the cumulative weight exceeds `unit` of the total.
 int32_t Drawn(absl::Span<const float> log_probabilities, double temperature,
               double unit) {
   const int32_t likeliest = Likeliest(log_probabilities);
@@ -36,8 +36,8 @@ int32_t Drawn(absl::Span<const float> log_probabilities, double temperature,
                               : static_cast<int32_t>(passed - sums.begin());
 }
 
-// The last tokens, at the beginning of the first window: what is behind them is
-// not seen.
+// The last tokens, at the start of the first window; the model does not see
+// what follows them.
 HostTensor Windows(absl::Span<const int32_t> tokens, const TensorType& type) {
   HostTensor window(type);
   const size_t seen =

@@ -16,14 +16,14 @@ namespace partita {
 struct WritingOptions {
   int64_t characters = 0;
   // Log-probabilities are divided by it before a character is drawn: below 1
-  // what is likely becomes more so; 0: always the likeliest.
+  // favours likely characters; 0: always the most likely.
   double temperature = 1;
-  uint64_t seed = 1;  // of what is drawn
+  uint64_t seed = 1;  // of the drawing
 };
 
-// Runs the entry `evaluate` once a character: its input is i64[n, context], its
-// output f32[n * context, size of the vocabulary], and the text is the first
-// sequence. Begins behind `first`, a token, and sees no more than the context.
+// Runs the entry `evaluate` for each character: its input is i64[n, context],
+// its output f32[n * context, size of the vocabulary], and the text is the
+// first sequence. Begins after the token `first`, and sees at most the context.
 // The same weights, options and plan write the same text.
 absl::StatusOr<std::string> WriteText(Session& session,
                                       const Vocabulary& vocabulary,

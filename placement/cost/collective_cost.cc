@@ -16,8 +16,8 @@
 namespace partita {
 namespace {
 
-// Of a broadcast down a chain.
-constexpr int kMostPieces = 1024;
+// Of a broadcast along a chain.
+constexpr int kMostChunks = 1024;
 
 // A route over its link.
 struct Hop {
@@ -41,18 +41,18 @@ absl::StatusOr<std::vector<Hop>> HopsOf(const std::vector<Route>& routes,
   return hops;
 }
 
-// Each to the next; the last to the first if the chain is `closed`.
-std::vector<Route> RoutesAlong(const std::vector<std::string>& members,
+// Routes from each rank to the next; from the last to the first if `closed`.
+std::vector<Route> RoutesAlong(const std::vector<std::string>& ranks,
                                bool closed) {
   std::vector<Route> routes;
-  for (size_t i = 0; i + !closed < members.size(); ++i) {
-    routes.push_back({members[i], members[(i + 1) % members.size()]});
+  for (size_t i = 0; i + !closed < ranks.size(); ++i) {
+    routes.push_back({ranks[i], ranks[(i + 1) % ranks.size()]});
   }
   return routes;
 }
 
-// The hops of one link or bus: those over links that carry both directions at
-// once by direction, and the others.
+// How many hops share one link or bus: over duplex links by direction, and over
+// other links.
 struct Sharers {
   std::array<int, 2> one_way = {0, 0};
   int either_way = 0;
@@ -62,14 +62,14 @@ struct Sharers {
   }
 };
 
-// A link without a bus shares with nobody.
+// Links of one bus are one wire. A link without a bus is its own wire.
 using Wire = std::pair<absl::string_view, const Link*>;
 
 Wire WireOf(const Link& link) {
   return {link.bus, link.bus.empty() ? &link : nullptr};
 }
 
-// Of one step in which `bytes` go over every hop.
+// Seconds of a step in which `bytes` go over every hop.
 double StepOver(const std::vector<Hop>& hops, double bytes) {
   absl::flat_hash_map<Wire, Sharers> sharers;
   for (const Hop& hop : hops) {
@@ -87,23 +87,23 @@ double StepOver(const std::vector<Hop>& hops, double bytes) {
 
 double ChainSeconds(const std::vector<Hop>& hops, double bytes) {
   double best = std::numeric_limits<double>::infinity();
-  for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
-    const double steps = static_cast<double>(hops.size()) + pieces - 1;
-    best = std::min(best, steps * StepOver(hops, bytes / pieces));
+  for (int chunks = 1; chunks <= kMostChunks; chunks *= 2) {
+    const double steps = static_cast<double>(hops.size()) + chunks - 1;
+    best = std::min(best, steps * StepOver(hops, bytes / chunks));
   }
   return best;
 }
 
-// In each step whoever has the bytes sends them to one that has not. Sums come
-// up the same routes, last step first, in the same time: links are as fast
-// either way.
-absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
+// A binomial tree: in each step every rank with the bytes sends them to one
+// without. A reduction uses the same routes in reverse order, in the same time,
+// as links have the same speed in both directions.
+absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& ranks,
                                    double bytes, const LinkTable& links) {
   double seconds = 0;
-  for (size_t have = 1; have < members.size(); have *= 2) {
+  for (size_t have = 1; have < ranks.size(); have *= 2) {
     std::vector<Route> routes;
-    for (size_t i = 0; i < have && have + i < members.size(); ++i) {
-      routes.push_back({members[i], members[have + i]});
+    for (size_t i = 0; i < have && have + i < ranks.size(); ++i) {
+      routes.push_back({ranks[i], ranks[have + i]});
     }
     PARTITA_ASSIGN_OR_RETURN(const double step,
                              TransferSeconds(bytes, routes, links));
@@ -114,18 +114,18 @@ absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
 
 }  // namespace
 
-absl::StatusOr<double> CollectiveSeconds(
-    CollectiveKind kind, double bytes, const std::vector<std::string>& members,
-    const LinkTable& links) {
-  const size_t count = members.size();
+absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
+                                         const std::vector<std::string>& ranks,
+                                         const LinkTable& links) {
+  const size_t count = ranks.size();
   if (count < 2) return 0;
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> ring,
-                           HopsOf(RoutesAlong(members, true), links));
+                           HopsOf(RoutesAlong(ranks, true), links));
   const double steps = static_cast<double>(count) - 1;
   if (kind == CollectiveKind::kAllGather) return steps * StepOver(ring, bytes);
   const double scattered = steps * StepOver(ring, bytes / count);
   if (kind != CollectiveKind::kAllReduce) return scattered;
-  const absl::StatusOr<double> tree = TreeSeconds(members, bytes, links);
+  const absl::StatusOr<double> tree = TreeSeconds(ranks, bytes, links);
   return tree.ok() ? std::min(2 * scattered, 2 * *tree) : 2 * scattered;
 }
 

@@ -1,4 +1,4 @@
-// How long a collective takes, once all its members have come.
+// The time of a collective from the arrival of its last rank.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_COST_COLLECTIVE_COST_H_
@@ -14,26 +14,26 @@
 
 namespace partita {
 
-// Other transfers of the same time are not counted. All refuse with
-// FailedPrecondition where two devices that would exchange bytes have no link.
+// All estimates ignore other transfers at the same time. FailedPrecondition if
+// two devices that exchange bytes have no link.
 
-// Seconds over `members`, named in ring order, each of which supplies `bytes`
-// and takes its part: the better of
-//   * a ring, each member sending to the next at the same time (Patarasuk and
+// Seconds over `ranks`, in ring order. Each rank supplies `bytes`. The better
+// of
+//   * a ring, each rank sending to the next at the same time (Patarasuk and
 //     Yuan 2009): all_reduce does 2 (d - 1) steps of bytes / d, reduce_scatter
 //     d - 1 of them, all_gather d - 1 steps of bytes, all_to_all d - 1 of
 //     bytes / d; hops that share a link or a bus share its bandwidth;
 //   * for all_reduce, a binomial tree up and down (Thakur et al. 2005), where
 //     its pairs have links: 2 ceil(log2 d) steps of all bytes, each as long as
 //     the slowest of its transfers, which share links and buses likewise.
-absl::StatusOr<double> CollectiveSeconds(
-    CollectiveKind kind, double bytes, const std::vector<std::string>& members,
-    const LinkTable& links);
+absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
+                                         const std::vector<std::string>& ranks,
+                                         const LinkTable& links);
 
-// Seconds until all of `chain` have the `bytes` of its first: the better of
-//   * the chain, each passing pieces of them on to the next while it takes
-//     others: p pieces over h hops are h + p - 1 steps of bytes / p, for the
-//     best p;
+// Seconds until all of `chain` have the `bytes` of its first rank. The better
+// of
+//   * the chain, pipelined in chunks: p chunks over h hops are h + p - 1 steps
+//     of bytes / p, for the best p;
 //   * a binomial tree: ceil(log2 d) steps of all bytes.
 absl::StatusOr<double> BroadcastSeconds(double bytes,
                                         const std::vector<std::string>& chain,
@@ -45,8 +45,8 @@ struct Route {
   std::string to;
 };
 
-// Seconds of `bytes` over each route at the same time, as copies and a permute
-// bring them; routes that share a link or a bus share its bandwidth.
+// Seconds of `bytes` over each route at the same time, as in copies and a
+// permute. Routes that share a link or a bus share its bandwidth.
 absl::StatusOr<double> TransferSeconds(double bytes,
                                        const std::vector<Route>& routes,
                                        const LinkTable& links);

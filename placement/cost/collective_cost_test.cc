@@ -1,4 +1,4 @@
-// Collectives over links whose times are worked out by hand.
+// Checks times of collectives against hand calculations.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/cost/collective_cost.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = CollectiveKind;
 
-// Every pair joined by 1e10 bytes a second.
+// Every pair has a link of 1e10 bytes a second.
 constexpr double kSecond = 1e10;
 
 std::vector<std::string> Names(const Machine& machine) {
@@ -26,9 +26,9 @@ std::vector<std::string> Names(const Machine& machine) {
   return names;
 }
 
-double Seconds(Kind kind, double bytes, int members, double latency = 0,
+double Seconds(Kind kind, double bytes, int ranks, double latency = 0,
                const std::string& bus = "", bool duplex = true) {
-  Machine machine = EqualCpus(members, 1000);
+  Machine machine = EqualCpus(ranks, 1000);
   for (Link& link : machine.links) {
     link.latency = latency;
     link.bus = bus;
@@ -39,22 +39,22 @@ double Seconds(Kind kind, double bytes, int members, double latency = 0,
   return seconds.value_or(-1);
 }
 
-double Broadcast(double bytes, int members, double latency = 0) {
-  Machine machine = EqualCpus(members, 1000);
+double Broadcast(double bytes, int ranks, double latency = 0) {
+  Machine machine = EqualCpus(ranks, 1000);
   for (Link& link : machine.links) link.latency = latency;
   return BroadcastSeconds(bytes, Names(machine), machine).value_or(-1);
 }
 
-TEST(CollectiveCost, ARingSendsEveryPartPastEveryMember) {
+TEST(CollectiveCost, ARingSendsEveryShardPastEveryRank) {
   // Two times three steps of a quarter.
   EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 4), 1.5, 1e-9);
   EXPECT_NEAR(Seconds(Kind::kReduceScatter, kSecond, 4), 0.75, 1e-9);
-  // Each member supplies a second's bytes, and takes those of three others.
+  // Each rank supplies bytes of one second, and receives those of three others.
   EXPECT_NEAR(Seconds(Kind::kAllGather, kSecond, 4), 3, 1e-9);
   EXPECT_NEAR(Seconds(Kind::kAllToAll, kSecond, 4), 0.75, 1e-9);
 }
 
-TEST(CollectiveCost, ATreeIsQuickerWhereLatencyIsAll) {
+TEST(CollectiveCost, ATreeIsFasterIfLatencyDominates) {
   // A ring of 8 has 14 steps of a second's latency, a tree 6.
   EXPECT_NEAR(Seconds(Kind::kAllReduce, 0, 8, 1), 6, 1e-9);
   EXPECT_NEAR(Seconds(Kind::kReduceScatter, 0, 8, 1), 7, 1e-9);
@@ -81,9 +81,8 @@ TEST(CollectiveCost, TransfersOfATreeShareTheirBusToo) {
   EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 8, 1), 12, 1e-9);
 }
 
-// The tree has no use for a link from the third to the fourth, nor the ring for
-// one across.
-TEST(CollectiveCost, ATreeTakesTheLinksOfItsPairsOnly) {
+// The tree needs no link from the third to the fourth, the ring none across.
+TEST(CollectiveCost, ATreeNeedsOnlyTheLinksOfItsPairs) {
   Machine machine = EqualCpus(4, 1000);
   for (Link& link : machine.links) link.latency = 1;
   const auto join = [&](const std::string& from, const std::string& to) {
@@ -99,7 +98,7 @@ TEST(CollectiveCost, ATreeTakesTheLinksOfItsPairsOnly) {
               60, 1e-9);
 }
 
-TEST(CollectiveCost, OneMemberHasNothingToExchange) {
+TEST(CollectiveCost, OneRankTakesNoTime) {
   EXPECT_EQ(Seconds(Kind::kAllReduce, kSecond, 1), 0);
 }
 
@@ -114,15 +113,15 @@ TEST(CollectiveCost, NeighboursWithoutALinkAreNamed) {
             "plan is for");
 }
 
-TEST(CollectiveCost, AChainPassesPiecesOn) {
-  // 1024 pieces over three hops: 1026 steps.
+TEST(CollectiveCost, AChainPassesChunksOn) {
+  // 1024 chunks over three hops: 1026 steps.
   EXPECT_NEAR(Broadcast(kSecond, 4), 1026.0 / 1024, 1e-9);
   EXPECT_NEAR(Broadcast(kSecond, 2), 1, 1e-9);
-  // With a millisecond's latency 32 pieces are best.
+  // With a millisecond's latency 32 chunks are best.
   EXPECT_NEAR(Broadcast(kSecond, 4, 1e-3), 34 * (1e-3 + 1.0 / 32), 1e-9);
 }
 
-TEST(CollectiveCost, ATreeBroadcastsWhatIsShort) {
+TEST(CollectiveCost, ATreeBroadcastsSmallValues) {
   EXPECT_NEAR(Broadcast(0, 8, 1), 3, 1e-9);
   EXPECT_NEAR(Broadcast(0, 5, 1), 3, 1e-9);
 }
@@ -151,7 +150,7 @@ TEST(CollectiveCost, TransfersBothWaysNeedDuplexLinks) {
 }
 
 // The tree needs no link from the second to the third.
-TEST(CollectiveCost, WhatHasNoLinksForTheOneIsDoneByTheOther) {
+TEST(CollectiveCost, AMissingLinkRulesOutOnlyOneAlgorithm) {
   Machine machine = EqualCpus(3, 1000);
   std::erase_if(machine.links, [](const Link& link) {
     return (link.from == "cpu:1" && link.to == "cpu:2") ||

@@ -1,4 +1,4 @@
-// Asks the catalog and the machine, and remembers the answers.
+// Queries the catalog and the machine once and stores the answers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/cost/cost_model.h"
@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/round_up.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
 
@@ -16,12 +17,9 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-// Eval runs element by element in double; kernels reach the roofline or near.
+// The fallback runs element by element in double. Kernels come near the
+// roofline.
 constexpr double kFallbackSlowdown = 50;
-
-int64_t RoundUp(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
   DeviceTraits renamed = a;
@@ -43,7 +41,7 @@ double SecondsOf(const KernelChoice& choice, const OpView& node,
   return choice.fallback ? seconds * kFallbackSlowdown : seconds;
 }
 
-// What choose_kernels takes, but for the reorders that it weighs too.
+// The choice of choose_kernels, without the cost of reorders.
 const KernelChoice& Fastest(const std::vector<KernelChoice>& choices,
                             const OpView& node, const DeviceTraits& device) {
   return *absl::c_min_element(
@@ -52,7 +50,7 @@ const KernelChoice& Fastest(const std::vector<KernelChoice>& choices,
       });
 }
 
-// choose_kernels puts the body of such a node in its place.
+// True if choose_kernels replaces the fused node by its body.
 bool IsInlined(const OpView& node, const std::vector<KernelChoice>& choices) {
   return node.is(kFused) && (choices.empty() || choices.front().fallback);
 }
@@ -116,7 +114,7 @@ void CostModel::TraceViews() {
   bytes_.assign(graph_.value_id_bound(), 0);
   for (int i = 0; i < graph_.value_id_bound(); ++i) root_[i] = ValueId(i);
   for (ValueId input : graph_.inputs()) {
-    bytes_[input.index] = RoundUp(graph_.type(input).num_bytes());
+    bytes_[input.index] = RoundUp(graph_.type(input).num_bytes(), kAlignment);
   }
   for (NodeId id : order_) {
     const OpView node = graph_.view(id);
@@ -124,7 +122,8 @@ void CostModel::TraceViews() {
                        : IsView(node) ? kView
                                       : kComputes;
     for (ValueId result : node.node().results) {
-      bytes_[result.index] = RoundUp(graph_.type(result).num_bytes());
+      bytes_[result.index] =
+          RoundUp(graph_.type(result).num_bytes(), kAlignment);
       if (is_view(id)) root_[result.index] = root(node.node().operands[0]);
     }
   }
@@ -149,7 +148,8 @@ NodeCost CostModel::Ask(const OpView& node, const DeviceTraits& device,
   const KernelChoice& best = Fastest(choices, node, device);
   const auto grow = [this](ValueId value, const Layout& layout) {
     int64_t& bytes = bytes_[root(value).index];
-    bytes = std::max(bytes, RoundUp(BytesIn(graph_.type(value), layout)));
+    bytes = std::max(bytes,
+                     RoundUp(BytesIn(graph_.type(value), layout), kAlignment));
   };
   for (size_t i = 0; i < best.operands.size(); ++i) {
     if (static_cast<int>(i) >= node.num_operands()) break;

@@ -1,4 +1,4 @@
-// What every node costs on every device, asked once and kept.
+// The cost of every node on every device, computed once.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_COST_COST_MODEL_H_
@@ -13,16 +13,16 @@
 
 namespace partita {
 
-// A node on a device by the fastest kernel that the catalog has; a fused node
-// that only the fallback computes, by those of its body's nodes.
+// The cost of a node on a device, with the fastest kernel of the catalog. A
+// fused node without a kernel costs the sum of the nodes in its body.
 struct NodeCost {
-  bool can_run = false;               // a view or stored value can, everywhere
-  double seconds = 0;                 // views and stored values take none
+  bool can_run = false;               // views and stored values: always true
+  double seconds = 0;                 // views and stored values: 0
   int64_t workspace = 0;              // bytes
-  std::vector<InPlacePair> in_place;  // that the kernel tolerates
+  std::vector<InPlacePair> in_place;  // pairs that the kernel supports
 };
 
-// Devices of equal traits share one question to the catalog. Graph, machine and
+// Asks the catalog once for all devices with equal traits. Graph, machine and
 // catalog must outlive the model. Thread safety: const calls may run in
 // parallel.
 class CostModel {
@@ -33,7 +33,7 @@ class CostModel {
   const Graph& graph() const { return graph_; }
   const Machine& machine() const { return machine_; }
   int num_devices() const { return static_cast<int>(class_of_.size()); }
-  // The nodes in order, and each one's place in it (-1 if it is not alive).
+  // The nodes in order, and each node's position in it (-1 if erased).
   const std::vector<NodeId>& order() const { return order_; }
   int position(NodeId node) const { return position_[node.index]; }
 
@@ -44,19 +44,19 @@ class CostModel {
   bool is_view(NodeId node) const { return roles_[node.index] == kView; }
   bool computes(NodeId node) const { return roles_[node.index] == kComputes; }
 
-  // The value whose bytes `value` shares: itself, unless views lead elsewhere.
+  // The value whose bytes `value` shares: itself, or the root of its views.
   ValueId root(ValueId value) const { return root_[value.index]; }
-  // Bytes that the value takes, in the larger of the row-major layout and those
-  // that the best kernels of its maker and readers want, rounded up to 64.
+  // Bytes of the value, rounded up to 64: the largest over the row-major layout
+  // and the layouts that the best kernels of its producer and readers want.
   int64_t bytes(ValueId value) const { return bytes_[value.index]; }
 
   // True if every node costs the same on both.
   bool SameSpeed(int a, int b) const { return class_of_[a] == class_of_[b]; }
-  // Null if no link joins the two.
+  // Null if the two have no link.
   const Link* link(int from, int to) const {
     return links_[from * num_devices() + to];
   }
-  // 0 on one device, infinite without a link.
+  // 0 within one device, infinite without a link.
   double TransferSeconds(int from, int to, int64_t bytes) const;
   // The device that graph inputs come from: the first `cpu`; -1 if none.
   int host() const { return host_; }

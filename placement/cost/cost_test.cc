@@ -42,14 +42,14 @@ TEST(RooflineTest, TheSlowerOfArithmeticAndTrafficCountsWithTheLaunch) {
                    1e-3 + 0.5);
 }
 
-TEST(RooflineTest, ADtypeThatIsNotListedCountsAsF32) {
+TEST(RooflineTest, AnUnlistedDtypeCountsAsF32) {
   MachineDevice device = SampleDevice("d", DeviceKind::kCpu, 1);
   device.traits.peak_flops[static_cast<int>(DType::kBF16)] = 4e12;
   EXPECT_EQ(PeakFlops(device.traits, DType::kBF16), 4e12);
   EXPECT_EQ(PeakFlops(device.traits, DType::kI8), 1e12);
 }
 
-TEST(CostModelTest, KernelsAndTransfersAreAnsweredByDevice) {
+TEST(CostModelTest, KernelsAndTransfersHaveCostsByDevice) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);
   const ValueId y = g.Work("y", {x}, kLine);
@@ -89,7 +89,7 @@ class TwoKernels final : public KernelCatalog {
   }
 };
 
-TEST(CostModelTest, TheFastestKernelCountsAsItWillBeChosen) {
+TEST(CostModelTest, TheFastestKernelCounts) {
   SampleGraph g;
   const ValueId y = g.Work("y", {g.Input("x", kLine)}, kLine);
   g.Return({y});
@@ -137,7 +137,7 @@ TEST(CostModelTest, AReshapeIsAViewOfItsOperand) {
   EXPECT_FALSE(costs.is_view(g.node(y)));
 }
 
-TEST(MemoryEstimateTest, ValuesLiveFromTheirMakerToTheirLastReader) {
+TEST(MemoryEstimateTest, ValuesAreLiveFromProducerToLastReader) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);             // 64 bytes
   const ValueId w = g.Weight("w", 2 * kLine);        // 128 bytes, node 0
@@ -178,8 +178,7 @@ TEST(MemoryEstimateTest, AConstantCountsWithEachReaderAndACopyOnBothSides) {
   EXPECT_EQ(holders[1].kind, MemoryHolder::Kind::kConstant);
 }
 
-// One kernel, of a library that says for cpu:0 alone that results may lie over
-// their operands.
+// One kernel. Its library allows in-place results only on cpu:0.
 class InPlaceOnOne final : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
@@ -191,13 +190,13 @@ class InPlaceOnOne final : public KernelCatalog {
   }
 };
 
-// A step of a variable of 64 bytes, whose update is made from it and an input.
+// A step that updates a variable of 64 bytes from itself and an input.
 class UpdatedVariable {
  public:
   UpdatedVariable()
       : graph_(module_.AddFunction("train")), machine_(EqualCpus(2, 1)) {
     module_.AddVariable({.name = "w", .type = line_});
-    machine_.devices[1].traits.launch_seconds += 1;  // asked by itself
+    machine_.devices[1].traits.launch_seconds += 1;  // a query of its own
     g_ = graph_.AddInput("g", line_);
     w_ = *graph_.AddValue(
         {.op = &kVariable,
@@ -228,7 +227,7 @@ class UpdatedVariable {
   ValueId w_;
 };
 
-TEST(MemoryEstimateTest, WhatAVariableBecomesTakesItsPlaceWhereTheKernelMay) {
+TEST(MemoryEstimateTest, AnUpdateRunsInPlaceIfTheKernelAllows) {
   UpdatedVariable step;
   const ValueId a = step.Add(step.w(), step.g());
   step.Update(a);
@@ -238,7 +237,7 @@ TEST(MemoryEstimateTest, WhatAVariableBecomesTakesItsPlaceWhereTheKernelMay) {
   EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64 + 64);
 }
 
-TEST(MemoryEstimateTest, AVariableThatIsReadLaterOrElsewhereKeepsItsPlace) {
+TEST(MemoryEstimateTest, AVariableReadLaterOrElsewhereIsNotOverwritten) {
   UpdatedVariable step;
   step.Update(step.Add(step.w(), step.g()));
   step.graph().SetOutputs({step.Add(step.w(), step.g())});
@@ -246,37 +245,36 @@ TEST(MemoryEstimateTest, AVariableThatIsReadLaterOrElsewhereKeepsItsPlace) {
   EXPECT_EQ(step.PeakOn(0, {0, 0, 1}), 64 + 64 + 64);
 }
 
-TEST(MemoryEstimateTest, AVariableThatIsTwoOperandsKeepsItsPlace) {
+TEST(MemoryEstimateTest, AVariableThatIsTwoOperandsIsNotOverwritten) {
   UpdatedVariable step;
   step.Update(step.Add(step.w(), step.w()));
   EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
 }
 
-// Rows of it lie where they are in the variable; where only they are read, the
-// variable is no more than they are.
-TEST(MemoryEstimateTest, AShareOfAnUpdateTakesItsPlaceInTheVariable) {
+// A shard of rows of the update overwrites those rows of the variable.
+TEST(MemoryEstimateTest, AShardOfAnUpdateRunsInPlace) {
   UpdatedVariable step;
   const ValueId a = step.Add(step.w(), step.g());
   step.Update(a);
   Machine machine = EqualCpus(2, 1);
   const CostModel costs(step.graph(), machine, InPlaceOnOne());
-  Assignment divided = OnDevices(step.graph(), {0, 0});
+  Assignment sharded = OnDevices(step.graph(), {0, 0});
   const auto rows = [&](ValueId value) -> NodeDevices& {
-    NodeDevices& home = divided[step.graph().value(value).defining_node.index];
+    NodeDevices& home = sharded[step.graph().value(value).defining_node.index];
     home.devices = {0, 1};
     home.results = {{.kind = Sharding::Kind::kSplit, .dim = 0}};
     return home;
   };
   rows(a);
-  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 64);
+  EXPECT_EQ(EstimateMemory(costs, sharded)[0].peak, 64 + 64);
   rows(step.w());
-  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 32);
+  EXPECT_EQ(EstimateMemory(costs, sharded)[0].peak, 64 + 32);
   rows(a).results[0].kind = Sharding::Kind::kPartial;
-  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 32 + 64);
+  EXPECT_EQ(EstimateMemory(costs, sharded)[0].peak, 64 + 32 + 64);
 }
 
-// A sum of micro-batches waits for the last of them.
-TEST(MemoryEstimateTest, ASumOverMicroBatchesLivesFromTheFirstOn) {
+// A sum over micro-batches is live until the last of them.
+TEST(MemoryEstimateTest, ASumOverMicroBatchesIsLiveFromTheFirst) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);
   const ValueId a = g.Work("a", {x}, 4 * kLine);

@@ -1,4 +1,4 @@
-// Sweeps the lives of all values over the graph's order.
+// Sweeps the live ranges of all values over the graph's order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/cost/memory_estimate.h"
@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 
 namespace partita {
 namespace {
@@ -27,15 +27,15 @@ struct Reads {
   int last = -1;
 };
 
-// A variable that a node reads, and writes what it becomes.
+// A variable that a node reads and whose new value it makes.
 struct Overwritten {
   ValueId variable;
-  InPlacePair pair;  // of the node
+  InPlacePair pair;  // the node's operand and result
 };
 
-class Lives {
+class LiveRanges {
  public:
-  Lives(const CostModel& costs, const Assignment& assignment)
+  LiveRanges(const CostModel& costs, const Assignment& assignment)
       : costs_(costs),
         graph_(costs.graph()),
         assignment_(assignment),
@@ -49,8 +49,8 @@ class Lives {
   }
 
  private:
-  // 1. Readers of every root, by device. A view reads nothing itself; what it
-  // shows is read by its own readers.
+  // 1. Collects the readers of every root, by device. A view is no reader; its
+  // readers read the root.
   void CollectReads() {
     reads_.resize(graph_.value_id_bound());
     is_output_.assign(graph_.value_id_bound(), false);
@@ -71,7 +71,7 @@ class Lives {
     }
   }
 
-  // If its value's maker reads the variable itself, once.
+  // Finds an update whose producer reads the variable as exactly one operand.
   void FindOverwritten(const VariableUpdate& update) {
     const NodeId maker = graph_.value(update.value).defining_node;
     if (!maker.valid() || !costs_.computes(maker) ||
@@ -91,11 +91,12 @@ class Lives {
     if (found.has_value()) overwritten_[update.value] = *found;
   }
 
-  // A share of dimension 0 is made where it lies in the variable.
+  // A shard along dimension 0 is an interval of the variable's bytes.
   bool IsWholeOrRows(ValueId value, const NodeDevices& home) const {
-    const Sharding lies = ShardingOf(home.results, graph_.value(value).index);
-    return !home.divided() ||
-           (lies.kind == Sharding::Kind::kSplit && lies.dim == 0);
+    const Sharding sharding =
+        ShardingOf(home.results, graph_.value(value).index);
+    return !home.sharded() ||
+           (sharding.kind == Sharding::Kind::kSplit && sharding.dim == 0);
   }
 
   bool Overwrites(ValueId value, const NodeDevices& home, int device) const {
@@ -122,7 +123,7 @@ class Lives {
     reads.last = std::max(reads.last, position);
   }
 
-  // 2. A stored value lies with each reader, for ever; others live.
+  // 2. Stored values are kept with each reader; other values have live ranges.
   void AddNode(NodeId id) {
     const Node& node = graph_.node(id);
     if (costs_.is_view(id)) return;
@@ -144,13 +145,13 @@ class Lives {
     }
   }
 
-  // What each device has of a value: all, or about an equal part.
+  // Bytes of a value on each device: all of it, or one shard, rounded up.
   int64_t BytesOn(ValueId value, const NodeDevices& home) const {
     const Sharding sharding =
         ShardingOf(home.results, graph_.value(value).index);
-    const int64_t share =
+    const int64_t ranks =
         sharding.kind == Sharding::Kind::kSplit ? home.devices.size() : 1;
-    return (costs_.bytes(value) + share - 1) / share;
+    return (costs_.bytes(value) + ranks - 1) / ranks;
   }
 
   void AddStored(NodeId id) {
@@ -175,7 +176,7 @@ class Lives {
     const auto reads_on = [&](int d) {
       return d < static_cast<int>(reads.size()) ? reads[d] : Reads{};
     };
-    int last_copy = made;  // when the last other device fetches it
+    int last_copy = made;  // position of the last copy to another device
     for (int d = 0; d < costs_.num_devices(); ++d) {
       last_copy = std::max(last_copy, reads_on(d).first);
     }
@@ -210,7 +211,7 @@ std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
   std::vector<EstimatedMemory> memory(costs.num_devices());
   std::vector<std::vector<int64_t>> change(costs.num_devices(),
                                            std::vector<int64_t>(end + 2, 0));
-  for (const auto& [device, holder] : Lives(costs, assignment).Collect()) {
+  for (const auto& [device, holder] : LiveRanges(costs, assignment).Collect()) {
     change[device][holder.first] += holder.bytes;
     change[device][holder.last + 1] -= holder.bytes;
     if (holder.kind == Kind::kConstant || holder.kind == Kind::kVariable) {
@@ -234,7 +235,7 @@ std::vector<MemoryHolder> HoldersAtPeak(const CostModel& costs,
                                         int device) {
   const int peak = EstimateMemory(costs, assignment)[device].peak_position;
   std::vector<MemoryHolder> holders;
-  for (const auto& [d, holder] : Lives(costs, assignment).Collect()) {
+  for (const auto& [d, holder] : LiveRanges(costs, assignment).Collect()) {
     if (d == device && holder.first <= peak && peak <= holder.last) {
       holders.push_back(holder);
     }

@@ -1,4 +1,4 @@
-// How much memory a placement needs on each device, quickly.
+// A fast estimate of the memory that a placement needs on each device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_COST_MEMORY_ESTIMATE_H_
@@ -13,14 +13,13 @@
 
 namespace partita {
 
-// A placement, its devices by index into the machine; none for a node that is
-// not placed.
+// A placement with devices by index into the machine. No devices: not placed.
 struct NodeDevices {
   absl::InlinedVector<int, 1> devices;
   std::vector<Sharding> operands;
   std::vector<Sharding> results;
-  // Each device does its part of the work.
-  bool divided() const { return !results.empty(); }
+  // Each device runs one shard of the node.
+  bool sharded() const { return !results.empty(); }
 };
 using Assignment = std::vector<NodeDevices>;  // by node id
 
@@ -36,31 +35,35 @@ struct MemoryHolder {
   Kind kind = Kind::kActivation;
   ValueId value;  // kWorkspace: the first result of its node
   int64_t bytes = 0;
-  int first = 0;  // positions in order() between which it lies there
+  int first = 0;  // its live range: positions in order(), inclusive
   int last = 0;
 };
 
 struct EstimatedMemory {
-  int64_t persistent = 0;  // constants and variables that it reads
-  int64_t peak = 0;        // with activations and workspace, at most
-  int peak_position = 0;   // where in order()
+  int64_t persistent = 0;  // bytes of constants and variables
+  int64_t peak = 0;        // bytes, with activations and workspace
+  int peak_position = 0;   // position of the peak in order()
 };
 
-// If nodes run in graph order: constants and variables count on each device
-// that reads them, for ever; values from their maker (inputs: from the start)
-// to their last reader, outputs to the end; a value read on another device lies
-// there from its making on, and at home until each other device's first reader.
-// A view holds its root's bytes. A sum over micro-batches lives from the first
-// of them on. What a variable becomes takes over the variable's bytes where
-// lowering lets it (placement/lower/updates.h): its kernel may write over that
-// operand, is not divided but into rows, and all other readers come before it,
-// on its devices. Unlike a plan, the estimate lets no other result take over
-// its operand's bytes, and it does not know fragmentation, nor buckets of sums.
+// Assumes that nodes run in graph order:
+// * Constants and variables count on each device that reads them, always.
+// * A value is live from its producer (an input: from the start) to its last
+//   reader, an output to the end. On another device that reads it, it is live
+//   from its producer on; at home it is live until each other device's first
+//   reader.
+// * A view shares its root's bytes. A sum over micro-batches is live from the
+//   start.
+// * A new value of a variable reuses the variable's bytes if lowering allows it
+//   (placement/lower/updates.h): the kernel may overwrite that operand, the
+//   node is whole or sharded by rows, and all other readers come before it, on
+//   its devices.
+// Unlike a plan, the estimate has no other in-place results, no fragmentation
+// and no buckets.
 std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
                                             const Assignment& assignment);
 
-// What lies on the device when it is fullest, largest first; equal sizes in
-// graph order.
+// The tensors on the device at its peak, largest first; equal sizes in graph
+// order.
 std::vector<MemoryHolder> HoldersAtPeak(const CostModel& costs,
                                         const Assignment& assignment,
                                         int device);

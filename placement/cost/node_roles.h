@@ -1,4 +1,4 @@
-// Which nodes take time and memory of their own.
+// Which nodes need time and memory of their own.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_COST_NODE_ROLES_H_
@@ -11,10 +11,10 @@ namespace partita {
 // A constant or variable: bytes that stay on the devices of its readers.
 bool IsStored(const OpView& node);
 
-// A result that is a stretch of an operand's bytes: no command, no bytes.
+// Needs no command and no bytes: every result is a view (graph/views.h).
 bool IsView(const OpView& node);
 
-// Everything else needs a kernel and a device.
+// All other nodes need a kernel and a device.
 inline bool Computes(const OpView& node) {
   return !IsStored(node) && !IsView(node);
 }

@@ -1,4 +1,4 @@
-// The roofline: how long work takes on a device at least.
+// The roofline: a lower bound of a node's time on a device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_COST_ROOFLINE_H_
@@ -12,13 +12,13 @@
 
 namespace partita {
 
-// Launch cost plus the slower of arithmetic and memory traffic (Williams,
-// Waterman and Patterson 2009). The dtype is that of the first float operand,
-// else of the first result; an op without a cost moves its operands and results
-// once.
+// Seconds: launch cost plus the slower of arithmetic and memory traffic
+// (Williams, Waterman and Patterson 2009). The dtype is that of the first float
+// operand or, without one, of the first result. An op without a cost moves its
+// operands and results once.
 double RooflineSeconds(const OpView& node, const DeviceTraits& device);
 
-// Latency plus bytes over bandwidth, with nobody else on the link or bus.
+// Seconds: latency plus bytes over bandwidth, without contention.
 double LinkSeconds(const Link& link, int64_t bytes);
 
 }  // namespace partita

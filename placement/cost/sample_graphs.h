@@ -14,7 +14,7 @@
 
 namespace partita {
 
-// Any operands to one f32[elements]; it stands for work in general.
+// A sample op: any operands to one f32[elements].
 extern const OpDef kSampleWork;
 
 // Writes a graph @sample of kSampleWork nodes. Sizes are in f32 elements.
@@ -39,14 +39,14 @@ class SampleGraph {
   Graph* graph_;
 };
 
-// Seconds of a node on a device, by its first result's name; negative: no
-// kernel there.
+// Seconds of a node on a device, by its first result's name. Negative: no
+// kernel.
 using SampleSeconds =
     std::function<double(const std::string& name, const DeviceTraits& device)>;
 
 class SampleCatalog : public KernelCatalog {
  public:
-  // One second for everything, everywhere.
+  // One second for every node on every device.
   SampleCatalog();
   explicit SampleCatalog(SampleSeconds seconds, int64_t workspace = 0);
   std::vector<KernelChoice> Choices(const OpView& node,

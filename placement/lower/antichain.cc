@@ -1,4 +1,4 @@
-// A flow that hands weight on from lives that end to lives that begin.
+// The heaviest antichain as a maximum flow.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/antichain.h"
@@ -12,172 +12,179 @@
 namespace partita {
 namespace {
 
-// What a life knows at its begin grows along a stream, unless other streams
-// touch it too; such lives make rows of their own, so that in each row the
-// lives that may follow `a` are those from some point on. A row has a station
-// for each life that begins in it; weight boards at the first one that knows of
-// its end.
+// The flow network. Weight flows from a live range that has ended to one that
+// begins after that end and so can reuse its bytes.
 //
-//   source -> life a -> station -> station -> ... -> life b -> sink
-class Relay {
+// The live ranges of one stream form rows. Along a row, `known` never
+// decreases, so the live ranges that may follow `a` are a suffix of each row. A
+// live range that other streams access too may know less than an earlier one of
+// its stream; it starts another row. Each live range has one node in its row.
+// The end of `a` has one edge into each row, to the first node of the suffix.
+//
+//   source -> end of a -> row node -> row node -> ... -> start of b -> sink
+class ReuseNetwork {
  public:
-  explicit Relay(const std::vector<StreamLife>& lives)
-      : lives_(lives),
+  explicit ReuseNetwork(const std::vector<StreamLiveRange>& live_ranges)
+      : live_ranges_(live_ranges),
         source_(network_.AddNode()),
         sink_(network_.AddNode()),
-        row_(lives.size()),
-        given_(lives.size()),
-        taken_(lives.size()) {
+        row_(live_ranges.size()),
+        source_edges_(live_ranges.size()),
+        sink_edges_(live_ranges.size()) {
     BuildRows();
-    for (size_t i = 0; i < lives.size(); ++i) Board(static_cast<int>(i));
-  }
-
-  int64_t Run() {
-    const int64_t at_once = HandOnAtOnce();
-    return at_once + network_.Augment(source_, sink_);
-  }
-
- private:
-  // Weight of `life` that may board along `edge`, at a station.
-  struct Boarding {
-    int life;
-    int edge;
-    int station;
-  };
-  struct Station {
-    int node;
-    int edge_here;   // from the station before; -1 for the first
-    int edge_begin;  // to the life that begins here
-    std::vector<Boarding> boardings;
-    int64_t change = 0;  // of what edge_here carries, to the one before
-  };
-  struct Row {
-    int stream = 0;
-    std::vector<int> lives;  // by station
-    std::vector<Station> stations;
-    size_t next = 0;               // station at which the next life begins
-    std::vector<Boarding> aboard;  // what boarded last is behind
-  };
-
-  // In order of position each life goes to the first row of its stream whose
-  // last one knows no more.
-  void BuildRows() {
-    std::vector<int> order(lives_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return std::pair(lives_[a].stream, lives_[a].position) <
-             std::pair(lives_[b].stream, lives_[b].position);
-    });
-    size_t first = 0;  // of the stream's rows
-    for (int life : order) {
-      const int stream = lives_[life].stream;
-      if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
-      size_t row = first;
-      while (row < rows_.size() && !GrowsAlong(rows_[row], life)) ++row;
-      if (row == rows_.size()) rows_.push_back({.stream = stream});
-      row_[life] = static_cast<int>(row);
-      AddStation(life, rows_[row]);
+    for (size_t i = 0; i < live_ranges.size(); ++i) {
+      AddReuseEdges(static_cast<int>(i));
     }
   }
 
-  bool GrowsAlong(const Row& row, int life) const {
-    const std::vector<int>& last = lives_[row.lives.back()].known;
-    const std::vector<int>& next = lives_[life].known;
+  int64_t Run() {
+    const int64_t greedy = GreedyFlow();
+    return greedy + network_.Augment(source_, sink_);
+  }
+
+ private:
+  // Weight of `live_range` enters the row at `node` along `edge`.
+  struct ReuseEdge {
+    int live_range;
+    int edge;
+    int node;
+  };
+  struct RowNode {
+    int id;
+    int edge_here;   // from the previous node; -1 for the first
+    int edge_begin;  // to the live range that begins here
+    std::vector<ReuseEdge> reuse_edges;
+    int64_t change = 0;  // flow that enters here less flow that leaves
+  };
+  struct Row {
+    int stream = 0;
+    std::vector<int> live_ranges;  // by node
+    std::vector<RowNode> nodes;
+    size_t next = 0;                   // the next node that GreedyFlow visits
+    std::vector<ReuseEdge> available;  // latest last
+  };
+
+  // Visits live ranges by position. Each joins the first row of its stream
+  // whose last live range knows no more than it does.
+  void BuildRows() {
+    std::vector<int> order(live_ranges_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::pair(live_ranges_[a].stream, live_ranges_[a].position) <
+             std::pair(live_ranges_[b].stream, live_ranges_[b].position);
+    });
+    size_t first = 0;  // of the stream's rows
+    for (int live_range : order) {
+      const int stream = live_ranges_[live_range].stream;
+      if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
+      size_t row = first;
+      while (row < rows_.size() && !GrowsAlong(rows_[row], live_range)) ++row;
+      if (row == rows_.size()) rows_.push_back({.stream = stream});
+      row_[live_range] = static_cast<int>(row);
+      AddRowNode(live_range, rows_[row]);
+    }
+  }
+
+  bool GrowsAlong(const Row& row, int live_range) const {
+    const std::vector<int>& last = live_ranges_[row.live_ranges.back()].known;
+    const std::vector<int>& next = live_ranges_[live_range].known;
     for (size_t s = 0; s < last.size(); ++s) {
       if (next[s] < last[s]) return false;
     }
     return true;
   }
 
-  void AddStation(int life, Row& row) {
-    Station station{.node = network_.AddNode(), .edge_here = -1};
-    if (!row.stations.empty()) {
-      station.edge_here = network_.AddEdge(
-          row.stations.back().node, station.node, FlowNetwork::kUnlimited);
+  void AddRowNode(int live_range, Row& row) {
+    RowNode node{.id = network_.AddNode(), .edge_here = -1};
+    if (!row.nodes.empty()) {
+      node.edge_here = network_.AddEdge(row.nodes.back().id, node.id,
+                                        FlowNetwork::kUnlimited);
     }
     const int begin = network_.AddNode();
-    station.edge_begin =
-        network_.AddEdge(station.node, begin, FlowNetwork::kUnlimited);
-    taken_[life] = network_.AddEdge(begin, sink_, lives_[life].weight);
-    row.lives.push_back(life);
-    row.stations.push_back(std::move(station));
+    node.edge_begin = network_.AddEdge(node.id, begin, FlowNetwork::kUnlimited);
+    sink_edges_[live_range] =
+        network_.AddEdge(begin, sink_, live_ranges_[live_range].weight);
+    row.live_ranges.push_back(live_range);
+    row.nodes.push_back(std::move(node));
   }
 
-  void Board(int life) {
+  void AddReuseEdges(int live_range) {
     const int end = network_.AddNode();
-    given_[life] = network_.AddEdge(source_, end, lives_[life].weight);
+    source_edges_[live_range] =
+        network_.AddEdge(source_, end, live_ranges_[live_range].weight);
     for (Row& row : rows_) {
       const auto it = std::partition_point(
-          row.lives.begin(), row.lives.end(),
-          [&](int other) { return !EndsBefore(lives_[life], lives_[other]); });
-      if (it == row.lives.end()) continue;
-      const int at = static_cast<int>(it - row.lives.begin());
-      Station& station = row.stations[at];
-      const int edge =
-          network_.AddEdge(end, station.node, FlowNetwork::kUnlimited);
-      station.boardings.push_back({life, edge, at});
+          row.live_ranges.begin(), row.live_ranges.end(), [&](int other) {
+            return !EndsBefore(live_ranges_[live_range], live_ranges_[other]);
+          });
+      if (it == row.live_ranges.end()) continue;
+      const int at = static_cast<int>(it - row.live_ranges.begin());
+      RowNode& node = row.nodes[at];
+      const int edge = network_.AddEdge(end, node.id, FlowNetwork::kUnlimited);
+      node.reuse_edges.push_back({live_range, edge, at});
     }
   }
 
-  // A flow to begin with: each life takes, in order, what boarded last before
-  // it. Mostly little is missing then; of an empty flow, all that rides far
-  // would be, round after round.
-  int64_t HandOnAtOnce() {
+  // The initial flow: each live range, in order, takes weight from the latest
+  // entries of its row. It is nearly maximal in most cases. From an empty flow,
+  // Augment would need a round for each length of path.
+  int64_t GreedyFlow() {
     int64_t total = 0;
-    for (int row : row_) total += TakeAboard(rows_[row]);
-    for (const Row& row : rows_) PushAlong(row);
+    for (int row : row_) total += FillLiveRange(rows_[row]);
+    for (const Row& row : rows_) PushAlongRow(row);
     return total;
   }
 
-  // What the life of the row's next station is handed.
-  int64_t TakeAboard(Row& row) {
+  // Returns the flow into the live range of the next node of the row.
+  int64_t FillLiveRange(Row& row) {
     const size_t at = row.next++;
-    Station& station = row.stations[at];
-    row.aboard.insert(row.aboard.end(), station.boardings.begin(),
-                      station.boardings.end());
-    const int taken = taken_[row.lives[at]];
+    RowNode& node = row.nodes[at];
+    row.available.insert(row.available.end(), node.reuse_edges.begin(),
+                         node.reuse_edges.end());
+    const int sink_edge = sink_edges_[row.live_ranges[at]];
     int64_t total = 0;
-    while (!row.aboard.empty() && network_.room(taken) > 0) {
-      const Boarding& from = row.aboard.back();
-      const int given = given_[from.life];
+    while (!row.available.empty() && network_.room(sink_edge) > 0) {
+      const ReuseEdge& from = row.available.back();
+      const int source_edge = source_edges_[from.live_range];
       const int64_t amount =
-          std::min(network_.room(given), network_.room(taken));
-      for (int edge : {given, from.edge, station.edge_begin, taken}) {
+          std::min(network_.room(source_edge), network_.room(sink_edge));
+      for (int edge : {source_edge, from.edge, node.edge_begin, sink_edge}) {
         network_.Push(edge, amount);
       }
-      row.stations[from.station].change += amount;
-      station.change -= amount;
+      row.nodes[from.node].change += amount;
+      node.change -= amount;
       total += amount;
-      if (network_.room(given) == 0) row.aboard.pop_back();
+      if (network_.room(source_edge) == 0) row.available.pop_back();
     }
     return total;
   }
 
-  // What boarded rides from station to station.
-  void PushAlong(const Row& row) {
+  // Sets the flow on the edges between the nodes of a row.
+  void PushAlongRow(const Row& row) {
     int64_t amount = 0;
-    for (const Station& station : row.stations) {
-      if (station.edge_here >= 0) network_.Push(station.edge_here, amount);
-      amount += station.change;
+    for (const RowNode& node : row.nodes) {
+      if (node.edge_here >= 0) network_.Push(node.edge_here, amount);
+      amount += node.change;
     }
   }
 
-  const std::vector<StreamLife>& lives_;
+  const std::vector<StreamLiveRange>& live_ranges_;
   FlowNetwork network_;
   const int source_;
   const int sink_;
-  std::vector<Row> rows_;   // those of a stream behind one another
-  std::vector<int> row_;    // by life
-  std::vector<int> given_;  // edges from the source, by life
-  std::vector<int> taken_;  // edges to the sink, by life
+  std::vector<Row> rows_;          // rows of one stream are adjacent
+  std::vector<int> row_;           // by live range
+  std::vector<int> source_edges_;  // by live range: the edge from the source
+  std::vector<int> sink_edges_;    // by live range: the edge to the sink
 };
 
-// One stream: the lives are intervals, and the answer is the highest sum.
-int64_t PeakOfIntervals(const std::vector<StreamLife>& lives) {
+// With one stream, live ranges are intervals; the answer is the peak of their
+// sum.
+int64_t PeakOfIntervals(const std::vector<StreamLiveRange>& live_ranges) {
   std::map<int, int64_t> change;
-  for (const StreamLife& life : lives) {
-    change[2 * life.position] += life.weight;
-    change[2 * life.ends[0].second + 1] -= life.weight;
+  for (const StreamLiveRange& live_range : live_ranges) {
+    change[2 * live_range.position] += live_range.weight;
+    change[2 * live_range.ends[0].second + 1] -= live_range.weight;
   }
   int64_t sum = 0;
   int64_t peak = 0;
@@ -190,22 +197,26 @@ int64_t PeakOfIntervals(const std::vector<StreamLife>& lives) {
 
 }  // namespace
 
-bool EndsBefore(const StreamLife& a, const StreamLife& b) {
+bool EndsBefore(const StreamLiveRange& a, const StreamLiveRange& b) {
   return std::all_of(a.ends.begin(), a.ends.end(), [&](const auto& end) {
     return b.known[end.first] >= end.second;
   });
 }
 
-int64_t HeaviestAntichain(const std::vector<StreamLife>& lives) {
+int64_t HeaviestAntichain(const std::vector<StreamLiveRange>& live_ranges) {
   const bool one_stream =
-      std::all_of(lives.begin(), lives.end(), [&](const StreamLife& life) {
-        return life.ends.size() == 1 && life.stream == lives[0].stream &&
-               life.ends[0].first == life.stream;
-      });
-  if (one_stream) return PeakOfIntervals(lives);
+      std::all_of(live_ranges.begin(), live_ranges.end(),
+                  [&](const StreamLiveRange& live_range) {
+                    return live_range.ends.size() == 1 &&
+                           live_range.stream == live_ranges[0].stream &&
+                           live_range.ends[0].first == live_range.stream;
+                  });
+  if (one_stream) return PeakOfIntervals(live_ranges);
   int64_t sum = 0;
-  for (const StreamLife& life : lives) sum += life.weight;
-  return sum - Relay(lives).Run();
+  for (const StreamLiveRange& live_range : live_ranges) {
+    sum += live_range.weight;
+  }
+  return sum - ReuseNetwork(live_ranges).Run();
 }
 
 }  // namespace partita

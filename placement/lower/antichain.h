@@ -10,10 +10,11 @@
 
 namespace partita {
 
-// Something that lives in a system of streams. It ends when each stream of
-// `ends` has passed the position there; it begins at `position` of `stream`,
-// for a beginner who knows that the streams have got as far as `known`.
-struct StreamLife {
+// A live range in a system of streams. It begins at `position` of `stream`;
+// every task that accesses it knows that the first `known[s]` tasks of each
+// stream s have ended. It ends when each stream in `ends` has passed the
+// position there.
+struct StreamLiveRange {
   int64_t weight = 0;
   int stream = 0;
   int position = 0;
@@ -22,14 +23,14 @@ struct StreamLife {
 };
 
 // True if `a` has ended before `b` begins.
-bool EndsBefore(const StreamLife& a, const StreamLife& b);
+bool EndsBefore(const StreamLiveRange& a, const StreamLiveRange& b);
 
-// The largest sum of weights of lives no two of which are ordered by
-// EndsBefore, which must be transitive: the least number of unit chains that
-// cover all weight (Dilworth 1950), so the sum of weights less a maximum flow
-// that hands weight on from life to later life. `lives` are in a linear
-// extension of the order.
-int64_t HeaviestAntichain(const std::vector<StreamLife>& lives);
+// Returns the largest total weight of pairwise unordered live ranges.
+// EndsBefore, which orders them, must be transitive. By Dilworth (1950) the
+// result is the least number of unit-weight chains that cover all weight: the
+// total weight less a maximum flow that passes weight from a live range to a
+// later one. `live_ranges` must be in a linear extension of the order.
+int64_t HeaviestAntichain(const std::vector<StreamLiveRange>& live_ranges);
 
 }  // namespace partita
 

@@ -24,13 +24,14 @@ class Random {
   uint64_t state_;
 };
 
-// Commands on a few streams that now and then wait for each other; each begins
-// a life that some later commands touch too. Who does not know of its begin may
-// know less than its beginner.
-std::vector<StreamLife> RandomLives(uint64_t seed, int streams, int commands) {
+// Commands on a few streams; a command sometimes waits for another stream. Each
+// command begins a live range that some later commands access too. Such a
+// command may know less than the one that begins the live range.
+std::vector<StreamLiveRange> RandomLiveRanges(uint64_t seed, int streams,
+                                              int commands) {
   Random random(seed);
   std::vector<std::vector<int>> now(streams, std::vector<int>(streams, 0));
-  std::vector<StreamLife> lives;
+  std::vector<StreamLiveRange> live_ranges;
   for (int c = 0; c < commands; ++c) {
     const int s = random.Below(streams);
     if (random.Below(3) == 0) {
@@ -41,34 +42,34 @@ std::vector<StreamLife> RandomLives(uint64_t seed, int streams, int commands) {
     }
     const std::vector<int> known = now[s];
     const int position = ++now[s][s];
-    for (StreamLife& life : lives) {
+    for (StreamLiveRange& live_range : live_ranges) {
       if (random.Below(8) != 0) continue;
-      life.ends.push_back({s, position});
+      live_range.ends.push_back({s, position});
       for (int i = 0; i < streams; ++i) {
-        life.known[i] = std::min(life.known[i], known[i]);
+        live_range.known[i] = std::min(live_range.known[i], known[i]);
       }
     }
-    lives.push_back({.weight = 1 + random.Below(9),
-                     .stream = s,
-                     .position = position,
-                     .known = known,
-                     .ends = {{s, position}}});
+    live_ranges.push_back({.weight = 1 + random.Below(9),
+                           .stream = s,
+                           .position = position,
+                           .known = known,
+                           .ends = {{s, position}}});
   }
-  return lives;
+  return live_ranges;
 }
 
-int64_t BestSubset(const std::vector<StreamLife>& lives) {
+int64_t BestSubset(const std::vector<StreamLiveRange>& live_ranges) {
   int64_t best = 0;
-  const int n = static_cast<int>(lives.size());
+  const int n = static_cast<int>(live_ranges.size());
   for (int set = 0; set < 1 << n; ++set) {
     int64_t weight = 0;
     bool unordered = true;
     for (int a = 0; a < n && unordered; ++a) {
       if ((set >> a & 1) == 0) continue;
-      weight += lives[a].weight;
+      weight += live_ranges[a].weight;
       for (int b = 0; b < n && unordered; ++b) {
-        unordered =
-            (set >> b & 1) == 0 || a == b || !EndsBefore(lives[a], lives[b]);
+        unordered = (set >> b & 1) == 0 || a == b ||
+                    !EndsBefore(live_ranges[a], live_ranges[b]);
       }
     }
     if (unordered) best = std::max(best, weight);
@@ -78,22 +79,25 @@ int64_t BestSubset(const std::vector<StreamLife>& lives) {
 
 TEST(Antichain, EqualsTheBestOfAllSubsets) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
-    const std::vector<StreamLife> lives =
-        RandomLives(seed, 1 + static_cast<int>(seed % 4), 11);
-    EXPECT_EQ(HeaviestAntichain(lives), BestSubset(lives)) << "seed " << seed;
+    const std::vector<StreamLiveRange> live_ranges =
+        RandomLiveRanges(seed, 1 + static_cast<int>(seed % 4), 11);
+    EXPECT_EQ(HeaviestAntichain(live_ranges), BestSubset(live_ranges))
+        << "seed " << seed;
   }
 }
 
-// What a life knows does not always grow along its stream.
-TEST(Antichain, SomeOfTheseLivesKnowLessThanEarlierOnes) {
+// Checks that the samples include live ranges whose `known` decreases along a
+// stream.
+TEST(Antichain, SomeLiveRangesKnowLessThanEarlierOnes) {
   int fewer = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
-    const std::vector<StreamLife> lives = RandomLives(seed, 3, 11);
-    for (size_t b = 0; b < lives.size(); ++b) {
+    const std::vector<StreamLiveRange> live_ranges =
+        RandomLiveRanges(seed, 3, 11);
+    for (size_t b = 0; b < live_ranges.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
-        fewer += lives[a].stream == lives[b].stream &&
+        fewer += live_ranges[a].stream == live_ranges[b].stream &&
                  std::ranges::any_of(std::views::iota(0, 3), [&](int s) {
-                   return lives[b].known[s] < lives[a].known[s];
+                   return live_ranges[b].known[s] < live_ranges[a].known[s];
                  });
       }
     }
@@ -101,7 +105,7 @@ TEST(Antichain, SomeOfTheseLivesKnowLessThanEarlierOnes) {
   EXPECT_GT(fewer, 100);
 }
 
-TEST(Antichain, OfNothingIsNothing) { EXPECT_EQ(HeaviestAntichain({}), 0); }
+TEST(Antichain, OfNoLiveRangesIsZero) { EXPECT_EQ(HeaviestAntichain({}), 0); }
 
 }  // namespace
 }  // namespace partita

@@ -10,29 +10,31 @@
 namespace partita {
 namespace {
 
-// One behind the last part of the collective that begins at `first`; of any
-// other task, one behind it.
-int EndOfParts(const PlanDraft& draft, int first) {
+// The task after the last one of the collective that begins at `first`; `first`
+// + 1 for any other task.
+int EndOfCollective(const PlanDraft& draft, int first) {
   int end = first + 1;
   while (end < static_cast<int>(draft.tasks.size()) &&
-         DoTogether(draft.tasks[first], draft.tasks[end])) {
+         SameCollective(draft.tasks[first], draft.tasks[end])) {
     ++end;
   }
   return end;
 }
 
-bool HasBytes(const PlanDraft& draft, const std::vector<Touch>& touches) {
-  return absl::c_any_of(touches, [&](const Touch& touch) {
-    return draft.pieces[touch.piece].bytes > 0;
+bool HasBytes(const PlanDraft& draft,
+              const std::vector<ShardAccess>& accesses) {
+  return absl::c_any_of(accesses, [&](const ShardAccess& access) {
+    return draft.shards[access.shard].bytes > 0;
   });
 }
 
-// What parts give to and take from, by touch: in a permute the piece itself,
-// else all parts alike.
-int SourceOf(const PlanDraft& draft, const Task& part, const Touch& touch) {
-  const OpView node = draft.graph->view(part.instance.node);
+// The group of ranks that exchange data by this access: in a permute, those of
+// one shard; in other collectives, all ranks.
+int SourceOf(const PlanDraft& draft, const Task& task,
+             const ShardAccess& access) {
+  const OpView node = draft.graph->view(task.instance.node);
   return CollectiveOf(node) == CollectiveKind::kPermute
-             ? draft.pieces[touch.piece].member
+             ? draft.shards[access.shard].rank
              : 0;
 }
 
@@ -44,11 +46,11 @@ Clocks::Clocks(const PlanDraft& draft)
       now_(draft.streams.size(), CountRows::kNothing),
       count_(draft.streams.size(), 0) {}
 
-// A later task never is before an earlier one, so going through a task's
-// dependencies from the latest on, one wait may make earlier ones needless and
-// never the other way round.
+// A later task never happens before an earlier one. Visiting dependencies from
+// the latest on is therefore enough: a wait may make earlier ones redundant,
+// never later ones.
 void Clocks::Start(int task, int stream, absl::Span<const int> dependencies) {
-  RowInMaking mine(rows_, now_[stream]);
+  RowBuilder mine(rows_, now_[stream]);
   for (auto it = dependencies.rbegin(); it != dependencies.rend(); ++it) {
     const int other = *it;
     if (streams_[other] == stream ||
@@ -66,28 +68,28 @@ void Clocks::Start(int task, int stream, absl::Span<const int> dependencies) {
   ends_.push_back(now_[stream]);
 }
 
-// Where there are no bytes, nobody waits for anybody.
-void Clocks::EndParts(const PlanDraft& draft, int first, int end) {
-  absl::flat_hash_map<int, RowInMaking> given;  // by source
-  for (int part = first; part < end; ++part) {
-    const Task& task = draft.tasks[part];
+// A rank that moves no bytes neither waits nor is waited for.
+void Clocks::EndCollective(const PlanDraft& draft, int first, int end) {
+  absl::flat_hash_map<int, RowBuilder> sent;  // by source
+  for (int i = first; i < end; ++i) {
+    const Task& task = draft.tasks[i];
     if (!HasBytes(draft, task.reads)) continue;
     const int source = SourceOf(draft, task, task.reads[0]);
-    RowInMaking& row =
-        given.try_emplace(source, rows_, CountRows::kNothing).first->second;
-    row.Join(starts_[part]);
-    row.Raise(streams_[part], positions_[part] - 1);
+    RowBuilder& row =
+        sent.try_emplace(source, rows_, CountRows::kNothing).first->second;
+    row.Join(starts_[i]);
+    row.Raise(streams_[i], positions_[i] - 1);
   }
   absl::flat_hash_map<int, int> rows;
-  for (const auto& [source, row] : given) rows.emplace(source, row.Finish());
-  for (int part = first; part < end; ++part) {
-    const Task& task = draft.tasks[part];
+  for (const auto& [source, row] : sent) rows.emplace(source, row.Finish());
+  for (int i = first; i < end; ++i) {
+    const Task& task = draft.tasks[i];
     if (!HasBytes(draft, task.writes)) continue;
     const auto row = rows.find(SourceOf(draft, task, task.writes[0]));
     if (row == rows.end()) continue;
-    RowInMaking mine(rows_, now_[streams_[part]]);
+    RowBuilder mine(rows_, now_[streams_[i]]);
     mine.Join(row->second);
-    ends_[part] = now_[streams_[part]] = mine.Finish();
+    ends_[i] = now_[streams_[i]] = mine.Finish();
   }
 }
 
@@ -96,11 +98,11 @@ Clocks Clocks::Make(const PlanDraft& draft,
   Clocks clocks(draft);
   const int num_tasks = static_cast<int>(draft.tasks.size());
   for (int first = 0, end = 0; first < num_tasks; first = end) {
-    end = EndOfParts(draft, first);
+    end = EndOfCollective(draft, first);
     for (int task = first; task < end; ++task) {
       clocks.Start(task, draft.tasks[task].stream, dependencies[task]);
     }
-    if (end > first + 1) clocks.EndParts(draft, first, end);
+    if (end > first + 1) clocks.EndCollective(draft, first, end);
   }
   return clocks;
 }

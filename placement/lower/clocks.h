@@ -1,4 +1,4 @@
-// Step 4: which waits the launch order needs, and what each task then knows.
+// Step 4: waits between streams, and what each task knows (vector clocks).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_CLOCKS_H_
@@ -12,48 +12,49 @@
 
 namespace partita {
 
-// Happens-before of tasks in launch order. Task a has ended before task b
-// starts exactly if b knows of a's position in a's stream. What follows a part
-// of a collective knows what the parts knew whose bytes reach it: it has ended
-// after they had started.
+// Happens-before of tasks in launch order. Task `a` has ended before task `b`
+// starts if and only if `b` knows the position of `a` in the stream of `a`. A
+// collective has one task per rank. A rank ends only after its senders have
+// started, so tasks after it know what its senders knew at their start.
 class Clocks {
  public:
-  // Chooses waits: each task waits for those of its dependencies in other
-  // streams that nothing before it implies, so none can be left out.
+  // Chooses the waits. A task waits for a dependency in another stream only if
+  // no earlier wait or task of its stream implies it, so no wait is redundant.
   static Clocks Make(const PlanDraft& draft,
                      const std::vector<std::vector<int>>& dependencies);
 
   bool Before(int a, int b) const {
     return Known(b, streams_[a]) >= positions_[a];
   }
-  // How many tasks of `stream` have ended before `task` starts.
+  // The number of tasks of `stream` that have ended before `task` starts.
   int Known(int task, int stream) const {
     return stream == streams_[task] ? positions_[task] - 1
                                     : rows_.At(starts_[task], stream);
   }
   int num_tasks() const { return static_cast<int>(streams_.size()); }
   int stream(int task) const { return streams_[task]; }
-  // In the stream, counted from 1.
+  // The position in its stream, counted from 1.
   int position(int task) const { return positions_[task]; }
-  // By task, the tasks whose events it waits for, latest first.
+  // By task: the tasks whose events it waits for, latest first.
   const std::vector<std::vector<int>>& waits() const { return waits_; }
 
  private:
   explicit Clocks(const PlanDraft& draft);
-  // The next task: its waits, and what it knows.
+  // Adds the next task: its waits and what it knows.
   void Start(int task, int stream, absl::Span<const int> dependencies);
-  // The parts of one collective, all of which have started.
-  void EndParts(const PlanDraft& draft, int first, int end);
+  // Updates what the ranks of one collective know at its end. All their tasks,
+  // [first, end), have started.
+  void EndCollective(const PlanDraft& draft, int first, int end);
 
   std::vector<int> streams_;
   std::vector<int> positions_;
   std::vector<std::vector<int>> waits_;
-  // Rows say nothing of the stream that they belong to: that is its position.
+  // A row does not count the stream that it belongs to: `positions_` does.
   CountRows rows_;
   std::vector<int> starts_;  // by task: a row
-  std::vector<int> ends_;    // by task: more only of a part of a collective
-  std::vector<int> now_;     // by stream: the row of its next task
-  std::vector<int> count_;   // by stream: its tasks so far
+  std::vector<int> ends_;   // by task: differs from starts_ only in collectives
+  std::vector<int> now_;    // by stream: the row of its next task
+  std::vector<int> count_;  // by stream: number of tasks so far
 };
 
 }  // namespace partita

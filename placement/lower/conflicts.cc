@@ -1,4 +1,4 @@
-// Compares lives, and chooses how to pack them.
+// Compares live ranges, and chooses how to pack them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/conflicts.h"
@@ -10,36 +10,37 @@
 namespace partita {
 namespace {
 
-// Items of which all pairs may be looked at.
+// Up to this many items, all pairs are compared.
 constexpr size_t kFewItems = 2048;
 
-// Items opened until those that have ended are looked for.
+// Opened items between two searches for ended ones.
 constexpr int kOpenedBetweenLooks = 32;
 
-// A packing by time this much above the bound, in thousandths, is good.
+// A packing by time is good enough up to this much above the bound, in
+// thousandths.
 constexpr int64_t kGoodPerMille = 10;
 
 }  // namespace
 
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
-  const std::vector<Life>& lives = storages.lives;
+  const std::vector<LiveRange>& live_ranges = storages.live_ranges;
   std::vector<PackItem>& items = storages.problem.items;
-  StreamKnowledge knowledge(lives, clocks);
-  std::vector<int> open;  // items of which some stream may not know
+  StreamKnowledge knowledge(live_ranges, clocks);
+  std::vector<int> open;  // items that some stream may not know to have ended
   int since_look = 0;
-  for (int item : ByFirstTouch(lives)) {
+  for (int item : ByFirstAccess(live_ranges)) {
     for (int other : open) {
       if (items[other].body == items[item].body) continue;
-      if (EndedBefore(lives[other], lives[item].known)) continue;
+      if (EndedBefore(live_ranges[other], live_ranges[item].known)) continue;
       items[item].conflicts.push_back(other);
       items[other].conflicts.push_back(item);
     }
     open.push_back(item);
     if (++since_look < kOpenedBetweenLooks) continue;
     since_look = 0;
-    knowledge.Advance(lives[item].first);
-    std::erase_if(open,
-                  [&](int other) { return knowledge.AllKnow(lives[other]); });
+    knowledge.Advance(live_ranges[item].first);
+    std::erase_if(
+        open, [&](int other) { return knowledge.AllKnow(live_ranges[other]); });
   }
   for (PackItem& item : items) absl::c_sort(item.conflicts);
 }

@@ -1,23 +1,23 @@
-// Step 7: which bytes may not be shared, and where all of them lie.
+// Step 7: finds which bytes may not overlap, and chooses all addresses.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
 #define PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
 
 #include "placement/lower/device_clocks.h"
-#include "placement/lower/lifetimes.h"
+#include "placement/lower/live_ranges.h"
 #include "placement/lower/pack.h"
 
 namespace partita {
 
-// Two items conflict unless everything that touches one has ended before
-// anything that touches the other. Lists them ascending. Quadratic in what
-// lives at once.
+// Fills in the conflicts of each item, ascending. Two items conflict unless
+// everything that accesses one has ended before anything that accesses the
+// other. Takes time quadratic in the number of items that are live at once.
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
-// Addresses for the device's bodies. Many items are first packed by time, in
-// one go; few, and those that time alone packs badly, by search (`budget` is
-// Pack's).
+// Chooses addresses for the bodies of one device. Many items are first packed
+// by time, in one pass. Few items, and those that packing by time leaves far
+// above the bound, are packed by search (`budget` as in Pack).
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
                int64_t budget);
 

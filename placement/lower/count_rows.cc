@@ -12,19 +12,19 @@ CountRows::CountRows(size_t num_streams)
       rows_(width_, 0),
       pages_(1, Page{}) {}
 
-RowInMaking::RowInMaking(CountRows& rows, int begin)
+RowBuilder::RowBuilder(CountRows& rows, int begin)
     : rows_(rows),
       begin_(begin),
       pages_(rows.rows_.begin() + begin * rows.width_,
              rows.rows_.begin() + (begin + 1) * rows.width_),
       is_own_(rows.width_, false) {}
 
-int RowInMaking::At(int stream) const {
+int RowBuilder::At(int stream) const {
   return rows_
       .pages_[pages_[stream / CountRows::kPage]][stream % CountRows::kPage];
 }
 
-RowInMaking::Page& RowInMaking::Own(size_t place) {
+RowBuilder::Page& RowBuilder::Own(size_t place) {
   if (!is_own_[place]) {
     const Page shared = rows_.pages_[pages_[place]];
     pages_[place] = static_cast<int>(rows_.pages_.size());
@@ -34,12 +34,12 @@ RowInMaking::Page& RowInMaking::Own(size_t place) {
   return rows_.pages_[pages_[place]];
 }
 
-void RowInMaking::Raise(int stream, int count) {
+void RowBuilder::Raise(int stream, int count) {
   if (At(stream) >= count) return;
   Own(stream / CountRows::kPage)[stream % CountRows::kPage] = count;
 }
 
-void RowInMaking::Join(int row) {
+void RowBuilder::Join(int row) {
   const size_t first = static_cast<size_t>(row) * rows_.width_;
   for (size_t place = 0; place < pages_.size(); ++place) {
     const int other = rows_.rows_[first + place];
@@ -47,7 +47,7 @@ void RowInMaking::Join(int row) {
   }
 }
 
-void RowInMaking::JoinPage(size_t place, int other) {
+void RowBuilder::JoinPage(size_t place, int other) {
   const Page& theirs = rows_.pages_[other];
   const Page& mine = rows_.pages_[pages_[place]];
   bool knows_all = true, knows_nothing_more = true;
@@ -66,7 +66,7 @@ void RowInMaking::JoinPage(size_t place, int other) {
   }
 }
 
-int RowInMaking::Finish() const {
+int RowBuilder::Finish() const {
   const auto begin = rows_.rows_.begin() + begin_ * rows_.width_;
   if (std::equal(pages_.begin(), pages_.end(), begin)) return begin_;
   const size_t row = rows_.rows_.size() / rows_.width_;

@@ -1,4 +1,4 @@
-// What many know of the streams of a plan, in rows that share their pages.
+// Vector clocks of the streams of a plan, as rows that share pages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_COUNT_ROWS_H_
@@ -11,12 +11,12 @@
 
 namespace partita {
 
-// A row has a count for each stream: how far it is known to have got. A row
-// that differs little from another one takes little room, as rows are made of
-// pages and have those in common that are alike.
+// A row has one count per stream: how far the stream is known to have run. Rows
+// consist of pages. Rows that differ little share their equal pages, and so
+// need little memory.
 class CountRows {
  public:
-  // Row 0 knows nothing.
+  // Row 0: all counts are 0.
   static constexpr int kNothing = 0;
 
   explicit CountRows(size_t num_streams);
@@ -28,33 +28,34 @@ class CountRows {
   size_t num_pages() const { return pages_.size(); }
 
  private:
-  friend class RowInMaking;
+  friend class RowBuilder;
   static constexpr int kPage = 64;
   using Page = std::array<int, kPage>;
 
-  const size_t width_;     // pages of a row
-  std::vector<int> rows_;  // row by place: a page
+  const size_t width_;     // pages per row
+  std::vector<int> rows_;  // by row and page of the row: index into pages_
   std::deque<Page> pages_;
 };
 
-// A row that begins as another one and learns more.
-class RowInMaking {
+// Builds a row: starts as a copy of another one and raises counts.
+class RowBuilder {
  public:
-  // `rows` must outlive it.
-  RowInMaking(CountRows& rows, int begin);
+  // `rows` must outlive the builder.
+  RowBuilder(CountRows& rows, int begin);
 
   int At(int stream) const;
-  // Knows all that `row` knows.
+  // Takes the maximum with `row`, count by count.
   void Join(int row);
-  // The stream has got to `count` at least.
+  // Raises the count of the stream to at least `count`.
   void Raise(int stream, int count);
-  // The finished row: the one that it began as, if it has learned nothing.
+  // Adds the row and returns its index; returns the original row if no count
+  // has changed.
   int Finish() const;
 
  private:
   using Page = CountRows::Page;
   void JoinPage(size_t place, int other);
-  // The page at `place`, as one that no row has.
+  // The page at `place`, copied first if another row shares it.
   Page& Own(size_t place);
 
   CountRows& rows_;

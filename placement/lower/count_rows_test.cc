@@ -12,39 +12,39 @@
 namespace partita {
 namespace {
 
-TEST(CountRows, WhatLearnsNothingIsTheRowThatItWas) {
+TEST(CountRows, ARowThatLearnsNothingIsNotCopied) {
   CountRows rows(100);
-  RowInMaking made(rows, CountRows::kNothing);
+  RowBuilder made(rows, CountRows::kNothing);
   made.Raise(70, 3);
   const int row = made.Finish();
   EXPECT_EQ(rows.At(row, 70), 3);
   EXPECT_EQ(rows.At(CountRows::kNothing, 70), 0);
-  RowInMaking same(rows, row);
+  RowBuilder same(rows, row);
   same.Raise(70, 2);
   same.Join(CountRows::kNothing);
   EXPECT_EQ(same.Finish(), row);
 }
 
-TEST(CountRows, ARowThatKnowsNoMoreTakesTheOthersPages) {
+TEST(CountRows, JoiningALargerRowSharesItsPages) {
   CountRows rows(1000);
-  RowInMaking made(rows, CountRows::kNothing);
+  RowBuilder made(rows, CountRows::kNothing);
   for (int stream = 0; stream < 1000; ++stream) made.Raise(stream, 1);
   const int all = made.Finish();
   const size_t pages = rows.num_pages();
-  RowInMaking learns(rows, CountRows::kNothing);
+  RowBuilder learns(rows, CountRows::kNothing);
   learns.Join(all);
   const int learned = learns.Finish();
   EXPECT_EQ(rows.num_pages(), pages);
   EXPECT_EQ(rows.At(learned, 999), 1);
-  RowInMaking goes_on(rows, learned);
+  RowBuilder goes_on(rows, learned);
   goes_on.Raise(5, 2);
   EXPECT_EQ(rows.At(goes_on.Finish(), 5), 2);
   EXPECT_EQ(rows.num_pages(), pages + 1);
   EXPECT_EQ(rows.At(all, 5), 1);
 }
 
-// Against plain vectors, several rows in the making at once.
-TEST(CountRows, AreVectorsOfTheMostThatIsKnown) {
+// Compares with plain vectors; two rows are built at a time.
+TEST(CountRows, EqualPlainVectorsOfMaxima) {
   constexpr int kStreams = 150;
   std::mt19937_64 random(7);
   CountRows rows(kStreams);
@@ -52,14 +52,14 @@ TEST(CountRows, AreVectorsOfTheMostThatIsKnown) {
   std::vector<int> finished = {CountRows::kNothing};
   for (int i = 0; i < 300; ++i) {
     const size_t a = random() % plain.size(), b = random() % plain.size();
-    RowInMaking first(rows, finished[a]), second(rows, finished[b]);
+    RowBuilder first(rows, finished[a]), second(rows, finished[b]);
     std::vector<int> of_first = plain[a], of_second = plain[b];
     for (int n = 0; n < 8; ++n) {
       const int stream = static_cast<int>(random() % kStreams);
       const int count = static_cast<int>(random() % 50);
       const size_t joined = random() % plain.size();
       const bool is_first = random() % 2 == 0;
-      RowInMaking& row = is_first ? first : second;
+      RowBuilder& row = is_first ? first : second;
       std::vector<int>& counts = is_first ? of_first : of_second;
       if (random() % 2 == 0) {
         row.Raise(stream, count);
@@ -72,7 +72,7 @@ TEST(CountRows, AreVectorsOfTheMostThatIsKnown) {
       }
       ASSERT_EQ(row.At(stream), counts[stream]);
     }
-    for (const RowInMaking* row : {&first, &second}) {
+    for (const RowBuilder* row : {&first, &second}) {
       finished.push_back(row->Finish());
     }
     plain.push_back(of_first);

@@ -1,4 +1,4 @@
-// Which task must have ended before another may start, whatever their streams.
+// Finds the tasks that must end before another one may start.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_
@@ -10,15 +10,16 @@
 
 namespace partita {
 
-// By task, the tasks that it follows, ascending and each once: the writers of
-// what it reads and, where it overwrites a variable, the readers of the old
-// value.
+// By task: the tasks that it depends on, ascending, without duplicates. These
+// are the writers of what it reads and, if it overwrites a variable, the
+// readers of the old value. Streams play no role.
 std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft);
 
-// The same both ways, with all parts of a collective as one: its first part
-// waits for what any of them needs, and the others go with it.
+// The dependencies in both directions. Tasks of one collective count as one:
+// the first of them has the dependencies of all, the others have none.
 struct Dependence {
-  std::vector<int> first_part;  // by task; no part of a collective: itself
+  // By task: the first task of its collective, or the task itself.
+  std::vector<int> first_of_collective;
   std::vector<std::vector<int>> before;
   std::vector<std::vector<int>> after;
 };

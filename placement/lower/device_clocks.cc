@@ -1,4 +1,4 @@
-// Picks a device's streams, and writes out what its tasks know of them.
+// Selects the streams of a device, and stores what their tasks know.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/device_clocks.h"
@@ -18,8 +18,8 @@ std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
       if (list.empty() || list.back() != task) list.push_back(task);
     };
     const Task& task = draft.tasks[i];
-    for (const Touch& t : task.reads) add(draft.pieces[t.piece].device);
-    for (const Touch& t : task.writes) add(draft.pieces[t.piece].device);
+    for (const ShardAccess& t : task.reads) add(draft.shards[t.shard].device);
+    for (const ShardAccess& t : task.writes) add(draft.shards[t.shard].device);
     if (task.workspace >= 0) add(draft.storages[task.workspace].device);
   }
   return tasks;

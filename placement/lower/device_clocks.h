@@ -1,4 +1,4 @@
-// What is known on one device of the streams that touch its bytes.
+// The vector clocks of the streams that access one device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_DEVICE_CLOCKS_H_
@@ -12,24 +12,24 @@
 
 namespace partita {
 
-// By device, the tasks that touch some of its bytes, ascending.
+// By device: the tasks that access its memory, ascending.
 std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft);
 
-// The clocks of those streams alone, numbered in their order: what bytes of a
-// device may share asks for no others, and of many devices' streams few touch
-// any one's.
+// The clocks restricted to the streams that access the device, renumbered in
+// their order. Memory reuse on a device depends on no other stream, and few of
+// many streams access any one device.
 class DeviceClocks {
  public:
-  // `tasks`: those that touch the device.
+  // `tasks`: those that access the device.
   DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks);
 
   int num_streams() const { return num_streams_; }
-  // -1: of a stream that touches nothing of the device.
+  // -1 if the stream of the task does not access the device.
   int stream(int task) const { return streams_[task]; }
-  // In the stream, counted from 1.
+  // The position in its stream, counted from 1.
   int position(int task) const { return clocks_.position(task); }
-  // By stream, how many of its tasks have ended before `task` starts, which is
-  // in one of the streams.
+  // By stream: the number of its tasks that have ended before `task` starts.
+  // `task` must be in one of the streams.
   absl::Span<const int> Known(int task) const {
     return absl::MakeConstSpan(known_).subspan(first_[task], num_streams_);
   }

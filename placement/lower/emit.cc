@@ -1,4 +1,4 @@
-// Writes a draft down as a plan's entry.
+// Writes a draft as an entry of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/emit.h"
@@ -51,21 +51,21 @@ class Emitter {
   void ListWaits(int task, const std::vector<EventId>& events);
   Command CommandOf(int task);
   Command SyncCommand(Command::Kind kind, int stream, EventId event) const;
-  BufferId BufferOf(const Touch& touch);
+  BufferId BufferOf(const ShardAccess& access);
   BufferId WorkspaceOf(const Task& task);
   BufferId AddBuffer(Buffer buffer);
 
   const PlanDraft& draft_;
   const Clocks& clocks_;
   std::vector<std::string> names_;  // by value id
-  // Value and member, and the range in its part of the arena.
+  // Value, rank, and the range in its part of the arena.
   using BufferKey =
       std::tuple<ValueId, int, int64_t, int64_t, int64_t, int64_t>;
   std::map<BufferKey, BufferId> buffers_;
   absl::flat_hash_set<std::string> taken_;
   std::map<std::vector<StreamId>, GroupId> groups_;
   std::vector<Command> commands_;  // in launch order
-  std::vector<int> turns_;         // by command
+  std::vector<int> unit_runs_;     // by command
   Emitted emitted_;
 };
 
@@ -96,7 +96,7 @@ void Emitter::ListPorts() {
   }
 }
 
-// The parts of micro-batches lie behind each other.
+// A port holds the whole batch: its micro-batches are adjacent.
 Port Emitter::PortOf(const std::string& name, ValueId value) const {
   Port port{name, draft_.graph->type(value).RowMajor()};
   if (draft_.RunsOf(value) > 1) port.type.dims[0] *= draft_.RunsOf(value);
@@ -130,27 +130,27 @@ BufferId Emitter::AddBuffer(Buffer buffer) {
   return BufferId(static_cast<int>(emitted_.entry.buffers.size()) - 1);
 }
 
-BufferId Emitter::BufferOf(const Touch& touch) {
-  const Range& part = touch.range;
-  const Piece& piece = draft_.pieces[touch.piece];
-  const Storage& storage = draft_.storages[piece.storage];
+BufferId Emitter::BufferOf(const ShardAccess& access) {
+  const Range& range = access.range;
+  const Shard& shard = draft_.shards[access.shard];
+  const Storage& storage = draft_.storages[shard.storage];
   const BufferKey key{
-      piece.value, piece.member, storage.address + piece.offset + part.offset,
-      part.block,  part.count,   part.stride};
+      shard.value, shard.rank,  storage.address + shard.offset + range.offset,
+      range.block, range.count, range.stride};
   if (const auto it = buffers_.find(key); it != buffers_.end()) {
     return it->second;
   }
-  Buffer buffer{.name = names_[piece.value.index],
-                .device = DeviceId(piece.device),
-                .range = part,
+  Buffer buffer{.name = names_[shard.value.index],
+                .device = DeviceId(shard.device),
+                .range = range,
                 .persistent = storage.persistent()};
-  if (draft_.PlacementOf(piece.value).devices.size() > 1) {
-    absl::StrAppend(&buffer.name, ".m", piece.member);
+  if (draft_.PlacementOf(shard.value).devices.size() > 1) {
+    absl::StrAppend(&buffer.name, ".m", shard.rank);
   }
-  if (part.empty()) {
+  if (range.empty()) {
     buffer.range = {};
   } else {
-    buffer.range.offset += storage.address + piece.offset;
+    buffer.range.offset += storage.address + shard.offset;
   }
   const BufferId id = AddBuffer(std::move(buffer));
   buffers_.emplace(key, id);
@@ -162,7 +162,7 @@ BufferId Emitter::WorkspaceOf(const Task& task) {
   const Storage& storage = draft_.storages[task.workspace];
   const ValueIds& results = draft_.graph->node(task.instance.node).results;
   const ValueId of = results.empty() ? ValueId() : results[0];
-  // Micro-batches may have the same.
+  // Micro-batches may share a workspace.
   const BufferKey key{
       of, -1 - storage.device, storage.address, storage.bytes, 1, 0};
   const auto [it, added] = buffers_.try_emplace(key);
@@ -179,9 +179,9 @@ void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
     if (!storage.persistent() || storage.address < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
-    const int piece = draft_.PieceOf(op.result(0).id(), storage.member, 0);
-    emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(piece)), op.id(),
-                                         storage.member, storage.initial});
+    const int shard = draft_.ShardOf(op.result(0).id(), storage.rank, 0);
+    emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(shard)), op.id(),
+                                         storage.rank, storage.initial});
   }
 }
 
@@ -201,37 +201,37 @@ Command Emitter::CommandOf(int index) {
   command.stream = StreamId(task.stream);
   command.instance = task.instance;
   command.port = task.port;
-  for (const Touch& touch : task.reads) {
-    command.operands.push_back(BufferOf(touch));
+  for (const ShardAccess& access : task.reads) {
+    command.operands.push_back(BufferOf(access));
   }
-  for (const Touch& touch : task.writes) {
-    command.results.push_back(BufferOf(touch));
+  for (const ShardAccess& access : task.writes) {
+    command.results.push_back(BufferOf(access));
   }
   command.workspace = WorkspaceOf(task);
   return command;
 }
 
-// Behind the last part of a collective, or behind the task.
+// The task after the last one of a collective, or after `task`.
 int Emitter::EndOfNode(int task) const {
   int end = task + 1;
   const int count = static_cast<int>(draft_.tasks.size());
-  while (end < count && DoTogether(draft_.tasks[task], draft_.tasks[end])) {
+  while (end < count && SameCollective(draft_.tasks[task], draft_.tasks[end])) {
     ++end;
   }
   return end;
 }
 
-// The group of the streams that a collective's parts are in.
+// The group of the streams that a collective runs in, by rank.
 GroupId Emitter::GroupOf(int begin, int end) {
   if (draft_.tasks[begin].kind != Command::Kind::kCollective) return {};
-  std::vector<StreamId> members;
+  std::vector<StreamId> ranks;
   for (int task = begin; task < end; ++task) {
-    members.push_back(StreamId(draft_.tasks[task].stream));
+    ranks.push_back(StreamId(draft_.tasks[task].stream));
   }
   std::vector<Group>& groups = emitted_.entry.groups;
   const auto [it, inserted] =
-      groups_.emplace(members, GroupId(static_cast<int>(groups.size())));
-  if (inserted) groups.push_back({std::move(members)});
+      groups_.emplace(ranks, GroupId(static_cast<int>(groups.size())));
+  if (inserted) groups.push_back({std::move(ranks)});
   return it->second;
 }
 
@@ -243,8 +243,9 @@ void Emitter::ListWaits(int task, const std::vector<EventId>& events) {
   }
 }
 
-// The parts of a collective stand side by side, as none ends without the
-// others: first what they all wait for, last what others wait for.
+// No rank of a collective ends without the others. Its commands are therefore
+// adjacent: first the waits of all ranks, then the collective, then the records
+// of all ranks.
 void Emitter::ListCommands() {
   const int count = static_cast<int>(draft_.tasks.size());
   std::vector<EventId> events(count);
@@ -275,17 +276,18 @@ void Emitter::ListCommands() {
 
 void Emitter::AddCommand(Command command, int task) {
   commands_.push_back(std::move(command));
-  turns_.push_back(draft_.tasks[task].turn);
+  unit_runs_.push_back(draft_.tasks[task].unit_run);
 }
 
-// The stretches of one turn.
+// Maximal stretches of commands of one unit run.
 std::vector<CommandRun> Emitter::Runs() const {
   std::vector<CommandRun> runs;
   for (size_t i = 0; i < commands_.size(); ++i) {
-    if (i == 0 || turns_[i] != turns_[i - 1]) {
+    if (i == 0 || unit_runs_[i] != unit_runs_[i - 1]) {
       const bool named =
-          !draft_.turns.empty() && !draft_.turns[turns_[i]].empty();
-      runs.push_back({.name = named ? draft_.turns[turns_[i]] : "once"});
+          !draft_.unit_runs.empty() && !draft_.unit_runs[unit_runs_[i]].empty();
+      runs.push_back(
+          {.name = named ? draft_.unit_runs[unit_runs_[i]] : "once"});
     }
     runs.back().commands.push_back(commands_[i]);
     runs.back().micro_batch =
@@ -295,8 +297,7 @@ std::vector<CommandRun> Emitter::Runs() const {
   return runs;
 }
 
-// By device, what persists first, then as commands first use them: the order in
-// which a person reads an arena.
+// Sorts buffers by device; persistent ones first, the others by first use.
 void Emitter::SortBuffers() {
   Entry& entry = emitted_.entry;
   std::vector<int> order(entry.buffers.size());

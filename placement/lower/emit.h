@@ -14,13 +14,14 @@ namespace partita {
 
 struct Emitted {
   Entry entry;
-  std::vector<int> commands;  // by task, its command's index
+  std::vector<int> commands;  // by task: index of its command
   int num_commands = 0;
 };
 
-// Buffers, streams, persistent values, ports and programs: one that is invoked
-// once, or, with micro-batches, one for each form of a turn. A task that others
-// wait for is followed by the record of its event.
+// Emits buffers, streams, persistent values, ports and programs. Without
+// micro-batches there is one program, invoked once; with them, one for each
+// distinct form of a unit run. The record of its event follows each task that
+// others wait for.
 Emitted Emit(const PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita

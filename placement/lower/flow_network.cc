@@ -1,4 +1,4 @@
-// Blocking flows over levels, without recursion: ways are long.
+// Blocking flows in level graphs, without recursion because paths are long.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/flow_network.h"
@@ -36,7 +36,8 @@ int64_t FlowNetwork::Augment(int source, int sink) {
   return total;
 }
 
-// By breadth-first search; 0 at the source. False if the sink is out of reach.
+// Levels by breadth-first search; 0 at the source. False if the sink is
+// unreachable.
 bool FlowNetwork::FindLevels(int source, int sink) {
   level_.assign(first_.size(), -1);
   level_[source] = 0;
@@ -52,7 +53,8 @@ bool FlowNetwork::FindLevels(int source, int sink) {
   return level_[sink] >= 0;
 }
 
-// Along ways that go one level up with each edge, until none is left.
+// Blocking flow: pushes along paths that rise one level per edge until none is
+// left.
 int64_t FlowNetwork::Round(int source, int sink) {
   std::vector<int> current = first_;
   std::vector<int> path;
@@ -79,7 +81,8 @@ int64_t FlowNetwork::Round(int source, int sink) {
   }
 }
 
-// Pushes what the path takes and cuts it before its first full edge.
+// Pushes what the path can carry, and truncates it before its first saturated
+// edge.
 int64_t FlowNetwork::PushAlong(std::vector<int>& path) {
   int64_t amount = kUnlimited;
   for (int e : path) amount = std::min(amount, edges_[e].room);

@@ -1,4 +1,4 @@
-// The largest flow through a network.
+// Maximum flow through a network.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_FLOW_NETWORK_H_
@@ -13,28 +13,27 @@ namespace partita {
 // Nodes and edges are numbered as they are added.
 class FlowNetwork {
  public:
-  // More than any sum of weights that is a flow.
+  // More than any flow that occurs.
   static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 4;
 
   int AddNode();
   int AddEdge(int from, int to, int64_t capacity);
 
-  // What the edge can still carry.
+  // The residual capacity of the edge.
   int64_t room(int edge) const { return edges_[2 * edge].room; }
-  // Lets the edge carry more. Where all such flow goes on from node to node,
-  // Augment begins with it.
+  // Adds flow along one edge. The caller must conserve flow at every node;
+  // Augment then starts from that flow.
   void Push(int edge, int64_t amount);
 
-  // Adds what is missing to the largest flow from source to sink, and returns
-  // how much that is (Dinic 1970): in as many rounds as there are lengths of
-  // ways along which something is missing.
+  // Extends the flow to a maximum flow from source to sink. Returns the amount
+  // added. Dinic (1970): one round per distinct length of augmenting paths.
   int64_t Augment(int source, int sink);
 
  private:
-  // The edge e is 2 e, and 2 e + 1 is its reverse.
+  // Edge e is half-edge 2e; its reverse is 2e + 1.
   struct HalfEdge {
     int to;
-    int next;  // of the same node; -1: none
+    int next;  // next half-edge of the same node; -1: none
     int64_t room;
   };
   void Add(int from, int to, int64_t room);
@@ -44,8 +43,8 @@ class FlowNetwork {
   int64_t PushAlong(std::vector<int>& path);
 
   std::vector<HalfEdge> edges_;
-  std::vector<int> first_;  // by node
-  std::vector<int> level_;  // by node
+  std::vector<int> first_;  // by node: its first half-edge
+  std::vector<int> level_;  // by node: distance from the source
 };
 
 }  // namespace partita

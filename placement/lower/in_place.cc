@@ -1,4 +1,4 @@
-// In-place results, in launch order.
+// Chooses in-place results in launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/in_place.h"
@@ -10,7 +10,7 @@
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
-#include "placement/lower/pieces.h"
+#include "placement/lower/shards.h"
 #include "placement/lower/views.h"
 
 namespace partita {
@@ -18,7 +18,7 @@ namespace {
 
 struct TaskUse {
   int task;
-  Touch touch;
+  ShardAccess access;
 };
 
 class Reuser {
@@ -27,14 +27,14 @@ class Reuser {
       : draft_(draft),
         clocks_(clocks),
         uses_(draft.storages.size()),
-        pieces_(draft.storages.size()) {
+        shards_(draft.storages.size()) {
     for (size_t i = 0; i < draft.tasks.size(); ++i) {
-      for (const Touch& t : draft.tasks[i].reads) AddUse(i, t);
-      for (const Touch& t : draft.tasks[i].writes) AddUse(i, t);
+      for (const ShardAccess& t : draft.tasks[i].reads) AddUse(i, t);
+      for (const ShardAccess& t : draft.tasks[i].writes) AddUse(i, t);
     }
-    for (size_t i = 0; i < draft.pieces.size(); ++i) {
-      const int storage = draft.pieces[i].storage;
-      if (storage >= 0) pieces_[storage].push_back(static_cast<int>(i));
+    for (size_t i = 0; i < draft.shards.size(); ++i) {
+      const int storage = draft.shards[i].storage;
+      if (storage >= 0) shards_[storage].push_back(static_cast<int>(i));
     }
   }
 
@@ -42,29 +42,29 @@ class Reuser {
     const Task& t = draft_.tasks[task];
     const std::vector<InPlacePair> pairs = PairsOf(t);
     std::vector<bool> placed(t.writes.size(), false);
-    std::vector<bool> taken(t.reads.size(), false);
-    // First operands that are whole storages, then parts of larger ones.
+    std::vector<bool> reused(t.reads.size(), false);
+    // Tries operands that are whole storages first, then parts of larger ones.
     for (const bool whole : {true, false}) {
       for (const InPlacePair& pair : pairs) {
-        if (!IsValid(t, pair) || placed[pair.result] || taken[pair.operand]) {
+        if (!IsValid(t, pair) || placed[pair.result] || reused[pair.operand]) {
           continue;
         }
-        const Piece& operand = Operand(t, pair);
+        const Shard& operand = Operand(t, pair);
         const bool is_whole =
             draft_.storages[operand.storage].bytes == operand.bytes;
         if (is_whole != whole || !CanReuse(task, pair)) continue;
         Merge(task, pair);
         placed[pair.result] = true;
-        taken[pair.operand] = true;
+        reused[pair.operand] = true;
       }
     }
   }
 
  private:
-  void AddUse(int task, const Touch& touch) {
-    uses_[draft_.pieces[touch.piece].storage].push_back({task, touch});
+  void AddUse(int task, const ShardAccess& access) {
+    uses_[draft_.shards[access.shard].storage].push_back({task, access});
   }
-  static std::vector<InPlacePair> Alike(const Task& task) {
+  static std::vector<InPlacePair> SameIndexPairs(const Task& task) {
     std::vector<InPlacePair> pairs;
     for (int i = 0; i < static_cast<int>(task.reads.size()); ++i) {
       pairs.push_back({i, i});
@@ -72,19 +72,20 @@ class Reuser {
     return pairs;
   }
 
-  // Sums may take the place of their operands, or of their share of these.
+  // The operand-result pairs that may share bytes. A reduction across ranks may
+  // overwrite its operand: all of it, or the rank's shard of it.
   std::vector<InPlacePair> PairsOf(const Task& task) const {
-    const bool exchanges = task.kind == Command::Kind::kCollective;
-    if (!exchanges && task.kind != Command::Kind::kKernel) return {};
+    const bool is_collective = task.kind == Command::Kind::kCollective;
+    if (!is_collective && task.kind != Command::Kind::kKernel) return {};
     const OpView node = draft_.graph->view(task.instance.node);
-    if (exchanges) {
+    if (is_collective) {
       const Sharding sharding = ShardingOf(draft_, node.operand(0).id());
       return sharding.kind == Sharding::Kind::kPartial
-                 ? Alike(task)
+                 ? SameIndexPairs(task)
                  : std::vector<InPlacePair>();
     }
     std::vector<InPlacePair> pairs = node.node().kernel->in_place;
-    // A sum stays where it is: that is operand 1.
+    // Prefers to accumulate into the sum so far, which is operand 1.
     if (node.is(kAccumulate)) {
       std::stable_partition(
           pairs.begin(), pairs.end(),
@@ -97,19 +98,19 @@ class Reuser {
            pair.operand < static_cast<int>(task.reads.size()) &&
            pair.result < static_cast<int>(task.writes.size());
   }
-  const Piece& Operand(const Task& task, const InPlacePair& pair) const {
-    return draft_.pieces[task.reads[pair.operand].piece];
+  const Shard& Operand(const Task& task, const InPlacePair& pair) const {
+    return draft_.shards[task.reads[pair.operand].shard];
   }
-  const Piece& Result(const Task& task, const InPlacePair& pair) const {
-    return draft_.pieces[task.writes[pair.result].piece];
+  const Shard& Result(const Task& task, const InPlacePair& pair) const {
+    return draft_.shards[task.writes[pair.result].shard];
   }
 
-  // Where in the operand the result may lie: a scattered sum at its own place,
-  // anything else over all of it.
-  std::optional<int64_t> PlaceIn(const Task& task,
-                                 const InPlacePair& pair) const {
-    const Piece& operand = Operand(task, pair);
-    const Piece& result = Result(task, pair);
+  // Where in the operand the result may be stored: a reduce-scattered shard at
+  // its own offset, any other result at 0.
+  std::optional<int64_t> OffsetIn(const Task& task,
+                                  const InPlacePair& pair) const {
+    const Shard& operand = Operand(task, pair);
+    const Shard& result = Result(task, pair);
     if (operand.bytes == result.bytes) return 0;
     if (task.kind != Command::Kind::kCollective) return std::nullopt;
     return OffsetInside(draft_, result, operand);
@@ -117,19 +118,19 @@ class Reuser {
 
   bool CanReuse(int task, const InPlacePair& pair) const {
     const Task& t = draft_.tasks[task];
-    const Piece& operand = Operand(t, pair);
-    const Piece& result = Result(t, pair);
+    const Shard& operand = Operand(t, pair);
+    const Shard& result = Result(t, pair);
     const Storage& from = draft_.storages[operand.storage];
     const Storage& to = draft_.storages[result.storage];
-    if (!PlaceIn(t, pair).has_value() || operand.bytes == 0 ||
+    if (!OffsetIn(t, pair).has_value() || operand.bytes == 0 ||
         operand.storage == result.storage || from.persistent() ||
         to.persistent() || to.bytes != result.bytes) {
       return false;
     }
     const Extent bytes = ExtentOf(draft_, t.reads[pair.operand]);
-    int own = 0;  // uses by the task itself
+    int own = 0;  // accesses by the task itself
     for (const TaskUse& use : uses_[operand.storage]) {
-      if (!ExtentOf(draft_, use.touch).overlaps(bytes)) continue;
+      if (!ExtentOf(draft_, use.access).overlaps(bytes)) continue;
       if (use.task == task ? ++own > 1 : !clocks_.Before(use.task, task)) {
         return false;
       }
@@ -137,35 +138,36 @@ class Reuser {
     return true;
   }
 
-  // Uses before the task need not be kept: what follows the task follows them.
+  // Moves the result into the storage of the operand. Earlier uses of those
+  // bytes are dropped: whatever follows the task follows them too.
   void Merge(int task, const InPlacePair& pair) {
-    const Piece operand = Operand(draft_.tasks[task], pair);
-    const int64_t place = *PlaceIn(draft_.tasks[task], pair);
+    const Shard operand = Operand(draft_.tasks[task], pair);
+    const int64_t offset = *OffsetIn(draft_.tasks[task], pair);
     const int gone = Result(draft_.tasks[task], pair).storage;
     const Extent bytes =
         ExtentOf(draft_, draft_.tasks[task].reads[pair.operand]);
     std::vector<TaskUse>& uses = uses_[operand.storage];
     uses.erase(std::remove_if(uses.begin(), uses.end(),
                               [&](const TaskUse& use) {
-                                const Extent e = ExtentOf(draft_, use.touch);
+                                const Extent e = ExtentOf(draft_, use.access);
                                 return e.begin >= bytes.begin &&
                                        e.end <= bytes.end;
                               }),
                uses.end());
-    for (int piece : pieces_[gone]) {
-      draft_.pieces[piece].storage = operand.storage;
-      draft_.pieces[piece].offset += operand.offset + place;
-      pieces_[operand.storage].push_back(piece);
+    for (int shard : shards_[gone]) {
+      draft_.shards[shard].storage = operand.storage;
+      draft_.shards[shard].offset += operand.offset + offset;
+      shards_[operand.storage].push_back(shard);
     }
     uses.insert(uses.end(), uses_[gone].begin(), uses_[gone].end());
     uses_[gone].clear();
-    pieces_[gone].clear();
+    shards_[gone].clear();
   }
 
   PlanDraft& draft_;
   const Clocks& clocks_;
   std::vector<std::vector<TaskUse>> uses_;  // by storage
-  std::vector<std::vector<int>> pieces_;    // by storage
+  std::vector<std::vector<int>> shards_;    // by storage
 };
 
 }  // namespace

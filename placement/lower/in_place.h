@@ -1,4 +1,4 @@
-// Step 5: results that take over the bytes of an operand.
+// Step 5: places results in the bytes of an operand.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_IN_PLACE_H_
@@ -9,10 +9,10 @@
 
 namespace partita {
 
-// Puts a result into the storage of an operand of the same size, or a scattered
-// sum to its place in its operand, where the kernel allows it and everything
-// else that touches those bytes has ended before. Adds no wait: where the order
-// is missing, the result gets its own bytes.
+// Puts a result into the storage of an operand of the same size, or the result
+// of a reduce-scatter at its offset in the operand. The kernel must allow it,
+// and everything else that accesses those bytes must have ended before. Adds no
+// waits: without that order, the result keeps its own bytes.
 void ReuseOperands(PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// In which order, and on which streams, lowered plans launch what may wait.
+// Tests the launch order and the streams of tasks that may be delayed.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gmock/gmock.h>
@@ -27,8 +27,8 @@ Plan Proved(absl::StatusOr<Plan> plan) {
   return *std::move(plan);
 }
 
-// Two sums over the rows of both devices; `factor` is of the second. What reads
-// the first stands as late as can be.
+// Two all-reduces over both devices. `factor` is an operand of the second. The
+// reader of the first all-reduce comes as late in the graph as possible.
 Plan PlanOfSums(DeviceKind kind, const std::string& factor) {
   Machine machine = LinkedMachine(2);
   for (MachineDevice& device : machine.devices) device.traits.kind = kind;
@@ -61,7 +61,7 @@ std::vector<std::string> StreamsOf(const Plan& plan) {
   return names;
 }
 
-// What a device computes, in its order; "+a" is what joins the sum %a.
+// The compute stream of a device, in order; "+a" is the all-reduce of %a.
 std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
   std::vector<std::string> order;
   const Graph& graph = *plan.entries[0].graph;
@@ -78,7 +78,8 @@ std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
   return absl::StrJoin(order, " ");
 }
 
-// It could run beside kernels, but not beside those of the same cores.
+// On a GPU a collective can overlap with kernels. On a CPU both need the same
+// cores.
 TEST(LaunchOrder, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
   EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCuda, "%x")),
               ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:1/compute",
@@ -87,14 +88,14 @@ TEST(LaunchOrder, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
               ElementsAre("gpu:0/compute", "gpu:1/compute"));
 }
 
-// And each is read while caches hold it, before the next.
-TEST(LaunchOrder, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
+// Each result is read while caches hold it, before the next all-reduce.
+TEST(LaunchOrder, AllReducesThatOnlyUpdatesReadRunAfterTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
 }
 
-// Two sums of some KiB over GPUs with so much memory, what is made of each, and
-// `last`, who wants that.
+// Two all-reduces of a few KiB over GPUs with `memory` bytes, and updates of
+// variables by the results. `last` lists the updates and outputs.
 Plan PlanOfGradients(int64_t memory, const std::string& last) {
   Machine machine = LinkedMachine(2, memory);
   for (MachineDevice& device : machine.devices) {
@@ -134,8 +135,7 @@ constexpr char kUpdates[] = R"(  update @s = %u
   update @t = %v
   return %s)";
 
-TEST(LaunchOrder,
-     UpdatesStandBehindTheBackwardPassWhereThereIsRoomForGradients) {
+TEST(LaunchOrder, UpdatesRunAfterTheBackwardPassIfGradientsFitInMemory) {
   const Plan plan = PlanOfGradients(kPlenty, kUpdates);
   EXPECT_EQ(OrderOf(plan), "a m n b y u z v");
   EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y u z v");
@@ -144,13 +144,13 @@ TEST(LaunchOrder,
   EXPECT_EQ(OrderOf(PlanOfGradients(needed - 1, kUpdates)), "a y u m n b z v");
 }
 
-TEST(LaunchOrder, AnOutputWaitsForNoOtherKernels) {
+TEST(LaunchOrder, WhatAnOutputNeedsIsNotDelayed) {
   EXPECT_EQ(OrderOf(PlanOfGradients(kPlenty, "  return %u")),
             "a y u m n b z v");
 }
 
-// A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand
-// of the last node.
+// A variable on gpu:1 that accumulates what gpu:0 computes. `last` is the
+// operand of the last node.
 Plan PlanOfStatistics(const std::string& last) {
   const Module module = ModuleOf(R"(variable @m: f32[2] = f32[2] [1, 2]
 
@@ -170,7 +170,7 @@ graph @f(%x: f32[2]) -> f32[2] {
   return plan;
 }
 
-TEST(LaunchOrder, UpdatesByWhatOtherDevicesComputeStandBehindTheKernels) {
+TEST(LaunchOrder, UpdatesFromOtherDevicesRunAfterTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfStatistics("%a"), "gpu:1"), "a y n");
   EXPECT_EQ(OrderOf(PlanOfStatistics("%n"), "gpu:1"), "n a y");
 }

@@ -15,27 +15,27 @@
 #include "graph/status_macros.h"
 #include "placement/lower/clocks.h"
 #include "placement/lower/conflicts.h"
-#include "placement/lower/deferral.h"
+#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/dependencies.h"
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
 #include "placement/lower/in_place.h"
-#include "placement/lower/lifetimes.h"
+#include "placement/lower/live_ranges.h"
 #include "placement/lower/memory_shortage.h"
+#include "placement/lower/micro_batch_order.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/persistent.h"
-#include "placement/lower/pieces.h"
 #include "placement/lower/plan_draft.h"
 #include "placement/lower/schedule.h"
+#include "placement/lower/shards.h"
 #include "placement/lower/tasks.h"
-#include "placement/lower/turns.h"
 #include "placement/lower/updates.h"
 #include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
 
-// What lowering knows of one function at the end, for the entry and for errors.
+// The result of lowering one function: for the entry and for errors.
 struct LoweredFunction {
   PlanDraft draft;
   Emitted emitted;
@@ -74,7 +74,7 @@ absl::StatusOr<DeviceTable> UsedDevices(const Module& module,
   return table;
 }
 
-// Streams in the order of their devices, and only those that have tasks.
+// Drops streams without tasks and sorts the others by device.
 void SortStreams(PlanDraft& draft) {
   std::set<StreamKey> used;
   for (const Task& task : draft.tasks) used.insert(draft.streams[task.stream]);
@@ -95,7 +95,7 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
     const int number = static_cast<int>(device);
     const DeviceClocks device_clocks(clocks, tasks[device]);
     DeviceStorages found =
-        FindLives(draft, device_clocks, tasks[device], number);
+        FindLiveRanges(draft, device_clocks, tasks[device], number);
     const Packing packing = LayOut(found, device_clocks, budget);
     for (size_t i = 0; i < found.storages.size(); ++i) {
       draft.storages[found.storages[i]].address = packing.addresses[i];
@@ -104,36 +104,37 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
   }
 }
 
-// What lowering is given.
-struct Lowering {
+// The inputs of lowering.
+struct LoweringInputs {
   const Module& module;
   const DeviceTable& devices;
   const Machine& machine;
   const LowerOptions& options;
 };
 
-absl::StatusOr<LoweredFunction> LowerFunction(const Lowering& given,
-                                              size_t number, DeferredSums sums,
+absl::StatusOr<LoweredFunction> LowerFunction(const LoweringInputs& inputs,
+                                              size_t number,
+                                              DelayedAllReduces delayed,
                                               PersistentArenas& persistent) {
-  const LowerOptions& options = given.options;
+  const LowerOptions& options = inputs.options;
   LoweredFunction function;
   PlanDraft& draft = function.draft;
-  draft.graph = given.module.functions()[number].get();
-  draft.devices = &given.devices;
+  draft.graph = inputs.module.functions()[number].get();
+  draft.devices = &inputs.devices;
   if (number < options.micro_batches.size()) {
     draft.micro_batches = options.micro_batches[number];
   }
-  PARTITA_RETURN_IF_ERROR(CutPieces(draft));
-  PARTITA_RETURN_IF_ERROR(ListTasks(draft, given.machine));
-  GiveTurns(draft);
-  PARTITA_RETURN_IF_ERROR(Schedule(draft, sums));
+  PARTITA_RETURN_IF_ERROR(FindShards(draft));
+  PARTITA_RETURN_IF_ERROR(ListTasks(draft, inputs.machine));
+  OrderMicroBatches(draft);
+  PARTITA_RETURN_IF_ERROR(Schedule(draft, delayed));
   WriteUpdatesInPlace(draft);
   SortStreams(draft);
   if (options.depth > 1) PARTITA_RETURN_IF_ERROR(CheckUpdatesOverlap(draft));
   const Clocks clocks = Clocks::Make(draft, FindDependencies(draft));
   ReuseOperands(draft, clocks);
   LayOutStep(function, clocks, options.search_budget);
-  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, given.module));
+  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, inputs.module));
   function.emitted = Emit(draft, clocks);
   function.emitted.entry.depth = options.depth;
   return function;
@@ -144,13 +145,14 @@ struct LoweredModule {
   PersistentArenas persistent;
 };
 
-absl::StatusOr<LoweredModule> LowerFunctions(const Lowering& given,
-                                             DeferredSums sums) {
+absl::StatusOr<LoweredModule> LowerFunctions(const LoweringInputs& inputs,
+                                             DelayedAllReduces delayed) {
   LoweredModule lowered{
-      {}, PersistentArenas(static_cast<int>(given.devices.names.size()))};
-  for (size_t i = 0; i < given.module.functions().size(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(LoweredFunction function,
-                             LowerFunction(given, i, sums, lowered.persistent));
+      {}, PersistentArenas(static_cast<int>(inputs.devices.names.size()))};
+  for (size_t i = 0; i < inputs.module.functions().size(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(
+        LoweredFunction function,
+        LowerFunction(inputs, i, delayed, lowered.persistent));
     lowered.functions.push_back(std::move(function));
   }
   return lowered;
@@ -168,8 +170,8 @@ std::vector<PlanDevice> PlanDevices(const DeviceTable& devices,
   return plan_devices;
 }
 
-// Overflow is impossible: a device that is too small is refused before the sum
-// could reach it, as each addend is at most 2^46 bytes a value.
+// The sum cannot overflow: a value has at most 2^46 bytes, and a device that is
+// too small is refused first.
 absl::Status FillDevices(const LoweredModule& lowered, int depth,
                          std::vector<PlanDevice>& devices) {
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -192,9 +194,9 @@ absl::Status FillDevices(const LoweredModule& lowered, int depth,
   return absl::OkStatus();
 }
 
-bool HasSumsBesideKernels(const LoweredModule& lowered) {
+bool HasOverlappedCollectives(const LoweredModule& lowered) {
   return absl::c_any_of(lowered.functions, [](const LoweredFunction& function) {
-    return HasSumsBesideKernels(function.draft);
+    return HasOverlappedCollectives(function.draft);
   });
 }
 
@@ -206,19 +208,19 @@ absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
     return absl::InvalidArgumentError(absl::StrCat(
         "found depth ", options.depth, "; expected 1..", kMaxPlanDepth));
   }
-  PARTITA_RETURN_IF_ERROR(CheckVariableHomes(module));
+  PARTITA_RETURN_IF_ERROR(CheckVariablePlacements(module));
   PARTITA_ASSIGN_OR_RETURN(const DeviceTable devices,
                            UsedDevices(module, machine));
-  const Lowering given = {module, devices, machine, options};
+  const LoweringInputs inputs = {module, devices, machine, options};
   PARTITA_ASSIGN_OR_RETURN(LoweredModule lowered,
-                           LowerFunctions(given, DeferredSums::kAll));
+                           LowerFunctions(inputs, DelayedAllReduces::kAll));
   Plan plan;
   plan.devices = PlanDevices(devices, machine);
   absl::Status fits = FillDevices(lowered, options.depth, plan.devices);
-  if (absl::IsResourceExhausted(fits) && HasSumsBesideKernels(lowered)) {
-    // Slower, but gradients are gone sooner.
+  if (absl::IsResourceExhausted(fits) && HasOverlappedCollectives(lowered)) {
+    // Slower, but frees gradients sooner.
     PARTITA_ASSIGN_OR_RETURN(
-        lowered, LowerFunctions(given, DeferredSums::kBetweenKernels));
+        lowered, LowerFunctions(inputs, DelayedAllReduces::kInComputeStreams));
     plan.devices = PlanDevices(devices, machine);
     fits = FillDevices(lowered, options.depth, plan.devices);
   }

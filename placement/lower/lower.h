@@ -15,32 +15,36 @@
 namespace partita {
 
 struct LowerOptions {
-  // Steps that may overlap; the step part of every arena exists so many times.
+  // Number of steps that may overlap. Every arena has this many step parts.
   int depth = 1;
-  // By function; empty: one micro-batch is the whole batch.
+  // By function. Empty: the whole batch is one micro-batch.
   std::vector<MicroBatches> micro_batches;
-  // How long to look for smaller arenas, in looks at pairs of buffers that may
-  // not share bytes, for each device and function.
+  // Search effort for smaller arenas: comparisons of conflicting buffers, for
+  // each device and function.
   int64_t search_budget = 8'000'000;
 };
 
 // Needs: every function partitioned for `machine`, and a kernel on every node
 // that computes. The steps, one file each:
-//   pieces        what each device holds of each value
-//   tasks         the commands, values that are views of others left out
-//   turns         which micro-batch goes first, and through which stage
-//   schedule      the launch order; streams to compute, one per copy direction
-//   updates       new values of variables made in place
-//   clocks        waits, none that others imply
-//   in_place      results over their operands
-//   lifetimes     which bytes may not be shared, by happens-before
-//   pack          addresses
-//   persistent    constants and variables
-//   emit          the entry
-//   programs      its commands, invoked for each micro-batch
-// The plan lists the devices that are used. ResourceExhausted, with the
-// particulars that memory_shortage.h reads, if a device is too small.
-// FailedPrecondition names the node that a phase before left unfinished.
+//   shards               what each device holds of each value
+//   tasks                the commands; views need none
+//   micro_batch_order    the order of micro-batches and pipeline stages
+//   schedule             launch order; streams for kernels, for collectives and
+//                        for copies to each device
+//   updates              new values of variables made in place
+//   clocks               the necessary waits
+//   in_place             results in the bytes of an operand
+//   live_ranges          when bytes are live
+//   conflicts            which bytes may not overlap, by happens-before
+//   pack, pack_by_time   addresses
+//   persistent           constants and variables
+//   emit                 the entry
+//   programs             its commands, invoked for each micro-batch
+// The plan lists the devices that are used. InvalidArgument if `depth` is out
+// of range. ResourceExhausted, with the details that planner/refusal.h reads,
+// if a device is too small. FailedPrecondition if an earlier phase left a node
+// unfinished; the message names it. Unimplemented for a resharding of too many
+// blocks, or for updates that overlapping steps cannot order.
 absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
                            const LowerOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Test graphs through partition and lowering.
+// Partitions, lowers and runs test graphs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/lower_fixture.h"
@@ -38,7 +38,7 @@ bool SameBytes(const HostTensor& a, const HostTensor& b) {
          std::memcmp(a.bytes(), b.bytes(), a.type().num_bytes()) == 0;
 }
 
-// Beside what they add up.
+// Places each `accumulate` on the devices of its operand.
 void PlaceSums(Graph& graph) {
   for (const OpView& op : graph.ops(kAccumulate)) {
     const NodeId maker = graph.value(op.operand(0).id()).defining_node;
@@ -81,7 +81,7 @@ void BindTestKernels(Graph& graph) {
     if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
     KernelBinding binding{.kernel = "test.eval", .arithmetic = "test"};
     if (op.is(kAccumulate)) binding.in_place.push_back({1, 0});
-    // Fused are elementwise ops here.
+    // In these tests all fused nodes are elementwise.
     const bool elementwise = op.op().traits.elementwise || op.is(kFused);
     for (int r = 0; elementwise && r < op.num_results(); ++r) {
       for (int i = 0; i < op.num_operands(); ++i) {
@@ -97,12 +97,14 @@ void BindTestKernels(Graph& graph) {
 }
 
 absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
-                            LowerOptions options, const MicroBatches& parts) {
+                            LowerOptions options,
+                            const MicroBatches& micro_batches) {
   for (const auto& function : module.functions()) {
-    PARTITA_ASSIGN_OR_RETURN(MicroBatches divided,
-                             DivideIntoMicroBatches(*function, parts.count));
-    divided.schedule = parts.schedule;
-    options.micro_batches.push_back(std::move(divided));
+    PARTITA_ASSIGN_OR_RETURN(
+        MicroBatches split,
+        DivideIntoMicroBatches(*function, micro_batches.count));
+    split.schedule = micro_batches.schedule;
+    options.micro_batches.push_back(std::move(split));
     PlaceSums(*function);
     const std::unique_ptr<Graph> before = function->Clone(&module.literals());
     PlacementTable table;

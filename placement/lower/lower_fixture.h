@@ -1,4 +1,4 @@
-// From a graph's text to a plan, as the tests of lowering need it.
+// Test fixture: lowers graph text to a plan and runs the plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_LOWER_FIXTURE_H_
@@ -19,21 +19,22 @@ namespace partita {
 // `count` devices gpu:0, gpu:1, ..., all linked.
 Machine LinkedMachine(int count, int64_t memory = int64_t{1} << 30);
 
-// Parses it; ends the program if that fails, as tests write these by hand.
+// Parses the text. Aborts on error, because tests write the text by hand.
 Module ModuleOf(const std::string& text);
 
 // Binds "test.eval" to every node that computes. Elementwise nodes may work in
 // place; matmuls and reductions get a workspace.
 void BindTestKernels(Graph& graph);
 
-// Divides the batch of every function as `parts` says, partitions it as its
-// nodes say `on DEVICE`, binds test kernels and lowers.
+// Splits the batch of every function into `micro_batches`, partitions it by the
+// `on DEVICE` of its nodes, binds test kernels, and lowers it.
 absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
                             LowerOptions options = {},
-                            const MicroBatches& parts = {});
+                            const MicroBatches& micro_batches = {});
 
-// Two steps of the plan against eval, with the same inputs, bit for bit,
-// variables included. The module is the one before placement.
+// Runs two steps of the plan and compares outputs and variables with eval, bit
+// for bit, on the same inputs. `module` is the module before placement.
+// Internal if they differ.
 absl::Status RunsLikeEval(const Module& module, const Plan& plan);
 
 }  // namespace partita

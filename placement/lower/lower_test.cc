@@ -1,4 +1,4 @@
-// Tests of lowering: plans of small graphs, run serially against eval.
+// Tests lowering of small graphs: plans run serially against eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/lower.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// The plan, after it ran like eval.
+// The plan, after the checker accepted it and it ran like eval.
 Plan Check(const std::string& text, int devices,
            const LowerOptions& options = {}) {
   absl::StatusOr<Plan> plan =
@@ -114,7 +114,7 @@ plan @mlp {
 )");
 }
 
-TEST(Lower, AConvNetReusesTheBytesOfWhatIsRead) {
+TEST(Lower, AConvNetReusesTheBytesOfDeadValues) {
   const Plan plan = Check(R"(graph @net(%x: f32[1, 2, 6, 6]) -> f32[1, 2] {
   %w = constant f32[2, 1, 1, 1] [1, -1]
   %c = conv %x, %w {groups = 2} : f32[1, 2, 6, 6] on gpu:0
@@ -191,7 +191,7 @@ TEST(Lower, AChainOfElementwiseOpsNeedsOneBuffer) {
   EXPECT_EQ(plan.devices[0].step_bytes, 256);
 }
 
-TEST(Lower, VariablesExchangeTheirValues) {
+TEST(Lower, VariablesSwapTheirValues) {
   Check(R"(variable @a: f32[2] = f32[2] [1, 2]
 variable @b: f32[2] = f32[2] [3, 4]
 
@@ -222,7 +222,7 @@ graph @f(%x: f32[2]) -> f32[2] {
   EXPECT_EQ(Count(plan, Command::Kind::kCopy), 0);
 }
 
-TEST(Lower, TwoUpdatesOfOneKernelTakeTheirVariablesPlaces) {
+TEST(Lower, OneKernelUpdatesTwoVariablesInPlace) {
   const Plan plan = Check(R"(variable @w: f32[2] = f32[2] [1, 2]
 variable @m: f32[2] = f32[2] [3, 4]
 graph @train(%g: f32[2]) -> f32[2] {
@@ -242,8 +242,8 @@ graph @train(%g: f32[2]) -> f32[2] {
   EXPECT_EQ(Count(plan, Command::Kind::kCopy), 0);
 }
 
-// One operand has room for one of the results.
-TEST(Lower, TwoResultsDoNotTakeOneOperandsPlace) {
+// One operand can hold only one of the results.
+TEST(Lower, TwoResultsDoNotReuseOneOperand) {
   const Plan plan = Check(R"(graph @f(%x: f32[64]) -> f32[64] {
   %a = neg %x : f32[64] on gpu:0
   %b, %c = fused %a @body(%a: f32[64]) {
@@ -257,7 +257,7 @@ TEST(Lower, TwoResultsDoNotTakeOneOperandsPlace) {
 )",
                           1);
   EXPECT_EQ(plan.devices[0].step_bytes, 2 * 256);
-  // Nor where nobody reads them.
+  // The same if nothing reads the results.
   Check(R"(graph @f(%x: f32[64]) -> f32[64] {
   %a = neg %x : f32[64] on gpu:0
   %b, %c = fused %a @body(%a: f32[64]) {
@@ -292,7 +292,7 @@ TEST(Lower, EmptyValuesWork) {
         2);
 }
 
-TEST(Lower, SplitNodesComputeTheirParts) {
+TEST(Lower, EachRankOfASplitNodeComputesItsShard) {
   for (int devices : {2, 3}) {
     const std::string set =
         devices == 2 ? "{gpu:0, gpu:1}" : "{gpu:0, gpu:1, gpu:2}";

@@ -1,4 +1,4 @@
-// Tests of lowering steps of several micro-batches.
+// Tests lowering of steps with several micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace partita {
 namespace {
 
-// A step of training over two stages, whose backward part reads a sum over the
-// whole batch. All numbers are whole and small, so that sums are exact.
+// A training step over two stages. Its backward pass reads a sum over the whole
+// batch. All numbers are small integers, so that sums are exact.
 constexpr char kTraining[] =
     R"(variable @w1: f32[2, 3] = f32[2, 3] [1, -2, 3, 4, 5, -6]
 variable @w2: f32[3, 1] = f32[3, 1] [1, 2, -3]
@@ -87,8 +87,9 @@ TEST(LoweredMicroBatches, MicroBatchesRunLikeTheWholeBatch) {
   }
 }
 
-// What counts is summed up first, for all of them; updates come last, once.
-TEST(LoweredMicroBatches, MicroBatchesTakeTheirTurns) {
+// The number of valid labels is summed first, over all micro-batches. Updates
+// come last, once.
+TEST(LoweredMicroBatches, MicroBatchesRunInOrder) {
   const Plan plan = InMicroBatches(4, PipelineSchedule::kOneForwardOneBackward);
   EXPECT_EQ(MicroBatchesOf(plan, "counts"), "0123");
   EXPECT_EQ(MicroBatchesOf(plan, "count.sum"), "123");
@@ -105,7 +106,7 @@ TEST(LoweredMicroBatches, GPipeNeedsMoreMemory) {
             bytes(PipelineSchedule::kGPipe));
 }
 
-TEST(LoweredMicroBatches, ASumOverMicroBatchesIsTheCompilersToMake) {
+TEST(LoweredMicroBatches, AnAccumulateWrittenByHandIsRefused) {
   const absl::StatusOr<Plan> plan = PlanOf(
       ModuleOf("graph @f(%x: f32[2]) -> f32[2] {\n"
                "  %s = accumulate %x {micro_batches = 2} : f32[2] on gpu:0\n"
@@ -113,7 +114,7 @@ TEST(LoweredMicroBatches, ASumOverMicroBatchesIsTheCompilersToMake) {
       LinkedMachine(1));
   EXPECT_EQ(plan.status().message(),
             "accumulate %s: found a sum over 2 micro-batches in a step of 1; "
-            "expected as many; leave such sums to the compiler");
+            "expected the same number; let the compiler add such sums");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lives of bytes from a plan's commands, and the heaviest antichain of them.
+// Live ranges from the commands of a plan, and their heaviest antichain.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/memory_bound.h"
@@ -12,6 +12,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "placement/lower/antichain.h"
 #include "placement/lower/count_rows.h"
@@ -21,16 +22,15 @@ namespace {
 
 constexpr int64_t kUnit = 64;
 
-int64_t RoundUp(int64_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
-
 // One command's use of a buffer.
 struct BufferUse {
   int command;
   bool reads;
-  bool begins;  // may begin a life: a write of one block
+  bool begins;  // may begin a live range: a write of one block
 };
 
-// When each command starts: how many commands of each stream have ended.
+// What each command knows at its start: how many commands of each stream have
+// ended.
 class Order {
  public:
   Order(const Entry& entry, const std::vector<Command>& commands)
@@ -42,11 +42,12 @@ class Order {
         recorded_(entry.num_events, -1) {
     for (size_t i = 0, end = 0; i < commands.size(); i = end) {
       end = i + 1;
-      while (end < commands.size() && IsPartOf(commands[i], commands[end])) {
+      while (end < commands.size() &&
+             SameCollective(commands[i], commands[end])) {
         ++end;
       }
       for (size_t c = i; c < end; ++c) Add(static_cast<int>(c));
-      if (commands[i].kind == Command::Kind::kCollective) EndParts(i, end);
+      if (commands[i].kind == Command::Kind::kCollective) EndCollective(i, end);
     }
   }
   int Known(int command, int stream) const {
@@ -57,7 +58,7 @@ class Order {
   int StreamOf(int command) const { return commands_[command].stream.index; }
 
  private:
-  static bool IsPartOf(const Command& first, const Command& command) {
+  static bool SameCollective(const Command& first, const Command& command) {
     return first.kind == Command::Kind::kCollective &&
            command.kind == first.kind &&
            command.instance.node == first.instance.node &&
@@ -78,38 +79,40 @@ class Order {
     position_.push_back(++count_[stream]);
   }
 
-  // Waits touch nothing: what follows them begins with a row for all of them.
+  // Waits access no memory, so consecutive waits share one row, which the next
+  // command stores.
   void Learn(int stream, int record) {
     if (record < 0) return;
-    std::optional<RowInMaking>& mine = learning_[stream];
+    std::optional<RowBuilder>& mine = learning_[stream];
     if (!mine.has_value()) mine.emplace(rows_, now_[stream]);
     mine->Join(starts_[record]);
     mine->Raise(StreamOf(record), position_[record]);
   }
 
-  // No part ends before all have started.
-  void EndParts(size_t first, size_t end) {
-    RowInMaking all(rows_, CountRows::kNothing);
-    for (size_t part = first; part < end; ++part) {
-      all.Join(starts_[part]);
-      all.Raise(commands_[part].stream.index, position_[part] - 1);
+  // No rank's command ends before all have started.
+  void EndCollective(size_t first, size_t end) {
+    RowBuilder all(rows_, CountRows::kNothing);
+    for (size_t i = first; i < end; ++i) {
+      all.Join(starts_[i]);
+      all.Raise(commands_[i].stream.index, position_[i] - 1);
     }
     const int started = all.Finish();
-    for (size_t part = first; part < end; ++part) {
-      int& now = now_[commands_[part].stream.index];
-      RowInMaking mine(rows_, now);
+    for (size_t i = first; i < end; ++i) {
+      int& now = now_[commands_[i].stream.index];
+      RowBuilder mine(rows_, now);
       mine.Join(started);
       now = mine.Finish();
     }
   }
 
   const std::vector<Command>& commands_;
-  CountRows rows_;          // say nothing of a stream's own commands
+  CountRows rows_;          // do not count a stream's own commands
   std::vector<int> now_;    // by stream: a row
-  std::vector<int> count_;  // by stream: its commands so far
-  std::vector<std::optional<RowInMaking>> learning_;  // by stream, in waits
-  std::vector<int> recorded_;                         // by event: the record
-  std::vector<int> starts_;                           // by command: a row
+  std::vector<int> count_;  // by stream: number of commands so far
+  // By stream: the row of its current waits.
+  std::vector<std::optional<RowBuilder>> learning_;
+  std::vector<int> recorded_;  // by event: the record
+  std::vector<int> starts_;    // by command: a row
   std::vector<int> position_;
 };
 
@@ -127,15 +130,16 @@ class DeviceBound {
   MemoryBound Run() {
     SweepArena();
     NumberStreams();
-    std::vector<StreamLife> lives;
+    std::vector<StreamLiveRange> live_ranges;
     for (const auto& [users, weight] : weights_) {
-      lives.push_back(LifeOf(users, weight));
+      live_ranges.push_back(LiveRangeOf(users, weight));
     }
-    return {top_, HeaviestAntichain(lives)};
+    return {top_, HeaviestAntichain(live_ranges)};
   }
 
  private:
-  // Between two neighbouring begins and ends the same buffers cover all bytes.
+  // Sweeps the ends of all buffers. Between two neighbouring ends, the same
+  // buffers cover all bytes.
   void SweepArena() {
     std::map<int64_t, std::pair<std::vector<int>, std::vector<int>>> edges;
     for (size_t i = 0; i < entry_.buffers.size(); ++i) {
@@ -144,7 +148,7 @@ class DeviceBound {
           buffer.range.empty() || uses_[i].empty()) {
         continue;
       }
-      const int64_t end = RoundUp(buffer.range.end());
+      const int64_t end = RoundUp(buffer.range.end(), kUnit);
       top_ = std::max(top_, end);
       edges[buffer.range.offset / kUnit * kUnit].first.push_back(
           static_cast<int>(i));
@@ -153,16 +157,17 @@ class DeviceBound {
     std::set<int> covering;
     int64_t begin = 0;
     for (const auto& [at, change] : edges) {
-      if (!covering.empty()) CutLives(covering, at - begin);
+      if (!covering.empty()) AddLiveRanges(covering, at - begin);
       for (int buffer : change.second) covering.erase(buffer);
       for (int buffer : change.first) covering.insert(buffer);
       begin = at;
     }
   }
 
-  // In launch order; a write that follows everything before it, and that its
-  // command does not read, begins a new life.
-  void CutLives(const std::set<int>& covering, int64_t bytes) {
+  // Splits the uses of some bytes into live ranges, in launch order. A write
+  // begins a new live range if it follows all earlier uses and its command does
+  // not read the bytes.
+  void AddLiveRanges(const std::set<int>& covering, int64_t bytes) {
     std::map<int, BufferUse> by_command;
     for (int buffer : covering) {
       for (const BufferUse& use : uses_[buffer]) {
@@ -194,7 +199,7 @@ class DeviceBound {
     if (!users.empty()) weights_[users] += bytes;
   }
 
-  // Numbers the streams that touch the arena: lives ask for no others.
+  // Numbers the streams that access the arena; live ranges depend on no others.
   void NumberStreams() {
     std::set<int> used;
     for (const auto& [users, weight] : weights_) {
@@ -209,22 +214,23 @@ class DeviceBound {
         streams_.begin());
   }
 
-  StreamLife LifeOf(const std::vector<int>& users, int64_t weight) const {
-    StreamLife life{.weight = weight,
-                    .stream = NumberOf(users[0]),
-                    .position = order_.Position(users[0])};
-    life.known.assign(streams_.size(), std::numeric_limits<int>::max());
+  StreamLiveRange LiveRangeOf(const std::vector<int>& users,
+                              int64_t weight) const {
+    StreamLiveRange live_range{.weight = weight,
+                               .stream = NumberOf(users[0]),
+                               .position = order_.Position(users[0])};
+    live_range.known.assign(streams_.size(), std::numeric_limits<int>::max());
     std::map<int, int> ends;
     for (int user : users) {
       int& end = ends[NumberOf(user)];
       end = std::max(end, order_.Position(user));
       for (size_t s = 0; s < streams_.size(); ++s) {
-        life.known[s] =
-            std::min(life.known[s], order_.Known(user, streams_[s]));
+        live_range.known[s] =
+            std::min(live_range.known[s], order_.Known(user, streams_[s]));
       }
     }
-    life.ends.assign(ends.begin(), ends.end());
-    return life;
+    live_range.ends.assign(ends.begin(), ends.end());
+    return live_range;
   }
 
   const Entry& entry_;
@@ -233,8 +239,9 @@ class DeviceBound {
   const std::vector<std::vector<BufferUse>>& uses_;
   const DeviceId device_;
   int64_t top_ = 0;
-  std::map<std::vector<int>, int64_t> weights_;  // by the life's commands
-  std::vector<int> streams_;                     // ascending
+  // By the commands of a live range.
+  std::map<std::vector<int>, int64_t> weights_;
+  std::vector<int> streams_;  // ascending
 };
 
 std::vector<std::vector<BufferUse>> UsesOf(

@@ -1,4 +1,4 @@
-// Finds the fullest command of a device, and what fills it there.
+// Finds the command at which most bytes are live, and what is live there.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/memory_shortage.h"
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// First and last command that touches each storage of the step part.
+// First and last command that accesses each storage of the step part.
 struct Lifespan {
   int first = -1;
   int last = -1;
@@ -25,16 +25,20 @@ std::vector<Lifespan> Lifespans(const PlanDraft& draft,
   std::vector<Lifespan> lifespans(draft.storages.size());
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     const int command = emitted.commands[i];
-    auto touch = [&](int storage) {
+    auto access = [&](int storage) {
       if (storage < 0 || draft.storages[storage].persistent()) return;
       Lifespan& lifespan = lifespans[storage];
       if (lifespan.first < 0) lifespan.first = command;
       lifespan.last = command;
     };
     const Task& task = draft.tasks[i];
-    for (const Touch& t : task.reads) touch(draft.pieces[t.piece].storage);
-    for (const Touch& t : task.writes) touch(draft.pieces[t.piece].storage);
-    touch(task.workspace);
+    for (const ShardAccess& t : task.reads) {
+      access(draft.shards[t.shard].storage);
+    }
+    for (const ShardAccess& t : task.writes) {
+      access(draft.shards[t.shard].storage);
+    }
+    access(task.workspace);
   }
   return lifespans;
 }
@@ -61,12 +65,12 @@ int FullestCommand(const PlanDraft& draft, const Emitted& emitted,
   return fullest;
 }
 
-// The value whose definition begins the storage.
+// By storage: the first value in it, or the node of a workspace.
 std::vector<std::string> StorageNames(const PlanDraft& draft) {
   std::vector<std::string> names(draft.storages.size());
-  for (const Piece& piece : draft.pieces) {
-    if (piece.storage < 0 || !names[piece.storage].empty()) continue;
-    names[piece.storage] = ValueText(*draft.graph, piece.value);
+  for (const Shard& shard : draft.shards) {
+    if (shard.storage < 0 || !names[shard.storage].empty()) continue;
+    names[shard.storage] = ValueText(*draft.graph, shard.value);
   }
   for (const Task& task : draft.tasks) {
     if (task.workspace < 0) continue;
@@ -85,7 +89,7 @@ std::string KindOf(const PlanDraft& draft, const Storage& storage,
   return absl::StrCat("live ", lifespan.first, "..", lifespan.last);
 }
 
-// What fills the device at its fullest command.
+// What is stored on the device at `command`, largest first.
 std::vector<RefusalHolder> Holders(const PlanDraft& draft,
                                    const std::vector<Lifespan>& lifespans,
                                    int device, int command) {
@@ -97,14 +101,14 @@ std::vector<RefusalHolder> Holders(const PlanDraft& draft,
   std::vector<RefusalHolder> holders;
   for (size_t i = 0; i < lifespans.size(); ++i) {
     const Storage& storage = draft.storages[i];
-    const Lifespan& life = lifespans[i];
-    const bool live =
-        storage.persistent()
-            ? storage.address >= 0
-            : life.first >= 0 && life.first <= command && life.last >= command;
+    const Lifespan& lifespan = lifespans[i];
+    const bool live = storage.persistent()
+                          ? storage.address >= 0
+                          : lifespan.first >= 0 && lifespan.first <= command &&
+                                lifespan.last >= command;
     if (storage.device != device || !live) continue;
     holders.push_back({names[i], storage.bytes,
-                       KindOf(draft, storage, life, is_workspace[i])});
+                       KindOf(draft, storage, lifespan, is_workspace[i])});
   }
   std::stable_sort(holders.begin(), holders.end(),
                    [](const RefusalHolder& a, const RefusalHolder& b) {

@@ -1,4 +1,4 @@
-// A device that is too small for what was lowered, told as planners tell it.
+// The error for a device that is too small for a lowered function.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_MEMORY_SHORTAGE_H_
@@ -11,7 +11,8 @@
 
 namespace partita {
 
-// The function's fullest command on the device, and its largest tensors there.
+// ResourceExhausted, in the form that planners use: names the command at which
+// most bytes are live on the device, and the largest tensors there.
 absl::Status ShortageError(const PlanDraft& draft, const Emitted& emitted,
                            const MemoryShortage& shortage);
 

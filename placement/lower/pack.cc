@@ -1,4 +1,4 @@
-// Greedy packing in good orders, then improvement.
+// Greedy packing in several orders, then local search.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/pack.h"
@@ -8,34 +8,37 @@
 #include <numeric>
 #include <utility>
 
+#include "graph/round_up.h"
+
 namespace partita {
 namespace {
 
 enum class Fit { kFirst, kBest };
 
-// Moves without a smaller packing after which a start is given up.
+// The search from one start ends after this many moves without improvement.
 constexpr int kMaxStalled = 1000;
 
-// A packing this much above the target, in thousandths, is given a budget this
-// many times larger, and so many rounds over the starts.
+// A packing is loose if it is this much above the target, in thousandths. A
+// loose packing gets this many times the budget, and up to this many rounds
+// over the starts.
 constexpr int64_t kLoosePerMille = 40;
 constexpr int64_t kLooseFactor = 8;
 constexpr int kMaxRounds = 3;
 
-// Bodies for which filling a skyline, quadratic in them, is quick.
+// Up to this many bodies, filling a skyline (quadratic time) is fast.
 constexpr int kMaxSkyline = 4000;
 
 int64_t Span(const PackItem& item) { return item.last - item.first + 1; }
 
-// A body as a box: when it lives, and how many bytes it has.
+// A body as a box: its live range by its bytes.
 struct BodyBox {
   int first = std::numeric_limits<int>::max();
   int last = 0;
   int64_t bytes = 0;
 };
 
-// The order in which boxes fill a skyline over time: always at its lowest
-// place, the box that fits there for the longest time (Sekiyama et al. 2018).
+// The order in which boxes fill a skyline over time: the lowest step takes the
+// fitting box with the longest live range (Sekiyama et al. 2018).
 class Skyline {
  public:
   explicit Skyline(const std::vector<BodyBox>& boxes) : boxes_(boxes) {
@@ -84,7 +87,7 @@ class Skyline {
                             }) -
            steps_.begin();
   }
-  // To the lower neighbour, which it joins.
+  // Raises a step to its lower neighbour and merges them.
   void Raise(size_t at) {
     const bool has_left = at > 0;
     const bool has_right = at + 1 < steps_.size();
@@ -154,14 +157,15 @@ class Packer {
  private:
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-  // An order and how it packs.
+  // A starting order and its packing.
   struct Start {
     std::vector<int> order;
     Fit fit;
     Packing packing;
   };
 
-  // More than the target by so much that a longer search is worth its time.
+  // True if the best packing is so far above the target that a longer search
+  // pays.
   bool IsLoose() const {
     return best_.bytes - target_ > target_ / 1000 * kLoosePerMille;
   }
@@ -212,8 +216,8 @@ class Packer {
     return Skyline(boxes).Order();
   }
 
-  // Bases at which body `body` would overlap what it conflicts with, sorted:
-  // strictly between first and second.
+  // Finds the base addresses at which the body would overlap a conflicting one:
+  // sorted open intervals.
   void Forbidden(int body, const std::vector<int64_t>& addresses) {
     forbidden_.clear();
     for (int i : items_[body]) {
@@ -230,8 +234,8 @@ class Packer {
     std::sort(forbidden_.begin(), forbidden_.end());
   }
 
-  // Items of one body are adjacent, and so are their conflicts: a range that
-  // overlaps the last one widens it.
+  // Adds an interval, merged into the last one if they overlap: the items of
+  // one body are adjacent, and so are their conflicts.
   void Forbid(int64_t low, int64_t high) {
     if (!forbidden_.empty() && low < forbidden_.back().second &&
         forbidden_.back().first < high) {
@@ -245,7 +249,7 @@ class Packer {
 
   int64_t Aligned(int64_t address) const {
     const int64_t a = problem_.alignment;
-    return (address + a - 1) / a * a;
+    return RoundUp(address, a);
   }
 
   int64_t Choose(Fit fit) const {
@@ -265,7 +269,8 @@ class Packer {
     return best >= 0 ? best : base;
   }
 
-  // Packs in this order; without addresses if it takes more than `limit` bytes.
+  // Packs in this order. Returns no addresses if that takes more than `limit`
+  // bytes.
   Packing Place(const std::vector<int>& order, Fit fit, int64_t limit) {
     Packing packing;
     packing.addresses.assign(problem_.num_bodies, -1);
@@ -289,8 +294,8 @@ class Packer {
     return static_cast<uint32_t>(state_ >> 33);
   }
 
-  // The order with one body put nearer to its front, mostly one of those that
-  // reach highest.
+  // The order with one body moved nearer to the front; in three of four cases
+  // one that reaches the highest address.
   std::vector<int> Moved(const Start& start) {
     std::vector<size_t> highest;
     for (size_t i = 1; i < start.order.size(); ++i) {
@@ -309,7 +314,8 @@ class Packer {
     return next;
   }
 
-  // Moves that make it no worse, until too many in a row made it no better.
+  // Accepts moves that do not make the packing worse, until kMaxStalled in a
+  // row have not improved it.
   void Improve(Start& start) {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
       std::vector<int> next = Moved(start);

@@ -1,4 +1,4 @@
-// Step 7: addresses for bodies of bytes, some of which may overlap.
+// Step 7: packs byte ranges with conflicts into few bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PACK_H_
@@ -9,13 +9,13 @@
 
 namespace partita {
 
-// Bytes [begin, end) of a body that live and die together.
+// Bytes [begin, end) of a body with one live range.
 struct PackItem {
   int body = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  int first = 0;               // when it lives, in launch order; guides the
-  int last = 0;                // search only
+  int first = 0;               // live range in launch order; only guides the
+  int last = 0;                // search
   std::vector<int> conflicts;  // items that must not overlap it
 };
 
@@ -30,10 +30,11 @@ struct Packing {
   int64_t bytes = 0;
 };
 
-// Tries several orders, first and best fit, then moves what reaches highest
-// nearer to the front again and again. Ends when `target` bytes are reached or
-// after `budget` looks at conflicts (some times as many while the packing is
-// far above the target), so the same problem gives the same packing.
+// Tries several orders with first and best fit. Then improves the results:
+// repeatedly moves a body that reaches the highest address nearer to the front
+// of its order. Stops at `target` bytes or after `budget` comparisons of
+// conflicting items (a multiple of it while the packing is far above the
+// target). Deterministic.
 Packing Pack(const PackProblem& problem, int64_t target, int64_t budget);
 
 }  // namespace partita

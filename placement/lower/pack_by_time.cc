@@ -1,4 +1,4 @@
-// Best fit among gaps that grow together again.
+// Best fit among gaps that merge when they are freed.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/pack_by_time.h"
@@ -19,8 +19,8 @@ namespace {
 
 class Gaps {
  public:
-  // The smallest gap that is large enough, the lowest of equals; else the end,
-  // with the gap before it.
+  // Takes the smallest gap that is large enough, of equal ones the lowest. If
+  // there is none, extends the end, including a gap that reaches it.
   int64_t Take(int64_t bytes) {
     const auto fit = by_bytes_.lower_bound({bytes, 0});
     if (fit != by_bytes_.end()) {
@@ -65,7 +65,7 @@ class Gaps {
     by_bytes_.erase({gap->second, address});
     by_address_.erase(gap);
   }
-  // Where a gap begins that reaches the end; the end itself if none does.
+  // The start of the gap that reaches the end, or the end.
   int64_t FreeEnd() const {
     if (by_address_.empty()) return end_;
     const auto [address, bytes] = *by_address_.rbegin();
@@ -81,7 +81,7 @@ struct Body {
   int64_t bytes = 0;
   int items_left = 0;
   int first = -1;  // its first task
-  int arena = -1;  // of that task's stream; -1: its bytes are its own
+  int arena = -1;  // stream of that task; -1: never shares its bytes
   int64_t address = -1;
 };
 
@@ -89,47 +89,51 @@ std::vector<Body> BodiesOf(const DeviceStorages& storages,
                            const DeviceClocks& clocks) {
   std::vector<Body> bodies(storages.problem.num_bodies);
   const std::vector<PackItem>& items = storages.problem.items;
-  for (int i : ByFirstTouch(storages.lives)) {
-    const Life& life = storages.lives[i];
+  for (int i : ByFirstAccess(storages.live_ranges)) {
+    const LiveRange& live_range = storages.live_ranges[i];
     Body& body = bodies[items[i].body];
     body.bytes = std::max(body.bytes, AlignUp(items[i].end));
     ++body.items_left;
     if (body.first < 0) {
-      body.first = life.first;
-      body.arena = clocks.stream(life.first);
+      body.first = live_range.first;
+      body.arena = clocks.stream(live_range.first);
     }
-    // Whoever touches it knows what its first toucher knew, mostly.
+    // A body may share bytes only if every accessing task knows what the first
+    // one knew, which is the common case.
     const absl::Span<const int> known = clocks.Known(body.first);
     for (size_t s = 0; s < known.size(); ++s) {
-      if (life.known[s] < known[s]) body.arena = -1;
+      if (live_range.known[s] < known[s]) body.arena = -1;
     }
   }
   return bodies;
 }
 
-// The items that one stream was the first to touch, until it knows that they
+// The items that one stream was the first to access and does not yet know to
 // have ended.
 class OpenItems {
  public:
-  explicit OpenItems(const std::vector<Life>& lives) : lives_(&lives) {}
+  explicit OpenItems(const std::vector<LiveRange>& live_ranges)
+      : live_ranges_(&live_ranges) {}
 
-  void Open(int item) { by_last_.push({(*lives_)[item].last, item}); }
+  void Open(int item) { by_last_.push({(*live_ranges_)[item].last, item}); }
 
-  // Closes what is known to have ended when the stream launches `task`.
+  // Closes the items that are known to have ended when the stream launches
+  // `task`.
   std::vector<int> Close(int task, absl::Span<const int> known) {
     std::vector<int> closed;
     for (; !by_last_.empty() && by_last_.top().first < task; by_last_.pop()) {
       const int item = by_last_.top().second;
-      const bool is_known = EndedBefore((*lives_)[item], known);
+      const bool is_known = EndedBefore((*live_ranges_)[item], known);
       (is_known ? closed : ended_).push_back(item);
     }
-    // Many that the stream learns of late are not asked about every time.
+    // If many items wait for the stream to learn of their end, checks them less
+    // often.
     if (ended_.size() > kFewEnded && ++since_look_ < ended_.size() / 32) {
       return closed;
     }
     since_look_ = 0;
     std::erase_if(ended_, [&](int item) {
-      if (!EndedBefore((*lives_)[item], known)) return false;
+      if (!EndedBefore((*live_ranges_)[item], known)) return false;
       closed.push_back(item);
       return true;
     });
@@ -140,22 +144,22 @@ class OpenItems {
   static constexpr size_t kFewEnded = 32;
   using LastAndItem = std::pair<int, int>;
 
-  const std::vector<Life>* lives_;
+  const std::vector<LiveRange>* live_ranges_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
-  std::vector<int> ended_;  // their last task is launched, and not known of
+  std::vector<int> ended_;  // last task launched, end not yet known
   size_t since_look_ = 0;
 };
 
-// What one stream gives out.
+// The arena of one stream.
 struct StreamArena {
   OpenItems open;
   Gaps gaps;
 };
 
-// Arenas behind one another, then the bodies whose bytes are their own.
-Packing Stack(const std::vector<StreamArena>& arenas,
-              const std::vector<Body>& bodies) {
+// Places the arenas in sequence, then the bodies that never share bytes.
+Packing Concatenate(const std::vector<StreamArena>& arenas,
+                    const std::vector<Body>& bodies) {
   Packing packing;
   std::vector<int64_t> begins;
   for (const StreamArena& arena : arenas) {
@@ -179,8 +183,8 @@ Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks) {
   const std::vector<PackItem>& items = storages.problem.items;
   std::vector<Body> bodies = BodiesOf(storages, clocks);
   std::vector<StreamArena> arenas(clocks.num_streams(),
-                                  {OpenItems(storages.lives), Gaps()});
-  for (int item : ByFirstTouch(storages.lives)) {
+                                  {OpenItems(storages.live_ranges), Gaps()});
+  for (int item : ByFirstAccess(storages.live_ranges)) {
     Body& body = bodies[items[item].body];
     if (body.arena < 0) continue;
     StreamArena& arena = arenas[body.arena];
@@ -195,7 +199,7 @@ Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks) {
     }
     arena.open.Open(item);
   }
-  return Stack(arenas, bodies);
+  return Concatenate(arenas, bodies);
 }
 
 }  // namespace partita

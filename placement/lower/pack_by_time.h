@@ -1,19 +1,20 @@
-// Addresses in launch order, as an allocator would give them out.
+// Assigns addresses in launch order, as an allocator does at run time.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
 #define PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
 
 #include "placement/lower/device_clocks.h"
-#include "placement/lower/lifetimes.h"
+#include "placement/lower/live_ranges.h"
 #include "placement/lower/pack.h"
 
 namespace partita {
 
-// Every stream has an arena of its own, of which a body takes the smallest gap
-// that holds it when the stream first touches it; it leaves the gap once the
-// stream knows that all its items have ended. Looks at no pairs: n log n in the
-// items. Loose where the streams need most at different times.
+// Every stream has its own arena. A body is allocated in the arena of the
+// stream that first accesses it, in the smallest gap that holds it. It is freed
+// once that stream knows that all items of the body have ended. Compares no
+// pairs: O(n log n) for n items. Wasteful if the streams need most memory at
+// different times.
 Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks);
 
 }  // namespace partita

@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// Bodies of one item each: bytes, and the first and last time of life.
+// A body of one item: its bytes and its live range.
 struct Box {
   int64_t bytes;
   int first;
@@ -37,7 +37,7 @@ PackProblem ProblemOf(const std::vector<Box>& boxes) {
   return problem;
 }
 
-// Fails where two that conflict overlap.
+// Expects that no two conflicting items overlap.
 void ExpectApart(const PackProblem& problem, const Packing& packing) {
   for (const PackItem& a : problem.items) {
     for (int other : a.conflicts) {
@@ -51,7 +51,7 @@ void ExpectApart(const PackProblem& problem, const Packing& packing) {
   }
 }
 
-TEST(Pack, BoxesThatNeverMeetShareTheirBytes) {
+TEST(Pack, BoxesThatAreNeverLiveTogetherShareBytes) {
   const PackProblem problem = ProblemOf({{128, 0, 1}, {64, 2, 3}, {100, 4, 4}});
   const Packing packing = Pack(problem, 0, 1000);
   EXPECT_EQ(packing.bytes, 128);
@@ -72,7 +72,7 @@ TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
 }
 
 TEST(Pack, ADeadPartOfABodyMayBeUsedByOthers) {
-  // Body 0 has a half that dies early; body 1 fits into it.
+  // Half of body 0 is dead early; body 1 fits into it.
   PackProblem problem{.num_bodies = 2};
   problem.items = {
       {0, 0, 64, 0, 1, {}}, {0, 64, 128, 0, 9, {2}}, {1, 0, 64, 5, 9, {1}}};
@@ -97,7 +97,7 @@ TEST(Pack, RandomBoxesStayApart) {
   }
 }
 
-TEST(Pack, OfNothingIsEmpty) { EXPECT_EQ(Pack({}, 0, 10).bytes, 0); }
+TEST(Pack, OfNoBodiesIsEmpty) { EXPECT_EQ(Pack({}, 0, 10).bytes, 0); }
 
 }  // namespace
 }  // namespace partita

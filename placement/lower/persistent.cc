@@ -1,4 +1,4 @@
-// Persistent ranges, in the order in which functions first use them.
+// Allocates persistent ranges in the order of first use.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/persistent.h"
@@ -12,7 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/text/sharding_text.h"
-#include "placement/lower/pieces.h"
+#include "placement/lower/shards.h"
 #include "placement/lower/transfers.h"
 
 namespace partita {
@@ -29,15 +29,15 @@ std::string ContentKey(const PlanDraft& draft, const Storage& storage) {
           : absl::StrCat("constant ", op.attr_literal("value").index);
   absl::StrAppend(&key, " ", op.result_type(0).ToString());
   if (sharding.kind == Sharding::Kind::kSplit) {
-    absl::StrAppend(&key, " ", ShardingText(sharding), " ", storage.member, " ",
+    absl::StrAppend(&key, " ", ShardingText(sharding), " ", storage.rank, " ",
                     op.node().placement.devices.size());
   }
   return key;
 }
 
 // The elements of `box`, row-major.
-absl::StatusOr<HostTensor> PartOf(const HostTensor& whole, const Box& box,
-                                  const TensorType& type) {
+absl::StatusOr<HostTensor> ElementsOf(const HostTensor& whole, const Box& box,
+                                      const TensorType& type) {
   const Box all{Shape(whole.type().rank(), 0), whole.type().dims};
   PARTITA_ASSIGN_OR_RETURN(const std::vector<RangePair> pairs,
                            TransfersBetween(all, box, BitsOf(type.dtype) / 8));
@@ -70,7 +70,8 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
   const ValueId value = op.result(0).id();
   const Sharding sharding = ShardingOf(draft, value);
   if (sharding.kind != Sharding::Kind::kSplit) return whole;
-  const auto [it, inserted] = parts_.emplace(ContentKey(draft, storage), whole);
+  const auto [it, inserted] =
+      literal_shards_.emplace(ContentKey(draft, storage), whole);
   if (!inserted) return it->second;
   LiteralPool& literals = module.literals();
   if (!literals.has_bytes(whole) ||
@@ -78,35 +79,35 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
       !op.result_type(0).layout.is_row_major()) {
     return absl::FailedPreconditionError(absl::StrCat(
         op.ToString(),
-        ": found bytes to divide that are not at hand or not "
-        "row-major; expected them for a split over ",
+        ": found a literal that is not loaded or not row-major; expected "
+        "row-major bytes to split over ",
         op.node().placement.devices.size(), " devices; leave the value whole"));
   }
-  const Box box = BoxOf(op.result_type(0), sharding, storage.member,
+  const Box box = BoxOf(op.result_type(0), sharding, storage.rank,
                         static_cast<int>(op.node().placement.devices.size()));
-  const Piece& piece = draft.pieces[draft.PieceOf(value, storage.member, 0)];
+  const Shard& shard = draft.shards[draft.ShardOf(value, storage.rank, 0)];
   PARTITA_ASSIGN_OR_RETURN(HostTensor part,
-                           PartOf(literals.tensor(whole), box, piece.type));
+                           ElementsOf(literals.tensor(whole), box, shard.type));
   it->second = literals.Add(std::move(part));
   return it->second;
 }
 
 absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
   std::vector<bool> used(draft.storages.size(), false);
-  auto use = [&](const Touch& touch) {
-    used[draft.pieces[touch.piece].storage] = true;
+  auto use = [&](const ShardAccess& access) {
+    used[draft.shards[access.shard].storage] = true;
   };
   for (const Task& task : draft.tasks) {
-    for (const Touch& touch : task.reads) use(touch);
-    for (const Touch& touch : task.writes) use(touch);
+    for (const ShardAccess& access : task.reads) use(access);
+    for (const ShardAccess& access : task.writes) use(access);
   }
   std::map<std::pair<int, std::string>, int> seen;
   for (size_t i = 0; i < draft.storages.size(); ++i) {
     Storage& storage = draft.storages[i];
-    // No task touches a value of no bytes that is only viewed; the plan has it,
-    // as the graph does.
+    // The plan lists an empty value even if no task accesses it, as the graph
+    // does.
     if (!storage.persistent() || (!used[i] && storage.bytes > 0)) continue;
-    // Two nodes of one function that hold the same bytes keep their own.
+    // Two nodes of one function with equal content keep separate bytes.
     std::pair<int, std::string> key{storage.device, ContentKey(draft, storage)};
     const int times = ++seen[key];
     if (times > 1) absl::StrAppend(&key.second, " again ", times);
@@ -120,24 +121,24 @@ absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
   return absl::OkStatus();
 }
 
-absl::Status CheckVariableHomes(const Module& module) {
+absl::Status CheckVariablePlacements(const Module& module) {
   absl::flat_hash_set<std::string> updated;
   for (const auto& function : module.functions()) {
     for (const VariableUpdate& update : function->updates()) {
       updated.insert(update.variable);
     }
   }
-  absl::flat_hash_map<std::string, Placement> homes;
+  absl::flat_hash_map<std::string, Placement> placements;
   for (const auto& function : module.functions()) {
     for (const OpView& op : function->ops(kVariable)) {
       const std::string name(op.attr_string("name"));
       if (!updated.contains(name)) continue;
-      const auto [it, inserted] = homes.emplace(name, op.node().placement);
+      const auto [it, inserted] = placements.emplace(name, op.node().placement);
       if (inserted || it->second == op.node().placement) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           op.ToString(), ": found variable ", name,
-          " on other devices than elsewhere in the module; expected one home "
-          "of a variable that is updated; pin it in every function"));
+          " on other devices than elsewhere in the module; expected an updated "
+          "variable on the same devices everywhere; pin it in every function"));
     }
   }
   return absl::OkStatus();

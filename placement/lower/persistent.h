@@ -16,15 +16,15 @@
 
 namespace partita {
 
-// The persistent parts of the arenas while functions are added. A variable, or
-// a constant in one layout, has the same bytes in every function.
+// Allocates the persistent parts of the arenas, function by function. A
+// variable, or a constant in one layout, has the same bytes in every function.
 class PersistentArenas {
  public:
   explicit PersistentArenas(int num_devices) : bytes_(num_devices, 0) {}
 
-  // Gives addresses and first values to the persistent storages that a task of
-  // the draft touches. Parts of a literal are added to the module's literals;
-  // FailedPrecondition if its bytes are not at hand.
+  // Assigns addresses and initial values to the persistent storages that a task
+  // of the draft accesses. Adds shards of a literal to the literals of the
+  // module. FailedPrecondition if the bytes of the literal are not loaded.
   absl::Status Place(PlanDraft& draft, const Module& module);
   int64_t bytes(int device) const { return bytes_[device]; }
 
@@ -34,13 +34,14 @@ class PersistentArenas {
                                       const Module& module);
 
   std::map<std::pair<int, std::string>, int64_t> addresses_;
-  std::map<std::string, LiteralId> parts_;  // by content, of split storages
+  // By content: shards of split literals.
+  std::map<std::string, LiteralId> literal_shards_;
   std::vector<int64_t> bytes_;
 };
 
-// FailedPrecondition if a variable that some function updates does not lie on
-// the same devices, in the same sharding, in all of them.
-absl::Status CheckVariableHomes(const Module& module);
+// FailedPrecondition if an updated variable has different devices or shardings
+// in two functions.
+absl::Status CheckVariablePlacements(const Module& module);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// A simulation of units on devices, in whole time steps.
+// Simulates units on devices in whole time steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/pipeline_order.h"
@@ -45,7 +45,7 @@ class Devices {
       const bool busy = std::any_of(
           devices_.begin(), devices_.end(),
           [](const auto& entry) { return entry.second.running >= 0; });
-      // Units that wait for each other: any order is as good.
+      // The remaining units wait for each other: start any of them.
       if (!busy) BeginAny();
       ++now_;
     }
@@ -54,7 +54,7 @@ class Devices {
 
  private:
   struct Device {
-    std::vector<int> units;  // by their place
+    std::vector<int> units;  // in the order of Place()
     int most_under_way = 1;
     int running = -1;  // unit
     int until = 0;

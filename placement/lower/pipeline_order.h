@@ -1,4 +1,4 @@
-// The order in which stages take up micro-batches: GPipe and 1F1B.
+// The order of micro-batches in pipeline stages: GPipe and 1F1B.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PIPELINE_ORDER_H_
@@ -10,9 +10,10 @@
 
 namespace partita {
 
-// What a device does of each micro-batch in one go.
+// Work of one device on each micro-batch that runs without a break: the forward
+// or backward pass of a stage.
 struct PipelineUnit {
-  int level = 0;  // transfers on the way to it
+  int level = 0;  // transfers between devices before it
   bool backward = false;
   int device = 0;
   std::vector<int> after;  // units of the same micro-batch, by index
@@ -24,13 +25,15 @@ struct UnitRun {
   friend bool operator==(const UnitRun&, const UnitRun&) = default;
 };
 
-// All units in all micro-batches, as devices that work side by side begin with
-// them; a backward unit is taken to last two forward ones.
-//  * 1F1B (Narayanan et al., PipeDream-Flush, 2021): a device goes for what is
-//    furthest on its way, and has no more micro-batches under way than it needs
-//    to be busy: half the transfers from its first unit to its last, and one.
-//  * GPipe (Huang et al. 2019): a device begins with backward units when it has
-//    done all forward ones.
+// Returns all units of all micro-batches in the order in which devices that run
+// in parallel start them. A backward unit is assumed to take twice as long as a
+// forward one.
+//  * 1F1B (Narayanan et al., PipeDream-Flush, 2021): a device starts the ready
+//    unit with the highest level. It limits its micro-batches in flight to what
+//    keeps it busy: half the transfers from its first unit to its last, plus
+//    one.
+//  * GPipe (Huang et al. 2019): a device starts backward units after all its
+//    forward ones.
 std::vector<UnitRun> OrderUnits(const std::vector<PipelineUnit>& units,
                                 int micro_batches, PipelineSchedule schedule);
 

@@ -13,7 +13,7 @@ namespace partita {
 namespace {
 
 // A forward and a backward unit for each of `stages` devices, in the order in
-// which a micro-batch goes through them.
+// which a micro-batch passes them.
 std::vector<PipelineUnit> Training(int stages) {
   std::vector<PipelineUnit> units;
   for (int s = 0; s < stages; ++s) {
@@ -29,7 +29,7 @@ std::vector<PipelineUnit> Training(int stages) {
   return units;
 }
 
-// What a stage does: "F0 F1 B0 ...".
+// The units of a stage, in order: "F0 F1 B0 ...".
 std::string OfStage(int stage, const std::vector<PipelineUnit>& units,
                     const std::vector<UnitRun>& order) {
   std::string text;
@@ -41,7 +41,7 @@ std::string OfStage(int stage, const std::vector<PipelineUnit>& units,
   return text;
 }
 
-// No unit before what it follows, and each once.
+// Expects every unit once per micro-batch, after the units that it follows.
 void ExpectInOrder(const std::vector<PipelineUnit>& units, int micro_batches,
                    const std::vector<UnitRun>& order) {
   EXPECT_EQ(order.size(), units.size() * micro_batches);
@@ -91,7 +91,7 @@ TEST(PipelineOrder, OneDeviceFinishesAMicroBatchFirst) {
             "F0 F1 B0 B1");
 }
 
-TEST(PipelineOrder, InferenceHasNothingToGoBackFor) {
+TEST(PipelineOrder, InferenceHasNoBackwardUnits) {
   const std::vector<PipelineUnit> units = {
       {.level = 0, .device = 0}, {.level = 1, .device = 1, .after = {0}}};
   const std::vector<UnitRun> order = OrderUnits(units, 3, k1F1B);
@@ -99,8 +99,8 @@ TEST(PipelineOrder, InferenceHasNothingToGoBackFor) {
   EXPECT_EQ(OfStage(0, units, order), "F0 F1 F2");
 }
 
-// A placement that goes to and fro: a device never waits for ever.
-TEST(PipelineOrder, UnitsThatWaitForEachOtherAreStillAllThere) {
+// A placement that alternates between devices does not deadlock.
+TEST(PipelineOrder, UnitsThatWaitForEachOtherAllRun) {
   const std::vector<PipelineUnit> units = {
       {.level = 0, .device = 0, .after = {1}},
       {.level = 1, .device = 1, .after = {0}}};

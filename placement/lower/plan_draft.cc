@@ -1,4 +1,4 @@
-// Look-ups in a plan in the making.
+// Look-ups in the draft of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/plan_draft.h"
@@ -7,14 +7,13 @@
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/round_up.h"
 
 namespace partita {
 
-int64_t AlignUp(int64_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-}
+int64_t AlignUp(int64_t bytes) { return RoundUp(bytes, kArenaAlignment); }
 
-bool DoTogether(const Task& a, const Task& b) {
+bool SameCollective(const Task& a, const Task& b) {
   return a.kind == Command::Kind::kCollective && b.kind == a.kind &&
          a.instance.node == b.instance.node &&
          a.instance.micro_batch == b.instance.micro_batch;
@@ -27,25 +26,25 @@ const Placement& PlanDraft::PlacementOf(ValueId id) const {
              : graph->input_placement(value.index);
 }
 
-int PlanDraft::SumAfter(ValueId sum, int member, int micro_batch) const {
-  const int members = static_cast<int>(PlacementOf(sum).devices.size());
-  return first_piece[sum.index] + micro_batch * members + member;
+int PlanDraft::SumAfter(ValueId sum, int rank, int micro_batch) const {
+  const int ranks = static_cast<int>(PlacementOf(sum).devices.size());
+  return first_shard[sum.index] + micro_batch * ranks + rank;
 }
 
-int PlanDraft::PieceOf(ValueId value, int member, int micro_batch) const {
+int PlanDraft::ShardOf(ValueId value, int rank, int micro_batch) const {
   const NodeId maker = graph->value(value).defining_node;
   if (maker.valid() && graph->view(maker).is(kAccumulate)) {
-    return SumAfter(value, member, micro_batches.count - 1);
+    return SumAfter(value, rank, micro_batches.count - 1);
   }
-  return SumAfter(value, member, varies[value.index] ? micro_batch : 0);
+  return SumAfter(value, rank, varies[value.index] ? micro_batch : 0);
 }
 
-int PlanDraft::PieceOn(ValueId value, int device, int micro_batch) const {
-  if (first_piece[value.index] < 0) return -1;
-  const int members = static_cast<int>(PlacementOf(value).devices.size());
-  for (int member = 0; member < members; ++member) {
-    const int piece = PieceOf(value, member, micro_batch);
-    if (pieces[piece].device == device) return piece;
+int PlanDraft::ShardOn(ValueId value, int device, int micro_batch) const {
+  if (first_shard[value.index] < 0) return -1;
+  const int ranks = static_cast<int>(PlacementOf(value).devices.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int shard = ShardOf(value, rank, micro_batch);
+    if (shards[shard].device == device) return shard;
   }
   return -1;
 }
@@ -62,15 +61,15 @@ int PlanDraft::StreamOf(StreamKey key) {
   return static_cast<int>(streams.size()) - 1;
 }
 
-Touch PlanDraft::Whole(int piece) const {
-  return {piece, {.offset = 0, .block = pieces[piece].bytes}};
+ShardAccess PlanDraft::Whole(int shard) const {
+  return {shard, {.offset = 0, .block = shards[shard].bytes}};
 }
 
-Extent ExtentOf(const PlanDraft& draft, const Touch& touch) {
-  const Piece& piece = draft.pieces[touch.piece];
-  const int64_t begin = piece.offset + touch.range.offset;
-  return {piece.storage, begin,
-          touch.range.empty() ? begin : piece.offset + touch.range.end()};
+Extent ExtentOf(const PlanDraft& draft, const ShardAccess& access) {
+  const Shard& shard = draft.shards[access.shard];
+  const int64_t begin = shard.offset + access.range.offset;
+  return {shard.storage, begin,
+          access.range.empty() ? begin : shard.offset + access.range.end()};
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A function's plan in the making: what the steps of lowering hand on.
+// A draft of a plan: the data that the steps of lowering pass on.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PLAN_DRAFT_H_
@@ -11,70 +11,72 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/views.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
 
-// Arenas and the offsets in them are multiples of this.
-inline constexpr int64_t kArenaAlignment = 64;
+// Alignment of arenas and of the offsets in them, in bytes.
+inline constexpr int64_t kArenaAlignment = kViewAlignment;
 static_assert(kArenaAlignment % kWorkspaceAlignment == 0);
 int64_t AlignUp(int64_t bytes);
 
-// What one device holds of a value: all of it, or the part of one member of a
-// split; of a value that differs between micro-batches, one for each of them.
-// Several pieces may lie in one storage: views, and results that took over an
-// operand's bytes.
-struct Piece {
+// What one device holds of a value: the whole value, or one rank's shard of a
+// split or partial one. A value that differs between micro-batches has one
+// Shard per micro-batch. Several may be stored in one storage: views, and
+// results in place of an operand.
+struct Shard {
   ValueId value;
-  int member = 0;
+  int rank = 0;
   int micro_batch = 0;
   int device = 0;   // index into the plan's devices
-  TensorType type;  // of the piece
+  TensorType type;  // type of the shard
   int64_t bytes = 0;
   int storage = -1;      // -1: not read or written by any task
   int64_t offset = 0;    // in the storage
-  bool updated = false;  // a persistent storage's content after its update
+  bool updated = false;  // the new value of a variable
 };
 
-// Bytes that are laid out together.
+// Bytes that get one address.
 struct Storage {
   int device = 0;
   int64_t bytes = 0;
-  // Of a persistent storage: the constant or variable node, and the member.
+  // If persistent: its constant or variable node, and the rank.
   NodeId source;
-  int member = 0;
-  LiteralId initial;     // what a persistent storage holds at first
-  int64_t address = -1;  // in its part of the arena, once laid out
+  int rank = 0;
+  LiteralId initial;     // initial value of a persistent storage
+  int64_t address = -1;  // in its part of the arena; -1: none yet
   bool persistent() const { return source.valid(); }
 };
 
-// Bytes of a piece, relative to its begin.
-struct Touch {
-  int piece = -1;
+// An access to bytes of a shard. The range is relative to the start of the
+// shard.
+struct ShardAccess {
+  int shard = -1;
   Range range;
 };
 
-// One command but records and waits, which follow from the tasks. The parts of
-// a collective are tasks of one node, one behind the other.
+// One command of any kind except records and waits, which follow from the
+// tasks. A collective has one task per rank; its tasks are adjacent and have
+// the same node.
 struct Task {
   // Kernel, copy, feed, fetch or collective.
   Command::Kind kind = Command::Kind::kKernel;
   Instance instance;
   int port = -1;
   int stream = -1;
-  std::vector<Touch> reads;
-  std::vector<Touch> writes;
-  int workspace = -1;  // a storage
-  int rank = 0;        // its place in the order of the graph
-  int turn = 0;        // what has a lower one goes first: PlanDraft::turns
+  std::vector<ShardAccess> reads;
+  std::vector<ShardAccess> writes;
+  int workspace = -1;   // a storage
+  int graph_order = 0;  // position in the order of the graph
+  int unit_run = 0;     // index into PlanDraft::unit_runs; lower ones run first
 };
 
-// True for two parts of one collective.
-bool DoTogether(const Task& a, const Task& b);
+// True for two tasks of one collective.
+bool SameCollective(const Task& a, const Task& b);
 
-// A device's commands: those that compute, those that copy to device `target`,
-// and its parts of collectives.
+// A stream of a device: kernels, copies to device `target`, or collectives.
 struct StreamKey {
   enum class Role : uint8_t { kCompute, kCopy, kCollective };
   int device = 0;
@@ -83,7 +85,7 @@ struct StreamKey {
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 
-// The devices that a plan uses, in the machine's order.
+// The devices of the plan, in the order of the machine.
 struct DeviceTable {
   std::vector<std::string> names;
   absl::flat_hash_map<std::string, int> index;
@@ -93,41 +95,42 @@ struct PlanDraft {
   const Graph* graph = nullptr;
   const DeviceTable* devices = nullptr;
   MicroBatches micro_batches;
-  std::vector<Piece> pieces;
-  std::vector<int> first_piece;  // by value id; -1: the value is not placed
-  // By value id: it differs between micro-batches. The whole sum over them,
-  // which readers of an `accumulate` take, does not.
+  std::vector<Shard> shards;
+  std::vector<int> first_shard;  // by value id; -1: the value is not placed
+  // By value id: true if it differs between micro-batches. The sum over all
+  // micro-batches, which readers of an `accumulate` read, does not.
   std::vector<bool> varies;
   std::vector<Storage> storages;
   std::vector<StreamKey> streams;
   std::vector<Task> tasks;  // in launch order once scheduled
-  // What each turn does: "forward 0", of the first stage; "" for what runs once
-  // a step.
-  std::vector<std::string> turns;
+  // What each unit run does: "forward0" for the forward unit of level 0; "" for
+  // what runs once per step. Empty without micro-batches.
+  std::vector<std::string> unit_runs;
 
-  // The devices of a value, by member.
+  // The devices of a value, by rank, and its sharding.
   const Placement& PlacementOf(ValueId value) const;
-  // The piece that a reader in `micro_batch` takes.
-  int PieceOf(ValueId value, int member, int micro_batch) const;
-  // That which lies on a device, or -1.
-  int PieceOn(ValueId value, int device, int micro_batch) const;
-  // What a member has summed up after a micro-batch.
-  int SumAfter(ValueId sum, int member, int micro_batch) const;
-  // How often the nodes that make the value run.
+  // The shard that a reader in `micro_batch` reads. For an `accumulate`, the
+  // sum over all micro-batches.
+  int ShardOf(ValueId value, int rank, int micro_batch) const;
+  // The shard on `device`, or -1.
+  int ShardOn(ValueId value, int device, int micro_batch) const;
+  // The partial result of an `accumulate` on a rank after `micro_batch`.
+  int SumAfter(ValueId sum, int rank, int micro_batch) const;
+  // How often per step the nodes that compute the value run.
   int RunsOf(ValueId value) const {
     return varies[value.index] ? micro_batches.count : 1;
   }
   int AddStorage(int device, int64_t bytes);
   int StreamOf(StreamKey key);
-  // Goes with the kernels of its device, in their stream.
+  // True if the task runs in the compute stream of its device.
   bool Computes(const Task& task) const {
     return streams[task.stream].role == StreamKey::Role::kCompute;
   }
-  Touch Whole(int piece) const;
+  ShardAccess Whole(int shard) const;
 };
 
-// The bytes of a storage between the first and the last byte that a touch
-// reaches: what steps that need not know gaps take it for.
+// The bytes of a storage from the first to the last byte of an access. Steps
+// that ignore the gaps of strided ranges use it.
 struct Extent {
   int storage = -1;
   int64_t begin = 0;
@@ -136,7 +139,7 @@ struct Extent {
     return storage == other.storage && begin < other.end && other.begin < end;
   }
 };
-Extent ExtentOf(const PlanDraft& draft, const Touch& touch);
+Extent ExtentOf(const PlanDraft& draft, const ShardAccess& access);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// Finds runs of one form, and what their slots must be.
+// Groups runs of equal form, and finds the slots of their programs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/programs.h"
@@ -20,8 +20,8 @@ void ForEachBuffer(Command& command, absl::FunctionRef<void(BufferId&)> visit) {
   if (command.workspace.valid()) visit(command.workspace);
 }
 
-// A run with slots in the place of all buffers and events, numbered as they
-// come up, and what they stand for.
+// A run whose buffers and events are replaced by slots, numbered by first use,
+// and what each slot stands for.
 struct Form {
   std::vector<Command> commands;
   std::vector<BufferId> buffers;
@@ -49,7 +49,7 @@ Form FormOf(const CommandRun& run) {
   Slots<BufferId> buffers(form.buffers);
   Slots<EventId> events(form.events);
   for (Command& command : form.commands) {
-    // Records and waits are of no micro-batch.
+    // Records and waits belong to no micro-batch.
     if (!command.event.valid()) command.instance.micro_batch -= run.micro_batch;
     ForEachBuffer(command, [&](BufferId& id) { buffers.Replace(id); });
     if (command.event.valid()) events.Replace(command.event);
@@ -57,14 +57,14 @@ Form FormOf(const CommandRun& run) {
   return form;
 }
 
-// A program in the making: its commands and the runs that it stands for.
+// A program under construction: its commands and the runs that share it.
 struct Shared {
   std::string name;
   std::vector<Command> commands;
   std::vector<size_t> runs;
 };
 
-// For each slot of the runs, the id that all of them bind it to, or a new slot.
+// For each slot: the id that all runs bind it to, or a new slot.
 template <typename Id>
 std::vector<Id> Bindings(const std::vector<const std::vector<Id>*>& bound,
                          int& num_slots) {
@@ -89,7 +89,7 @@ std::vector<Id> Bound(const std::vector<Id>& ids,
   return bound;
 }
 
-// Fills in the invocations of the group's runs.
+// Makes the program of a group, and fills in the invocations of its runs.
 Program ProgramOf(const Shared& group, int index, std::vector<Form>& forms,
                   std::vector<Invocation>& invocations) {
   Program program{.name = group.name};

@@ -1,4 +1,4 @@
-// Step 10: the commands of a step as programs that a schedule invokes.
+// Step 10: groups the commands of a step into programs that a schedule invokes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PROGRAMS_H_
@@ -11,16 +11,16 @@
 
 namespace partita {
 
-// A stretch of the launch order that may be invoked by itself.
+// A stretch of the launch order that one invocation can run.
 struct CommandRun {
-  std::string name;  // of its program
+  std::string name;  // name of its program
   int micro_batch = 0;
   std::vector<Command> commands;
 };
 
-// Runs that differ in nothing but micro-batch, events and the bytes that they
-// work on become one program, in which slots stand for what differs. One run
-// alone is the program "main".
+// Adds programs and the schedule to `entry`. Runs that differ only in
+// micro-batch, events and buffers share one program, whose slots stand for what
+// differs. A single run becomes the program "main".
 void AddPrograms(const std::vector<CommandRun>& runs, Entry& entry);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A serial run of a plan.
+// Serial execution of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/run_serially.h"
@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/collective.h"
 #include "runtime/plan/plan_layout.h"
@@ -28,38 +28,39 @@ Sharding At(const std::vector<Sharding>& shardings, size_t i) {
   return shardings.empty() ? Sharding() : shardings[i];
 }
 
-absl::StatusOr<std::vector<HostTensor>> EvaluatePiece(
-    const OpView& op, int member, absl::Span<const HostTensor> operands) {
+absl::StatusOr<std::vector<HostTensor>> EvaluateShard(
+    const OpView& op, int rank, absl::Span<const HostTensor> operands) {
   const DimensionRule rule = op.op().dimension_rule(op);
-  const std::optional<FactorCut> cut = CutOfNode(rule, op.node().placement);
+  const std::optional<FactorSharding> sharding =
+      FactorShardingOfNode(rule, op.node().placement);
   const bool adds = operands.size() > op.node().operands.size();
-  if (!cut.has_value() && !adds) return EvaluateNode(op, operands);
-  const int members = static_cast<int>(op.node().placement.devices.size());
-  Graph piece("piece", &op.graph().literals());
+  if (!sharding.has_value() && !adds) return EvaluateNode(op, operands);
+  const int ranks = static_cast<int>(op.node().placement.devices.size());
+  Graph shard("shard", &op.graph().literals());
   NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
   for (const HostTensor& operand : operands) {
-    spec.operands.push_back(piece.AddInput("", operand.type()));
+    spec.operands.push_back(shard.AddInput("", operand.type()));
   }
-  if (cut.has_value() && op.op().piece_attributes != nullptr) {
-    const Interval share =
-        MemberShare(rule.factors[cut->factor].size, cut->unit, member, members);
-    op.op().piece_attributes(op, cut->factor, share.begin, share.end,
+  if (sharding.has_value() && op.op().shard_attributes != nullptr) {
+    const Interval interval = RankInterval(rule.factors[sharding->factor].size,
+                                           sharding->unit, rank, ranks);
+    op.op().shard_attributes(op, sharding->factor, interval.begin, interval.end,
                              spec.attributes);
   }
-  PARTITA_ASSIGN_OR_RETURN(const NodeId node, piece.AddNode(std::move(spec)));
-  return EvaluateNode(piece.view(node), operands);
+  PARTITA_ASSIGN_OR_RETURN(const NodeId node, shard.AddNode(std::move(spec)));
+  return EvaluateNode(shard.view(node), operands);
 }
 
-// What the stream's device is fed of an input.
+// The shard of an input that a feed command writes.
 HostTensor Fed(const Plan& plan, const Entry& entry, const Command& feed,
                const HostTensor& whole) {
   const Placement& placement = entry.graph->input_placement(feed.port);
   const DeviceId device = entry.streams[feed.stream.index].device;
-  const auto member =
+  const auto rank =
       absl::c_find(placement.devices, plan.devices[device.index].traits.name);
-  return CutInstance(whole, At(placement.results, 0),
-                     static_cast<int>(member - placement.devices.begin()),
-                     static_cast<int>(placement.devices.size()));
+  return ShardOf(whole, At(placement.results, 0),
+                 static_cast<int>(rank - placement.devices.begin()),
+                 static_cast<int>(placement.devices.size()));
 }
 
 }  // namespace
@@ -73,11 +74,11 @@ SerialMachine::SerialMachine(const Plan& plan) : plan_(plan) {
     for (const PersistentValue& value : entry.persistent) {
       const OpView op = entry.graph->view(value.node);
       const Placement& placement = op.node().placement;
-      HostTensor part(InstanceType(op.result_type(0), At(placement.results, 0),
-                                   value.member,
-                                   static_cast<int>(placement.devices.size())));
-      ConvertLayout(plan.module.literals().tensor(value.initial), part);
-      Write(entry, value.buffer, part.bytes());
+      HostTensor shard(ShardType(op.result_type(0), At(placement.results, 0),
+                                 value.rank,
+                                 static_cast<int>(placement.devices.size())));
+      ConvertLayout(plan.module.literals().tensor(value.initial), shard);
+      Write(entry, value.buffer, shard.bytes());
     }
   }
 }
@@ -116,21 +117,20 @@ void SerialMachine::Fill(const Entry& entry, BufferId id) {
   Write(entry, id, junk.data());
 }
 
-// Results are junk before they are written, so that a kernel cannot read what
-// it was not given.
+// Fills results and workspace with junk first, so that a kernel cannot depend
+// on old bytes.
 absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   const OpView op = entry.graph->view(command.instance.node);
   const Placement& placement = op.node().placement;
-  const int members = static_cast<int>(placement.devices.size());
+  const int ranks = static_cast<int>(placement.devices.size());
   std::vector<HostTensor> operands;
   for (size_t i = 0; i < command.operands.size(); ++i) {
-    // Behind the operands of `accumulate` stands the sum so far.
+    // After the operands of `accumulate` comes the sum so far.
     const bool is_sum = static_cast<int>(i) == op.num_operands();
     const Sharding sharding =
         is_sum ? At(placement.results, 0) : At(placement.operands, i);
-    HostTensor stored(
-        InstanceType(is_sum ? op.result_type(0) : op.operand_type(i), sharding,
-                     command.instance.member, members));
+    HostTensor stored(ShardType(is_sum ? op.result_type(0) : op.operand_type(i),
+                                sharding, command.instance.rank, ranks));
     const std::vector<std::byte> bytes = Read(entry, command.operands[i]);
     if (bytes.size() != stored.byte_span().size()) {
       return absl::InternalError("operand of another size");
@@ -141,9 +141,8 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   }
   if (command.workspace.valid()) Fill(entry, command.workspace);
   for (BufferId id : command.results) Fill(entry, id);
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::vector<HostTensor> results,
-      EvaluatePiece(op, command.instance.member, operands));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<HostTensor> results,
+                           EvaluateShard(op, command.instance.rank, operands));
   for (size_t i = 0; i < results.size(); ++i) {
     TensorType type = results[i].type();
     type.layout = op.result_type(i).layout;
@@ -154,73 +153,74 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   return absl::OkStatus();
 }
 
-// The command of each member of the exchange that `part` is of.
-std::vector<const Command*> SerialMachine::PartsOf(
-    const Command& part, absl::Span<const Command> commands) {
-  std::vector<const Command*> parts;
+// The command of each rank of the collective that `command` belongs to.
+std::vector<const Command*> SerialMachine::CommandsByRank(
+    const Command& command, absl::Span<const Command> commands) {
+  std::vector<const Command*> by_rank;
   for (const Command& other : commands) {
     if (other.kind != Command::Kind::kCollective ||
-        other.instance.node != part.instance.node ||
-        other.instance.micro_batch != part.instance.micro_batch) {
+        other.instance.node != command.instance.node ||
+        other.instance.micro_batch != command.instance.micro_batch) {
       continue;
     }
-    const size_t member = other.instance.member;
-    if (parts.size() <= member) parts.resize(member + 1);
-    parts[member] = &other;
+    const size_t rank = other.instance.rank;
+    if (by_rank.size() <= rank) by_rank.resize(rank + 1);
+    by_rank[rank] = &other;
   }
-  return parts;
+  return by_rank;
 }
 
-// Of a broadcast or a permute: the bytes of the one whose piece it takes.
-void SerialMachine::TakeMoved(const Entry& entry, const Command& part,
-                              absl::Span<const Command* const> parts) {
-  const OpView op = entry.graph->view(part.instance.node);
-  const std::vector<CollectiveMember> members = MembersOf(op);
-  const int piece = members[part.instance.member].takes;
+// Broadcast or permute: copies the bytes of the rank that sends this shard.
+void SerialMachine::MoveShard(const Entry& entry, const Command& command,
+                              absl::Span<const Command* const> by_rank) {
+  const OpView op = entry.graph->view(command.instance.node);
+  const std::vector<Participant> ranks = ParticipantsOf(op);
+  const int shard = ranks[command.instance.rank].takes;
   const bool whole = CollectiveOf(op) == CollectiveKind::kBroadcast;
-  if (piece < 0) return;
-  for (const Command* other : parts) {
-    const int given = members[other->instance.member].gives;
-    if (given < 0 || (!whole && given != piece)) continue;
-    Write(entry, part.results[0], Read(entry, other->operands[0]).data());
+  if (shard < 0) return;
+  for (const Command* other : by_rank) {
+    const int sent = ranks[other->instance.rank].gives;
+    if (sent < 0 || (!whole && sent != shard)) continue;
+    Write(entry, command.results[0], Read(entry, other->operands[0]).data());
   }
 }
 
-// Of an all_gather or an all_to_all: its piece of what all pieces of a value
-// make.
-void SerialMachine::TakeDivided(const Entry& entry, const Command& part,
-                                absl::Span<const Command* const> parts,
-                                int value) {
-  const OpView op = entry.graph->view(part.instance.node);
+// All-gather or all-to-all: joins the shards of all ranks, and takes the shard
+// of this one.
+void SerialMachine::Reshard(const Entry& entry, const Command& command,
+                            absl::Span<const Command* const> by_rank,
+                            int value) {
+  const OpView op = entry.graph->view(command.instance.node);
   const TensorType& type = op.operand_type(value);
   const Sharding from = At(op.node().placement.operands, value);
   const Sharding to = At(op.node().placement.results, value);
-  const int members = static_cast<int>(parts.size());
-  std::vector<HostTensor> pieces;
-  for (int i = 0; i < members; ++i) {
-    pieces.emplace_back(InstanceType(type, from, i, members));
-    const std::vector<std::byte> bytes = Read(entry, parts[i]->operands[value]);
-    std::copy(bytes.begin(), bytes.end(), pieces.back().bytes());
+  const int ranks = static_cast<int>(by_rank.size());
+  std::vector<HostTensor> shards;
+  for (int i = 0; i < ranks; ++i) {
+    shards.emplace_back(ShardType(type, from, i, ranks));
+    const std::vector<std::byte> bytes =
+        Read(entry, by_rank[i]->operands[value]);
+    std::copy(bytes.begin(), bytes.end(), shards.back().bytes());
   }
-  std::vector<const HostTensor*> joined;
-  for (const HostTensor& piece : pieces) joined.push_back(&piece);
-  const HostTensor whole = JoinInstances(type, from, joined);
-  const HostTensor own = CutInstance(whole, to, part.instance.member, members);
-  Write(entry, part.results[value], own.bytes());
+  std::vector<const HostTensor*> pointers;
+  for (const HostTensor& shard : shards) pointers.push_back(&shard);
+  const HostTensor whole = JoinShards(type, from, pointers);
+  const HostTensor own = ShardOf(whole, to, command.instance.rank, ranks);
+  Write(entry, command.results[value], own.bytes());
 }
 
-// Sums of members are not added up here.
-void SerialMachine::Take(const Entry& entry, const Command& part,
-                         absl::Span<const Command> commands) {
-  const std::vector<const Command*> parts = PartsOf(part, commands);
-  switch (*CollectiveOf(entry.graph->view(part.instance.node))) {
+// All-reduce and reduce-scatter do nothing here.
+void SerialMachine::RunCollective(const Entry& entry, const Command& command,
+                                  absl::Span<const Command> commands) {
+  const std::vector<const Command*> by_rank = CommandsByRank(command, commands);
+  switch (*CollectiveOf(entry.graph->view(command.instance.node))) {
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kPermute:
-      return TakeMoved(entry, part, parts);
+      return MoveShard(entry, command, by_rank);
     case CollectiveKind::kAllGather:
     case CollectiveKind::kAllToAll:
-      for (size_t i = 0; i < part.operands.size(); ++i) {
-        TakeDivided(entry, part, parts, static_cast<int>(i));
+      for (size_t i = 0; i < command.operands.size(); ++i) {
+        Reshard(entry, command, by_rank, static_cast<int>(i));
       }
       return;
     case CollectiveKind::kAllReduce:
@@ -236,8 +236,9 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
     std::fill(arenas_[d].begin() + plan_.devices[d].persistent_bytes,
               arenas_[d].end(), kJunk);
   }
-  // Where a micro-batch's part of a port begins.
-  const auto part = [&](const Port& port, ValueId value, int micro_batch) {
+  // The offset of a micro-batch in a port, in bytes.
+  const auto port_offset = [&](const Port& port, ValueId value,
+                               int micro_batch) {
     const int64_t bytes = entry.graph->type(value).num_bytes();
     return port.type.num_bytes() == bytes ? 0 : micro_batch * bytes;
   };
@@ -255,15 +256,15 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
               Read(entry, command.operands[0]).data());
         break;
       case Command::Kind::kCollective:
-        Take(entry, command, commands);
+        RunCollective(entry, command, commands);
         break;
       case Command::Kind::kFeed: {
         const ValueId input = entry.graph->inputs()[command.port];
-        const HostTensor whole =
-            HostTensor::ConstView(entry.graph->type(input),
-                                  inputs[command.port].bytes() +
-                                      part(entry.inputs[command.port], input,
-                                           command.instance.micro_batch));
+        const HostTensor whole = HostTensor::ConstView(
+            entry.graph->type(input),
+            inputs[command.port].bytes() +
+                port_offset(entry.inputs[command.port], input,
+                            command.instance.micro_batch));
         Write(entry, command.results[0],
               Fed(plan_, entry, command, whole).bytes());
         break;
@@ -272,9 +273,9 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
         const std::vector<std::byte> bytes = Read(entry, command.operands[0]);
         std::copy(bytes.begin(), bytes.end(),
                   outputs[command.port].bytes() +
-                      part(entry.outputs[command.port],
-                           entry.graph->outputs()[command.port],
-                           command.instance.micro_batch));
+                      port_offset(entry.outputs[command.port],
+                                  entry.graph->outputs()[command.port],
+                                  command.instance.micro_batch));
         fetched[command.port] += static_cast<int64_t>(bytes.size());
         break;
       }

@@ -1,5 +1,4 @@
-// Runs a plan in launch order, one command at a time, by the ops' eval: the
-// simplest thing that a plan could mean. For tests.
+// Runs a plan in launch order with the ops' eval: a reference for tests.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_RUN_SERIALLY_H_
@@ -14,14 +13,18 @@
 
 namespace partita {
 
-// The arenas of a plan, kept between steps.
+// Executes a plan one command at a time. Keeps the arenas between steps. Does
+// not reduce across ranks: all_reduce and reduce_scatter do nothing. Not
+// thread-safe.
 class SerialMachine {
  public:
-  // Fills persistent ranges with what they hold at first.
+  // Writes the initial values of persistent ranges. `plan` must outlive the
+  // machine.
   explicit SerialMachine(const Plan& plan);
 
-  // One step of an entry: the outputs. Bytes that do not persist are junk at
-  // its start. Internal if an output is not fetched exactly once.
+  // Runs one step of an entry and returns the outputs. Bytes that do not
+  // persist are junk at its start. Internal if an output is not fetched exactly
+  // once.
   absl::StatusOr<std::vector<HostTensor>> Step(
       int entry, absl::Span<const HostTensor> inputs);
 
@@ -30,14 +33,14 @@ class SerialMachine {
   void Write(const Entry& entry, BufferId id, const std::byte* bytes);
   void Fill(const Entry& entry, BufferId id);
   absl::Status Kernel(const Entry& entry, const Command& command);
-  void Take(const Entry& entry, const Command& part,
-            absl::Span<const Command> commands);
-  static std::vector<const Command*> PartsOf(
-      const Command& part, absl::Span<const Command> commands);
-  void TakeMoved(const Entry& entry, const Command& part,
-                 absl::Span<const Command* const> parts);
-  void TakeDivided(const Entry& entry, const Command& part,
-                   absl::Span<const Command* const> parts, int value);
+  void RunCollective(const Entry& entry, const Command& command,
+                     absl::Span<const Command> commands);
+  static std::vector<const Command*> CommandsByRank(
+      const Command& command, absl::Span<const Command> commands);
+  void MoveShard(const Entry& entry, const Command& command,
+                 absl::Span<const Command* const> by_rank);
+  void Reshard(const Entry& entry, const Command& command,
+               absl::Span<const Command* const> by_rank, int value);
 
   const Plan& plan_;
   std::vector<std::vector<std::byte>> arenas_;

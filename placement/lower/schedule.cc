@@ -1,4 +1,4 @@
-// List scheduling for early copies and little live memory.
+// List scheduling for early transfers and little live memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/schedule.h"
@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "placement/lower/deferral.h"
+#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/dependencies.h"
 
 namespace partita {
 namespace {
 
 enum class Rule {
-  kGraphOrder,   // as the graph has them
-  kDepthFirst,   // what became ready last goes first
-  kLeastGrowth,  // what allocates least and frees most goes first
+  kGraphOrder,   // the order of the graph
+  kDepthFirst,   // what became ready last runs first
+  kLeastGrowth,  // what allocates least and frees most runs first
 };
 
-// Live bytes by device, one command at a time.
+// Tracks live bytes by device, task by task.
 class MemoryCount {
  public:
   explicit MemoryCount(const PlanDraft& draft)
@@ -36,7 +36,8 @@ class MemoryCount {
     }
   }
 
-  // What running the task now would add, less what it would free.
+  // The bytes that running the task now would allocate less those it would
+  // free.
   int64_t Growth(const Task& task) const {
     int64_t growth = 0;
     for (int storage : Storages(task)) {
@@ -66,7 +67,7 @@ class MemoryCount {
   }
 
  private:
-  // Each storage of the step part once.
+  // The storages of the step part that the task accesses, without duplicates.
   std::vector<int> Storages(const Task& task) const {
     std::vector<int> storages;
     auto add = [&](int storage) {
@@ -74,8 +75,10 @@ class MemoryCount {
         storages.push_back(storage);
       }
     };
-    for (const Touch& t : task.reads) add(draft_.pieces[t.piece].storage);
-    for (const Touch& t : task.writes) add(draft_.pieces[t.piece].storage);
+    for (const ShardAccess& t : task.reads) add(draft_.shards[t.shard].storage);
+    for (const ShardAccess& t : task.writes) {
+      add(draft_.shards[t.shard].storage);
+    }
     add(task.workspace);
     std::sort(storages.begin(), storages.end());
     storages.erase(std::unique(storages.begin(), storages.end()),
@@ -101,47 +104,47 @@ struct Order {
   int64_t peak = 0;
 };
 
-// What goes first of all that is ready in a turn.
+// Classes of ready tasks in a unit run; lower ones run first.
 enum class Urgency : uint8_t {
-  kOfOtherStreams,  // copies and collectives beside kernels
+  kOfOtherStreams,  // copies, collectives with own streams
   kOfKernels,
-  // FindDeferred. First what need wait no longer, so that a sum, or a
-  // variable's new share, is read while the caches hold it, and then the next
-  // sum.
-  kAfterMeetings,
-  kMeetings,
+  // The tasks of FindDelayed. Readers of a finished all-reduce, or of a
+  // gathered shard, run before the next all-reduce, while caches hold its
+  // result.
+  kAfterCollectives,
+  kDelayedCollectives,
   kOfFetches,
 };
 
-// Lower is better: the turn, the urgency, then the rule's measure, then the
-// graph's order.
+// Lower is better: unit run, urgency, measure of the rule, order of the graph.
 using Key = std::tuple<int, Urgency, int64_t, int>;
 
 class Lister {
  public:
   Lister(const PlanDraft& draft, const Dependence& dependence,
-         DeferredSums sums)
+         DelayedAllReduces delayed)
       : draft_(draft),
         dependence_(dependence),
-        deferred_(FindDeferred(draft, dependence, sums)) {}
+        delayed_(FindDelayed(draft, dependence, delayed)) {}
 
-  // Keys are computed when a task becomes ready and again when it is taken: a
-  // task whose key has grown worse meanwhile waits once more.
+  // Lists all tasks by key. Keys are computed when a task becomes ready and
+  // again when it is taken; a task whose key has grown worse is put back.
   Order List(Rule rule) const;
 
  private:
   bool WritesVariable(const Task& task) const;
   Urgency UrgencyOf(int task) const;
-  Key KeyOf(const MemoryCount& memory, Rule rule, int task, int64_t turn) const;
+  Key KeyOf(const MemoryCount& memory, Rule rule, int task,
+            int64_t ready_at) const;
 
   const PlanDraft& draft_;
   const Dependence& dependence_;
-  const std::vector<bool> deferred_;
+  const std::vector<bool> delayed_;
 };
 
 bool Lister::WritesVariable(const Task& task) const {
-  return absl::c_any_of(task.writes, [&](const Touch& touch) {
-    return draft_.storages[draft_.pieces[touch.piece].storage].persistent();
+  return absl::c_any_of(task.writes, [&](const ShardAccess& access) {
+    return draft_.storages[draft_.shards[access.shard].storage].persistent();
   });
 }
 
@@ -149,53 +152,53 @@ Urgency Lister::UrgencyOf(int task) const {
   const Task& t = draft_.tasks[task];
   if (!draft_.Computes(t)) return Urgency::kOfOtherStreams;
   if (t.kind == Command::Kind::kFetch) return Urgency::kOfFetches;
-  if (!deferred_[task]) return Urgency::kOfKernels;
+  if (!delayed_[task]) return Urgency::kOfKernels;
   return t.kind == Command::Kind::kCollective && !WritesVariable(t)
-             ? Urgency::kMeetings
-             : Urgency::kAfterMeetings;
+             ? Urgency::kDelayedCollectives
+             : Urgency::kAfterCollectives;
 }
 
 Key Lister::KeyOf(const MemoryCount& memory, Rule rule, int task,
-                  int64_t turn) const {
+                  int64_t ready_at) const {
   const Task& t = draft_.tasks[task];
   const Urgency urgency = UrgencyOf(task);
   const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
-                          : rule == Rule::kDepthFirst ? -turn
+                          : rule == Rule::kDepthFirst ? -ready_at
                                                       : 0;
-  return {t.turn, urgency, measure, t.rank};
+  return {t.unit_run, urgency, measure, t.graph_order};
 }
 
 Order Lister::List(Rule rule) const {
   MemoryCount memory(draft_);
   using Entry = std::pair<Key, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
-  const std::vector<int>& first_part = dependence_.first_part;
+  const std::vector<int>& first_of_collective = dependence_.first_of_collective;
   std::vector<size_t> missing(draft_.tasks.size());
   const int num_tasks = static_cast<int>(draft_.tasks.size());
   for (int i = 0; i < num_tasks; ++i) {
     missing[i] = dependence_.before[i].size();
-    if (missing[i] > 0 || first_part[i] != i) continue;
+    if (missing[i] > 0 || first_of_collective[i] != i) continue;
     ready.push({KeyOf(memory, rule, i, 0), i});
   }
   Order order;
-  int64_t turn = 0;
+  int64_t num_taken = 0;
   while (!ready.empty()) {
     const auto [key, task] = ready.top();
     ready.pop();
     if (rule == Rule::kLeastGrowth) {
-      const Key now = KeyOf(memory, rule, task, turn);
+      const Key now = KeyOf(memory, rule, task, num_taken);
       if (now > key && !ready.empty() && now > ready.top().first) {
         ready.push({now, task});
         continue;
       }
     }
-    ++turn;
-    for (int i = task; i < num_tasks && first_part[i] == task; ++i) {
+    ++num_taken;
+    for (int i = task; i < num_tasks && first_of_collective[i] == task; ++i) {
       memory.Run(draft_.tasks[i]);
       order.tasks.push_back(i);
       for (int next : dependence_.after[i]) {
         if (--missing[next] > 0) continue;
-        ready.push({KeyOf(memory, rule, next, turn), next});
+        ready.push({KeyOf(memory, rule, next, num_taken), next});
       }
     }
   }
@@ -203,9 +206,8 @@ Order Lister::List(Rule rule) const {
   return order;
 }
 
-// Feeds have no dependencies; each goes right before its first reader, where it
-// takes memory last. One that is made once for all micro-batches stands before
-// them.
+// Moves each feed right before its first reader, so that it takes memory as
+// late as possible. A feed of all micro-batches stays before them.
 void DelayFeeds(const PlanDraft& draft,
                 const std::vector<std::vector<int>>& dependencies,
                 Order& order) {
@@ -214,7 +216,7 @@ void DelayFeeds(const PlanDraft& draft,
   auto is_feed = [&](int task) {
     const Task& t = draft.tasks[task];
     return t.kind == Command::Kind::kFeed &&
-           (draft.turns.empty() || !draft.turns[t.turn].empty());
+           (draft.unit_runs.empty() || !draft.unit_runs[t.unit_run].empty());
   };
   for (int task : order.tasks) {
     if (is_feed(task)) continue;
@@ -236,10 +238,10 @@ void DelayFeeds(const PlanDraft& draft,
 
 }  // namespace
 
-absl::Status Schedule(PlanDraft& draft, DeferredSums sums) {
+absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed) {
   if (draft.tasks.empty()) return absl::OkStatus();
   const Dependence dependence = FindDependence(draft);
-  const Lister lister(draft, dependence, sums);
+  const Lister lister(draft, dependence, delayed);
   Order best;
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
     Order order = lister.List(rule);

@@ -5,19 +5,18 @@
 #define PARTITA_PLACEMENT_LOWER_SCHEDULE_H_
 
 #include "absl/status/status.h"
-#include "placement/lower/deferral.h"
+#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
 
-// Puts tasks into launch order: of a few orders that respect dependencies, the
-// one with the smallest peak of live bytes, and among equals the one nearest to
-// the graph's. In all of them tasks go by their turns. In each turn copies and
-// collectives that have streams of their own go as early as they can; sums of
-// gradients that have none, and what reads any such sum (or these alone), go
-// behind the kernels that do without; and fetches last. Internal if the
-// dependencies have a cycle.
-absl::Status Schedule(PlanDraft& draft, DeferredSums sums);
+// Puts tasks into launch order. Tries a few orders that respect dependencies
+// and keeps the one with the smallest peak of live bytes; ties go to the order
+// of the graph. In every order, tasks run by unit run. Within a unit run,
+// copies and collectives in their own streams come first, as early as they can.
+// Then come the kernels, then the tasks of FindDelayed, then fetches. Internal
+// if the dependencies have a cycle.
+absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// Keeps what each stream did last.
+// Tracks the latest task of each stream.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/stream_knowledge.h"
@@ -7,11 +7,11 @@
 
 namespace partita {
 
-StreamKnowledge::StreamKnowledge(const std::vector<Life>& lives,
+StreamKnowledge::StreamKnowledge(const std::vector<LiveRange>& live_ranges,
                                  const DeviceClocks& clocks)
     : clocks_(clocks) {
-  for (const Life& life : lives) {
-    for (const auto& end : life.ends) latest_[end.first] = -1;
+  for (const LiveRange& live_range : live_ranges) {
+    for (const auto& end : live_range.ends) latest_[end.first] = -1;
   }
 }
 
@@ -22,10 +22,10 @@ void StreamKnowledge::Advance(int task) {
   }
 }
 
-bool StreamKnowledge::AllKnow(const Life& life) const {
+bool StreamKnowledge::AllKnow(const LiveRange& live_range) const {
   return std::all_of(latest_.begin(), latest_.end(), [&](const auto& latest) {
     return latest.second >= 0 &&
-           EndedBefore(life, clocks_.Known(latest.second));
+           EndedBefore(live_range, clocks_.Known(latest.second));
   });
 }
 

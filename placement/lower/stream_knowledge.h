@@ -1,4 +1,4 @@
-// What all streams know to have ended as the launch order goes on.
+// What all streams know to have ended at a point of the launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_STREAM_KNOWLEDGE_H_
@@ -8,24 +8,25 @@
 #include <vector>
 
 #include "placement/lower/device_clocks.h"
-#include "placement/lower/lifetimes.h"
+#include "placement/lower/live_ranges.h"
 
 namespace partita {
 
-// What a stream knows only grows, so an item of which all streams know
-// conflicts with none that is first touched now or later.
+// Knowledge of a stream never decreases. An item that all streams know to have
+// ended therefore conflicts with no item that is first accessed later.
 class StreamKnowledge {
  public:
-  // Of the streams that touch these lives. `clocks` must outlive it.
-  StreamKnowledge(const std::vector<Life>& lives, const DeviceClocks& clocks);
+  // Covers the streams that access these live ranges. `clocks` must outlive it.
+  StreamKnowledge(const std::vector<LiveRange>& live_ranges,
+                  const DeviceClocks& clocks);
 
-  // The launch order has come to `task`.
+  // Advances to `task` in launch order.
   void Advance(int task);
-  bool AllKnow(const Life& life) const;
+  bool AllKnow(const LiveRange& live_range) const;
 
  private:
   const DeviceClocks& clocks_;
-  std::map<int, int> latest_;  // by stream, its last task so far
+  std::map<int, int> latest_;  // by stream: its last task so far
   int next_task_ = 0;
 };
 

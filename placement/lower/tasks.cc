@@ -1,4 +1,4 @@
-// Tasks from nodes, feeds and fetches.
+// Lists tasks for nodes, feeds and fetches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/tasks.h"
@@ -13,8 +13,8 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "placement/lower/exchange.h"
-#include "placement/lower/pieces.h"
+#include "placement/lower/collectives.h"
+#include "placement/lower/shards.h"
 #include "placement/lower/transfers.h"
 #include "placement/lower/views.h"
 #include "placement/machine/link_table.h"
@@ -35,7 +35,7 @@ class TaskLister {
     }
     PARTITA_RETURN_IF_ERROR(ListFetches());
     for (size_t i = 0; i < draft_.tasks.size(); ++i) {
-      draft_.tasks[i].rank = static_cast<int>(i);
+      draft_.tasks[i].graph_order = static_cast<int>(i);
     }
     return absl::OkStatus();
   }
@@ -45,28 +45,30 @@ class TaskLister {
   absl::Status ListNode(const OpView& op);
   absl::Status ListInstance(const OpView& op, int micro_batch);
   absl::Status ListKernel(const OpView& op, int micro_batch);
-  absl::Status ListSum(const OpView& op);
-  Task KernelTask(const OpView& op, int member, int micro_batch);
+  absl::Status ListAccumulate(const OpView& op);
+  Task KernelTask(const OpView& op, int rank, int micro_batch);
   absl::Status ListCopy(const OpView& op, int micro_batch);
   absl::Status ListCollective(const OpView& op, int micro_batch);
-  void ListExchange(const OpView& op, const std::vector<ExchangePart>& parts,
-                    int micro_batch);
-  absl::Status CheckJoins(const OpView& op, int value) const;
-  StreamKey StreamOfPart(const std::string& device) const;
-  absl::StatusOr<Task> PartOf(const OpView& op, int member, int micro_batch);
+  void ListCollective(const OpView& op,
+                      const std::vector<CollectiveRank>& participants,
+                      int micro_batch);
+  absl::Status CheckCollective(const OpView& op, int value) const;
+  StreamKey CollectiveStream(const std::string& device) const;
+  absl::StatusOr<Task> CollectiveTask(const OpView& op, int rank,
+                                      int micro_batch);
   absl::Status ListTransfers(const OpView& op, int to);
   absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
-                                             const Piece& to) const;
-  bool LiesInside(const OpView& op, int to);
+                                             const Shard& to) const;
+  bool IsViewOfLocalShard(const OpView& op, int to);
   absl::Status ListFetches();
   void ListFetch(int output, int micro_batch);
   void ListViews(const OpView& op, const std::vector<ViewOf>& views,
                  int micro_batch);
-  void HoldSource(const OpView& op);
+  void AddPersistentStorage(const OpView& op);
   void Feed(ValueId value, int device, int micro_batch);
   void FeedOperands(const OpView& op, int micro_batch);
-  void GiveStorage(int piece);
-  absl::Status GiveHome(const OpView& op, int to);
+  void AssignNewStorage(int shard);
+  absl::Status AssignResultStorage(const OpView& op, int to);
   Task NewTask(Command::Kind kind, StreamKey stream, Instance instance) {
     Task task{.kind = kind, .instance = instance};
     task.stream = draft_.StreamOf(stream);
@@ -76,7 +78,7 @@ class TaskLister {
   PlanDraft& draft_;
   const Graph& graph_;
   const LinkTable links_;
-  // The variable's node by the value that its update takes.
+  // By value of an update: the node of the variable.
   absl::flat_hash_map<ValueId, NodeId> updates_;
 };
 
@@ -94,61 +96,62 @@ absl::Status TaskLister::FindUpdates() {
     if (!ready || !updates_.emplace(update.value, it->second).second) {
       return absl::FailedPreconditionError(absl::StrCat(
           "@", graph_.name(), ": found an update of ", update.variable,
-          " whose value is not a copy to the variable's home; expected a copy "
-          "of its own for each update; run partition first"));
+          " whose value is not copied to the devices of the variable; expected "
+          "one copy per update; run partition first"));
     }
   }
   return absl::OkStatus();
 }
 
-// An update's value goes where the variable lies, any other to new bytes.
-absl::Status TaskLister::GiveHome(const OpView& op, int to) {
-  const auto update = updates_.find(draft_.pieces[to].value);
+// Assigns the storage of a result: that of the variable for an update's value,
+// a new one for any other.
+absl::Status TaskLister::AssignResultStorage(const OpView& op, int to) {
+  const auto update = updates_.find(draft_.shards[to].value);
   if (update == updates_.end()) {
-    GiveStorage(to);
+    AssignNewStorage(to);
     return absl::OkStatus();
   }
   const ValueId variable = graph_.node(update->second).results[0];
-  const int home = draft_.PieceOn(variable, draft_.pieces[to].device, 0);
-  bool fits = home >= 0 && draft_.pieces[home].type == draft_.pieces[to].type &&
-              draft_.pieces[home].member == draft_.pieces[to].member;
-  // A kernel would overwrite what it still reads.
+  const int home = draft_.ShardOn(variable, draft_.shards[to].device, 0);
+  bool fits = home >= 0 && draft_.shards[home].type == draft_.shards[to].type &&
+              draft_.shards[home].rank == draft_.shards[to].rank;
+  // A kernel must not overwrite what it still reads.
   for (ValueId operand : op.node().operands) {
-    const int read = draft_.PieceOn(operand, draft_.pieces[to].device,
-                                    draft_.pieces[to].micro_batch);
+    const int read = draft_.ShardOn(operand, draft_.shards[to].device,
+                                    draft_.shards[to].micro_batch);
     fits = fits && (op.is(kCopy) || read < 0 ||
-                    draft_.pieces[read].storage != draft_.pieces[home].storage);
+                    draft_.shards[read].storage != draft_.shards[home].storage);
   }
   if (!fits) {
     return absl::FailedPreconditionError(absl::StrCat(
         op.ToString(),
-        ": found an update's value that cannot be put where the variable is; "
-        "expected it on the variable's devices, in its sharding and layout; "
-        "run partition first"));
+        ": found an update whose value does not match its variable; expected "
+        "the devices, sharding and layout of the variable; run partition "
+        "first"));
   }
-  draft_.pieces[to].storage = draft_.pieces[home].storage;
-  draft_.pieces[to].updated = true;
+  draft_.shards[to].storage = draft_.shards[home].storage;
+  draft_.shards[to].updated = true;
   return absl::OkStatus();
 }
 
-void TaskLister::GiveStorage(int piece) {
-  Piece& p = draft_.pieces[piece];
+void TaskLister::AssignNewStorage(int shard) {
+  Shard& p = draft_.shards[shard];
   p.storage = draft_.AddStorage(p.device, p.bytes);
 }
 
 void TaskLister::Feed(ValueId value, int device, int micro_batch) {
-  const int piece = draft_.PieceOn(value, device, micro_batch);
-  if (draft_.pieces[piece].storage >= 0) return;
-  GiveStorage(piece);
+  const int shard = draft_.ShardOn(value, device, micro_batch);
+  if (draft_.shards[shard].storage >= 0) return;
+  AssignNewStorage(shard);
   Task feed = NewTask(Command::Kind::kFeed, {device},
-                      {{}, 0, draft_.pieces[piece].micro_batch});
+                      {{}, 0, draft_.shards[shard].micro_batch});
   feed.port = graph_.value(value).index;
-  feed.writes = {draft_.Whole(piece)};
+  feed.writes = {draft_.Whole(shard)};
   draft_.tasks.push_back(std::move(feed));
 }
 
-// A copy may take an input from any of its devices; other nodes read it on
-// their own.
+// A copy may read an input on any of the input's devices; other nodes read it
+// on their own devices.
 void TaskLister::FeedOperands(const OpView& op, int micro_batch) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (!op.operand(i).is_input()) continue;
@@ -161,15 +164,15 @@ void TaskLister::FeedOperands(const OpView& op, int micro_batch) {
   }
 }
 
-void TaskLister::HoldSource(const OpView& op) {
+void TaskLister::AddPersistentStorage(const OpView& op) {
   const ValueId value = op.result(0).id();
-  const int members = static_cast<int>(op.node().placement.devices.size());
-  for (int member = 0; member < members; ++member) {
-    const int piece = draft_.PieceOf(value, member, 0);
-    GiveStorage(piece);
-    Storage& storage = draft_.storages[draft_.pieces[piece].storage];
+  const int ranks = static_cast<int>(op.node().placement.devices.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int shard = draft_.ShardOf(value, rank, 0);
+    AssignNewStorage(shard);
+    Storage& storage = draft_.storages[draft_.shards[shard].storage];
     storage.source = op.id();
-    storage.member = member;
+    storage.rank = rank;
   }
 }
 
@@ -179,10 +182,10 @@ void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views,
     const int device = draft_.devices->index.at(name);
     for (size_t i = 0; i < views.size(); ++i) {
       const ValueId operand = op.operand(views[i].operand).id();
-      const Piece& from =
-          draft_.pieces[draft_.PieceOn(operand, device, micro_batch)];
-      Piece& to =
-          draft_.pieces[draft_.PieceOn(op.result(i).id(), device, micro_batch)];
+      const Shard& from =
+          draft_.shards[draft_.ShardOn(operand, device, micro_batch)];
+      Shard& to =
+          draft_.shards[draft_.ShardOn(op.result(i).id(), device, micro_batch)];
       to.storage = from.storage;
       to.offset = from.offset + views[i].offset;
       to.updated = from.updated;
@@ -192,10 +195,10 @@ void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views,
 
 absl::Status TaskLister::ListNode(const OpView& op) {
   if (op.is(kConstant) || op.is(kVariable)) {
-    HoldSource(op);
+    AddPersistentStorage(op);
     return absl::OkStatus();
   }
-  if (op.is(kAccumulate)) return ListSum(op);
+  if (op.is(kAccumulate)) return ListAccumulate(op);
   const bool once = op.num_results() == 0;
   const int runs = once ? 1 : draft_.RunsOf(op.result(0).id());
   for (int m = 0; m < runs; ++m) {
@@ -223,15 +226,15 @@ absl::Status CheckKernel(const OpView& op) {
                    "choose_kernels first"));
 }
 
-// Reads what its member takes of the operands, and has a workspace.
-Task TaskLister::KernelTask(const OpView& op, int member, int micro_batch) {
+// A kernel task with its reads and workspace, still without writes.
+Task TaskLister::KernelTask(const OpView& op, int rank, int micro_batch) {
   const Node& node = op.node();
-  const int device = draft_.devices->index.at(node.placement.devices[member]);
+  const int device = draft_.devices->index.at(node.placement.devices[rank]);
   Task task =
-      NewTask(Command::Kind::kKernel, {device}, {op.id(), member, micro_batch});
+      NewTask(Command::Kind::kKernel, {device}, {op.id(), rank, micro_batch});
   for (ValueId operand : node.operands) {
     task.reads.push_back(
-        draft_.Whole(draft_.PieceOn(operand, device, micro_batch)));
+        draft_.Whole(draft_.ShardOn(operand, device, micro_batch)));
   }
   if (node.kernel->workspace > 0) {
     task.workspace = draft_.AddStorage(device, node.kernel->workspace);
@@ -242,12 +245,12 @@ Task TaskLister::KernelTask(const OpView& op, int member, int micro_batch) {
 absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
   PARTITA_RETURN_IF_ERROR(CheckKernel(op));
   const Node& node = op.node();
-  for (int member = 0; member < static_cast<int>(node.placement.devices.size());
-       ++member) {
-    Task task = KernelTask(op, member, micro_batch);
+  for (int rank = 0; rank < static_cast<int>(node.placement.devices.size());
+       ++rank) {
+    Task task = KernelTask(op, rank, micro_batch);
     for (ValueId result : node.results) {
-      const int to = draft_.PieceOf(result, member, micro_batch);
-      PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+      const int to = draft_.ShardOf(result, rank, micro_batch);
+      PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
       task.writes.push_back(draft_.Whole(to));
     }
     draft_.tasks.push_back(std::move(task));
@@ -255,34 +258,35 @@ absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
   return absl::OkStatus();
 }
 
-// The first micro-batch's operand is the first sum: no command makes it. Each
-// other one adds to the sum so far, whose bytes in_place lets it take over.
-absl::Status TaskLister::ListSum(const OpView& op) {
+// The operand of the first micro-batch is the first sum and needs no command.
+// Each later micro-batch adds to the sum so far; ReuseOperands lets the result
+// take over its bytes.
+absl::Status TaskLister::ListAccumulate(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(CheckKernel(op));
   const ValueId sum = op.result(0).id();
   const auto& devices = op.node().placement.devices;
   for (int m = 0; m < draft_.micro_batches.count; ++m) {
     FeedOperands(op, m);
-    for (int member = 0; member < static_cast<int>(devices.size()); ++member) {
-      Piece& to = draft_.pieces[draft_.SumAfter(sum, member, m)];
+    for (int rank = 0; rank < static_cast<int>(devices.size()); ++rank) {
+      Shard& to = draft_.shards[draft_.SumAfter(sum, rank, m)];
       if (m == 0) {
-        const Piece& first =
-            draft_.pieces[draft_.PieceOn(op.operand(0).id(), to.device, m)];
+        const Shard& first =
+            draft_.shards[draft_.ShardOn(op.operand(0).id(), to.device, m)];
         to.storage = first.storage;
         to.offset = first.offset;
         continue;
       }
-      Task task = KernelTask(op, member, m);
-      task.reads.push_back(draft_.Whole(draft_.SumAfter(sum, member, m - 1)));
-      GiveStorage(draft_.SumAfter(sum, member, m));
-      task.writes.push_back(draft_.Whole(draft_.SumAfter(sum, member, m)));
+      Task task = KernelTask(op, rank, m);
+      task.reads.push_back(draft_.Whole(draft_.SumAfter(sum, rank, m - 1)));
+      AssignNewStorage(draft_.SumAfter(sum, rank, m));
+      task.writes.push_back(draft_.Whole(draft_.SumAfter(sum, rank, m)));
       draft_.tasks.push_back(std::move(task));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
+absl::Status TaskLister::CheckCollective(const OpView& op, int value) const {
   if (draft_.PlacementOf(op.operand(value).id()).devices ==
           op.node().placement.devices &&
       ShardingOf(draft_, op.result(value).id()).kind !=
@@ -291,31 +295,33 @@ absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
   }
   return absl::FailedPreconditionError(absl::StrCat(
       op.ToString(),
-      ": found parts or partial sums that are not joined on their own "
-      "devices; expected an exchange that does; run partition first"));
+      ": found an operand on other devices or a result that is still "
+      "partial; expected a collective that reduces or gathers the operand on "
+      "its own devices; run partition first"));
 }
 
-// The cores of a CPU do what joins sums: on a stream beside that of its kernels
-// it would take their time all the same, and be woken for it.
-StreamKey TaskLister::StreamOfPart(const std::string& device) const {
+// The stream of an all-reduce or gather. On a CPU the same cores run kernels
+// and reductions. A separate stream would take their time anyway, and would add
+// wake-ups.
+StreamKey TaskLister::CollectiveStream(const std::string& device) const {
   const bool beside =
       links_.machine().FindDevice(device)->traits.kind != DeviceKind::kCpu;
   return {draft_.devices->index.at(device),
           beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
 }
 
-// A member supplies its partial sums, or its parts, and takes the whole values
-// or its part of them.
-absl::StatusOr<Task> TaskLister::PartOf(const OpView& op, int member,
-                                        int micro_batch) {
+// The task of one rank: reads its partial values or shards, and writes the
+// whole values or its shards of them.
+absl::StatusOr<Task> TaskLister::CollectiveTask(const OpView& op, int rank,
+                                                int micro_batch) {
   Task task = NewTask(Command::Kind::kCollective,
-                      StreamOfPart(op.node().placement.devices[member]),
-                      {op.id(), member, micro_batch});
+                      CollectiveStream(op.node().placement.devices[rank]),
+                      {op.id(), rank, micro_batch});
   for (int i = 0; i < op.num_operands(); ++i) {
-    const int to = draft_.PieceOf(op.result(i).id(), member, micro_batch);
-    PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+    const int to = draft_.ShardOf(op.result(i).id(), rank, micro_batch);
+    PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
     task.reads.push_back(
-        draft_.Whole(draft_.PieceOf(op.operand(i).id(), member, micro_batch)));
+        draft_.Whole(draft_.ShardOf(op.operand(i).id(), rank, micro_batch)));
     task.writes.push_back(draft_.Whole(to));
   }
   return task;
@@ -324,12 +330,12 @@ absl::StatusOr<Task> TaskLister::PartOf(const OpView& op, int member,
 absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
   int64_t bytes = 0;
   for (int i = 0; i < op.num_operands(); ++i) {
-    PARTITA_RETURN_IF_ERROR(CheckJoins(op, i));
+    PARTITA_RETURN_IF_ERROR(CheckCollective(op, i));
     bytes += op.operand_type(i).num_bytes();
   }
-  const int members = static_cast<int>(op.node().placement.devices.size());
-  for (int member = 0; member < members; ++member) {
-    PARTITA_ASSIGN_OR_RETURN(Task task, PartOf(op, member, micro_batch));
+  const int ranks = static_cast<int>(op.node().placement.devices.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    PARTITA_ASSIGN_OR_RETURN(Task task, CollectiveTask(op, rank, micro_batch));
     if (bytes > 0) draft_.tasks.push_back(std::move(task));
   }
   return absl::OkStatus();
@@ -340,78 +346,86 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
     return ListCollective(op, micro_batch);
   }
   const bool is_update = updates_.contains(op.result(0).id());
-  const std::vector<ExchangePart> parts =
-      FindExchange(draft_, op, micro_batch, is_update, links_);
-  const int members = static_cast<int>(op.node().placement.devices.size());
-  for (int member = 0; member < members; ++member) {
-    const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
-    const bool taken = !parts.empty() && parts[member].takes == to;
-    if (!is_update && !taken && LiesInside(op, to)) continue;
-    PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
-    if (taken) continue;
+  const std::vector<CollectiveRank> participants =
+      FindCollective(draft_, op, micro_batch, is_update, links_);
+  const int ranks = static_cast<int>(op.node().placement.devices.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int to = draft_.ShardOf(op.result(0).id(), rank, micro_batch);
+    const bool is_received =
+        !participants.empty() && participants[rank].receives == to;
+    if (!is_update && !is_received && IsViewOfLocalShard(op, to)) continue;
+    PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
+    if (is_received) continue;
     PARTITA_RETURN_IF_ERROR(ListTransfers(op, to));
   }
-  ListExchange(op, parts, micro_batch);
+  ListCollective(op, participants, micro_batch);
   return absl::OkStatus();
 }
 
-// Beside the kernels, on a CPU too: who gives needs nothing of the others, and
-// would stop computing until the last of them has come to take. But whoever
-// gathers a variable's new value both gives and takes, as of a sum.
-void TaskLister::ListExchange(const OpView& op,
-                              const std::vector<ExchangePart>& parts,
-                              int micro_batch) {
-  const bool is_like_sum = updates_.contains(op.result(0).id()) &&
-                           CollectiveOf(op) == CollectiveKind::kAllGather;
-  for (int member = 0; member < static_cast<int>(parts.size()); ++member) {
-    const ExchangePart& part = parts[member];
-    const StreamKey beside = {part.device, StreamKey::Role::kCollective};
+// The tasks of a broadcast, permute, all-gather or all-to-all run in their own
+// stream, on a CPU too: a sender needs nothing from the others and need not
+// stop computing until the last receiver arrives. In an all-gather of a
+// variable's new value every rank sends and receives, as in an all-reduce.
+void TaskLister::ListCollective(const OpView& op,
+                                const std::vector<CollectiveRank>& participants,
+                                int micro_batch) {
+  const bool is_like_all_reduce =
+      updates_.contains(op.result(0).id()) &&
+      CollectiveOf(op) == CollectiveKind::kAllGather;
+  for (int rank = 0; rank < static_cast<int>(participants.size()); ++rank) {
+    const CollectiveRank& participant = participants[rank];
+    const StreamKey beside = {participant.device, StreamKey::Role::kCollective};
     Task task = NewTask(
         Command::Kind::kCollective,
-        is_like_sum ? StreamOfPart(draft_.devices->names[part.device]) : beside,
-        {op.id(), member, micro_batch});
-    if (part.gives >= 0) task.reads = {draft_.Whole(part.gives)};
-    if (part.takes >= 0) task.writes = {draft_.Whole(part.takes)};
+        is_like_all_reduce
+            ? CollectiveStream(draft_.devices->names[participant.device])
+            : beside,
+        {op.id(), rank, micro_batch});
+    if (participant.sends >= 0) task.reads = {draft_.Whole(participant.sends)};
+    if (participant.receives >= 0) {
+      task.writes = {draft_.Whole(participant.receives)};
+    }
     draft_.tasks.push_back(std::move(task));
   }
 }
 
-// A piece that is an interval of what its device already holds is a view of it.
-// A copy that changes neither place nor sharding is meant as a copy.
-bool TaskLister::LiesInside(const OpView& op, int to) {
+// True, and makes the shard a view, if it is an interval of a shard that its
+// device already holds. A copy that changes neither devices nor sharding is an
+// explicit copy and stays one.
+bool TaskLister::IsViewOfLocalShard(const OpView& op, int to) {
   const ValueId operand = op.operand(0).id();
-  Piece& piece = draft_.pieces[to];
-  const int from = draft_.PieceOn(operand, piece.device, piece.micro_batch);
+  Shard& shard = draft_.shards[to];
+  const int from = draft_.ShardOn(operand, shard.device, shard.micro_batch);
   const bool resharding =
-      ShardingOf(draft_, operand) != ShardingOf(draft_, piece.value) ||
+      ShardingOf(draft_, operand) != ShardingOf(draft_, shard.value) ||
       draft_.PlacementOf(operand).devices != op.node().placement.devices;
   if (from < 0 || !resharding) return false;
-  const Piece& source = draft_.pieces[from];
-  const std::optional<int64_t> offset = OffsetInside(draft_, piece, source);
+  const Shard& source = draft_.shards[from];
+  const std::optional<int64_t> offset = OffsetInside(draft_, shard, source);
   if (!offset.has_value()) return false;
-  piece.storage = source.storage;
-  piece.offset = source.offset + *offset;
-  piece.updated = source.updated;
+  shard.storage = source.storage;
+  shard.offset = source.offset + *offset;
+  shard.updated = source.updated;
   return true;
 }
 
-// The operand's pieces that the result's piece is made of: those of a split, or
-// one replica, the nearest.
+// The operand's shards that make up the result's shard: all shards of a split,
+// or one replica: the local one, else the first that is linked.
 absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
-                                                       const Piece& to) const {
+                                                       const Shard& to) const {
   const ValueId operand = op.operand(0).id();
   const Placement& placement = draft_.PlacementOf(operand);
   const bool split = ShardingOf(draft_, operand).kind == Sharding::Kind::kSplit;
   const std::string& target = draft_.devices->names[to.device];
   std::vector<int> sources;
-  const int here = draft_.PieceOn(operand, to.device, to.micro_batch);
+  const int here = draft_.ShardOn(operand, to.device, to.micro_batch);
   if (!split && here >= 0) return std::vector<int>{here};
   for (size_t i = 0; i < placement.devices.size(); ++i) {
     const bool linked = placement.devices[i] == target ||
                         links_.Find(placement.devices[i], target) != nullptr;
     if (linked) {
       sources.push_back(
-          draft_.PieceOf(operand, static_cast<int>(i), to.micro_batch));
+          draft_.ShardOf(operand, static_cast<int>(i), to.micro_batch));
     }
     if (linked && !split) return sources;
     if (!linked && split) {
@@ -431,11 +445,11 @@ absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
 }
 
 absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
-  const Piece& target = draft_.pieces[to];
+  const Shard& target = draft_.shards[to];
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int> sources,
                            SourcesOf(op, target));
   for (int from : sources) {
-    const Piece& source = draft_.pieces[from];
+    const Shard& source = draft_.shards[from];
     std::vector<RangePair> pairs;
     if (source.type == target.type) {
       const Range all{.offset = 0, .block = source.bytes};
@@ -446,7 +460,7 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
           !target.type.layout.is_row_major()) {
         return absl::FailedPreconditionError(absl::StrCat(
             op.ToString(), ": found a resharding of ", source.type.ToString(),
-            "; expected row-major pieces; put a reorder before the copy"));
+            "; expected row-major shards; put a reorder before the copy"));
       }
       PARTITA_ASSIGN_OR_RETURN(
           pairs, TransfersBetween(BoxOf(draft_, source), BoxOf(draft_, target),
@@ -458,7 +472,7 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
             : StreamKey{source.device, StreamKey::Role::kCopy, target.device};
     for (const RangePair& pair : pairs) {
       Task task = NewTask(Command::Kind::kCopy, key,
-                          {op.id(), target.member, target.micro_batch});
+                          {op.id(), target.rank, target.micro_batch});
       task.reads = {{from, pair.from}};
       task.writes = {{to, pair.to}};
       draft_.tasks.push_back(std::move(task));
@@ -470,7 +484,7 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
 absl::Status TaskLister::ListFetches() {
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId value = graph_.outputs()[i];
-    const bool whole = draft_.first_piece[value.index] >= 0 &&
+    const bool whole = draft_.first_shard[value.index] >= 0 &&
                        ShardingOf(draft_, value) == Sharding() &&
                        graph_.type(value).layout.is_row_major();
     if (!whole) {
@@ -489,14 +503,14 @@ absl::Status TaskLister::ListFetches() {
 
 void TaskLister::ListFetch(int output, int micro_batch) {
   const ValueId value = graph_.outputs()[output];
-  const int piece = draft_.PieceOf(value, 0, micro_batch);
-  const int device = draft_.pieces[piece].device;
+  const int shard = draft_.ShardOf(value, 0, micro_batch);
+  const int device = draft_.shards[shard].device;
   if (!graph_.value(value).defining_node.valid()) {
     Feed(value, device, micro_batch);
   }
   Task fetch = NewTask(Command::Kind::kFetch, {device}, {{}, 0, micro_batch});
   fetch.port = output;
-  fetch.reads = {draft_.Whole(piece)};
+  fetch.reads = {draft_.Whole(shard)};
   draft_.tasks.push_back(std::move(fetch));
 }
 

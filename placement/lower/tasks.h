@@ -1,4 +1,4 @@
-// Step 2: the commands that a placed graph needs, in the order of the graph.
+// Step 2: lists the commands of a placed graph, in the order of the graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_TASKS_H_
@@ -10,13 +10,16 @@
 
 namespace partita {
 
-// Fills in storages, streams and tasks. Needs: pieces. Leaves: every piece that
-// a task touches in a storage.
+// Fills in storages, streams and tasks. Needs: shards. Leaves: a storage for
+// every shard that a task accesses.
 //
-// A feed goes before the first reader of its input, a copy after its operand's
-// producer, a fetch to the end. Ops that only move bytes, and whose results are
-// one aligned interval of an operand, need no task: their pieces lie in the
-// operand's storage.
+// A feed comes before the first reader of its input, a copy after the producer
+// of its operand, fetches at the end. An op that only moves bytes needs no task
+// if each result is one aligned interval of an operand: its shards are views in
+// the storage of the operand.
+//
+// FailedPrecondition if partition or choose_kernels has not run; Unimplemented
+// for a resharding of too many blocks.
 absl::Status ListTasks(PlanDraft& draft, const Machine& machine);
 
 }  // namespace partita

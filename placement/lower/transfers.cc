@@ -1,4 +1,4 @@
-// Boxes of a row-major tensor as blocks of bytes.
+// Describes boxes of a row-major tensor as blocks of bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/transfers.h"
@@ -35,18 +35,19 @@ int64_t Product(absl::Span<const int64_t> dims, int begin, int end) {
   return product;
 }
 
-// The last dimension before `before` in which one of the boxes is wider than
-// what they share, or -1.
-int LastCut(absl::Span<const int64_t> shared, absl::Span<const int64_t> from,
-            absl::Span<const int64_t> to, int before) {
+// The last dimension before `before` in which `shared` is narrower than one of
+// the boxes, or -1.
+int LastPartialDim(absl::Span<const int64_t> shared,
+                   absl::Span<const int64_t> from, absl::Span<const int64_t> to,
+                   int before) {
   for (int i = before - 1; i >= 0; --i) {
     if (shared[i] != from[i] || shared[i] != to[i]) return i;
   }
   return -1;
 }
 
-// Elements from the begin of `box` to the begin of `part`, moved on by
-// `outer[i]` in each of the first dimensions.
+// The offset of `part` in `box`, in elements, advanced by `outer[i]` in each of
+// the first dimensions.
 int64_t Offset(const Box& box, const Box& part, absl::Span<const int64_t> outer,
                absl::Span<const int64_t> dims) {
   const Shape strides = RowMajorStrides(dims);
@@ -60,9 +61,10 @@ int64_t Offset(const Box& box, const Box& part, absl::Span<const int64_t> outer,
 
 }  // namespace
 
-// With at most two cut dimensions b < a: everything from a inwards is a block,
-// dimensions b .. a-1 count blocks of one stride, dimensions before b are
-// commands.
+// Let b < a be the last two dimensions in which only part of a box is copied.
+// The dimensions from a on form a block. The dimensions b .. a-1 count blocks
+// of one stride. Each index of the dimensions before b takes a range of its
+// own.
 absl::StatusOr<std::vector<RangePair>> TransfersBetween(const Box& from,
                                                         const Box& to,
                                                         int64_t element_bytes) {
@@ -73,8 +75,8 @@ absl::StatusOr<std::vector<RangePair>> TransfersBetween(const Box& from,
   const int rank = static_cast<int>(shared.size());
   std::vector<RangePair> pairs;
   if (Product(shared, 0, rank) == 0) return pairs;
-  const int inner = std::max(0, LastCut(shared, in, out, rank));
-  const int middle = std::max(0, LastCut(shared, in, out, inner));
+  const int inner = std::max(0, LastPartialDim(shared, in, out, rank));
+  const int middle = std::max(0, LastPartialDim(shared, in, out, inner));
   const int64_t block = Product(shared, inner, rank) * element_bytes;
   const int64_t count = Product(shared, middle, inner);
   const int64_t commands = Product(shared, 0, middle);

@@ -1,4 +1,4 @@
-// The byte ranges that bring part of one piece into another.
+// The byte ranges that copy the common elements of two shards.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_TRANSFERS_H_
@@ -8,20 +8,20 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor_type.h"
-#include "placement/lower/pieces.h"
+#include "placement/lower/shards.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
 
-// Equal numbers of equal blocks on both sides.
+// Two ranges with the same number of blocks of the same size.
 struct RangePair {
   Range from;
   Range to;
 };
 
-// Moves the elements that `from` and `to` share, of a row-major value with
-// elements of `element_bytes`. Empty if they share none. Unimplemented where it
-// would take more than a thousand commands.
+// The ranges that copy the elements that `from` and `to` share, of a row-major
+// value with elements of `element_bytes`. Empty if they share none.
+// Unimplemented if that takes more than 1024 ranges.
 absl::StatusOr<std::vector<RangePair>> TransfersBetween(const Box& from,
                                                         const Box& to,
                                                         int64_t element_bytes);

@@ -1,4 +1,4 @@
-// Step 3b: new values of variables that can be made where they will stay.
+// Step 3b: writes new values of variables in place.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_UPDATES_H_
@@ -9,17 +9,17 @@
 
 namespace partita {
 
-// Drops an update's copy where its source can be written straight into the
-// variable: every reader of the old value comes earlier in the stream of the
-// writer, or is the writer, by an operand that its kernel lets it overwrite.
-// Where each device has made a share of the value, and an exchange gathers
-// them, the share is written to its place in the variable alike, and the
-// exchange brings the others.
-// Needs: launch order.
+// Drops the copy of an update if its source can be written straight into the
+// variable. The condition: every reader of the old value comes earlier in the
+// stream of the writer, or is the writer, by an operand that its kernel may
+// overwrite. With a sharded optimizer each device computes one shard of the new
+// value and an all-gather distributes the shards. Then each shard is written at
+// its offset in the variable, and the all-gather adds the others. Needs: launch
+// order.
 void WriteUpdatesInPlace(PlanDraft& draft);
 
-// With steps that overlap, a variable that is updated must be touched by one
-// stream only, which keeps the steps' order. Unimplemented otherwise.
+// Checks that, with overlapping steps, only one stream accesses each updated
+// variable; the stream keeps the steps in order. Unimplemented otherwise.
 absl::Status CheckUpdatesOverlap(const PlanDraft& draft);
 
 }  // namespace partita

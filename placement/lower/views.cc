@@ -1,22 +1,20 @@
-// Views from what an op says about the bytes that it moves.
+// Derives views from the byte moves that an op declares.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/views.h"
 
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
-#include "placement/lower/pieces.h"
+#include "placement/lower/shards.h"
 #include "placement/lower/transfers.h"
 
 namespace partita {
 namespace {
 
-// An op says how it moves bytes of whole row-major tensors. Pieces of a split
-// move in the same way if the whole tensor does not change its order.
-bool HoldsForPieces(const PlanDraft& draft, const OpView& op,
-                    const ByteMove& move) {
-  const int64_t whole = op.operand_type(move.operand).num_bytes();
-  if (move.operand_offset == 0 && move.block * move.count == whole) return true;
+// The rule is for whole values. It holds for their shards where the node is not
+// sharded, and where a result has all bytes of the operand.
+bool HoldsForShards(const OpView& op, const ViewOf& view) {
+  if (view.is_whole) return true;
   const Placement& placement = op.node().placement;
   for (const auto* shardings : {&placement.operands, &placement.results}) {
     for (const Sharding& sharding : *shardings) {
@@ -26,57 +24,43 @@ bool HoldsForPieces(const PlanDraft& draft, const OpView& op,
   return true;
 }
 
-bool IsInterval(const ByteMove& move) {
-  return move.count == 1 || (move.operand_stride == move.block &&
-                             move.result_stride == move.block);
-}
-
-// The pieces on one device must agree in size where the whole value passes.
-bool PiecesFit(const PlanDraft& draft, const OpView& op, const ByteMove& move) {
+// The shards on one device must agree in size where the whole value passes.
+bool ShardsFit(const PlanDraft& draft, const OpView& op, int result,
+               const ViewOf& view) {
   for (const std::string& name : op.node().placement.devices) {
     const int device = draft.devices->index.at(name);
-    const Piece& from =
-        draft.pieces[draft.PieceOn(op.operand(move.operand).id(), device, 0)];
-    const Piece& to =
-        draft.pieces[draft.PieceOn(op.result(move.result).id(), device, 0)];
-    if (move.operand_offset + to.bytes > from.bytes) return false;
+    const Shard& from =
+        draft.shards[draft.ShardOn(op.operand(view.operand).id(), device, 0)];
+    const Shard& to =
+        draft.shards[draft.ShardOn(op.result(result).id(), device, 0)];
+    if (view.offset + to.bytes > from.bytes) return false;
   }
   return true;
 }
 
-bool IsView(const PlanDraft& draft, const OpView& op, const ByteMove& move) {
-  const TensorType& from = op.operand_type(move.operand);
-  const TensorType& to = op.result_type(move.result);
-  return from.layout.is_row_major() && to.layout.is_row_major() &&
-         IsInterval(move) && move.result_offset == 0 &&
-         move.block * move.count == to.num_bytes() &&
-         move.operand_offset % kArenaAlignment == 0 &&
-         HoldsForPieces(draft, op, move) && PiecesFit(draft, op, move);
+bool IsRowMajor(const OpView& op, int result, const ViewOf& view) {
+  return op.operand_type(view.operand).layout.is_row_major() &&
+         op.result_type(result).layout.is_row_major();
 }
 
 }  // namespace
 
 std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
                                              const OpView& op) {
-  if (op.is(kCopy) || op.op().moves == nullptr) return std::nullopt;
-  const std::optional<std::vector<ByteMove>> moves = op.op().moves(op);
-  if (!moves.has_value() ||
-      static_cast<int>(moves->size()) != op.num_results()) {
-    return std::nullopt;
-  }
-  std::vector<ViewOf> views(op.num_results(), ViewOf{-1, 0});
-  for (const ByteMove& move : *moves) {
-    if (!IsView(draft, op, move)) return std::nullopt;
-    views[move.result] = {move.operand, move.operand_offset};
-  }
-  for (const ViewOf& view : views) {
-    if (view.operand < 0) return std::nullopt;
+  std::optional<std::vector<ViewOf>> views = ViewsOf(op);
+  if (!views.has_value()) return std::nullopt;
+  for (int r = 0; r < op.num_results(); ++r) {
+    const ViewOf& view = (*views)[r];
+    if (!IsRowMajor(op, r, view) || !HoldsForShards(op, view) ||
+        !ShardsFit(draft, op, r, view)) {
+      return std::nullopt;
+    }
   }
   return views;
 }
 
-std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Piece& part,
-                                    const Piece& whole) {
+std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Shard& part,
+                                    const Shard& whole) {
   if (!part.type.layout.is_row_major() || !whole.type.layout.is_row_major()) {
     return std::nullopt;
   }

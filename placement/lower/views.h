@@ -1,4 +1,4 @@
-// Which values are bytes of others.
+// Finds results that are bytes of an operand.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_VIEWS_H_
@@ -9,26 +9,21 @@
 #include <vector>
 
 #include "graph/op_view.h"
+#include "graph/views.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
 
-// Result `result` of a node is the bytes of an operand from `offset` on.
-struct ViewOf {
-  int operand = 0;
-  int64_t offset = 0;
-};
-
-// One entry per result if the node needs no command, else nothing. What it says
-// holds on every member of the node's device set.
+// One entry per result if the node needs no command, else nothing. Holds on
+// every rank of the node.
 std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
                                              const OpView& op);
 
-// Where `part` lies in `whole`, another piece of the same value's elements, in
-// bytes. Nothing if it is no interval of it, or one that no buffer may begin
-// at.
-std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Piece& part,
-                                    const Piece& whole);
+// The offset of `part` in `whole`, in bytes; both are shards of one value.
+// Nothing if `part` is not one interval of `whole`, or begins at an offset that
+// no buffer may have.
+std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Shard& part,
+                                    const Shard& whole);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// Sizes in bytes as people write them: "8 GiB".
+// Human-readable sizes in bytes: "8 GiB".
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_MACHINE_BYTE_SIZE_H_
@@ -12,14 +12,15 @@
 
 namespace partita {
 
-// Larger sizes than this (1 PiB) are taken for mistakes.
+// Larger sizes (above 1 PiB) are errors.
 inline constexpr int64_t kMaxByteSize = int64_t{1} << 50;
 
-// Reads "8 GiB", "1.5GiB", "512 MiB", "80 GB", "4096 B" or "4096". Nothing if
-// the unit is unknown, the size negative, not whole or above kMaxByteSize.
+// Parses "8 GiB", "1.5GiB", "512 MiB", "80 GB", "4096 B" or "4096". Nothing if
+// the unit is unknown, or the size is negative, not whole or above
+// kMaxByteSize.
 std::optional<int64_t> ParseByteSize(absl::string_view text);
 
-// The largest binary unit that is exact: "8 GiB", "1536 MiB", "4097 B".
+// In the largest binary unit that is exact: "8 GiB", "1536 MiB", "4097 B".
 std::string ExactByteSize(int64_t bytes);
 
 // One digit after the point, for messages: "9.4 GiB", "512 B".

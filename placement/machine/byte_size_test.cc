@@ -17,7 +17,7 @@ TEST(ByteSizeTest, UnitsOf1024AndOf1000AreRead) {
   EXPECT_EQ(ParseByteSize("0"), 0);
 }
 
-TEST(ByteSizeTest, WhatIsNoSizeIsRefused) {
+TEST(ByteSizeTest, OtherTextIsRefused) {
   for (const char* text : {"", "GiB", "-1", "8 gib", "1.5", "1.2.3 GiB",
                            "8 GiB x", "1e9", "2000 TiB", "nan", "inf B"}) {
     EXPECT_FALSE(ParseByteSize(text).has_value()) << text;

@@ -1,4 +1,4 @@
-// Asks the CUDA driver, opened with dlopen, what GPUs there are.
+// Lists GPUs with the CUDA driver, which is opened with dlopen.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/machine/detect_gpus.h"
@@ -51,9 +51,9 @@ int Lanes(int major, int minor) {
   return half ? 64 : 128;
 }
 
-// From the attributes, as everybody derives them: two operations (one fused
-// multiply and add) a lane and cycle, two transfers a memory clock. Matrix
-// units do bf16 and f16 at 16 times the f32 rate or near it; 8 is careful.
+// Rates from the driver's attributes: two operations (one fused multiply-add)
+// per lane and cycle, two transfers per memory clock. Matrix units reach about
+// 16 times the f32 rate for bf16 and f16; 8 is conservative.
 void EstimateRates(const Driver& driver, int device, DeviceTraits& traits) {
   const auto get = [&](int attribute) {
     int value = 0;
@@ -76,7 +76,7 @@ void EstimateRates(const Driver& driver, int device, DeviceTraits& traits) {
   traits.launch_seconds = 4e-6;
 }
 
-// Driver context, library handles and loaded code take this much, roughly.
+// The approximate size of driver context, library handles and loaded code.
 constexpr int64_t kReserve = int64_t{1} << 30;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rates of this host, and its GPUs.
+// Estimates rates of this host and lists its GPUs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/machine/detect_host.h"
@@ -15,14 +15,14 @@
 namespace partita {
 namespace {
 
-// What one core does in one cycle, in f32 operations: two fused multiply-adds
-// of a vector, or with SSE one add and one multiply.
+// f32 operations of one core per cycle: two vector fused multiply-adds; with
+// SSE one add and one multiply.
 double F32PerCycle(const std::string& isa) {
   if (VectorIsa(isa) == "avx512") return 64;
   return isa == "avx2" ? 32 : 8;
 }
 
-// The clock under load is not known; this is what servers hold, about.
+// The clock under load is unknown; this is a typical value for servers.
 constexpr double kNominalHertz = 3e9;
 constexpr double kBandwidthPerCore = 1.2e10;
 constexpr double kMostBandwidth = 2e11;
@@ -44,13 +44,13 @@ MachineDevice DetectCpu() {
       std::min(traits.threads * kBandwidthPerCore, kMostBandwidth);
   traits.launch_seconds = 1e-6;
   cpu.memory = host.memory;
-  // The system, this program and its libraries.
+  // For the system, this program and its libraries.
   cpu.reserve = std::min(cpu.memory / 4, int64_t{4} << 30);
   return cpu;
 }
 
-// A direct PCIe path of generation 4 with 16 lanes: what can be assumed of a
-// GPU that says nothing. The GPUs share the host's end of it.
+// Assumes a direct PCIe 4.0 path with 16 lanes, as the driver does not report
+// it. The GPUs share the host's end of it.
 Link LinkOf(const std::string& from, const std::string& to) {
   Link link;
   link.from = from;

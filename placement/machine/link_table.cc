@@ -1,4 +1,4 @@
-// Links by the unordered pair of their ends.
+// Stores links by the unordered pair of their devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/machine/link_table.h"

@@ -1,4 +1,4 @@
-// Which link joins two devices of a machine.
+// The link between two devices of a machine.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_MACHINE_LINK_TABLE_H_
@@ -12,15 +12,14 @@
 
 namespace partita {
 
-// Finds links by the names of their devices. A machine that is asked once may
-// stand for its table.
+// Finds links by the names of their devices. Converts implicitly from a
+// machine, for a single look-up.
 class LinkTable {
  public:
-  // `machine` must outlive the table, and keep its links as they are.
+  // `machine` must outlive the table, and its links must not change.
   LinkTable(const Machine& machine);  // NOLINT(google-explicit-constructor)
 
-  // The link that carries bytes from one device to the other, either way round;
-  // null if there is none.
+  // The link between the two devices, in either direction; null if none.
   const Link* Find(absl::string_view from, absl::string_view to) const;
   const Machine& machine() const { return machine_; }
 

@@ -1,4 +1,4 @@
-// Look-up in a machine.
+// Finds devices of a machine.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/machine/machine.h"

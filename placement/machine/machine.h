@@ -16,8 +16,8 @@ namespace partita {
 
 struct MachineDevice {
   DeviceTraits traits;
-  int64_t memory = 0;   // bytes in all
-  int64_t reserve = 0;  // bytes that lie outside the arenas: contexts, handles
+  int64_t memory = 0;   // total bytes
+  int64_t reserve = 0;  // bytes outside the arenas: contexts, handles
   int64_t usable() const { return memory - reserve; }
 };
 
@@ -40,9 +40,9 @@ struct Machine {
   std::string DeviceNames() const;
 };
 
-// Reads a machine file, strictly: an unknown, missing or repeated key, a value
-// of another type or out of range is an error that names the place, what was
-// found and what was expected; `source` is the name to show.
+// Parses a machine file strictly: an unknown, missing or repeated key, or a
+// value of a wrong type or out of range, is an error that names the location,
+// what was found and what was expected. `source` is the file name in errors.
 //
 //   {"name": "two-gpus",
 //    "devices": [
@@ -52,8 +52,8 @@ struct Machine {
 //       "threads": 16, "isa": "avx512",         default 1; of a cpu one of
 //                                               CpuIsas(), default "avx2", or
 //                                               "sm_90", default any
-//       "peak_flops": {"f32": 1.5e12},          per second; f32 is a must, and
-//                                               stands for dtypes not listed
+//       "peak_flops": {"f32": 1.5e12},          per second; f32 is required,
+//                                               and the default of others
 //       "memory_bandwidth": 8e10,               bytes per second
 //       "launch_seconds": 1e-6}],               default 0
 //    "links": [

@@ -28,7 +28,8 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
-// A file says the same on every host: what nearly all x86-64 processors have.
+// The default of a file does not depend on the host: nearly all x86-64
+// processors have it.
 constexpr char kUsualCpuIsa[] = "avx2";
 constexpr double kMaxRate = 1e21;   // per second: flops or bytes
 constexpr double kMaxSeconds = 60;  // of a latency or a launch
@@ -50,7 +51,7 @@ absl::StatusOr<std::string> ReadName(const JsonObject& object,
                       "1 to 64 letters, digits or _-.: like \"gpu:0\"");
 }
 
-// "sm_90", or "sm_90a" with what is that architecture's alone.
+// "sm_90", or "sm_90a" with features of that architecture only.
 bool IsCudaIsa(absl::string_view isa) {
   if (!absl::ConsumePrefix(&isa, "sm_")) return false;
   if (!absl::ConsumeSuffix(&isa, "a")) absl::ConsumeSuffix(&isa, "f");
@@ -148,7 +149,7 @@ absl::StatusOr<std::string> ReadEnd(const JsonObject& object,
                                    DidYouMean(name, known)));
 }
 
-// Pairs of devices that have a link, whichever stands first.
+// Unordered pairs of devices that have a link.
 using LinkedPairs = absl::flat_hash_set<std::pair<std::string, std::string>>;
 
 absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,

@@ -31,7 +31,7 @@ constexpr char kTwo[] = R"({
              "latency": 1e-5, "duplex": false, "bus": "pcie"}]
 })";
 
-// kTwo with one place changed.
+// kTwo with one text replaced.
 std::string ErrorOf(absl::string_view from, absl::string_view to) {
   const std::string text = absl::StrReplaceAll(kTwo, {{from, to}});
   EXPECT_NE(text, kTwo) << from;
@@ -60,7 +60,7 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
 }
 
-// Whatever the host has: a file means the same everywhere.
+// The meaning of a file does not depend on the host.
 TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
   const auto machine = ParseMachine(
       R"({"name": "m", "devices": [{"name": "c", "kind": "cpu", "memory": 4096,
@@ -72,7 +72,7 @@ TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
 
 TEST(MachineTest, WrittenTextReadsBackToTheSameText) {
   Machine with_gpus = CpuAndGpus(3, 1000);
-  with_gpus.devices[0].traits.isa = "avx2";  // as a file says that has none
+  with_gpus.devices[0].traits.isa = "avx2";  // the default of files
   for (const Machine& machine :
        {*ParseMachine(kTwo, "two.json"), with_gpus, DetectHost()}) {
     const std::string text = MachineToJson(machine);
@@ -125,7 +125,7 @@ TEST(MachineTest, AMissingKeyIsNamed) {
             "one");
 }
 
-TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
+TEST(MachineTest, AWrongTypeIsShownWithTheExpectedOne) {
   EXPECT_EQ(ErrorOf("\"two\"", "7"),
             "two.json: name: found 7; expected a string");
   EXPECT_EQ(ErrorOf("\"threads\": 16", "\"threads\": 1.5"),
@@ -141,7 +141,7 @@ TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
             "\"cuda\"");
 }
 
-TEST(MachineTest, AnInstructionSetIsOneThatKernelsKnow) {
+TEST(MachineTest, AnInstructionSetMustBeKnown) {
   EXPECT_EQ(ErrorOf("avx512", "avx9"),
             "two.json: devices[0].isa: found \"avx9\"; expected one of "
             "avx512_amx, avx512_bf16, avx512, avx2, sse4, or no isa, which "
@@ -165,7 +165,7 @@ TEST(MachineTest, AnInstructionSetIsOneThatKernelsKnow) {
   }
 }
 
-TEST(MachineTest, AbsurdNumbersAreRefused) {
+TEST(MachineTest, NumbersOutOfRangeAreRefused) {
   EXPECT_EQ(ErrorOf("\"64 GiB\"", "-1"),
             "two.json: devices[0].memory: found -1; expected bytes from 1 to "
             "1024 TiB, like 8589934592 or \"8 GiB\"");
@@ -186,7 +186,7 @@ TEST(MachineTest, AbsurdNumbersAreRefused) {
             "that a double can hold");
 }
 
-TEST(MachineTest, LinksMustJoinTwoKnownDevicesOnce) {
+TEST(MachineTest, ALinkNeedsTwoKnownDevicesAndIsUnique) {
   EXPECT_EQ(ErrorOf("\"to\": \"gpu:0\"", "\"to\": \"gpu:1\""),
             "two.json: links[0].to: found unknown device \"gpu:1\"; expected "
             "one of cpu:0, gpu:0; did you mean gpu:0?");
@@ -242,8 +242,8 @@ TEST(MachineTest, HostileTextsAreRefused) {
   }
 }
 
-// A parser that looks at all links for each of them would take hours.
-TEST(MachineTest, ALongListIsReadInTimeThatItsLengthBounds) {
+// A parser with quadratic time in the number of links would take hours.
+TEST(MachineTest, ALongListIsReadInLinearTime) {
   std::string links = "[{}";
   for (int i = 0; i < 1'000'000; ++i) links += ",{}";
   const std::string text =
@@ -252,7 +252,7 @@ TEST(MachineTest, ALongListIsReadInTimeThatItsLengthBounds) {
             "m.json: devices: found 1000001 entries; expected 1 to 1024");
 }
 
-TEST(MachineTest, DamagedTextsNeverEndTheProgram) {
+TEST(MachineTest, DamagedTextsAreHarmless) {
   std::mt19937 random(17);
   const std::string text(kTwo);
   int read = 0;

@@ -15,12 +15,12 @@ namespace partita {
 // launch cost.
 MachineDevice SampleDevice(std::string name, DeviceKind kind, int64_t memory);
 
-// `cpu:0` (1e11 operations a second, 1 TiB) and `gpu:0` ... of `gpu_memory`
-// bytes each (1e12 operations), every pair joined by 1e10 bytes a second and
-// no latency.
+// `cpu:0` (1e11 operations a second, 1 TiB) and `gpu:0` ... (1e12 operations a
+// second, `gpu_memory` bytes each). Every pair has a link of 1e10 bytes a
+// second without latency.
 Machine CpuAndGpus(int gpus, int64_t gpu_memory);
 
-// `cpu:0` ... `cpu:N-1`, equal, joined as above.
+// `cpu:0` ... `cpu:N-1`, identical, with links as above.
 Machine EqualCpus(int cpus, int64_t memory);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A CUDA driver of two made-up GPUs, for the test of detection.
+// A fake CUDA driver with two GPUs, for the test of detection.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>

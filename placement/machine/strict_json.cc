@@ -42,8 +42,8 @@ std::string Shown(const json& value) {
   return text;
 }
 
-// Looks for repeated keys and for what is nested too deep. Not by a callback of
-// the parser, which for each object that ends looks at all beside it.
+// Finds repeated keys and too deep nesting. A parser callback would be
+// quadratic: at the end of each object the parser visits all its siblings.
 class KeyWatch : public json::json_sax_t {
  public:
   bool null() override { return true; }
@@ -61,7 +61,7 @@ class KeyWatch : public json::json_sax_t {
     if (!keys_.back().insert(key).second && repeated_.empty()) repeated_ = key;
     return true;
   }
-  // The parser of the values says what is wrong.
+  // The main parser reports the syntax error.
   bool parse_error(std::size_t, const std::string&,
                    const json::exception&) override {
     return false;
@@ -81,12 +81,12 @@ class KeyWatch : public json::json_sax_t {
     return true;
   }
 
-  std::vector<std::set<std::string>> keys_;  // of what is open
+  std::vector<std::set<std::string>> keys_;  // of the open objects
   std::string repeated_;
   bool too_deep_ = false;
 };
 
-// What is read may be no text: a byte that is no printable ASCII as "\xff".
+// The file may be binary: escapes bytes that are not printable ASCII, "\xff".
 std::string Printable(absl::string_view text) {
   std::string printable;
   for (const char c : text) {
@@ -113,7 +113,7 @@ std::string Complaint(absl::string_view what) {
 std::string DidYouMean(absl::string_view word,
                        absl::Span<const absl::string_view> known) {
   absl::string_view nearest;
-  size_t least = 3;  // two slips at most
+  size_t least = 3;  // at most two edits
   for (absl::string_view candidate : known) {
     const size_t distance = EditDistance(word, candidate);
     if (distance >= least || distance >= candidate.size()) continue;

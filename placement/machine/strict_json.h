@@ -1,4 +1,4 @@
-// JSON read strictly: every fault is an error that names its place.
+// Strict JSON reader: every fault is an error that names its location.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_MACHINE_STRICT_JSON_H_
@@ -16,16 +16,16 @@
 
 namespace partita {
 
-// Longer texts are refused unread.
+// Longer texts are refused without parsing.
 inline constexpr size_t kMaxJsonBytes = 4 << 20;
 
 // "; did you mean memory?" for the nearest known word, or nothing.
 std::string DidYouMean(absl::string_view word,
                        absl::Span<const absl::string_view> known);
 
-// One object of a document and where it stands: "two.json: devices[1]". Valid
-// as long as its document. Every getter fails with
-// `two.json: devices[1].memory: found WHAT; expected WHAT`.
+// One object of a document, and its location: "two.json: devices[1]". Valid as
+// long as its document. Every getter fails with `two.json: devices[1].memory:
+// found WHAT; expected WHAT`.
 class JsonObject {
  public:
   JsonObject(const nlohmann::json* json, std::string source, std::string path)
@@ -41,7 +41,7 @@ class JsonObject {
                                 double most) const;
   absl::StatusOr<int64_t> Integer(absl::string_view key, int64_t least,
                                   int64_t most) const;
-  // A whole number of bytes, or text as ParseByteSize reads it.
+  // A whole number of bytes, or a text for ParseByteSize.
   absl::StatusOr<int64_t> Bytes(absl::string_view key, int64_t least) const;
   absl::StatusOr<JsonObject> Object(absl::string_view key) const;
   absl::StatusOr<std::vector<JsonObject>> Objects(absl::string_view key,

@@ -1,4 +1,4 @@
-// Copy nodes, and the links that they need.
+// Makes copy nodes and checks that links exist for them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/connect.h"
@@ -20,7 +20,7 @@ std::string NameOf(const Graph& graph, ValueId value) {
 }
 
 // "%h.gpu1": a colon would have to be quoted in the textual IR.
-std::string CopyName(const std::string& name, const Whereabouts& place) {
+std::string CopyName(const std::string& name, const ShardedPlacement& place) {
   if (name.empty()) return "";
   return absl::StrCat(name, ".", PlaceSuffix(place));
 }
@@ -35,7 +35,7 @@ absl::Status NoLink(const std::string& value, const std::string& reader,
 
 }  // namespace
 
-std::string PlaceSuffix(const Whereabouts& place) {
+std::string PlaceSuffix(const ShardedPlacement& place) {
   if (place.sharding.kind != Sharding::Kind::kReplicated) {
     return absl::StrCat("split", place.sharding.dim);
   }
@@ -70,7 +70,7 @@ std::string Connector::FreshName(const std::string& name) {
   return fresh;
 }
 
-Whereabouts Connector::PlaceOf(ValueId id) const {
+ShardedPlacement Connector::PlaceOf(ValueId id) const {
   const Value& value = graph_.value(id);
   if (!value.defining_node.valid()) {
     return ResultPlace(graph_.input_placement(value.index), 0);
@@ -78,8 +78,8 @@ Whereabouts Connector::PlaceOf(ValueId id) const {
   return ResultPlace(graph_.node(value.defining_node).placement, value.index);
 }
 
-absl::Status Connector::CheckLinks(ValueId value, const Whereabouts& have,
-                                   const Whereabouts& need,
+absl::Status Connector::CheckLinks(ValueId value, const ShardedPlacement& have,
+                                   const ShardedPlacement& need,
                                    const std::string& reader) const {
   const bool replicated = have.sharding.kind == Sharding::Kind::kReplicated;
   for (const std::string& to : need.devices) {
@@ -97,10 +97,11 @@ absl::Status Connector::CheckLinks(ValueId value, const Whereabouts& have,
   return absl::OkStatus();
 }
 
-absl::StatusOr<ValueId> Connector::Copy(ValueId value, const Whereabouts& place,
+absl::StatusOr<ValueId> Connector::Copy(ValueId value,
+                                        const ShardedPlacement& place,
                                         const std::string& name, NodeId before,
                                         const std::string& reader) {
-  const Whereabouts have = PlaceOf(value);
+  const ShardedPlacement have = PlaceOf(value);
   PARTITA_RETURN_IF_ERROR(CheckLinks(value, have, place, reader));
   NodeSpec spec{
       .op = &kCopy, .operands = {value}, .result_names = {FreshName(name)}};
@@ -117,16 +118,16 @@ absl::StatusOr<ValueId> Connector::Copy(ValueId value, const Whereabouts& place,
   PARTITA_ASSIGN_OR_RETURN(const ValueId copy,
                            graph_.AddValue(std::move(spec), before));
   graph_.value(copy).type.layout = graph_.type(value).layout;
-  // What is copied on from here stands behind it.
+  // Copies of this copy follow it.
   next_.resize(graph_.node_id_bound());
   next_[graph_.value(copy).defining_node.index] = before;
   return copy;
 }
 
 absl::StatusOr<ValueId> Connector::Provide(ValueId value,
-                                           const Whereabouts& need,
+                                           const ShardedPlacement& need,
                                            const std::string& reader) {
-  const Whereabouts have = PlaceOf(value);
+  const ShardedPlacement have = PlaceOf(value);
   if (Satisfies(have, need)) return value;
   if (have.sharding.kind == Sharding::Kind::kPartial &&
       need.devices != have.devices) {
@@ -140,14 +141,14 @@ absl::StatusOr<ValueId> Connector::Provide(ValueId value,
 absl::StatusOr<ValueId> Connector::ProvideFirstOn(const std::string& device,
                                                   ValueId value,
                                                   const std::string& reader) {
-  const Whereabouts need = {{device}, {}};
+  const ShardedPlacement need = {{device}, {}};
   PARTITA_ASSIGN_OR_RETURN(const ValueId whole, Provide(value, need, reader));
   if (PlaceOf(whole).devices[0] == device) return whole;
   return CopyOnce(whole, need, reader);
 }
 
 absl::StatusOr<ValueId> Connector::CopyOnce(ValueId value,
-                                            const Whereabouts& need,
+                                            const ShardedPlacement& need,
                                             const std::string& reader) {
   const auto key = std::make_pair(value, need);
   if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
@@ -160,7 +161,7 @@ absl::StatusOr<ValueId> Connector::CopyOnce(ValueId value,
 }
 
 absl::StatusOr<ValueId> Connector::CopyAtEnd(ValueId value,
-                                             const Whereabouts& place,
+                                             const ShardedPlacement& place,
                                              const std::string& name,
                                              const std::string& reader) {
   return Copy(value, place, name, NodeId(), reader);

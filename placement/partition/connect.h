@@ -1,4 +1,4 @@
-// Brings values to where they are needed, by copy nodes.
+// Inserts copy nodes that bring values to the devices that read them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_CONNECT_H_
@@ -14,49 +14,51 @@
 #include "graph/graph.h"
 #include "placement/machine/link_table.h"
 #include "placement/machine/machine.h"
-#include "placement/partition/shard.h"
+#include "placement/partition/sharded_placement.h"
 
 namespace partita {
 
-// What distinguishes the name of a value's copy: "gpu1", "all" or "split0".
-std::string PlaceSuffix(const Whereabouts& place);
+// The suffix of the name of a value's copy: "gpu1", "all" or "split0".
+std::string PlaceSuffix(const ShardedPlacement& place);
 
-// Makes each copy once for a value and a place. Needs: every producer of a
-// value that is asked for is placed.
+// Inserts copies, one for each value and placement. Needs: the producers of all
+// requested values are placed.
 class Connector {
  public:
   Connector(Graph& graph, const Machine& machine);
 
-  // Where the value lies now.
-  Whereabouts PlaceOf(ValueId value) const;
-  // The value itself, or its copy at `need`. `reader` is named in errors.
-  // Partial sums are joined on all their devices, and go on from there.
-  absl::StatusOr<ValueId> Provide(ValueId value, const Whereabouts& need,
+  // The placement of the value now.
+  ShardedPlacement PlaceOf(ValueId value) const;
+  // The value itself, or its copy at `need`. Errors name `reader`. Partial sums
+  // are first added up on all their devices, then copied on.
+  absl::StatusOr<ValueId> Provide(ValueId value, const ShardedPlacement& need,
                                   const std::string& reader);
-  // The whole value, with `device` as the first of its places: what reads a
-  // result from outside takes the first replica. One that is on the device
-  // already is copied there, which costs no bytes: lowering makes it a view.
+  // The whole value with `device` as its first device: the caller reads a
+  // result from the first replica. If another replica is on `device`, a copy
+  // there is inserted; it moves no bytes, as lowering makes it a view.
   absl::StatusOr<ValueId> ProvideFirstOn(const std::string& device,
                                          ValueId value,
                                          const std::string& reader);
-  // A copy of its own at `place`, as the last node.
-  absl::StatusOr<ValueId> CopyAtEnd(ValueId value, const Whereabouts& place,
+  // A new copy at `place`, as the last node.
+  absl::StatusOr<ValueId> CopyAtEnd(ValueId value,
+                                    const ShardedPlacement& place,
                                     const std::string& name,
                                     const std::string& reader);
-  // `name`, or `name` with a number behind it if a value has it already.
+  // `name`, with a number appended if another value has this name.
   std::string FreshName(const std::string& name);
-  // What to insert before to come behind `node`, or first if it is invalid: the
-  // node that follows it, or a copy's source, in the order that the graph had
-  // at construction. Invalid: the end.
+  // The node to insert before, so that the new node follows `node` (or is the
+  // first, if `node` is invalid): the next node in the order that the graph had
+  // at construction; for a copy, the node that followed its source. Invalid:
+  // insert at the end.
   NodeId After(NodeId node) const;
 
  private:
-  absl::Status CheckLinks(ValueId value, const Whereabouts& have,
-                          const Whereabouts& need,
+  absl::Status CheckLinks(ValueId value, const ShardedPlacement& have,
+                          const ShardedPlacement& need,
                           const std::string& reader) const;
-  absl::StatusOr<ValueId> CopyOnce(ValueId value, const Whereabouts& need,
+  absl::StatusOr<ValueId> CopyOnce(ValueId value, const ShardedPlacement& need,
                                    const std::string& reader);
-  absl::StatusOr<ValueId> Copy(ValueId value, const Whereabouts& place,
+  absl::StatusOr<ValueId> Copy(ValueId value, const ShardedPlacement& place,
                                const std::string& name, NodeId before,
                                const std::string& reader);
 
@@ -64,7 +66,7 @@ class Connector {
   const LinkTable links_;
   std::vector<NodeId> next_;  // by node id
   NodeId first_;
-  std::map<std::pair<ValueId, Whereabouts>, ValueId> copies_;
+  std::map<std::pair<ValueId, ShardedPlacement>, ValueId> copies_;
   absl::flat_hash_set<std::string> names_;
 };
 

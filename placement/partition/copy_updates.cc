@@ -1,4 +1,5 @@
-// Copies, twice where a value is a variable's own bytes.
+// Copies new values home. A value that shares a variable's bytes is copied
+// twice.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/copy_updates.h"
@@ -15,7 +16,8 @@
 namespace partita {
 namespace {
 
-// True if the value is bytes of a variable that an update may overwrite.
+// True if the value shares bytes with a variable, which an update may
+// overwrite.
 bool ComesFromVariable(const Graph& graph, ValueId value) {
   while (graph.value(value).defining_node.valid()) {
     const OpView op = graph.view(graph.value(value).defining_node);
@@ -26,7 +28,7 @@ bool ComesFromVariable(const Graph& graph, ValueId value) {
   return false;
 }
 
-// After the value that reads the variable, whose name is an identifier.
+// Named after the value that reads the variable: that name is an identifier.
 std::string UpdateName(const Graph& graph, const Node& reader,
                        absl::string_view suffix) {
   const std::string& name = graph.value(reader.results[0]).name;

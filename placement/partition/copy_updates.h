@@ -1,4 +1,4 @@
-// The last nodes of a placed graph: what variables become.
+// The last nodes of a placed graph: copies of new values into variables.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_COPY_UPDATES_H_
@@ -11,9 +11,9 @@
 
 namespace partita {
 
-// Makes every update's value the result of a copy on the variable's home. First
-// everything is read, then everything is written: two variables may exchange
-// their values.
+// Makes the value of every update the result of a copy to the variable's home.
+// All values are read before the first variable is written, so two variables
+// may swap their values.
 absl::Status CopyUpdates(Graph& graph, const Sources& sources,
                          Connector& connector);
 

@@ -1,6 +1,6 @@
-// One walk against the order of the graph finds what may wait for what; one
-// along it fills buckets of sums that others wait for, one those of the other
-// sums, one those of parts that are gathered.
+// One backward walk finds what depends on each collective. Three forward walks
+// fill buckets: of sums that other collectives depend on, of the other sums,
+// and of all-gathers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/fill_buckets.h"
@@ -12,14 +12,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 
 namespace partita {
 namespace {
 
-// A copy that gives every member the whole of what each has a part of, or a
+// A copy that gives every rank the whole value, of which each had a shard or a
 // summand, as `had` says.
 bool MakesWhole(const OpView& op, Sharding::Kind had) {
   const Placement& placement = op.node().placement;
@@ -28,34 +28,35 @@ bool MakesWhole(const OpView& op, Sharding::Kind had) {
          ShardingOf(placement.results, 0) == Sharding();
 }
 
-bool JoinsForAll(const OpView& op) {
+bool IsAllReduce(const OpView& op) {
   return MakesWhole(op, Sharding::Kind::kPartial);
 }
 
-// The parts are on other devices perhaps, in a graph that was placed by hand.
-bool GathersForAll(const OpView& op) {
+// In a graph that was placed by hand, the shards may be on other devices.
+bool IsAllGather(const OpView& op) {
   if (!MakesWhole(op, Sharding::Kind::kSplit)) return false;
   const NodeId maker = op.graph().value(op.node().operands[0]).defining_node;
   return maker.valid() && op.graph().node(maker).placement.devices ==
                               op.node().placement.devices;
 }
 
-// Of so few bytes an exchange takes as long as of none.
-constexpr int64_t kFewBytes = int64_t{64} << 10;
+// Up to this size latency dominates the time of a collective.
+constexpr int64_t kSmallBytes = int64_t{64} << 10;
 
 // By node id.
-struct Exchanges {
-  explicit Exchanges(const Graph& graph)
+struct Collectives {
+  explicit Collectives(const Graph& graph)
       : leading(graph.node_id_bound()),
         last(graph.node_id_bound()),
         late(graph.node_id_bound()) {}
 
-  std::vector<bool> leading;  // small sums that another exchange waits for
-  std::vector<bool> last;     // sums on which no other exchange depends
-  std::vector<bool> late;     // small parts that only updates wait for
+  std::vector<bool> leading;  // small sums; another collective needs them
+  std::vector<bool> last;     // sums; no other collective needs them
+  std::vector<bool> late;     // small all-gathers; only updates need them
 };
 
-// What waits for the values of a graph, against its order.
+// Which values lead to an output or to a collective. Visits nodes in reverse
+// order.
 class Readers {
  public:
   // `varying` by value id.
@@ -67,13 +68,14 @@ class Readers {
   }
 
   bool LeadsToOutput(const OpView& op) const { return Leads(op, outputs_); }
-  // Or to what each micro-batch makes, for which gradients have to wait too.
+  // Also true if it leads to a value of each micro-batch: gradients have to
+  // wait for that value too.
   bool LeadsToSum(const OpView& op) const { return Leads(op, sums_); }
 
   void Pass(const OpView& op) {
     const bool to_output = LeadsToOutput(op);
     const bool to_sum =
-        LeadsToSum(op) || JoinsForAll(op) || Leads(op, varying_);
+        LeadsToSum(op) || IsAllReduce(op) || Leads(op, varying_);
     for (ValueId operand : op.node().operands) {
       if (to_output) outputs_[operand.index] = true;
       if (to_sum) sums_[operand.index] = true;
@@ -92,9 +94,10 @@ class Readers {
   std::vector<bool> sums_;
 };
 
-// Outputs of the step go by themselves, and so does what `varying` has.
-Exchanges FindExchanges(const Graph& graph, const std::vector<bool>& varying) {
-  Exchanges found(graph);
+// Excludes outputs of the step and values with `varying`.
+Collectives FindCollectives(const Graph& graph,
+                            const std::vector<bool>& varying) {
+  Collectives found(graph);
   Readers readers(graph, varying);
   const std::vector<OpView> ops = graph.ops();
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
@@ -102,22 +105,22 @@ Exchanges FindExchanges(const Graph& graph, const std::vector<bool>& varying) {
     const bool leads = readers.LeadsToSum(*op);
     const bool late = !leads && !readers.LeadsToOutput(*op);
     readers.Pass(*op);
-    const bool joins = JoinsForAll(*op);
-    if (!joins && !GathersForAll(*op)) continue;
+    const bool is_sum = IsAllReduce(*op);
+    if (!is_sum && !IsAllGather(*op)) continue;
     const int64_t bytes = op->operand_type(0).num_bytes();
     const ValueId result = op->result(0).id();
     if (bytes == 0 || graph.is_output(result)) continue;
     if (varying[result.index]) continue;
-    const bool few = bytes <= kFewBytes;
-    found.leading[id] = joins && leads && few;
-    found.last[id] = joins && !leads;
-    found.late[id] = !joins && late && few;
+    const bool small = bytes <= kSmallBytes;
+    found.leading[id] = is_sum && leads && small;
+    found.last[id] = is_sum && !leads;
+    found.late[id] = !is_sum && late && small;
   }
   return found;
 }
 
-// By node id: how many times micro-batches have to go through the graph, each
-// to the end, before it can have all that it needs.
+// By node id: how many complete passes of all micro-batches must come before
+// the node can run.
 std::vector<int> RoundsBefore(const Graph& graph,
                               const std::vector<bool>& varying) {
   std::vector<int> rounds(graph.node_id_bound(), 0);
@@ -133,16 +136,16 @@ std::vector<int> RoundsBefore(const Graph& graph,
   return rounds;
 }
 
-// Joins exchanges in the order of the graph, of the same round of
-// micro-batches if `rounds` says of which a node is. What waits for the open
-// bucket, and stands before it ends, is moved behind it.
+// Puts selected collectives into buckets, in the order of the graph. With
+// `rounds`, a bucket holds collectives of one round of micro-batches. Nodes
+// that depend on the open bucket, and come before its end, are moved after it.
 class Filler {
  public:
-  // `exchanges` by node id, and `rounds`, or none.
-  Filler(Graph& graph, const std::vector<bool>& exchanges, int64_t bytes,
+  // `selected` and `rounds` are by node id; `rounds` may be empty.
+  Filler(Graph& graph, const std::vector<bool>& selected, int64_t bytes,
          std::vector<int> rounds = {})
       : graph_(graph),
-        exchanges_(exchanges),
+        selected_(selected),
         rounds_(std::move(rounds)),
         room_(bytes),
         order_(graph.order()) {}
@@ -151,22 +154,22 @@ class Filler {
     for (size_t i = 0; i < order_.size(); ++i) {
       const NodeId node = order_[i];
       if (WaitsForBucket(node)) {
-        if (!IsExchange(node)) {
+        if (!IsSelected(node)) {
           Hold(node);
           continue;
         }
         PARTITA_RETURN_IF_ERROR(Close());
       }
-      if (IsExchange(node)) PARTITA_RETURN_IF_ERROR(Add(i));
+      if (IsSelected(node)) PARTITA_RETURN_IF_ERROR(Add(i));
     }
     return Close();
   }
 
  private:
-  // Buckets that were made meanwhile are none.
-  bool IsExchange(NodeId node) const {
-    return node.index < static_cast<int>(exchanges_.size()) &&
-           exchanges_[node.index];
+  // False for new bucket nodes, whose ids are past the end.
+  bool IsSelected(NodeId node) const {
+    return node.index < static_cast<int>(selected_.size()) &&
+           selected_[node.index];
   }
 
   bool WaitsForBucket(NodeId node) const {
@@ -189,7 +192,7 @@ class Filler {
     copies_.push_back(copy);
     waiting_.insert(graph_.node(copy).results[0]);
     before_last_ = held_.size();
-    behind_last_ =
+    after_last_ =
         position + 1 < order_.size() ? order_[position + 1] : NodeId();
     filled_ += graph_.view(copy).operand_type(0).num_bytes();
     return filled_ >= room_ ? Close() : absl::OkStatus();
@@ -202,13 +205,13 @@ class Filler {
            graph_.node(a).placement.devices == graph_.node(b).placement.devices;
   }
 
-  // The bucket stands where the last of its copies stood.
+  // The bucket takes the position of its last copy.
   absl::Status Close() {
     absl::Status status;
     if (copies_.size() > 1) {
       status = MakeBucket();
       for (size_t i = 0; i < before_last_; ++i) {
-        graph_.MoveBefore(held_[i], behind_last_);
+        graph_.MoveBefore(held_[i], after_last_);
       }
     }
     copies_.clear();
@@ -247,29 +250,29 @@ class Filler {
   }
 
   Graph& graph_;
-  const std::vector<bool>& exchanges_;  // of nodes that were there before
+  const std::vector<bool>& selected_;  // by node id, old nodes only
   const std::vector<int> rounds_;
   const int64_t room_;
   const std::vector<NodeId> order_;
-  // Of the bucket that is being filled:
+  // State of the open bucket:
   std::vector<NodeId> copies_;
-  int64_t filled_ = 0;                    // bytes
-  absl::flat_hash_set<ValueId> waiting_;  // its values, and what they make
-  std::vector<NodeId> held_;              // nodes that make these
-  size_t before_last_ = 0;                // so many stand before its last copy
-  NodeId behind_last_;                    // what stands behind that
+  int64_t filled_ = 0;  // bytes
+  absl::flat_hash_set<ValueId>
+      waiting_;               // its results and values that depend on them
+  std::vector<NodeId> held_;  // dependent nodes to move after it
+  size_t before_last_ = 0;    // of `held_`, before its last copy
+  NodeId after_last_;         // the node after its last copy
 };
 
 }  // namespace
 
 absl::Status FillBuckets(Graph& graph, int64_t bytes,
                          const std::vector<bool>& varying) {
-  const Exchanges exchanges = FindExchanges(graph, varying);
+  const Collectives found = FindCollectives(graph, varying);
   PARTITA_RETURN_IF_ERROR(
-      Filler(graph, exchanges.leading, bytes, RoundsBefore(graph, varying))
-          .Run());
-  PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.last, bytes).Run());
-  return Filler(graph, exchanges.late, bytes).Run();
+      Filler(graph, found.leading, bytes, RoundsBefore(graph, varying)).Run());
+  PARTITA_RETURN_IF_ERROR(Filler(graph, found.last, bytes).Run());
+  return Filler(graph, found.late, bytes).Run();
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What is exchanged together: gradients in buckets.
+// Puts gradients into buckets, with one collective for each bucket.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_
@@ -12,25 +12,29 @@
 
 namespace partita {
 
-// Puts copies that join partial values into buckets, one exchange for each, as
-// PyTorch's DistributedDataParallel does (Li et al. 2020):
+// Puts all-reduces into buckets, one collective for each bucket, as PyTorch's
+// DistributedDataParallel does (Li et al. 2020). An all-reduce is a copy of
+// partial values:
 //
 //   %a.all = copy %a (partial sum) -> (replicated)
 //   %b = matmul ...                            %b = matmul ...
 //   %b.all = copy %b (partial sum) -> ...      %a.all, %b.all = bucket %a, %b
 //
-// In the order of the graph, in which a backward pass makes gradients, a bucket
-// takes one after the other until it has `bytes` of them. Sums that another
-// exchange waits for, as those of a batch norm, have buckets of their own: of
-// small ones that need nothing of each other, up to the first that does, and
-// that micro-batches go through the graph as often for. What
-// reads a sum stands behind its bucket. Outputs of the graph and values of its
-// updates stay alone, and so does what `varying` has by value id: it is
-// exchanged anew in each micro-batch. Parts that are gathered, as replicas'
-// running statistics, have buckets too where they are small and only updates
-// wait for them. A bucket changes no bit: each value is summed in the order of
-// the members. Needs: a graph that partition has connected. InvalidArgument if
-// the op refuses.
+// A bucket takes sums in the graph's order, which is the order in which a
+// backward pass makes gradients, until it has `bytes` of them. Readers of a sum
+// are moved after its bucket.
+// * Sums that a later collective depends on, such as those of a batch norm, go
+//   into separate buckets. Such a bucket holds small sums that do not depend on
+//   each other and that are ready after the same number of passes of the
+//   micro-batches.
+// * Outputs of the graph and values of its updates are not bucketed. Neither
+//   are values with `varying` (by value id): each micro-batch has its own
+//   collective for them.
+// * Small all-gathers that only updates wait for, such as those of running
+//   statistics, have buckets too.
+// Buckets keep every bit: each value is summed in the order of the ranks.
+// Needs: a graph from Partition. InvalidArgument if the op `bucket` refuses its
+// operands.
 absl::Status FillBuckets(Graph& graph, int64_t bytes,
                          const std::vector<bool>& varying);
 

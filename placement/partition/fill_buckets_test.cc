@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
@@ -21,16 +21,16 @@
 namespace partita {
 namespace {
 
-// The placed graph after its buckets of `bytes` are filled; each micro-batch
-// has its part of the inputs that `divided` says.
+// The placed graph with buckets of `bytes`. Each micro-batch has its own part
+// of the inputs with `split_inputs`.
 std::string Filled(const std::string& text, int64_t bytes,
-                   const std::vector<bool>& divided = {}) {
+                   const std::vector<bool>& split_inputs = {}) {
   absl::StatusOr<Module> module =
       ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return "";
   Graph& graph = module->main();
-  EXPECT_EQ(FillBuckets(graph, bytes, VaryingValues(graph, divided)),
+  EXPECT_EQ(FillBuckets(graph, bytes, VaryingValues(graph, split_inputs)),
             absl::OkStatus());
   EXPECT_EQ(VerifyModule(*module), absl::OkStatus());
   EXPECT_EQ(VerifyNoCrossDeviceEdges(graph), absl::OkStatus());
@@ -54,7 +54,7 @@ constexpr char kThreeSums[] =
 }
 )";
 
-TEST(FillBuckets, TakesAllWhatThereIsRoomFor) {
+TEST(FillBuckets, TakesAllSumsThatFit) {
   EXPECT_EQ(
       Filled(kThreeSums, 1000),
       R"(graph @f(%x: f32[4, 2] on {a, b}, %y: f32[4, 3] on {a, b}) -> f32[2] {
@@ -73,7 +73,7 @@ TEST(FillBuckets, TakesAllWhatThereIsRoomFor) {
 )");
 }
 
-TEST(FillBuckets, AFullBucketIsSent) {
+TEST(FillBuckets, AFullBucketIsClosed) {
   EXPECT_EQ(
       Filled(kThreeSums, 16),
       R"(graph @f(%x: f32[4, 2] on {a, b}, %y: f32[4, 3] on {a, b}) -> f32[2] {
@@ -93,8 +93,8 @@ TEST(FillBuckets, AFullBucketIsSent) {
 )");
 }
 
-// %p and %q are those of one of two micro-batches, %q.sum is of both.
-TEST(FillBuckets, WhatEachMicroBatchExchangesStaysAlone) {
+// %p and %q belong to one of two micro-batches, %q.sum to both.
+TEST(FillBuckets, CollectivesOfEachMicroBatchAreNotBucketed) {
   const std::string text = absl::StrReplaceAll(
       kThreeSums, {{"  %q.all = copy %q :",
                     "  %q.sum = accumulate %q {micro_batches = 2} : f32[3] on "
@@ -118,8 +118,8 @@ TEST(FillBuckets, WhatEachMicroBatchExchangesStaysAlone) {
               testing::HasSubstr("%q.all, %u.all = bucket %q.sum, %u.sum :"));
 }
 
-// %c is read by what each micro-batch makes, so the gradient %g, which is there
-// in the end, must not keep it.
+// Values of each micro-batch read %c, so %c must not wait for the gradient %g,
+// which is complete only at the end.
 constexpr char kRounds[] =
     R"(graph @f(%x: f32[4, 2] on {a, b} -> (split 0)) -> (f32[4, 2], f32[2]) {
   %c = reduce_max %x {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
@@ -140,26 +140,26 @@ constexpr char kRounds[] =
 }
 )";
 
-TEST(FillBuckets, WhatMicroBatchesWaitForIsNotKeptBack) {
+TEST(FillBuckets, SumsThatMicroBatchesNeedAreNotDelayed) {
   const std::string filled =
       Filled(absl::StrReplaceAll(kRounds, {{"%READ", "%x"}}), 1000, {true});
   EXPECT_THAT(filled, testing::HasSubstr("%p.all, %q.all = bucket "));
   EXPECT_THAT(filled, testing::HasSubstr("%g.all = copy "));
 }
 
-// %q is a sum over what has %p, so it is there after one more round.
-TEST(FillBuckets, SumsOfDifferentRoundsOfMicroBatchesGoApart) {
+// %q is a sum over values that depend on %p, so it needs one more round.
+TEST(FillBuckets, SumsOfDifferentRoundsHaveDifferentBuckets) {
   EXPECT_THAT(
       Filled(absl::StrReplaceAll(kRounds, {{"%READ", "%y"}}), 1000, {true}),
       testing::Not(testing::HasSubstr("bucket")));
 }
 
-TEST(FillBuckets, WithoutRoomEachSumIsExchangedByItself) {
+TEST(FillBuckets, WithoutRoomEachSumHasItsOwnCollective) {
   EXPECT_EQ(Filled(kThreeSums, 0), kThreeSums);
 }
 
-// %q is made of what became of %p, so %p cannot wait; %r may wait for %q.
-TEST(FillBuckets, WhatOthersWaitForStaysAlone) {
+// %q depends on %p, so %p cannot wait for it; %r may wait for %q.
+TEST(FillBuckets, SumsThatOthersDependOnAreNotBucketed) {
   constexpr char kText[] =
       R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
@@ -190,8 +190,8 @@ TEST(FillBuckets, WhatOthersWaitForStaysAlone) {
 )");
 }
 
-// Nothing is read of a bucket before it is sent.
-TEST(FillBuckets, ReadersStandBehindTheBucket) {
+// No node reads a value of a bucket before the bucket.
+TEST(FillBuckets, ReadersFollowTheBucket) {
   EXPECT_EQ(Filled(R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
   %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
@@ -219,8 +219,8 @@ TEST(FillBuckets, ReadersStandBehindTheBucket) {
 )");
 }
 
-// %p and %r are what %q waits for, and neither waits for the other; %q is sent
-// with the gradients that nothing waits for.
+// %q depends on %p and %r, which do not depend on each other. No collective
+// depends on %q, so it shares a bucket with the gradients.
 constexpr char kLeadingSums[] =
     R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
@@ -239,7 +239,7 @@ constexpr char kLeadingSums[] =
 }
 )";
 
-TEST(FillBuckets, SumsThatOthersWaitForHaveBucketsOfTheirOwn) {
+TEST(FillBuckets, SumsThatOthersDependOnHaveTheirOwnBuckets) {
   EXPECT_EQ(Filled(kLeadingSums, 1000),
             R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
@@ -259,12 +259,12 @@ TEST(FillBuckets, SumsThatOthersWaitForHaveBucketsOfTheirOwn) {
 )");
 }
 
-TEST(FillBuckets, WithoutRoomSumsThatOthersWaitForStayAloneToo) {
+TEST(FillBuckets, WithoutRoomSumsThatOthersDependOnAreNotBucketed) {
   EXPECT_EQ(Filled(kLeadingSums, 0), kLeadingSums);
 }
 
-// An exchange of many bytes is worth beginning before the next is ready.
-TEST(FillBuckets, LargeSumsThatOthersWaitForStayAlone) {
+// A large collective should start before the next one is ready.
+TEST(FillBuckets, LargeSumsThatOthersDependOnAreNotBucketed) {
   constexpr char kText[] =
       R"(graph @f(%x: f32[4, 20000] on {a, b}) -> f32[] {
   %s = copy %x : f32[4, 20000] on {a, b} (replicated) -> (split 0)
@@ -285,8 +285,8 @@ TEST(FillBuckets, LargeSumsThatOthersWaitForStayAlone) {
   EXPECT_EQ(Filled(kText, 1 << 20), kText);
 }
 
-// The loss is not held back until there are gradients.
-TEST(FillBuckets, OutputsStayAlone) {
+// The loss does not wait for gradients.
+TEST(FillBuckets, OutputsAreNotBucketed) {
   constexpr char kText[] =
       R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
@@ -301,13 +301,12 @@ TEST(FillBuckets, OutputsStayAlone) {
   EXPECT_EQ(Filled(kText, 1000), kText);
 }
 
-// A step whose variables take what %first and %second say of all parts, %out
-// is an output.
+// A step with all-gathers: of %n and %t for updates, of %e for the output.
 constexpr char kVariables[] = R"(variable @u: f32[4]
 variable @v: f32[4]
 
 )";
-constexpr char kParts[] =
+constexpr char kShards[] =
     R"(graph @f(%x: f32[4] on {a, b} -> (split 0)) -> f32[4] {
   %u = variable {dtype = f32, name = "u", shape = [4]} : f32[4] on {a, b}
   %v = variable {dtype = f32, name = "v", shape = [4]} : f32[4] on {a, b}
@@ -328,8 +327,8 @@ constexpr char kParts[] =
 }
 )";
 
-TEST(FillBuckets, PartsThatOnlyUpdatesWaitForAreGatheredTogether) {
-  const std::string filled = Filled(absl::StrCat(kVariables, kParts), 1000);
+TEST(FillBuckets, AllGathersThatOnlyUpdatesNeedAreBucketed) {
+  const std::string filled = Filled(absl::StrCat(kVariables, kShards), 1000);
   EXPECT_THAT(filled,
               testing::HasSubstr(
                   R"(  %t = tanh %x : f32[4] on {a, b} (split 0) -> (split 0)
@@ -338,26 +337,26 @@ TEST(FillBuckets, PartsThatOnlyUpdatesWaitForAreGatheredTogether) {
   %first = add %u, %n.all : f32[4] on {a, b}
   %second = add %v, %t.all : f32[4] on {a, b}
 )"));
-  // What an output waits for goes by itself.
+  // All-gathers that an output waits for are not bucketed.
   EXPECT_THAT(filled, testing::HasSubstr("%e.all = copy %e : f32[4] on"));
 }
 
-TEST(FillBuckets, WithoutRoomPartsAreGatheredByThemselves) {
-  EXPECT_EQ(Filled(absl::StrCat(kVariables, kParts), 0), kParts);
+TEST(FillBuckets, WithoutRoomAllGathersAreNotBucketed) {
+  EXPECT_EQ(Filled(absl::StrCat(kVariables, kShards), 0), kShards);
 }
 
-// Their bytes are better on their way while others are computed.
-TEST(FillBuckets, LargePartsAreGatheredByThemselves) {
+// Large transfers should overlap with computation.
+TEST(FillBuckets, LargeAllGathersAreNotBucketed) {
   const auto large = [](absl::string_view text) {
     return absl::StrReplaceAll(
         text, {{"f32[4]", "f32[20000]"}, {"[4]}", "[20000]}"}});
   };
-  EXPECT_EQ(Filled(absl::StrCat(large(kVariables), large(kParts)), 1 << 20),
-            large(kParts));
+  EXPECT_EQ(Filled(absl::StrCat(large(kVariables), large(kShards)), 1 << 20),
+            large(kShards));
 }
 
-// What VerifySplit says of a placed graph with this bucket.
-std::string SaidOf(const std::string& bucket) {
+// The error of VerifySplit for a placed graph with this bucket.
+std::string ErrorOf(const std::string& bucket) {
   const auto source = ParseModule(
       R"(graph @f(%x: f32[4, 2]) -> f32[2] {
   %p = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]
@@ -387,12 +386,12 @@ std::string SaidOf(const std::string& bucket) {
 
 TEST(VerifySplit, FollowsTheValuesThroughABucket) {
   EXPECT_EQ(
-      SaidOf("  %p.all, %q.all = bucket %p, %q : f32[2], f32[2] on {a, b} "
-             "(partial sum, partial max) -> (replicated, replicated)"),
+      ErrorOf("  %p.all, %q.all = bucket %p, %q : f32[2], f32[2] on {a, b} "
+              "(partial sum, partial max) -> (replicated, replicated)"),
       "");
-  EXPECT_EQ(SaidOf("  %p.all, %q.all = bucket %q, %p : f32[2], f32[2] on "
-                   "{a, b} (partial max, partial sum) -> (replicated, "
-                   "replicated)"),
+  EXPECT_EQ(ErrorOf("  %p.all, %q.all = bucket %q, %p : f32[2], f32[2] on "
+                    "{a, b} (partial max, partial sum) -> (replicated, "
+                    "replicated)"),
             "bug: placing @f changed it: sub %l: found operand 0 %p.all; "
             "expected the value %p\nsub %l: found operand 1 %q.all; expected "
             "the value %q");

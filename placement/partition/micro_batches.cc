@@ -1,4 +1,4 @@
-// Divides types and attributes, and adds up what is summed over the batch.
+// Splits types and attributes, and accumulates sums over the batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/micro_batches.h"
@@ -17,14 +17,14 @@
 #include "graph/batch.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/option_error.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "placement/partition/divide_batch.h"
 #include "placement/partition/same_node.h"
+#include "placement/partition/shard_batch.h"
 
 namespace partita {
 namespace {
@@ -33,7 +33,7 @@ using Kind = Sharding::Kind;
 
 constexpr size_t kMaxFaults = 20;
 
-// Where the batch is not what it was taken for.
+// The remedy if the batch was not recognised correctly.
 constexpr char kNameOthers[] =
     "name the inputs that hold the samples by --batch-input";
 
@@ -47,7 +47,7 @@ std::string NearestDivisors(int64_t batch, int64_t count) {
                        : absl::StrCat(below, " or ", above);
 }
 
-// `common` is what the batches of all functions have as divisors.
+// `common` is the greatest common divisor of all functions' batches.
 absl::Status CheckBatch(const Graph& graph, int count, const Batch& batch,
                         int64_t common) {
   const int64_t extent = batch.extent;
@@ -69,8 +69,8 @@ absl::Status CheckBatch(const Graph& graph, int count, const Batch& batch,
           others)));
 }
 
-// What one micro-batch computes of a node.
-using Piece = std::unique_ptr<Graph>;
+// The part of a node that one micro-batch computes.
+using Shard = std::unique_ptr<Graph>;
 
 class MicroBatcher {
  public:
@@ -78,10 +78,10 @@ class MicroBatcher {
       : graph_(graph),
         batch_(batch),
         count_(count),
-        pieces_(graph.node_id_bound()) {
+        shards_(graph.node_id_bound()) {
     for (int m = 0; m < count; ++m) parts_.push_back(absl::StrCat(m));
-    division_ = DivideBatch(graph, batch, parts_,
-                            std::vector<bool>(graph.node_id_bound(), false));
+    sharding_ = ShardBatch(graph, batch, parts_,
+                           std::vector<bool>(graph.node_id_bound(), false));
     for (int i = 0; i < graph.value_id_bound(); ++i) {
       names_.insert(graph.value(ValueId(i)).name);
     }
@@ -90,19 +90,19 @@ class MicroBatcher {
   absl::StatusOr<MicroBatches> Run() {
     CheckGraph();
     if (!faults_.empty()) return Refusal();
-    if (absl::c_all_of(pieces_, [](const Piece& p) { return p == nullptr; })) {
+    if (absl::c_all_of(shards_, [](const Shard& p) { return p == nullptr; })) {
       return absl::InvalidArgumentError(absl::StrCat(
           "micro-batches of @", graph_.name(),
           ": found no node that reads the batch; leave out micro-batches"));
     }
     MicroBatches micro_batches{.count = count_};
     for (ValueId input : graph_.inputs()) {
-      const bool divided = sharding_of(input).kind == Kind::kSplit;
-      micro_batches.divided_inputs.push_back(divided);
-      if (divided) graph_.value(input).type.dims[0] /= count_;
+      const bool sharded = sharding_of(input).kind == Kind::kSplit;
+      micro_batches.sharded_inputs.push_back(sharded);
+      if (sharded) graph_.value(input).type.dims[0] /= count_;
     }
     for (NodeId node : graph_.order()) {
-      if (pieces_[node.index] != nullptr) {
+      if (shards_[node.index] != nullptr) {
         PARTITA_RETURN_IF_ERROR(Divide(node));
       }
     }
@@ -111,7 +111,7 @@ class MicroBatcher {
 
  private:
   const Sharding& sharding_of(ValueId value) const {
-    return division_.shardings[value.index];
+    return sharding_.values[value.index];
   }
 
   void Fault(absl::string_view where, absl::string_view what) {
@@ -123,18 +123,18 @@ class MicroBatcher {
   absl::Status Refusal() const {
     return absl::InvalidArgumentError(absl::StrCat(
         "micro-batches of @", graph_.name(),
-        ": found what needs the whole batch at once; expected examples apart "
-        "from each other, and sums over them; leave out micro-batches, or "
+        ": found results that need the whole batch at once; expected "
+        "independent examples, and sums over them; leave out micro-batches, or "
         "write it as a sum:\n",
         absl::StrJoin(faults_, "\n"), "\n  the batch was taken for the first ",
         "extent of ", BatchText(graph_, batch_), "; if it is not, ",
         kNameOthers));
   }
 
-  // Nothing is changed before all is known to be right.
+  // Checks the whole graph before the first change.
   void CheckGraph() {
     for (const OpView& op : graph_.ops()) {
-      if (CheckOperands(op) && CheckSums(op)) CutPieces(op);
+      if (CheckOperands(op) && CheckSums(op)) FindShards(op);
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const Sharding& how = sharding_of(graph_.outputs()[i]);
@@ -151,18 +151,18 @@ class MicroBatcher {
   }
 
   bool CheckOperands(const OpView& op) {
-    const Placement& cut = division_.cuts[op.id().index];
+    const Placement& sharded = sharding_.nodes[op.id().index];
     for (int i = 0; i < op.num_operands(); ++i) {
       const Sharding& found = sharding_of(op.operand(i).id());
-      const Sharding wanted = ShardingOf(cut.operands, i);
-      if (found == wanted || TakePart(op, i, wanted)) continue;
+      const Sharding wanted = ShardingOf(sharded.operands, i);
+      if (found == wanted || FindPart(op, i, wanted)) continue;
       Fault(op.ToString(), WhyNot(op, i, wanted));
       return false;
     }
     return true;
   }
 
-  static bool IsMergedBehind(const OpView& reshape, int dim) {
+  static bool IsMergedInside(const OpView& reshape, int dim) {
     const DimensionRule rule = reshape.op().dimension_rule(reshape);
     const auto& factors = rule.operands[0][dim];
     return !factors.empty() &&
@@ -173,21 +173,21 @@ class MicroBatcher {
                      const Sharding& wanted) const {
     const Sharding& found = sharding_of(op.operand(operand).id());
     if (wanted.kind == Kind::kSplit && found.kind != Kind::kSplit) {
-      return absl::StrCat("divides operand ", operand,
+      return absl::StrCat("splits operand ", operand,
                           ", which is the same for all examples");
     }
-    if (op.is(kReshape) && IsMergedBehind(op, found.dim)) {
+    if (op.is(kReshape) && IsMergedInside(op, found.dim)) {
       return absl::StrCat("merges the batch, dimension ", found.dim,
-                          " of its operand, behind another dimension into rows "
-                          "that must keep their order; put the batch in front "
+                          " of its operand, after another dimension into rows "
+                          "that must keep their order; put the batch first "
                           "by a transpose");
     }
     return absl::StrCat("reads all examples of operand ", operand);
   }
 
-  // A constant that is the same for all examples, such as zeros, has a part
-  // that is that of every micro-batch.
-  bool TakePart(const OpView& op, int operand, const Sharding& wanted) {
+  // Finds the one part of a constant that is equal for all micro-batches, such
+  // as zeros. False if there is none.
+  bool FindPart(const OpView& op, int operand, const Sharding& wanted) {
     const NodeId maker = graph_.value(op.operand(operand).id()).defining_node;
     if (wanted.kind != Kind::kSplit || !maker.valid() ||
         !graph_.view(maker).is(kConstant)) {
@@ -197,9 +197,9 @@ class MicroBatcher {
     const LiteralId literal = graph_.view(maker).attr_literal("value");
     if (!literals.has_bytes(literal)) return false;
     const HostTensor whole = literals.tensor(literal).Clone();
-    HostTensor first = CutInstance(whole, wanted, 0, count_);
+    HostTensor first = partita::ShardOf(whole, wanted, 0, count_);
     for (int m = 1; m < count_; ++m) {
-      const HostTensor part = CutInstance(whole, wanted, m, count_);
+      const HostTensor part = partita::ShardOf(whole, wanted, m, count_);
       if (part.byte_span() != first.byte_span()) return false;
     }
     part_constants_[{op.id(), operand}] = literals.Add(std::move(first));
@@ -207,51 +207,51 @@ class MicroBatcher {
   }
 
   bool CheckSums(const OpView& op) {
-    const Placement& cut = division_.cuts[op.id().index];
+    const Placement& sharded = sharding_.nodes[op.id().index];
     for (int i = 0; i < op.num_results(); ++i) {
-      const Sharding how = ShardingOf(cut.results, i);
+      const Sharding how = ShardingOf(sharded.results, i);
       if (how.kind != Kind::kPartial) continue;
       if (how.reduction == Reduction::kSum &&
           op.result_type(i).dtype != DType::kBool) {
         continue;
       }
       Fault(op.ToString(),
-            absl::StrCat("joins all examples by ", ReductionName(how.reduction),
-                         ", not by a sum"));
+            absl::StrCat("reduces over all examples by ",
+                         ReductionName(how.reduction), ", not by a sum"));
       return false;
     }
     return true;
   }
 
-  // The piece of the first micro-batch stands for all of them, if they differ
-  // in nothing but an origin that advances.
-  void CutPieces(const OpView& op) {
-    if (!division_.cuts[op.id().index].placed()) return;
-    absl::StatusOr<Piece> first = PieceOf(op, 0);
-    absl::StatusOr<Piece> second = PieceOf(op, 1);
+  // The shard of the first micro-batch represents all of them if they differ
+  // only in an origin that advances.
+  void FindShards(const OpView& op) {
+    if (!sharding_.nodes[op.id().index].placed()) return;
+    absl::StatusOr<Shard> first = ShardOf(op, 0);
+    absl::StatusOr<Shard> second = ShardOf(op, 1);
     if (!first.ok() || !second.ok()) {
-      return Fault(op.ToString(), "has no parts");
+      return Fault(op.ToString(), "cannot be split");
     }
     SetAdvance(**first, **second);
     for (int m = 1; m < count_; ++m) {
-      const absl::StatusOr<Piece> piece = PieceOf(op, m);
-      if (piece.ok() && IsInstance((*first)->ops()[0], m, **piece)) continue;
+      const absl::StatusOr<Shard> shard = ShardOf(op, m);
+      if (shard.ok() && IsInstance((*first)->ops()[0], m, **shard)) continue;
       return Fault(op.ToString(),
                    "has attributes that differ from example to example");
     }
-    pieces_[op.id().index] = *std::move(first);
+    shards_[op.id().index] = *std::move(first);
   }
 
-  absl::StatusOr<Piece> PieceOf(const OpView& op, int m) {
+  absl::StatusOr<Shard> ShardOf(const OpView& op, int m) {
     Node& node = graph_.node(op.id());
     const Placement pin =
-        std::exchange(node.placement, division_.cuts[op.id().index]);
-    absl::StatusOr<Piece> piece = CutNode(op, m);
+        std::exchange(node.placement, sharding_.nodes[op.id().index]);
+    absl::StatusOr<Shard> shard = ShardOfNode(op, m);
     node.placement = pin;
-    return piece;
+    return shard;
   }
 
-  // From one micro-batch to the next.
+  // Sets the advance of the origin from one micro-batch to the next.
   static void SetAdvance(Graph& first, const Graph& second) {
     const OpView op = first.ops()[0];
     if (FindAttr(op.op(), "advance") == nullptr) return;
@@ -263,13 +263,13 @@ class MicroBatcher {
     first.node(op.id()).attributes.Set("advance", advance);
   }
 
-  static bool IsInstance(const OpView& first, int m, const Graph& piece) {
-    if (!ChangesWithMicroBatch(first)) return SameNode(first, piece.ops()[0]);
-    absl::StatusOr<Piece> instance = CutNode(first, 0, m);
+  static bool IsInstance(const OpView& first, int m, const Graph& shard) {
+    if (!ChangesWithMicroBatch(first)) return SameNode(first, shard.ops()[0]);
+    absl::StatusOr<Shard> instance = ShardOfNode(first, 0, m);
     if (!instance.ok()) return false;
     const OpView made = (*instance)->ops()[0];
     (*instance)->node(made.id()).attributes.Remove("advance");
-    return SameNode(made, piece.ops()[0]);
+    return SameNode(made, shard.ops()[0]);
   }
 
   absl::Status Divide(NodeId id) {
@@ -279,22 +279,22 @@ class MicroBatcher {
       if (part == part_constants_.end()) continue;
       graph_.SetOperand(id, i, graph_.AddConstant(part->second, "", id));
     }
-    Graph& piece = *pieces_[id.index];
-    Node& made = piece.node(piece.order()[0]);
+    Graph& shard = *shards_[id.index];
+    Node& made = shard.node(shard.order()[0]);
     Node& node = graph_.node(id);
     node.attributes = std::move(made.attributes);
     node.regions = std::move(made.regions);
     PARTITA_RETURN_IF_ERROR(graph_.InferAgain(id));
-    const Placement& cut = division_.cuts[id.index];
+    const Placement& sharded = sharding_.nodes[id.index];
     const ValueIds results = node.results;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (ShardingOf(cut.results, i).kind != Kind::kPartial) continue;
+      if (ShardingOf(sharded.results, i).kind != Kind::kPartial) continue;
       PARTITA_RETURN_IF_ERROR(SumUp(id, results[i]));
     }
     return absl::OkStatus();
   }
 
-  // Whoever read the value reads its sum.
+  // Makes all readers of the value read its sum.
   absl::Status SumUp(NodeId maker, ValueId value) {
     const Node& node = graph_.node(maker);
     const bool one_pin = node.placement.devices.size() == 1;
@@ -306,7 +306,8 @@ class MicroBatcher {
     if (one_pin) spec.placement = node.placement;
     const NodeId next = NextOf(maker);
     const TensorType type = graph_.type(value);
-    // Made over nothing that reads the value, so that all its uses may move.
+    // The uses are copied before `accumulate` is added, which reads the value
+    // itself.
     const auto uses = graph_.value(value).uses;
     spec.operands = {value};
     PARTITA_ASSIGN_OR_RETURN(const ValueId sum,
@@ -345,9 +346,9 @@ class MicroBatcher {
   const Batch& batch_;
   const int count_;
   absl::InlinedVector<std::string, 1> parts_;
-  BatchDivision division_;
-  std::vector<Piece> pieces_;  // by node id; null: computed whole
-  // By node and operand: what it reads in the place of a whole constant.
+  BatchSharding sharding_;
+  std::vector<Shard> shards_;  // by node id; null: computed whole
+  // By node and operand: the constant that replaces a whole constant.
   std::map<std::pair<NodeId, int>, LiteralId> part_constants_;
   std::vector<std::string> faults_;
   absl::flat_hash_set<std::string> names_;

@@ -1,4 +1,4 @@
-// The graph of one micro-batch, made of that of a whole batch.
+// Makes the graph of one micro-batch from the graph of a whole batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_MICRO_BATCHES_H_
@@ -15,29 +15,29 @@
 
 namespace partita {
 
-// In which order a device takes up the forward and backward parts of
+// The order in which a device runs the forward and backward parts of
 // micro-batches.
 enum class PipelineSchedule : uint8_t {
-  kOneForwardOneBackward,  // backward as soon as can be: few are under way
+  kOneForwardOneBackward,  // backward as early as possible: few in flight
   kGPipe,                  // forward of all, then backward of all
 };
 
-// How a function's step goes through its batch.
+// How a step of a function splits its batch.
 struct MicroBatches {
   int count = 1;
   PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
-  // By input of the graph: each micro-batch takes its own part of it, one
-  // behind the other along the first dimension. Empty if there is one only.
-  std::vector<bool> divided_inputs;
+  // By input of the graph: true if each micro-batch reads its own part, in
+  // sequence along the first dimension. Empty if `count` is 1.
+  std::vector<bool> sharded_inputs;
 };
 
-// InvalidArgument unless `count` divides the batch of every function, that of
-// the inputs of these names (FindBatch), with the nearest counts that do.
+// InvalidArgument, with the nearest valid counts, unless `count` divides the
+// batch of every function. `batch_inputs` as in FindBatch.
 absl::Status CheckMicroBatches(const Module& module, int count,
                                absl::Span<const std::string> batch_inputs = {});
 
-// Makes a graph of one of `count` micro-batches; its nodes stand for their
-// instances in each:
+// Turns a graph into that of one of `count` micro-batches. A node then stands
+// for its instances in all micro-batches:
 //
 //   before                            after, count 4
 //   %y = matmul %x, %w : f32[8, 3]    %y     = matmul %x, %w : f32[2, 3]
@@ -46,20 +46,21 @@ absl::Status CheckMicroBatches(const Module& module, int count,
 //                                     4}
 //   %n = sub %w, %g                   %n     = sub %w, %g.sum
 //
-// * What reads the batch is divided along it, by its dimension rule.
-// * Behind a node that sums over the batch stands an `accumulate`. What depends
-//   on such sums, variables and constants only is as it was, and runs once.
-// * A constant of all examples that is the same for each of them, such as
-// zeros,
-//   has the extent of one micro-batch for who reads it so.
-// * An output of examples has the first dimension of one micro-batch.
-// * Random numbers have an origin that advances, so that each micro-batch draws
-//   what its examples draw in the whole batch.
+// * A node that reads the batch is split along it, by its dimension rule.
+// * An `accumulate` follows each node that sums over the batch. Nodes that
+//   depend only on such sums, variables and constants are unchanged, and run
+//   once.
+// * A constant over all examples that is equal for each micro-batch, such as
+//   zeros, gets the extent of one micro-batch for readers of the split batch.
+// * An output with one row for each example has the first dimension of one
+//   micro-batch.
+// * The origin of random numbers advances, so that each micro-batch draws the
+//   same numbers as its examples do in the whole batch.
 //
-// InvalidArgument if the batch has no such parts, with the nearest counts that
-// divide it, or lists the first 20 nodes, outputs and updates that need the
-// whole batch at once, and says which inputs were taken to hold it. Needs: no
-// device sets but pins.
+// InvalidArgument if `count` does not divide the batch, with the nearest valid
+// counts. InvalidArgument also lists the first 20 nodes, outputs and updates
+// that need the whole batch at once, and names the inputs that were taken to
+// hold it. Needs: only pins have device sets.
 absl::StatusOr<MicroBatches> DivideIntoMicroBatches(
     Graph& graph, int count, absl::Span<const std::string> batch_inputs = {});
 

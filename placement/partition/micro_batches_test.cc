@@ -1,4 +1,4 @@
-// Graphs of micro-batches, and the proof of them.
+// Tests graphs of micro-batches, and their verifier.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/micro_batches.h"
@@ -24,7 +24,7 @@ Module Parse(const std::string& text) {
   return *std::move(module);
 }
 
-// A step of linear regression, as gradients make it.
+// A step of linear regression, in the form that gradients have.
 constexpr char kStep[] =
     R"(variable @w: f32[4, 3] trainable = f32[4, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
@@ -43,22 +43,22 @@ graph @train(%x: f32[8, 4], %t: f32[8, 3], %rate: f32[]) -> (f32[], f32[8, 3]) {
 }
 )";
 
-std::string Divided(const std::string& text, int count,
-                    const std::vector<std::string>& batch_inputs = {}) {
+std::string Split(const std::string& text, int count,
+                  const std::vector<std::string>& batch_inputs = {}) {
   const Module module = Parse(text);
   Graph& graph = module.main();
   const std::unique_ptr<Graph> whole = graph.Clone(&graph.literals());
-  const auto divided = DivideIntoMicroBatches(graph, count, batch_inputs);
-  if (!divided.ok()) return std::string(divided.status().message());
+  const auto split = DivideIntoMicroBatches(graph, count, batch_inputs);
+  if (!split.ok()) return std::string(split.status().message());
   EXPECT_TRUE(Verify(graph).ok()) << Verify(graph);
   const absl::Status proof = VerifyMicroBatches(*whole, graph, count);
   EXPECT_TRUE(proof.ok()) << proof;
   return PrintModule(module);
 }
 
-TEST(MicroBatches, WhatReadsTheBatchIsDividedAndSumsAreAddedUp) {
+TEST(MicroBatches, ReadersOfTheBatchAreSplitAndSumsAccumulated) {
   EXPECT_EQ(
-      Divided(kStep, 4),
+      Split(kStep, 4),
       R"(variable @w: f32[4, 3] trainable = f32[4, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
 graph @train(%x: f32[2, 4], %t: f32[2, 3], %rate: f32[]) -> (f32[], f32[2, 3]) {
@@ -79,21 +79,21 @@ graph @train(%x: f32[2, 4], %t: f32[2, 3], %rate: f32[]) -> (f32[], f32[2, 3]) {
 )");
 }
 
-TEST(MicroBatches, SayWhichInputsTheyDivide) {
+TEST(MicroBatches, ReportWhichInputsAreSplit) {
   const Module module = Parse(kStep);
-  const auto divided = DivideIntoMicroBatches(module.main(), 2);
-  ASSERT_TRUE(divided.ok()) << divided.status();
-  EXPECT_EQ(divided->count, 2);
-  EXPECT_EQ(divided->divided_inputs, (std::vector<bool>{true, true, false}));
+  const auto split = DivideIntoMicroBatches(module.main(), 2);
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_EQ(split->count, 2);
+  EXPECT_EQ(split->sharded_inputs, (std::vector<bool>{true, true, false}));
 }
 
 TEST(MicroBatches, WeightsOfTheBatchsExtentAreWhole) {
-  EXPECT_EQ(Divided(R"(graph @f(%x: f32[8, 8], %w: f32[8, 3]) -> f32[8, 3] {
+  EXPECT_EQ(Split(R"(graph @f(%x: f32[8, 8], %w: f32[8, 3]) -> f32[8, 3] {
   %y = matmul %x, %w : f32[8, 3]
   return %y
 }
 )",
-                    4),
+                  4),
             R"(graph @f(%x: f32[2, 8], %w: f32[8, 3]) -> f32[2, 3] {
   %y = matmul %x, %w : f32[2, 3]
   return %y
@@ -109,7 +109,7 @@ constexpr char kTable[] =
 )";
 
 TEST(MicroBatches, InputsThatAreNamedHoldTheBatch) {
-  EXPECT_EQ(Divided(kTable, 2, {"ids"}),
+  EXPECT_EQ(Split(kTable, 2, {"ids"}),
             R"(graph @f(%table: f32[6, 3], %ids: i32[2]) -> f32[2, 3] {
   %y = gather %table, %ids : f32[2, 3]
   return %y
@@ -117,11 +117,11 @@ TEST(MicroBatches, InputsThatAreNamedHoldTheBatch) {
 )");
 }
 
-TEST(MicroBatches, WhereNoneIsNamedARefusalSaysWhatWasTaken) {
+TEST(MicroBatches, ARefusalNamesTheInputsTakenForTheBatch) {
   EXPECT_EQ(
-      Divided(kTable, 2),
-      "micro-batches of @f: found what needs the whole batch at once; "
-      "expected examples apart from each other, and sums over them; "
+      Split(kTable, 2),
+      "micro-batches of @f: found results that need the whole batch at once; "
+      "expected independent examples, and sums over them; "
       "leave out micro-batches, or write it as a sum:\n"
       "  gather %y: reads all examples of operand 0\n"
       "  the batch was taken for the first extent of table f32[6, 3]; if "
@@ -129,26 +129,26 @@ TEST(MicroBatches, WhereNoneIsNamedARefusalSaysWhatWasTaken) {
 }
 
 TEST(MicroBatches, OneLeavesTheGraphAsItIs) {
-  EXPECT_EQ(Divided(kStep, 1), kStep);
+  EXPECT_EQ(Split(kStep, 1), kStep);
 }
 
 TEST(MicroBatches, RandomNumbersAdvance) {
-  const std::string text = Divided(R"(graph @f(%x: f32[6, 3]) -> f32[6, 3] {
+  const std::string text = Split(R"(graph @f(%x: f32[6, 3]) -> f32[6, 3] {
   %seed = constant u64[] 5
   %r = random_uniform %seed, %seed {id = 0, shape = [6, 3]} : f32[6, 3]
   %y = mul %x, %r : f32[6, 3]
   return %y
 }
 )",
-                                   3);
+                                 3);
   EXPECT_NE(text.find("{advance = [2, 0], id = 0, origin = [0, 0], "
                       "shape = [2, 3], whole = [6, 3]}"),
             std::string::npos)
       << text;
 }
 
-TEST(MicroBatches, RandomNumbersAdvanceWhereAPinDividesThem) {
-  const std::string text = Divided(R"(graph @f(%x: f32[6, 4]) -> f32[6, 4] {
+TEST(MicroBatches, RandomNumbersAdvanceWhereAPinShardsThem) {
+  const std::string text = Split(R"(graph @f(%x: f32[6, 4]) -> f32[6, 4] {
   %seed = constant u64[] 5
   %r = random_uniform %seed, %seed {id = 0, shape = [6, 4]} : f32[6, 4]
       on {cpu:0, cpu:1} (replicated, replicated) -> (split 1)
@@ -156,24 +156,24 @@ TEST(MicroBatches, RandomNumbersAdvanceWhereAPinDividesThem) {
   return %y
 }
 )",
-                                   3);
+                                 3);
   EXPECT_NE(text.find("advance = [2, 0]"), std::string::npos) << text;
 }
 
-TEST(MicroBatches, ADivisorOfTheBatchIsAskedFor) {
-  EXPECT_EQ(Divided(kStep, 3),
+TEST(MicroBatches, TheCountMustDivideTheBatch) {
+  EXPECT_EQ(Split(kStep, 3),
             "micro-batches of @train: found 3 for a batch of 8, the first "
             "extent of x f32[8, 4] and t f32[8, 3]; expected a divisor of the "
             "batch; take 2 or 4, or name the inputs that hold the samples by "
             "--batch-input");
-  EXPECT_EQ(Divided(kStep, 16),
+  EXPECT_EQ(Split(kStep, 16),
             "micro-batches of @train: found 16 for a batch of 8, the first "
             "extent of x f32[8, 4] and t f32[8, 3]; expected a divisor of the "
             "batch; take 8, or name the inputs that hold the samples by "
             "--batch-input");
 }
 
-TEST(MicroBatches, TheDivisorIsOneOfEveryFunctionsBatch) {
+TEST(MicroBatches, TheCountMustDivideEveryFunctionsBatch) {
   const absl::StatusOr<Module> module =
       ParseModule(R"(graph @train(%x: f32[64]) -> f32[64] {
   %y = relu %x : f32[64]
@@ -200,9 +200,9 @@ graph @evaluate(%x: f32[24]) -> f32[24] {
             "by --batch-input");
 }
 
-TEST(MicroBatches, WhatNeedsTheWholeBatchIsListed) {
+TEST(MicroBatches, NodesThatNeedTheWholeBatchAreListed) {
   EXPECT_EQ(
-      Divided(R"(variable @v: f32[4] = f32[4] [0, 0, 0, 0]
+      Split(R"(variable @v: f32[4] = f32[4] [0, 0, 0, 0]
 
 graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[3, 4], f32[3]) {
   %v = variable {dtype = f32, name = "v", shape = [4]} : f32[4]
@@ -216,38 +216,38 @@ graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[3, 4], f32[3]) {
   return %p, %t, %m
 }
 )",
-              2),
-      "micro-batches of @f: found what needs the whole batch at once; expected "
-      "examples apart from each other, and sums over them; leave out "
+            2),
+      "micro-batches of @f: found results that need the whole batch at once; "
+      "expected independent examples, and sums over them; leave out "
       "micro-batches, or write it as a sum:\n"
       "  softmax %p: reads all examples of operand 0\n"
-      "  reduce_max %m: joins all examples by max, not by a sum\n"
-      "  add %s: divides operand 0, which is the same for all examples\n"
+      "  reduce_max %m: reduces over all examples by max, not by a sum\n"
+      "  add %s: splits operand 0, which is the same for all examples\n"
       "  output t: has the batch along dimension 1, not the first\n"
       "  update of v: has a value for each example\n"
       "  the batch was taken for the first extent of x f32[4, 3]; if it "
       "is not, name the inputs that hold the samples by --batch-input");
 }
 
-TEST(MicroBatches, WhereNothingReadsTheBatchThereIsNoPart) {
-  EXPECT_EQ(Divided(R"(graph @f(%x: f32[8], %a: f32[]) -> f32[] {
+TEST(MicroBatches, AGraphThatDoesNotReadTheBatchIsRefused) {
+  EXPECT_EQ(Split(R"(graph @f(%x: f32[8], %a: f32[]) -> f32[] {
   %y = neg %a : f32[]
   return %y
 }
 )",
-                    2),
+                  2),
             "micro-batches of @f: found no node that reads the batch; leave "
             "out micro-batches");
 }
 
 TEST(MicroBatches, AConstantThatIsTheSameForAllExamplesHasAPart) {
-  EXPECT_EQ(Divided(R"(graph @f(%x: f32[4, 2]) -> f32[4, 2] {
+  EXPECT_EQ(Split(R"(graph @f(%x: f32[4, 2]) -> f32[4, 2] {
   %c = constant f32[4, 2] [1, 2, 1, 2, 1, 2, 1, 2]
   %y = add %x, %c : f32[4, 2]
   return %y
 }
 )",
-                    4),
+                  4),
             R"(graph @f(%x: f32[1, 2]) -> f32[1, 2] {
   %c = constant f32[4, 2] [1, 2, 1, 2, 1, 2, 1, 2]
   %0 = constant f32[1, 2] [1, 2]
@@ -257,26 +257,26 @@ TEST(MicroBatches, AConstantThatIsTheSameForAllExamplesHasAPart) {
 )");
 }
 
-TEST(MicroBatches, WhatCountsTheExamplesIsNoPartOfAny) {
-  EXPECT_EQ(Divided(R"(graph @f(%x: f32[4]) -> f32[4] {
+TEST(MicroBatches, AnIotaOverTheExamplesIsRefused) {
+  EXPECT_EQ(Split(R"(graph @f(%x: f32[4]) -> f32[4] {
   %i = iota {count = 4, dtype = f32} : f32[4]
   %y = add %x, %i : f32[4]
   return %y
 }
 )",
-                    2),
-            "micro-batches of @f: found what needs the whole batch at once; "
-            "expected examples apart from each other, and sums over them; "
+                  2),
+            "micro-batches of @f: found results that need the whole batch at "
+            "once; expected independent examples, and sums over them; "
             "leave out micro-batches, or write it as a sum:\n"
             "  iota %i: has attributes that differ from example to example\n"
             "  the batch was taken for the first extent of x f32[4]; if it is "
             "not, name the inputs that hold the samples by --batch-input");
 }
 
-// A divided graph that is another one than it should be.
+// The error of the verifier for a split graph with `from` replaced by `to`.
 std::string Refused(const std::string& from, const std::string& to) {
   const Module module = Parse(kStep);
-  const std::string text = Divided(kStep, 4);
+  const std::string text = Split(kStep, 4);
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   const Module broken = Parse(std::string(text).replace(at, from.size(), to));
@@ -304,8 +304,8 @@ TEST(VerifyMicroBatches, RefusesAnotherGraph) {
                     "%twice = accumulate %g.sum {micro_batches = 4} : f32[4, "
                     "3]\n  %s = mul %twice, %rate"),
             absl::StrCat(kBug,
-                         "accumulate %twice: found a sum of what is no part of "
-                         "a sum\nmul %s: found another operand 0"));
+                         "accumulate %twice: found a sum of a value that is no "
+                         "partial sum\nmul %s: found another operand 0"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Places nodes, then sources where they are read, then joins the pieces.
+// Places nodes, then sources where they are read, then inserts copies.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/partition.h"
@@ -14,7 +14,7 @@
 #include "placement/partition/connect.h"
 #include "placement/partition/copy_updates.h"
 #include "placement/partition/place_sources.h"
-#include "placement/partition/shard.h"
+#include "placement/partition/sharded_placement.h"
 
 namespace partita {
 namespace {
@@ -25,7 +25,7 @@ class Partitioner {
               const PartitionOptions& options)
       : graph_(graph), table_(table), machine_(machine), options_(options) {}
 
-  // In this order: what reads a value decides where sources lie.
+  // The order matters: readers decide where sources are placed.
   absl::Status Run() {
     if (machine_.devices.empty()) {
       return absl::InvalidArgumentError(
@@ -78,7 +78,7 @@ absl::Status Partitioner::PlaceNodes() {
                            : Placement();
     PARTITA_RETURN_IF_ERROR(CheckDevices(op, wanted));
     if (IsSource(op)) {
-      // Only the home of an updated variable is the planner's to choose.
+      // The planner chooses only the home of an updated variable.
       graph_.node(op.id()).placement = std::move(wanted);
       continue;
     }
@@ -99,7 +99,7 @@ absl::Status Partitioner::ConnectOperands(const Sources& sources,
                                           Connector& connector) {
   for (const OpView& op : graph_.ops()) {
     for (int i = 0; i < op.num_operands(); ++i) {
-      const Whereabouts need = OperandNeed(op.node().placement, i);
+      const ShardedPlacement need = OperandNeed(op.node().placement, i);
       ValueId value = sources.For(op.operand(i).id(), need);
       PARTITA_ASSIGN_OR_RETURN(value,
                                connector.Provide(value, need, op.ToString()));
@@ -114,7 +114,7 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
   const std::string& output_device = options_.output_device;
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId value = graph_.outputs()[i];
-    const Whereabouts place = connector.PlaceOf(value);
+    const ShardedPlacement place = connector.PlaceOf(value);
     if (output_device.empty() && place.sharding == Sharding()) continue;
     const std::string& to =
         output_device.empty() ? place.devices[0] : output_device;

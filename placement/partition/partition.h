@@ -1,4 +1,4 @@
-// Writes a placement on a graph and inserts the copies that it needs.
+// Writes a placement on a graph and inserts copies between devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_PARTITION_H_
@@ -15,13 +15,13 @@
 namespace partita {
 
 struct PartitionOptions {
-  // Where every output is brought; empty: where it lies.
+  // The device that receives every output. Empty: outputs stay where they are.
   std::string output_device;
-  // Of variables that functions of the module update, this one or others.
+  // Homes of the variables that any function of the module updates.
   VariableHomes homes;
 };
 
-// Makes a placed graph of an optimised one:
+// Turns an optimised graph into a placed one:
 //
 //   before                          after, %h on gpu:0 and %y on gpu:1
 //   %w = constant f32[4] ...        %w       = constant ...  on gpu:1
@@ -29,22 +29,22 @@ struct PartitionOptions {
 //   %y = add %h, %w                 %h.gpu:1 = copy %h       on gpu:1
 //                                   %y       = add %h.gpu:1, %w  on gpu:1
 //
-// * Every node carries the devices of `placement`. A node whose result is split
-//   over several is cut along one factor of its dimension rule: operands that
-//   carry the factor are split too, the others are replicated.
-// * Constants, and variables that no step updates, exist once on each device
-//   that reads them. A variable that is updated, by this function or by one
-//   that `homes` knows of, has one home; elsewhere it is copied to. Inputs are
-//   placed on every device that reads them.
-// * A value that is needed elsewhere, or in another sharding, is copied once
-//   for each such place, right after it is made. A copy of partial sums joins
-//   them: lowering makes a collective of it.
-// * An update's value is the result of a copy on the variable's home.
-// * Outputs are whole: one whose parts lie on several devices is gathered on
-//   the first of them. With `output_device`, every output is brought there.
+// * Every node has the devices of `placement`. A node whose result is split
+//   over several devices is sharded along one factor of its dimension rule:
+//   operands with this factor are split too, the others are replicated.
+// * Each device that reads a constant, or a variable that is never updated, has
+//   its own copy. A variable that this function updates, or that is in `homes`,
+//   is stored at one home; other readers get a copy node. Inputs are placed on
+//   every device that reads them.
+// * A value that is needed on other devices, or in another sharding, is copied
+//   once for each such placement, right after the node that makes it. A copy of
+//   partial sums adds them up: lowering makes a collective of it.
+// * The value of an update is the result of a copy to the variable's home.
+// * Outputs are whole: a sharded output is gathered on its first device. With
+//   `output_device`, every output is copied there.
 //
-// InvalidArgument names the node, value and devices where the machine has no
-// link for a copy, or where a node cannot be cut as asked.
+// InvalidArgument names the node, value and devices if the machine has no link
+// for a copy, or if a node cannot be sharded as asked.
 absl::Status Partition(Graph& graph, const PlacementTable& placement,
                        const Machine& machine,
                        const PartitionOptions& options = {});

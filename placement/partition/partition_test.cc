@@ -28,7 +28,8 @@ Machine ThreeInALine() {
   return machine;
 }
 
-// A parsed graph whose nodes say `on DEVICE`; placements become the table.
+// A parsed graph with `on DEVICE` on its nodes. The placements become the
+// table.
 struct Placed {
   Module before;
   std::unique_ptr<Graph> after;
@@ -160,7 +161,7 @@ graph @f(%x: f32[2]) -> f32[2] {
 )");
 }
 
-TEST(Partition, AVariableThatAnotherFunctionUpdatesHasOneHomeToo) {
+TEST(Partition, AVariableThatAnotherFunctionUpdatesHasOneHome) {
   const std::string reads_twice = R"(variable @w: f32[2] = f32[2] [1, 2]
 
 graph @f(%x: f32[2]) -> f32[2] {
@@ -170,7 +171,7 @@ graph @f(%x: f32[2]) -> f32[2] {
   return %y
 }
 )";
-  // Nobody has decided: where it is first read.
+  // Default home: the device of its first reader.
   ExpectBecomes(reads_twice, R"(graph @f(%x: f32[2] on gpu:0) -> f32[2] {
   %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:0
   %w.gpu1 = copy %w : f32[2] on gpu:1
@@ -193,7 +194,7 @@ graph @f(%x: f32[2]) -> f32[2] {
                 {.homes = {{"w", {.devices = {"gpu:1"}}}}});
 }
 
-TEST(Partition, VariablesMayExchangeTheirValues) {
+TEST(Partition, VariablesMaySwapTheirValues) {
   ExpectBecomes(R"(variable @a: f32[2] = f32[2] [1, 2]
 variable @b: f32[2] = f32[2] [3, 4]
 
@@ -221,7 +222,7 @@ graph @f() -> f32[2] {
 )");
 }
 
-TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
+TEST(Partition, OperandsWithTheFactorAreSplitOthersReplicated) {
   ExpectBecomes(
       R"(graph @f(%x: f32[5, 4]) -> f32[5, 3] {
   %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
@@ -243,8 +244,8 @@ TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
 )");
 }
 
-// Rows of a matrix that are the samples' tokens stay with their sample; an even
-// cut needs no word of it.
+// Rows of a matrix that are tokens of samples stay with their sample. An even
+// split needs no unit.
 TEST(Partition, AMergedDimensionIsSplitInUnits) {
   ExpectBecomes(
       R"(graph @f(%x: f32[5, 2, 4]) -> f32[5, 2, 4] {
@@ -276,8 +277,8 @@ TEST(Partition, AMergedDimensionIsSplitInUnits) {
 )");
 }
 
-// Parts in another unit are exchanged.
-TEST(Partition, PartsInOtherUnitsAreCopied) {
+// Shards of another unit are copied.
+TEST(Partition, ShardsInOtherUnitsAreCopied) {
   ExpectBecomes(
       R"(graph @f(%x: f32[10, 4]) -> f32[5, 2, 4] {
   %y = relu %x : f32[10, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
@@ -302,7 +303,7 @@ TEST(Partition, PartsInOtherUnitsAreCopied) {
 )");
 }
 
-TEST(Partition, RefusesAUnitThatIsNoPieceOfTheFactor) {
+TEST(Partition, RefusesAUnitThatIsNoShardOfTheFactor) {
   EXPECT_EQ(ErrorOf(R"(graph @f(%x: f32[5, 4, 4]) -> f32[20, 4] {
   %y = reshape %x {shape = [20, 4]} : f32[20, 4] on {gpu:0, gpu:1} (replicated) -> (split 0 by 2)
   return %y
@@ -313,9 +314,9 @@ TEST(Partition, RefusesAUnitThatIsNoPieceOfTheFactor) {
             "compiler");
 }
 
-// Whoever reads a sum that members have parts of reads the joined one: on all
-// of them, and from there elsewhere.
-TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
+// Readers of a partial sum get the all-reduced sum; other devices copy it from
+// there.
+TEST(Partition, PartialSumsAreReducedWhereTheyAreMade) {
   ExpectBecomes(
       R"(graph @f(%x: f32[4, 3], %d: f32[4, 2]) -> (f32[3, 2], f32[3, 2]) {
   %t = transpose %x {perm = [1, 0]} : f32[3, 4] on {gpu:0, gpu:1} (split 0) -> (split 1)
@@ -347,7 +348,7 @@ constexpr char kTwoOutputs[] =
 }
 )";
 
-TEST(Partition, PartsOfAnOutputAreGatheredOnTheirFirstDevice) {
+TEST(Partition, AShardedOutputIsGatheredOnItsFirstDevice) {
   ExpectBecomes(
       kTwoOutputs,
       R"(graph @f(%x: f32[4, 3] on {gpu:0, gpu:1} -> (split 0)) -> (f32[4, 3], f32[4]) {
@@ -359,7 +360,7 @@ TEST(Partition, PartsOfAnOutputAreGatheredOnTheirFirstDevice) {
 )");
 }
 
-TEST(Partition, EveryOutputIsBroughtToTheOutputDevice) {
+TEST(Partition, EveryOutputIsCopiedToTheOutputDevice) {
   ExpectBecomes(
       kTwoOutputs,
       R"(graph @f(%x: f32[4, 3] on {gpu:0, gpu:1} -> (split 0)) -> (f32[4, 3], f32[4]) {
@@ -416,7 +417,7 @@ TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
   return %y
 }
 )"),
-      R"(softmax %y: found a split along dimension 1 of its result, whose parts need one another; expected a dimension whose parts can be computed apart; choose another dimension, or leave the node whole on one device)");
+      R"(softmax %y: found a split along dimension 1 of its result, whose shards depend on one another; expected a dimension with independent shards; choose another dimension, or leave the node whole on one device)");
 }
 
 TEST(Partition, RefusesMoreDevicesThanRows) {
@@ -427,8 +428,8 @@ TEST(Partition, RefusesMoreDevicesThanRows) {
 }
 )"),
             "relu %z: found a split along dimension 0 of its result, which has "
-            "2 parts, over 3 devices; expected a part for each device at "
-            "least; choose fewer devices or another dimension");
+            "at most 2 shards, over 3 devices; expected at least one shard for "
+            "each device; choose fewer devices or another dimension");
 }
 
 TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
@@ -441,7 +442,7 @@ TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
       R"(relu %y: found device gpu:7; expected one of the machine's; name a device of the machine file)");
 }
 
-// What VerifySplit says of a placed graph that was harmed.
+// The error of VerifySplit for a placed graph that was changed.
 std::string AfterHarm(void (*harm)(Graph& graph)) {
   Placed placed = Place(R"(graph @f(%x: f32[4]) -> f32[4] {
   %a = neg %x : f32[4] on gpu:0
@@ -476,7 +477,7 @@ TEST(VerifySplit, FindsAnotherOutput) {
             "bug: placing @f changed it: output y: found another value");
 }
 
-TEST(VerifySplit, FindsAShardingThatIsNotACut) {
+TEST(VerifySplit, FindsAnInconsistentSharding) {
   EXPECT_EQ(AfterHarm([](Graph& graph) {
               Placement& placement = graph.node(Last(graph)).placement;
               placement.devices = {"gpu:0", "gpu:1"};

@@ -1,4 +1,4 @@
-// Clones sources, one for each place where they are read.
+// Clones sources, one for each placement at which they are read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/place_sources.h"
@@ -28,7 +28,7 @@ absl::Status Sources::Place() {
   return absl::OkStatus();
 }
 
-// Two nodes for one constant or variable would be two copies of its bytes.
+// Two nodes for one constant or variable would store its bytes twice.
 void Sources::MergeEqual() {
   std::map<std::pair<std::string, int>, ValueId> first;
   for (const OpView& op : graph_.ops()) {
@@ -66,8 +66,8 @@ absl::Status Sources::HomeVariables() {
   return absl::OkStatus();
 }
 
-// Where other functions have it, else where the planner says, else where it is
-// first read, else where its new value is made.
+// In this order: the home that another function chose, the planner's choice,
+// the placement of the first reader, the devices that make its new value.
 Placement Sources::HomeOf(const std::string& variable, NodeId node) const {
   const auto decided = homes_.find(variable);
   if (decided != homes_.end() && decided->second.placed()) {
@@ -78,7 +78,7 @@ Placement Sources::HomeOf(const std::string& variable, NodeId node) const {
   const Value& value = graph_.value(graph_.node(node).results[0]);
   if (!value.uses.empty()) {
     const Use use = value.uses.front();
-    const Whereabouts need =
+    const ShardedPlacement need =
         OperandNeed(graph_.node(use.node).placement, use.operand);
     home.devices = need.devices;
     if (need.sharding != Sharding()) home.results = {need.sharding};
@@ -129,7 +129,7 @@ std::vector<std::string> Sources::MachineOrder(
   return ordered;
 }
 
-absl::StatusOr<ValueId> Sources::Clone(NodeId id, const Whereabouts& place,
+absl::StatusOr<ValueId> Sources::Clone(NodeId id, const ShardedPlacement& place,
                                        NodeId before) {
   const Node& node = graph_.node(id);
   const Value value = graph_.value(node.results[0]);
@@ -148,15 +148,15 @@ absl::StatusOr<ValueId> Sources::Clone(NodeId id, const Whereabouts& place,
   return clone;
 }
 
-// One node on each device that reads the value whole, or one on all of them if
-// a device set reads it whole; and one for each way in which it is split. They
-// stand before `next`, the node behind.
+// Makes one node on each device that reads the whole value (one node on all of
+// these devices if a device set reads it whole), and one node for each split.
+// Clones are inserted before `next`, the node after the original.
 absl::Status Sources::PlaceOne(NodeId id, NodeId next, const Needs& needs) {
   const ValueId original = graph_.node(id).results[0];
   std::set<std::string> whole;
-  std::vector<Whereabouts> places;
+  std::vector<ShardedPlacement> places;
   bool by_set = false;
-  for (const Whereabouts& need : needs.places) {
+  for (const ShardedPlacement& need : needs.places) {
     if (need.sharding == Sharding()) {
       whole.insert(need.devices.begin(), need.devices.end());
       by_set |= need.devices.size() > 1;
@@ -167,13 +167,13 @@ absl::Status Sources::PlaceOne(NodeId id, NodeId next, const Needs& needs) {
   if (whole.empty() && (needs.anywhere || places.empty())) {
     whole.insert(machine_.devices[0].traits.name);
   }
-  std::vector<Whereabouts> whole_places;
+  std::vector<ShardedPlacement> whole_places;
   for (const std::string& device : MachineOrder(whole)) {
     if (!by_set || whole_places.empty()) whole_places.push_back({});
     whole_places.back().devices.push_back(device);
   }
   places.insert(places.begin(), whole_places.begin(), whole_places.end());
-  // The original stands for the first place, clones follow it in order.
+  // The original takes the first placement; clones take the others in order.
   Placement& first = graph_.node(id).placement;
   first.devices = places[0].devices;
   first.results.clear();
@@ -197,27 +197,27 @@ absl::Status Sources::PlaceAll() {
   return absl::OkStatus();
 }
 
-// Nobody takes another part of the value than the first reader.
-bool Sources::IsReadInParts(const Needs& needs) {
+// True if all readers read the same shards as the first reader.
+bool Sources::IsReadSharded(const Needs& needs) {
   return !needs.anywhere && !needs.places.empty() &&
          needs.places[0].sharding.kind == Sharding::Kind::kSplit &&
-         absl::c_all_of(needs.places, [&](const Whereabouts& need) {
+         absl::c_all_of(needs.places, [&](const ShardedPlacement& need) {
            return need == needs.places[0];
          });
 }
 
-// An input arrives in parts where all its readers take these, else whole on
-// each device that reads it. One that only outputs or updates read still has to
-// arrive somewhere.
+// An input is fed as shards if all its readers read the same shards; default:
+// whole on each device that reads it. An input that only outputs or updates
+// read is fed to the first device.
 Placement Sources::PlaceOfInput(const Needs& needs) const {
   Placement placement;
-  if (IsReadInParts(needs)) {
+  if (IsReadSharded(needs)) {
     placement.devices = needs.places[0].devices;
     placement.results = {needs.places[0].sharding};
     return placement;
   }
   std::set<std::string> readers;
-  for (const Whereabouts& need : needs.places) {
+  for (const ShardedPlacement& need : needs.places) {
     readers.insert(need.devices.begin(), need.devices.end());
   }
   if (readers.empty()) readers.insert(machine_.devices[0].traits.name);
@@ -227,7 +227,7 @@ Placement Sources::PlaceOfInput(const Needs& needs) const {
   return placement;
 }
 
-// An input that nobody reads stays unplaced and is never fed.
+// An input without readers stays unplaced and is never fed.
 void Sources::PlaceInputs() {
   for (size_t i = 0; i < graph_.inputs().size(); ++i) {
     const auto it = needs_.find(graph_.inputs()[i]);
@@ -237,7 +237,7 @@ void Sources::PlaceInputs() {
   }
 }
 
-ValueId Sources::For(ValueId value, const Whereabouts& need) const {
+ValueId Sources::For(ValueId value, const ShardedPlacement& need) const {
   ValueId source = value;
   for (auto it = clones_.lower_bound({value, {}});
        it != clones_.end() && it->first.first == value; ++it) {

@@ -1,4 +1,4 @@
-// Puts constants, variables and inputs where they are read.
+// Places constants, variables and inputs on the devices that read them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_PLACE_SOURCES_H_
@@ -17,7 +17,7 @@
 #include "graph/graph.h"
 #include "graph/op_view.h"
 #include "placement/machine/machine.h"
-#include "placement/partition/shard.h"
+#include "placement/partition/sharded_placement.h"
 #include "placement/partition/variable_homes.h"
 
 namespace partita {
@@ -25,32 +25,32 @@ namespace partita {
 // Constants and variables, whose values no node computes.
 bool IsSource(const OpView& op);
 
-// The sources of one graph, and where each reader finds them. Needs: every
-// other node is placed.
+// Places the sources of one graph, and finds the source for each reader. Needs:
+// every other node is placed.
 class Sources {
  public:
   // All must outlive it.
   Sources(Graph& graph, const Machine& machine, const VariableHomes& homes)
       : graph_(graph), machine_(machine), homes_(homes) {}
 
-  // Joins equal sources; gives updated variables one home, and every other
-  // source and input a place wherever it is read. InvalidArgument for an update
+  // Merges equal sources. Gives each updated variable one home. Places every
+  // other source and input wherever it is read. InvalidArgument for an update
   // of a variable that no node reads.
   absl::Status Place();
-  // What a reader at `need` takes instead of the value: a source that lies
-  // there, or the value itself.
-  ValueId For(ValueId value, const Whereabouts& need) const;
+  // The value that a reader at `need` reads instead: the source that is placed
+  // there, or `value` itself.
+  ValueId For(ValueId value, const ShardedPlacement& need) const;
   // The node of a variable that is updated.
   NodeId home(const std::string& variable) const {
     return variables_.at(variable);
   }
-  // For the end, when all readers have what they take.
+  // Erases sources without readers. Call when all operands are set.
   void EraseUnread();
 
  private:
-  // How a source value is needed, in the order of its readers.
+  // The placements at which a source is needed, in the order of its readers.
   struct Needs {
-    std::vector<Whereabouts> places;
+    std::vector<ShardedPlacement> places;
     bool anywhere = false;  // an output or update reads it
   };
 
@@ -60,11 +60,11 @@ class Sources {
   void CollectNeeds();
   absl::Status PlaceAll();
   absl::Status PlaceOne(NodeId id, NodeId next, const Needs& needs);
-  absl::StatusOr<ValueId> Clone(NodeId id, const Whereabouts& place,
+  absl::StatusOr<ValueId> Clone(NodeId id, const ShardedPlacement& place,
                                 NodeId before);
   void PlaceInputs();
   Placement PlaceOfInput(const Needs& needs) const;
-  static bool IsReadInParts(const Needs& needs);
+  static bool IsReadSharded(const Needs& needs);
   std::vector<std::string> MachineOrder(
       const std::set<std::string>& devices) const;
   bool IsUpdated(const OpView& op) const;
@@ -75,8 +75,8 @@ class Sources {
   absl::flat_hash_set<std::string> updated_;            // here or elsewhere
   absl::flat_hash_map<std::string, NodeId> variables_;  // updated ones
   std::map<ValueId, Needs> needs_;                      // of sources and inputs
-  // What a reader at a place takes instead of a source.
-  std::map<std::pair<ValueId, Whereabouts>, ValueId> clones_;
+  // By source and placement: the clone that is placed there.
+  std::map<std::pair<ValueId, ShardedPlacement>, ValueId> clones_;
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Compares nodes, and the graphs that are their bodies.
+// Compares nodes and their bodies.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/same_node.h"

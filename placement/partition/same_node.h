@@ -1,4 +1,4 @@
-// Nodes of two graphs side by side, for proofs that one graph is the other.
+// Compares nodes of two graphs, for proofs that the graphs are equal.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_SAME_NODE_H_
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// Names the values of both graphs: equal numbers mean equal values.
+// Numbers the values of a graph. Equal numbers in two graphs mean equal values.
 class Numbering {
  public:
   explicit Numbering(const Graph& graph)
@@ -23,10 +23,10 @@ class Numbering {
   std::vector<int> numbers_;
 };
 
-// Alike but for the layout.
+// Equal dtype and dimensions; layouts may differ.
 bool SameExtents(const TensorType& a, const TensorType& b);
 
-// Equal op, attributes, bodies and types. Operands are the caller's to compare.
+// Equal op, attributes, bodies and types. The caller compares the operands.
 bool SameNode(const OpView& a, const OpView& b);
 
 }  // namespace partita

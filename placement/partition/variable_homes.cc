@@ -1,4 +1,4 @@
-// Goes through the nodes of variables.
+// Reads and writes placements of variable nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/variable_homes.h"
@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// What functions are compared by: the larger goes first.
+// The weight of a function: the heaviest decides first.
 std::pair<bool, double> WeightOf(const Graph& function) {
   double flops = 0;
   for (const OpView& op : function.ops()) {

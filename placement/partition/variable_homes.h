@@ -1,4 +1,4 @@
-// Where a module keeps the variables that its functions update.
+// Where a module stores the variables that its functions update.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_VARIABLE_HOMES_H_
@@ -12,20 +12,20 @@
 
 namespace partita {
 
-// By name, of every variable that some function updates: the one place that all
-// functions find it at. Not placed as long as no function has decided.
+// By name of each variable that some function updates: its one placement in all
+// functions. Not placed until a function decides.
 using VariableHomes = std::map<std::string, Placement>;
 
 VariableHomes HomesToDecide(const Module& module);
 
-// The order in which functions decide, as indices: those that update variables
-// before those that only read them, of each kind the one of most operations
-// first.
+// The order in which functions decide, as indices: functions that update
+// variables go first, and among equals those with more flops.
 std::vector<int> DecidingOrder(const Module& module);
 
-// Gives nodes of variables the homes that are decided. True if there are any.
+// Places the function's variable nodes at their decided homes. True if it
+// placed one.
 bool WriteHomes(const VariableHomes& homes, Graph& function);
-// Takes over what the placed function has decided.
+// Stores the homes that the placed function has decided.
 void DecideHomes(const Graph& function, VariableHomes& homes);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Which function decides where variables lie, and what the others are told.
+// Which function decides where variables are stored.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/variable_homes.h"
@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// @tell has most to do, and @step more than @reset.
+// @tell has the most flops, and @step more than @reset.
 Module Parsed() {
   auto module = ParseModule(R"(
 variable @w: f32[4] = f32[4] [1, 2, 3, 4]
@@ -49,7 +49,7 @@ TEST(VariableHomes, FunctionsThatUpdateDecideFirst) {
   EXPECT_EQ(DecidingOrder(Parsed()), (std::vector<int>{2, 1, 0}));
 }
 
-TEST(VariableHomes, WhatOneFunctionDecidedIsWrittenOnOthers) {
+TEST(VariableHomes, OtherFunctionsGetDecidedHomes) {
   Module module = Parsed();
   VariableHomes homes = HomesToDecide(module);
   ASSERT_EQ(homes.size(), 1u);

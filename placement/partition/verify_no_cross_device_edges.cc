@@ -1,4 +1,4 @@
-// Looks at each edge of a placed graph.
+// Checks each edge of a placed graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/verify_no_cross_device_edges.h"
@@ -34,19 +34,20 @@ bool IsSplit(const std::vector<Sharding>& shardings, size_t i,
   return split.kind != Sharding::Kind::kReplicated;
 }
 
-// A whole value may be read on any device that has it. Parts are read only by
-// the same members in the same order.
+// A whole value may be read on any device that has it. Shards are read only by
+// the same ranks in the same order.
 bool Reaches(const Graph& graph, const OpView& reader, int operand) {
   const Value& value = graph.value(reader.operand(operand).id());
   const Placement& made = MadeAt(graph, value);
   const Placement& read = reader.node().placement;
-  Sharding lies;
+  Sharding have;
   Sharding wanted;
-  const bool cut = IsSplit(made.results,
-                           value.defining_node.valid() ? value.index : 0, lies);
-  const bool wants_part = IsSplit(read.operands, operand, wanted);
-  if (cut || wants_part) {
-    return cut && wants_part && lies == wanted && made.devices == read.devices;
+  const bool made_split = IsSplit(
+      made.results, value.defining_node.valid() ? value.index : 0, have);
+  const bool read_split = IsSplit(read.operands, operand, wanted);
+  if (made_split || read_split) {
+    return made_split && read_split && have == wanted &&
+           made.devices == read.devices;
   }
   return absl::c_all_of(read.devices, [&](const std::string& device) {
     return absl::c_linear_search(made.devices, device);

@@ -1,4 +1,4 @@
-// What is impossible once a graph is partitioned.
+// Checks that no edge of a placed graph crosses devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_VERIFY_NO_CROSS_DEVICE_EDGES_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Every node is on a device, and every node but a copy finds each operand on
-// each of its devices, in the sharding that its placement says.
+// Every node has a device. Every operand of a node, except of a copy, is on
+// each of the node's devices, in the sharding of the node's placement.
 // FailedPrecondition lists the first 20 edges that cross.
 absl::Status VerifyNoCrossDeviceEdges(const Graph& graph);
 

@@ -1,4 +1,4 @@
-// Walks the placed graph, and finds for each node what it was.
+// Walks the placed graph and finds the optimised node of each placed node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/verify_split.h"
@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/check_sharding.h"
 #include "graph/core_ops.h"
-#include "graph/cut.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "placement/partition/same_node.h"
@@ -85,7 +85,7 @@ class Verifier {
         of_optimised_.Set(op.result(0).id(), SourceNumber(op));
         continue;
       }
-      of_operands_[OperandNumbers(op, of_optimised_)].push_back(
+      by_operands_[OperandNumbers(op, of_optimised_)].push_back(
           computing_.size());
       computing_.push_back(op);
       for (ValueId result : op.node().results)
@@ -103,12 +103,13 @@ class Verifier {
     return numbers;
   }
 
-  // The first node that nothing placed was found for yet and that does the same
-  // to the same values; else the first, to say what differs.
+  // The first optimised node, not matched yet, with the same op and operands.
+  // If there is none, the first unmatched node, so that the error shows what
+  // differs.
   size_t Find(const OpView& placed) {
     while (first_ < computing_.size() && is_found_[first_]) ++first_;
-    const auto same = of_operands_.find(OperandNumbers(placed, of_placed_));
-    if (same == of_operands_.end()) return first_;
+    const auto same = by_operands_.find(OperandNumbers(placed, of_placed_));
+    if (same == by_operands_.end()) return first_;
     for (size_t node : same->second) {
       if (!is_found_[node] && SameNode(computing_[node], placed)) return node;
     }
@@ -119,7 +120,7 @@ class Verifier {
     for (const OpView& op : placed_.ops()) {
       if (IsRead(op)) {
         of_placed_.Set(op.result(0).id(), SourceNumber(op));
-        CheckSourceCut(op);
+        CheckSourceSharding(op);
       } else if (Carries(op)) {
         for (int i = 0; i < op.num_results(); ++i) Carry(op, i);
       } else if (const size_t node = Find(op); node == computing_.size()) {
@@ -129,7 +130,7 @@ class Verifier {
       } else {
         is_found_[node] = true;
         Compare(computing_[node], op);
-        CheckCutOf(op);
+        CheckShardingOf(op);
       }
     }
     for (size_t node = 0; node < computing_.size(); ++node) {
@@ -194,13 +195,11 @@ class Verifier {
     }
   }
 
-  // --- cuts ---
-
   static Sharding At(const std::vector<Sharding>& shardings, int i) {
     return shardings.empty() ? Sharding() : shardings[i];
   }
 
-  void CheckSourceCut(const OpView& op) {
+  void CheckSourceSharding(const OpView& op) {
     const Sharding sharding = At(op.node().placement.results, 0);
     const bool whole = sharding.kind == Sharding::Kind::kReplicated;
     const bool split = sharding.kind == Sharding::Kind::kSplit &&
@@ -211,8 +210,8 @@ class Verifier {
     }
   }
 
-  void CheckCutOf(const OpView& op) {
-    const absl::Status status = CheckCut(op);
+  void CheckShardingOf(const OpView& op) {
+    const absl::Status status = CheckSharding(op);
     if (!status.ok())
       Fault(absl::StrCat(op.ToString(), ": ", status.message()));
   }
@@ -222,12 +221,12 @@ class Verifier {
   Numbering of_optimised_;
   Numbering of_placed_;
   std::map<std::string, int> sources_;
-  // Of the optimised graph, those that compute: all, which of them were found
-  // placed, the first that may not have been, and by their operands' numbers.
+  // Computing nodes of the optimised graph: all of them, those with a placed
+  // node, the first that may lack one, and an index by operand numbers.
   std::vector<OpView> computing_;
   std::vector<bool> is_found_;
   size_t first_ = 0;
-  std::map<std::vector<int>, std::vector<size_t>> of_operands_;
+  std::map<std::vector<int>, std::vector<size_t>> by_operands_;
   int next_ = 0;
   std::vector<std::string> faults_;
 };

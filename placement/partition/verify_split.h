@@ -1,4 +1,4 @@
-// The link of the proof between the optimised graph and the placed one.
+// Proves that a placed graph computes the same as the optimised graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_VERIFY_SPLIT_H_
@@ -9,23 +9,22 @@
 
 namespace partita {
 
-// Proves that `placed` computes what `optimised` computes, from structure and
-// dimension rules, and that sums may be taken in any order; shares no code with
-// partition. That is:
-//  1. One for one, copies, reorders, constants and variables aside, the nodes
-//  of
-//     both graphs have the same op, attributes, bodies and types, in any order.
-//  2. Copies, reorders and buckets carry the values of their operands;
-//  constants
-//     of the same bytes are one value, and so are reads of one variable. Under
-//     this, operands, outputs and updates are the same values.
-//  3. A node that is cut is cut along one factor whose pieces are independent:
-//     each value that has the factor is split there, each other one is whole on
-//     every member, and inferring each piece gives the piece of each result. So
-//     the pieces make up the values. Or it takes a value of which each member
-//     has a summand and gives one on: a reorder, or a sum over micro-batches.
-// Both graphs must be over the same literals. Internal, "bug: ...", lists the
-// first 20 differences.
+// Proves that `placed` computes the same as `optimised`, up to the order of
+// sums. Uses only structure and dimension rules; shares no code with partition.
+// It checks:
+//  1. Except copies, reorders, buckets, constants and variables, the nodes of
+//     both graphs match one to one, in any order: same op, attributes, bodies
+//     and types.
+//  2. Results of copies, reorders and buckets are the values of their operands.
+//     Constants of the same literal are one value, and so are reads of one
+//     variable. With this, operands, outputs and updates are the same values.
+//  3. A sharded node is sharded along one factor with independent shards: each
+//     value with the factor is split there, each other value is whole on every
+//     rank, and inference on each shard gives the shard of each result. So the
+//     shards make up the values. Or the node reads and makes partial sums: a
+//     reorder, or a sum over micro-batches.
+// Both graphs must use the same literals. Internal, "bug: ...", lists the first
+// 20 differences.
 absl::Status VerifySplit(const Graph& optimised, const Graph& placed);
 
 }  // namespace partita

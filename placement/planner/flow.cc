@@ -1,4 +1,4 @@
-// Collects the flow of a graph, and orders devices.
+// Collects the flow of a graph and orders devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/flow.h"
@@ -68,9 +68,9 @@ std::vector<int> FastestFirst(const CostModel& costs) {
 std::vector<int> LinkedDevices(const CostModel& costs) {
   std::vector<int> taken;
   for (int device : FastestFirst(costs)) {
-    const bool joined = absl::c_all_of(
+    const bool linked = absl::c_all_of(
         taken, [&](int other) { return costs.link(device, other) != nullptr; });
-    if (joined) taken.push_back(device);
+    if (linked) taken.push_back(device);
   }
   absl::c_sort(taken);
   return taken;

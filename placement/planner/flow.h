@@ -1,4 +1,4 @@
-// A graph as planners see it: computing nodes and the values between them.
+// The planners' view of a graph: computing nodes and the values between them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_FLOW_H_
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-// Views are seen through: a node that reads a view reads its root.
+// A node that reads a view counts as a reader of the view's root.
 struct FlowItem {
   NodeId node;
   std::vector<ValueId> sources;  // inputs and computed values, each once
@@ -31,12 +31,11 @@ struct Flow {
   std::vector<FlowValue> values;  // by value id
 };
 
-// Devices of which every two are joined by a link: the fastest first, then each
-// next fastest that is joined to all taken. All devices, if all are joined.
-// Ascending.
+// A maximal set of mutually linked devices, ascending. Greedy: takes devices
+// from the fastest on, if linked to all taken before.
 std::vector<int> LinkedDevices(const CostModel& costs);
-// Devices from the fastest (all nodes that it can run, and ten times the mean
-// of the others' seconds for those that it cannot) to the slowest.
+// Devices from the fastest to the slowest, by the seconds of all nodes. A node
+// that a device cannot run counts as ten times the other devices' mean.
 std::vector<int> FastestFirst(const CostModel& costs);
 
 }  // namespace partita

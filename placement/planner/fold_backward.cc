@@ -1,4 +1,4 @@
-// Finds the places of backward items.
+// Finds the positions of backward items.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/fold_backward.h"
@@ -7,13 +7,13 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 
 namespace partita {
 namespace {
 
-constexpr int kNoPlace = -1;
+constexpr int kNoPosition = -1;
 
 class Folder {
  public:
@@ -24,7 +24,7 @@ class Folder {
         flow_(flow),
         micro_batches_(micro_batches) {
     const size_t count = flow.items.size();
-    line_.place.assign(count, kNoPlace);
+    line_.position.assign(count, kNoPosition);
     line_.backward.assign(count, true);
     line_.once.assign(count, false);
   }
@@ -33,13 +33,14 @@ class Folder {
     FindForward();
     if (micro_batches_.count > 1) FindOnce();
     for (int i = Count() - 1; i >= 0; --i) {
-      if (line_.backward[i]) line_.place[i] = PlaceOf(i);
+      if (line_.backward[i]) line_.position[i] = PositionOf(i);
     }
     for (int i = 0; i < Count(); ++i) {
-      if (line_.place[i] == kNoPlace) line_.place[i] = PlaceOfLargest(i);
+      if (line_.position[i] == kNoPosition)
+        line_.position[i] = PositionOfLargest(i);
     }
     for (int i = 0; i < Count(); ++i) {
-      line_.items[line_.place[i]].push_back(i);
+      line_.items[line_.position[i]].push_back(i);
     }
     return std::move(line_);
   }
@@ -66,16 +67,16 @@ class Folder {
     }
     for (int i = 0; i < Count(); ++i) {
       if (line_.backward[i]) continue;
-      line_.place[i] = static_cast<int>(line_.items.size());
+      line_.position[i] = static_cast<int>(line_.items.size());
       line_.items.emplace_back();
     }
   }
 
-  // A sum over micro-batches is added to in each of them. What reads one, such
-  // as how many labels of the whole batch count, may itself run in each.
+  // An `accumulate` runs in each micro-batch. A reader of its sum (say, of the
+  // number of valid labels in the batch) may run in each micro-batch too.
   void FindOnce() {
     const std::vector<bool> varies =
-        VaryingValues(graph_, micro_batches_.divided_inputs);
+        VaryingValues(graph_, micro_batches_.sharded_inputs);
     for (int i = 0; i < Count(); ++i) {
       const OpView op = graph_.view(flow_.items[i].node);
       line_.once[i] = !op.is(kAccumulate) && op.num_results() > 0 &&
@@ -83,26 +84,26 @@ class Folder {
     }
   }
 
-  // kNoPlace: it follows what it reads.
-  int PlaceOf(int item) const {
-    int place = kNoPlace;
+  // kNoPosition: the item follows its largest operand.
+  int PositionOf(int item) const {
+    int position = kNoPosition;
     for (ValueId stored : flow_.items[item].stored) {
-      place = std::max(place, PlaceOfVariable(stored));
+      position = std::max(position, PositionOfVariable(stored));
     }
-    if (line_.once[item] && (place != kNoPlace || ReadsComputed(item))) {
-      return place;
+    if (line_.once[item] && (position != kNoPosition || ReadsComputed(item))) {
+      return position;
     }
     for (ValueId source : flow_.items[item].sources) {
       const int maker = MakerOf(source);
       if (maker < 0 || line_.backward[maker]) continue;
-      place = std::max(place, line_.place[maker]);
+      position = std::max(position, line_.position[maker]);
     }
     for (ValueId result : graph_.node(flow_.items[item].node).results) {
       for (int reader : flow_.values[result.index].readers) {
-        place = std::max(place, line_.place[reader]);
+        position = std::max(position, line_.position[reader]);
       }
     }
-    return place;
+    return position;
   }
 
   bool ReadsComputed(int item) const {
@@ -111,25 +112,25 @@ class Folder {
     });
   }
 
-  int PlaceOfVariable(ValueId stored) const {
+  int PositionOfVariable(ValueId stored) const {
     const NodeId node = graph_.value(stored).defining_node;
-    if (!graph_.view(node).is(kVariable)) return kNoPlace;
+    if (!graph_.view(node).is(kVariable)) return kNoPosition;
     for (int reader : flow_.values[stored.index].readers) {
-      if (!line_.backward[reader]) return line_.place[reader];
+      if (!line_.backward[reader]) return line_.position[reader];
     }
-    return kNoPlace;
+    return kNoPosition;
   }
 
-  int PlaceOfLargest(int item) const {
-    int place = static_cast<int>(line_.items.size()) - 1;
+  int PositionOfLargest(int item) const {
+    int position = static_cast<int>(line_.items.size()) - 1;
     int64_t most = -1;
     for (ValueId source : flow_.items[item].sources) {
       const int maker = MakerOf(source);
       if (maker < 0 || costs_.bytes(source) <= most) continue;
       most = costs_.bytes(source);
-      place = line_.place[maker];
+      position = line_.position[maker];
     }
-    return place;
+    return position;
   }
 
   const CostModel& costs_;

@@ -1,4 +1,5 @@
-// A step of training as one line: each backward node beside its forward one.
+// Folds a training step into one line: each backward node is at the position of
+// its forward node.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_FOLD_BACKWARD_H_
@@ -13,22 +14,23 @@
 namespace partita {
 
 struct FoldedLine {
-  std::vector<int> place;               // by item of the flow
-  std::vector<std::vector<int>> items;  // by place
+  std::vector<int> position;            // by item of the flow
+  std::vector<std::vector<int>> items;  // by position
   std::vector<bool> backward;           // by item
-  // By item: a step runs it once, not in each of several micro-batches.
+  // By item: true if a step runs it once, not once for each micro-batch.
   std::vector<bool> once;
 };
 
-// Places are the forward items in the graph's order: what the outputs need. All
-// items are forward if nothing is updated. A backward item has the place of the
-// last of these:
-//   1. the first forward reader of a variable that it reads, as the gradient
-//      and the update of a weight do,
+// Positions are the forward items in the graph's order. Forward items are those
+// that outputs depend on; without updates all items are forward. A backward
+// item has the largest position among these:
+//   1. the first forward reader of a variable that it reads (the gradient and
+//      the update of a weight read it),
 //   2. the makers of the forward values that it reads,
 //   3. the backward items that read it.
-// A backward item that runs once a step goes by 1 alone, or else follows its
-// largest operand; only where nothing is computed for it does it go by 3.
+// A backward item that runs once a step uses only rule 1, or else the position
+// of its largest operand. If all its operands are inputs or stored, it uses
+// rule 3.
 FoldedLine FoldBackward(const CostModel& costs, const Flow& flow,
                         const MicroBatches& micro_batches);
 

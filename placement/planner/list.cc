@@ -1,4 +1,4 @@
-// Strategy `list`: earliest finish within memory.
+// Strategy `list`: earliest finish time within memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -11,10 +11,9 @@ namespace partita {
 namespace {
 
 constexpr int kMostRounds = 8;
-constexpr int kMostVainRounds = 2;  // in which the shortage does not shrink
+constexpr int kMostVainRounds = 2;  // the shortage does not shrink in them
 
-// The best schedule that holds, or of those that do not, the one that misses
-// least.
+// The best schedule within memory, and the one with the smallest shortage.
 struct Best {
   std::optional<ListSchedule> fits;
   std::optional<ListSchedule> short_of;
@@ -33,8 +32,8 @@ std::vector<double> GraphOrder(const Flow& flow) {
   return priority;
 }
 
-// 2 and 3. Schedules, each round with the limit of the device that the last one
-// overfilled lowered by what was missing. True if one of them holds.
+// 2 and 3. Schedules in rounds. After each round the limit of the overfull
+// device is lowered by the shortage. True if a schedule fits.
 bool ScheduleWithin(const PlanRequest& request, const Flow& flow,
                     ListOptions options, Best& best) {
   options.limits = request.objective.memory_limits;
@@ -65,7 +64,7 @@ bool ScheduleWithin(const PlanRequest& request, const Flow& flow,
   return false;
 }
 
-// 4. Each device by itself, where that finishes sooner.
+// 4. Takes one device alone if that finishes sooner.
 void TryEachDevice(const PlanRequest& request, const Flow& flow,
                    const std::vector<double>& ranks, Best& best) {
   const double together = best.fits->makespan;
@@ -97,7 +96,7 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
   Best best;
   const bool fits =
       ScheduleWithin(request, flow, {devices, {}, ranks}, best) ||
-      // The graph's own order keeps fewer values alive.
+      // Fewer values are live in the graph's own order.
       ScheduleWithin(request, flow, {devices, {}, GraphOrder(flow)}, best);
   if (fits) {
     TryEachDevice(request, flow, ranks, best);

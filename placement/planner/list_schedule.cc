@@ -14,11 +14,11 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// What a node would do on a device.
+// The outcome of running a node on a device.
 struct Option {
   int device = -1;
   double finish = kNever;
-  bool waits = false;   // for what it reads, longer than for the device
+  bool waits = false;   // waits longer for its operands than for the device
   int64_t missing = 0;  // bytes beyond the limit
 };
 
@@ -74,8 +74,8 @@ class Scheduler {
 
   void Queue(int i) { ready_.push({options_.priority[i], -i}); }
 
-  // When the value can be on the device; never without a link. The caller's
-  // inputs are fed to any device.
+  // The time at which the value can be on the device; infinite without a link.
+  // The caller feeds inputs to any device.
   double Arrival(ValueId value, int device) {
     const int home = home_[value.index];
     if (home < 0 || home == device) return made_at_[value.index];
@@ -85,7 +85,7 @@ class Scheduler {
            costs_.TransferSeconds(home, device, costs_.bytes(value));
   }
 
-  // Bytes that the node adds to the device while it runs.
+  // Bytes that the node adds on the device while it runs.
   int64_t Needs(int i, int device) {
     int64_t bytes = costs_.cost(item(i).node, device).workspace;
     for (ValueId value : item(i).stored) {
@@ -100,7 +100,7 @@ class Scheduler {
     return bytes;
   }
 
-  // A pinned node may be divided among the devices of its pin.
+  // A pinned node may be sharded over the devices of its pin.
   double Seconds(int i, int device) {
     const NodeId node = item(i).node;
     if (request_.pin(node) == nullptr) return costs_.cost(node, device).seconds;
@@ -121,8 +121,8 @@ class Scheduler {
     return option;
   }
 
-  // The devices that may take the node: those of the run that can run it, or,
-  // if none of them can, any that can.
+  // The devices for the node: those of `options_` that can run it; if there are
+  // none, any device that can.
   std::vector<int> Able(int i) {
     std::vector<int> able;
     for (int d : options_.devices) {
@@ -183,7 +183,7 @@ class Scheduler {
     if (why.reason != Reason::kCheaperBy) return why;
     why.seconds = options[1].finish - options[0].finish;
     if (why.seconds == kNever) why.seconds = 0;  // no link to the next device
-    // The next device is as fast and as free, only farther from an operand.
+    // The next device is as fast and as free, but must wait for an operand.
     const NodeCost& here = costs_.cost(item(i).node, options[0].device);
     const NodeCost& next = costs_.cost(item(i).node, options[1].device);
     if (here.seconds < next.seconds || !options[1].waits) return why;
@@ -192,7 +192,7 @@ class Scheduler {
     return why;
   }
 
-  // The largest operand that was made on the device.
+  // The largest operand that this device makes.
   ValueId LargestFrom(int i, int device) {
     ValueId largest;
     for (ValueId source : item(i).sources) {
@@ -219,7 +219,8 @@ class Scheduler {
     }
   }
 
-  // Frees what the node read last, and lets its readers go.
+  // Frees operands after their last reader, and queues readers that become
+  // ready.
   void Release(int i) {
     for (ValueId source : item(i).sources) {
       if (--unread_[source.index] == 0) Free(source);
@@ -274,7 +275,7 @@ std::vector<double> UpwardRanks(const PlanRequest& request, const Flow& flow) {
   std::vector<double> ranks(flow.items.size(), 0);
   for (int i = static_cast<int>(flow.items.size()) - 1; i >= 0; --i) {
     const NodeId node = flow.items[i].node;
-    double sum = 0, behind = 0;
+    double sum = 0, after = 0;
     int able = 0;
     for (int d = 0; d < costs.num_devices(); ++d) {
       if (!costs.cost(node, d).can_run) continue;
@@ -284,10 +285,10 @@ std::vector<double> UpwardRanks(const PlanRequest& request, const Flow& flow) {
     for (ValueId result : costs.graph().node(node).results) {
       const double transfer = latency + costs.bytes(result) * seconds_per_byte;
       for (int reader : flow.values[result.index].readers) {
-        behind = std::max(behind, transfer + ranks[reader]);
+        after = std::max(after, transfer + ranks[reader]);
       }
     }
-    ranks[i] = sum / std::max(1, able) + behind;
+    ranks[i] = sum / std::max(1, able) + after;
   }
   return ranks;
 }

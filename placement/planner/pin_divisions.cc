@@ -1,4 +1,4 @@
-// Divides pinned nodes as partition will, and says which pin asked for it.
+// Shards pinned nodes as partition will, and finds the pin of a failing node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/pin_divisions.h"
@@ -11,12 +11,12 @@
 #include "graph/core_ops.h"
 #include "graph/option_error.h"
 #include "placement/cost/node_roles.h"
-#include "placement/partition/shard.h"
+#include "placement/partition/sharded_placement.h"
 
 namespace partita {
 namespace {
 
-// Of a fused node, or the node itself.
+// The nodes in a fused node's body; any other node itself.
 std::vector<OpView> PartsOf(const OpView& node) {
   if (!node.is(kFused)) return {node};
   std::vector<OpView> parts = node.region(0).ops();
@@ -24,7 +24,8 @@ std::vector<OpView> PartsOf(const OpView& node) {
   return parts;
 }
 
-// As passes keep the names of what they join.
+// True if the pin placed this node. A fused node counts if its body has the
+// pinned node's name: passes keep names.
 bool Wrote(const WrittenPin& pin, int function, const OpView& node) {
   const std::vector<OpView> parts = PartsOf(node);
   return absl::c_any_of(pin.nodes, [&](const WrittenPin::On& on) {
@@ -36,8 +37,8 @@ bool Wrote(const WrittenPin& pin, int function, const OpView& node) {
   });
 }
 
-// "pin c=cpu:0,cpu:1/split2: ", or nothing if the graph's text has the
-// placement, whose node the message names.
+// "pin c=cpu:0,cpu:1/split2: ". Empty if the placement is in the graph's text;
+// then the message names the node.
 std::string PinOf(absl::Span<const WrittenPin> pins, int function,
                   const OpView& node) {
   for (const WrittenPin& pin : pins) {
@@ -47,8 +48,8 @@ std::string PinOf(absl::Span<const WrittenPin> pins, int function,
   return "";
 }
 
-absl::Status CheckDivision(absl::Span<const WrittenPin> pins, int function,
-                           const OpView& node) {
+absl::Status CheckPinnedNode(absl::Span<const WrittenPin> pins, int function,
+                             const OpView& node) {
   const absl::Status status = ShardNode(node, node.node().placement).status();
   if (status.ok()) return status;
   const std::string parts =
@@ -77,7 +78,7 @@ absl::Status CheckPinDivisions(const Module& module,
     for (const OpView& node : module.functions()[i]->ops()) {
       if (!node.node().placement.placed() || IsStored(node)) continue;
       const absl::Status status =
-          CheckDivision(pins, static_cast<int>(i), node);
+          CheckPinnedNode(pins, static_cast<int>(i), node);
       if (!status.ok()) return status;
     }
   }

@@ -1,4 +1,4 @@
-// Whether pins divide what the passes have left of their nodes as they say.
+// Checks that pinned nodes can be sharded as their pins say.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PIN_DIVISIONS_H_
@@ -14,12 +14,13 @@
 
 namespace partita {
 
-// "fused %y, made of conv %c and relu %y"; of any other node "relu %y".
+// "fused %y, made of conv %c and relu %y"; for a node that is not fused "relu
+// %y".
 std::string TextWithParts(const OpView& node);
 
-// Call after the passes. An error for the first node whose pin divides it along
-// a dimension whose parts cannot be computed apart, or over more devices than
-// it has parts. Names the pin.
+// Call after the passes. Returns an error, which names the pin, for the first
+// node that cannot be sharded as its pin says: along a dimension with dependent
+// shards, or over more devices than there are shards.
 absl::Status CheckPinDivisions(const Module& module,
                                absl::Span<const WrittenPin> pins);
 

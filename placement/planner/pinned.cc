@@ -1,4 +1,4 @@
-// Strategy `pinned`: the user's devices, and their neighbourhood.
+// Strategy `pinned`: the pins, and the other nodes near them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool Placed(const Draft& draft, NodeId node) {
   return !draft.assignment[node.index].devices.empty();
 }
 
-// Where an operand's bytes come from, and why a reader would go there.
+// Where an operand is stored, and the reason to run a reader there.
 struct Home {
   int device = -1;
   Reason reason = Reason::kFollows;
@@ -36,16 +36,16 @@ Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
           maker};
 }
 
-// 2. The device that can run the node and holds most of its operands' bytes;
-// any pinned constant or variable goes before all activations. Of two devices
-// that hold as many of these, the one where the last was made: a residual would
-// else bring a chain of blocks back to where it began, each time.
+// 2. Puts the node on the device that can run it and has most of its operands'
+// bytes; pinned constants and variables go before all activations. A tie goes
+// to the device that makes the later operand. Otherwise each residual
+// connection would pull its chain of blocks back to the first device.
 void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
   const CostModel& costs = request.costs;
   std::vector<int64_t> weight(costs.num_devices(), 0);
   PlacedNode best_why;
   int best = -1;
-  int made_last = -1;  // the position of what best has
+  int made_last = -1;  // position of the latest operand on `best`
   bool near_constant = false;
   for (ValueId operand : request.graph().node(node).operands) {
     const Home home = HomeOf(request, draft, operand);
@@ -93,7 +93,7 @@ NodeId PlacedReader(const PlanRequest& request, const Draft& draft,
   return {};
 }
 
-// 3. What reads nothing placed goes to its first reader.
+// 3. A node without placed operands goes to its first reader.
 void BackwardPass(const PlanRequest& request, Draft& draft) {
   const std::vector<NodeId>& order = request.costs.order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {

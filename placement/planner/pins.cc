@@ -1,4 +1,4 @@
-// Matches pins with nodes and refuses those that cannot hold.
+// Matches pins with nodes and refuses pins that cannot be kept.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/pins.h"
@@ -17,14 +17,14 @@
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "placement/cost/node_roles.h"
-#include "placement/partition/shard.h"
+#include "placement/partition/sharded_placement.h"
 #include "placement/planner/pin_divisions.h"
 
 namespace partita {
 namespace {
 
-constexpr size_t kMostNamesTold = 6;
-constexpr size_t kMostNamesLookedAt = 4096;
+constexpr size_t kMostNamesShown = 6;
+constexpr size_t kMostNamesCompared = 4096;
 
 bool MatchesNode(const Pin& pin, const OpView& node) {
   if (MatchesPattern(pin.pattern, node.node().scope)) return true;
@@ -87,7 +87,7 @@ bool HasDimension(const OpView& node, int dim) {
   return true;
 }
 
-// One node, as its user has written it, and not a group that it is found in.
+// True if the pin names this node, not a group that includes it.
 bool NamesNode(const Pin& pin, const OpView& node) {
   for (int i = 0; i < node.num_results(); ++i) {
     if (pin.pattern == node.result(i).name()) return true;
@@ -109,42 +109,42 @@ Placement SplitPlacement(const Pin& pin, const OpView& node) {
   return placement;
 }
 
-// A layer's scope holds nodes of its gradient too, which nobody has written:
-// those that cannot be divided so stay whole. Of a node that is named itself
-// CheckPinDivisions says why it cannot be.
-absl::Status CheckDivision(const Pin& pin, const OpView& node) {
+// A layer's scope includes nodes of its gradient, which the user did not write:
+// those that cannot be sharded stay whole. For a node that the pin names,
+// CheckPinDivisions reports the error later.
+absl::Status CheckCanShard(const Pin& pin, const OpView& node) {
   if (NamesNode(pin, node)) return absl::OkStatus();
   return ShardNode(node, SplitPlacement(pin, node)).status();
 }
 
-// Stored values lie as their readers want them.
+// Stored values are sharded as their readers need them.
 Placement PlacementOf(const Pin& pin, const OpView& node) {
   if (pin.dim < 0 || IsStored(node) || !HasDimension(node, pin.dim) ||
-      !CheckDivision(pin, node).ok()) {
+      !CheckCanShard(pin, node).ok()) {
     return WholePlacement(pin);
   }
   return SplitPlacement(pin, node);
 }
 
-// What a pin found among the nodes that it matches.
+// What a pin found among its matching nodes.
 struct Matches {
   bool any = false;
-  bool with_dim = false;  // that the pin divides along
-  bool divided = false;
-  absl::Status fault;  // the first reason why one of them stays whole
+  bool with_dim = false;  // one of them has the pin's dimension
+  bool sharded = false;
+  absl::Status fault;  // why the first whole one cannot be sharded
 
   void Add(const Pin& pin, const OpView& node) {
     any = true;
     if (pin.dim < 0 || !HasDimension(node, pin.dim)) return;
     with_dim = true;
     if (IsStored(node)) return;
-    absl::Status status = CheckDivision(pin, node);
-    divided = divided || status.ok();
+    absl::Status status = CheckCanShard(pin, node);
+    sharded = sharded || status.ok();
     fault.Update(std::move(status));
   }
 };
 
-// By node id: what an output or update needs. Other nodes go as dead ones.
+// By node id: true if an output or update needs it. Other nodes are dead.
 std::vector<bool> NeededNodes(const Graph& graph) {
   std::vector<bool> needed(graph.node_id_bound(), false);
   const auto need = [&](ValueId value) {
@@ -161,7 +161,8 @@ std::vector<bool> NeededNodes(const Graph& graph) {
   return needed;
 }
 
-// What a graph's text may say of a node: devices, and results divided or whole.
+// The placement in a graph's text: devices, and results that are split or
+// whole.
 absl::StatusOr<Placement> WrittenPlacement(const OpView& node,
                                            const Machine& machine) {
   Placement placement = node.node().placement;
@@ -176,7 +177,7 @@ absl::StatusOr<Placement> WrittenPlacement(const OpView& node,
   if (is(Sharding::Kind::kPartial)) {
     return absl::InvalidArgumentError(absl::StrCat(
         node.ToString(),
-        ": found it placed with a partial result; expected devices, and "
+        ": found a placement with a partial result; expected devices, and "
         "results that are split or whole; leave the rest to the compiler"));
   }
   if (IsStored(node) || placement.devices.size() == 1 ||
@@ -186,12 +187,12 @@ absl::StatusOr<Placement> WrittenPlacement(const OpView& node,
   return placement;
 }
 
-// "one such as %h, %p or encoder/0", those spelled most like the pattern.
+// "one such as %h, %p or encoder/0": the names nearest to the pattern.
 std::string NearestNames(const Module& module, absl::string_view pattern) {
   absl::btree_set<std::string> names;
   for (const auto& function : module.functions()) {
     for (const OpView& node : function->ops()) {
-      if (names.size() >= kMostNamesLookedAt) break;
+      if (names.size() >= kMostNamesCompared) break;
       names.insert(node.node().scope);
       for (int i = 0; i < node.num_results(); ++i) {
         names.insert(node.result(i).name());
@@ -203,7 +204,7 @@ std::string NearestNames(const Module& module, absl::string_view pattern) {
   const std::vector<std::string> all(names.begin(), names.end());
   return absl::StrCat(
       "one such as ",
-      absl::StrJoin(ClosestNames(pattern, all, kMostNamesTold), ", "));
+      absl::StrJoin(ClosestNames(pattern, all, kMostNamesShown), ", "));
 }
 
 // Writes pins on nodes, function by function.
@@ -233,9 +234,9 @@ class Writer {
       if (!matches.any) {
         return PinError(
             pins_[i],
-            absl::StrCat("found no node with such a scope or result name; ",
+            absl::StrCat("found no node with this scope or result name; ",
                          "expected ", NearestNames(module, pins_[i].pattern),
-                         "; * stands for any run of characters"));
+                         "; * matches any run of characters"));
       }
       if (pins_[i].dim >= 0 && !matches.with_dim) {
         return PinError(
@@ -244,10 +245,10 @@ class Writer {
                          " of the nodes that match; expected one of their ",
                          "results'"));
       }
-      if (matches.divided || matches.fault.ok()) continue;
+      if (matches.sharded || matches.fault.ok()) continue;
       return PinError(
           pins_[i],
-          absl::StrCat("found no node that it divides; expected one; ",
+          absl::StrCat("found no node that it can split; expected one; ",
                        "the first is ", matches.fault.message()));
     }
     return absl::OkStatus();
@@ -256,7 +257,7 @@ class Writer {
   std::vector<WrittenPin> Finish() { return std::move(written_); }
 
  private:
-  // The index in `written_` of the pin that the node has; -1 if none.
+  // The index in `written_` of the node's pin; -1 if none.
   absl::StatusOr<int> PlaceByPin(Graph& graph, const OpView& node) {
     Placement& placement = graph.node(node.id()).placement;
     int found = -1;
@@ -282,7 +283,7 @@ class Writer {
     return found;
   }
 
-  // No order of pins says which is meant: they may come from a script.
+  // Pins have no precedence: a script may have written them in any order.
   static absl::Status Conflict(const OpView& node, const Pin& one,
                                const Pin& other) {
     return OfOption(
@@ -296,10 +297,11 @@ class Writer {
   const absl::Span<const Pin> pins_;
   const Machine& machine_;
   std::vector<Matches> matches_;     // by pin
-  std::vector<WrittenPin> written_;  // the pins, then what the text places
+  std::vector<WrittenPin> written_;  // pins, then placements in the text
 };
 
-// What the passes left of a function, as far as it tells of pins.
+// The nodes that passes left of a function, to find out which pins are in
+// effect.
 struct Remains {
   explicit Remains(const Graph& graph) : graph(graph) {
     for (const OpView& node : graph.ops()) {
@@ -309,8 +311,8 @@ struct Remains {
     }
   }
 
-  // Folding leaves a constant of the node's name; else a node that is gone may
-  // have become one with others, which then have its placement.
+  // A folded node leaves a constant of its name. A node that is missing
+  // otherwise may be part of a fused node, which has its placement.
   bool Has(const WrittenPin::On& on) const {
     if (!on.node.valid()) return false;
     if (graph.alive(on.node)) return true;

@@ -1,4 +1,4 @@
-// The user's own choices, written on the nodes that they name.
+// Pins: the user's placements, written on the nodes that they name.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PINS_H_
@@ -18,51 +18,50 @@
 namespace partita {
 
 // Nodes whose scope or result name matches `pattern` (MatchesPattern) go to
-// `devices`: whole on each of them, or divided along dimension `dim` of their
-// results if it is not negative and they have it. Of those that match by scope
-// or by wildcard, which may be nodes of a gradient that nobody has written,
-// what cannot be divided so stays whole. Pins that match one node must say the
-// same of it.
+// `devices`. They are whole on each device or, if `dim` is not negative,
+// sharded along dimension `dim` of their results. Nodes that match by scope or
+// wildcard may belong to a generated gradient; those that cannot be sharded
+// stay whole. Pins that match one node must agree on its placement.
 struct Pin {
   std::string pattern;
   std::vector<std::string> devices;
   int dim = -1;
 };
 
-// Shell-style: * is any run of characters, ? any one; the whole text matches.
+// Shell pattern over the whole text: * is any run of characters, ? any one.
 bool MatchesPattern(absl::string_view pattern, absl::string_view text);
 
-// A pin, and the nodes that have their placement from it.
+// A pin and the nodes that it placed.
 struct WrittenPin {
   struct On {
     int function = 0;
-    NodeId node;       // invalid if nobody needs its results
+    NodeId node;       // invalid if its results are not needed
     std::string name;  // of its first result
     Placement placement;
   };
   std::string text;  // "h=gpu:0", or "relu %h on gpu:0" from a graph's text
   std::vector<On> nodes;
-  bool is_in_text = false;  // a graph's, and no pin of the caller
+  bool is_in_text = false;  // from the graph's text, not from the caller
 };
 
-// Writes the pins into Node::placement, where passes and planners find them:
-// before the passes, so that they match the nodes that the user knows. A node
-// that has a placement keeps it: `on` in a graph's text stands before all pins.
-// What a placement says of operands goes, as it follows from the results.
-// InvalidArgument for a device that the machine lacks, for one device to split
-// over, for a pattern that matches no node of any function or none that can be
-// divided along `dim`, and for two pins that put one node in two places.
+// Writes the pins into Node::placement, where passes and planners find them.
+// Call before the passes, so that pins match the nodes that the user wrote. A
+// node with a placement keeps it: `on` in a graph's text overrides all pins.
+// Shardings of operands are dropped, as they follow from the results.
+// InvalidArgument for an unknown device, for a split over one device, for a
+// pattern that matches no node or no node that can be sharded along `dim`, and
+// for two pins that disagree on a node.
 absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,
                                                   absl::Span<const Pin> pins);
 
-// The texts of the pins none of whose nodes is left in the module after the
-// passes: they were folded, do nothing, or nobody reads them.
+// The texts of the pins without a node in the module after the passes: their
+// nodes were folded, removed as no-ops, or had no readers.
 std::vector<std::string> PinsWithoutNodes(const Module& module,
                                           absl::Span<const WrittenPin> pins);
 
-// An error if a node is pinned to a device that the machine lacks, or that has
-// no kernel for it. Constants go where they are read whatever pins say.
+// An error if a node is pinned to an unknown device or to one without a kernel
+// for it. Pins on constants do not count: constants go where they are read.
 absl::Status CheckPins(const CostModel& costs);
 
 }  // namespace partita

@@ -22,13 +22,13 @@
 namespace partita {
 namespace {
 
-constexpr int kMostPieces = 512;
+constexpr int kMostSegments = 512;
 constexpr int kMostRounds = 8;
-constexpr int kMostVainRounds = 2;  // in which the shortage does not shrink
+constexpr int kMostVainRounds = 2;  // the shortage does not shrink in them
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// How the search runs: which devices, under which limits, and whether a stage
-// may stretch over nodes that are pinned elsewhere.
+// The parameters of one search: devices, memory limits, and whether a stage may
+// include nodes that are pinned to another device.
 struct Attempt {
   std::vector<int> devices;
   std::vector<int64_t> limits;
@@ -47,11 +47,11 @@ class Pipeline {
       return request_.pin(item.node) != nullptr;
     });
     Sweep();
-    CutAtThinPlaces();
+    CutAtThinPositions();
   }
 
   bool empty() const { return flow_.items.empty(); }
-  int num_pieces() const { return static_cast<int>(ends_.size()); }
+  int num_segments() const { return static_cast<int>(ends_.size()); }
   bool has_pins() const { return has_pins_; }
 
   std::optional<Draft> Try(const Attempt& attempt) const {
@@ -63,24 +63,24 @@ class Pipeline {
   }
 
  private:
-  // First and last place that a value is made or read at.
+  // The first and last positions at which a value is made or read.
   struct Span {
     int first = std::numeric_limits<int>::max();
     int last = -1;
-    void Include(int place) {
-      first = std::min(first, place);
-      last = std::max(last, place);
+    void Include(int position) {
+      first = std::min(first, position);
+      last = std::max(last, position);
     }
   };
   Span SpanOf(const FlowValue& value) const {
     Span span;
-    if (value.maker >= 0) span.Include(line_.place[value.maker]);
-    for (int reader : value.readers) span.Include(line_.place[reader]);
+    if (value.maker >= 0) span.Include(line_.position[value.maker]);
+    for (int reader : value.readers) span.Include(line_.position[reader]);
     return span;
   }
 
-  // 1. Bytes that cross into each place in a micro-batch, there or back, and
-  // that are live while it runs.
+  // 1. By position and micro-batch: bytes that cross into it (forward and
+  // backward), and bytes that are live while it runs.
   void Sweep() {
     const size_t n = line_.items.size();
     std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
@@ -94,7 +94,7 @@ class Pipeline {
       living[first] += bytes;
       living[span.last + 1] -= bytes;
       if (value.maker < 0) continue;  // inputs are fed where they are read
-      const int64_t moved = bytes / SharesOf(value.maker);
+      const int64_t moved = bytes / MicroBatchesSharing(value.maker);
       crossing[span.first + 1] += moved;
       crossing[span.last + 1] -= moved;
     }
@@ -102,23 +102,23 @@ class Pipeline {
     std::partial_sum(living.begin(), living.end(), living.begin());
     crossing_.assign(crossing.begin(), crossing.begin() + n);
     living_.assign(living.begin(), living.begin() + n);
-    for (size_t place = 0; place < n; ++place) {
+    for (size_t position = 0; position < n; ++position) {
       int64_t workspace = 0;
-      for (int item : line_.items[place]) {
+      for (int item : line_.items[position]) {
         for (int d = 0; d < costs_.num_devices(); ++d) {
           workspace = std::max(
               workspace, costs_.cost(flow_.items[item].node, d).workspace);
         }
       }
-      living_[place] += workspace;
+      living_[position] += workspace;
     }
   }
 
   int micro_batches() const { return request_.options.micro_batches.count; }
 
-  // Of what an item makes: a step has one sum, or what is made of it, for all
-  // micro-batches.
-  int SharesOf(int maker) const {
+  // How many micro-batches share a result of the item: all of them for a sum
+  // over micro-batches and for values made from it.
+  int MicroBatchesSharing(int maker) const {
     return line_.once[maker] || IsSum(maker) ? micro_batches() : 1;
   }
 
@@ -128,10 +128,11 @@ class Pipeline {
     return maker.valid() && !costs_.computes(maker);
   }
 
-  // At most kMostPieces pieces: of every window of places, the thinnest.
-  void CutAtThinPlaces() {
+  // Cuts the line into at most kMostSegments segments, at the position of each
+  // window with the fewest crossing bytes.
+  void CutAtThinPositions() {
     const int n = static_cast<int>(line_.items.size());
-    const int windows = std::min(n, kMostPieces);
+    const int windows = std::min(n, kMostSegments);
     for (int w = 1; w < windows; ++w) {
       const int begin = static_cast<int>(int64_t{w} * n / windows);
       const int end = static_cast<int>(int64_t{w + 1} * n / windows);
@@ -142,9 +143,12 @@ class Pipeline {
     if (n > 0) ends_.push_back(n);
   }
 
-  int begin_of(int piece) const { return piece == 0 ? 0 : ends_[piece - 1]; }
+  int begin_of(int segment) const {
+    return segment == 0 ? 0 : ends_[segment - 1];
+  }
 
-  // In a micro-batch: what runs once a step is shared by all of them.
+  // Seconds in one micro-batch. The time of an item that runs once a step is
+  // shared by all micro-batches.
   double Seconds(int index, int device, bool pins_outside) const {
     const FlowItem& item = flow_.items[index];
     if (const Placement* pin = request_.pin(item.node); pin != nullptr) {
@@ -158,48 +162,48 @@ class Pipeline {
     return line_.once[index] ? cost.seconds / micro_batches() : cost.seconds;
   }
 
-  LinePiece MakePiece(int p, const Attempt& attempt) const {
-    LinePiece piece;
-    piece.entering = crossing_[begin_of(p)];
-    piece.seconds.assign(attempt.devices.size(), 0);
-    for (int place = begin_of(p); place < ends_[p]; ++place) {
-      piece.live = std::max(piece.live, living_[place]);
-      for (int item : line_.items[place]) {
+  LineSegment MakeSegment(int p, const Attempt& attempt) const {
+    LineSegment segment;
+    segment.entering = crossing_[begin_of(p)];
+    segment.seconds.assign(attempt.devices.size(), 0);
+    for (int position = begin_of(p); position < ends_[p]; ++position) {
+      segment.live = std::max(segment.live, living_[position]);
+      for (int item : line_.items[position]) {
         for (size_t k = 0; k < attempt.devices.size(); ++k) {
-          piece.seconds[k] +=
+          segment.seconds[k] +=
               Seconds(item, attempt.devices[k], attempt.pins_outside);
         }
       }
     }
-    return piece;
+    return segment;
   }
 
-  // Notes the value's bytes once for each piece that has one of these items.
+  // Adds the value's bytes to each segment that has one of these items.
   void NoteReads(size_t v, const std::vector<int>& items,
-                 std::vector<StoredRead> LinePiece::*list,
-                 std::vector<LinePiece>& pieces) const {
-    std::set<int, std::greater<int>> places;
+                 std::vector<StoredRead> LineSegment::*list,
+                 std::vector<LineSegment>& segments) const {
+    std::set<int, std::greater<int>> segments_read;
     for (int item : items) {
-      places.insert(static_cast<int>(
-          absl::c_upper_bound(ends_, line_.place[item]) - ends_.begin()));
+      segments_read.insert(static_cast<int>(
+          absl::c_upper_bound(ends_, line_.position[item]) - ends_.begin()));
     }
-    int next = num_pieces();
-    for (int here : places) {
-      (pieces[here].*list)
+    int next = num_segments();
+    for (int here : segments_read) {
+      (segments[here].*list)
           .push_back({costs_.bytes(ValueId(static_cast<int32_t>(v))), next});
       next = here;
     }
   }
 
-  // Stored values, with their readers' pieces; sums over micro-batches lie
-  // there as long.
-  void AddStored(std::vector<LinePiece>& pieces) const {
+  // Adds stored values to the segments of their readers. Sums over
+  // micro-batches are live for the whole step too.
+  void AddStored(std::vector<LineSegment>& segments) const {
     for (size_t v = 0; v < flow_.values.size(); ++v) {
       const FlowValue& value = flow_.values[v];
       if (IsStoredValue(v)) {
-        NoteReads(v, value.readers, &LinePiece::stored, pieces);
+        NoteReads(v, value.readers, &LineSegment::stored, segments);
       } else if (value.maker >= 0 && IsSum(value.maker)) {
-        NoteReads(v, {value.maker}, &LinePiece::stored, pieces);
+        NoteReads(v, {value.maker}, &LineSegment::stored, segments);
       }
     }
   }
@@ -208,8 +212,8 @@ class Pipeline {
     return request_.graph().view(flow_.items[item].node).is(kAccumulate);
   }
 
-  // What the forward part leaves to the backward part.
-  void AddKept(std::vector<LinePiece>& pieces) const {
+  // Adds values that the forward part keeps for the backward part.
+  void AddKept(std::vector<LineSegment>& segments) const {
     for (size_t v = 0; v < flow_.values.size(); ++v) {
       const FlowValue& value = flow_.values[v];
       if (IsStoredValue(v)) continue;
@@ -220,17 +224,17 @@ class Pipeline {
       std::vector<int> backward;
       absl::c_copy_if(value.readers, std::back_inserter(backward),
                       [&](int reader) { return line_.backward[reader]; });
-      NoteReads(v, backward, &LinePiece::kept, pieces);
+      NoteReads(v, backward, &LineSegment::kept, segments);
     }
   }
 
   StageLine MakeLine(const Attempt& attempt) const {
     StageLine line;
-    for (int p = 0; p < num_pieces(); ++p) {
-      line.pieces.push_back(MakePiece(p, attempt));
+    for (int p = 0; p < num_segments(); ++p) {
+      line.segments.push_back(MakeSegment(p, attempt));
     }
-    AddStored(line.pieces);
-    AddKept(line.pieces);
+    AddStored(line.segments);
+    AddKept(line.segments);
     line.micro_batches = micro_batches();
     line.keeps_all =
         request_.options.micro_batches.schedule == PipelineSchedule::kGPipe;
@@ -259,8 +263,8 @@ class Pipeline {
     return {fastest, own};
   }
 
-  // Equal speed, limit and links to all others, and no pin that tells them
-  // apart.
+  // True if the devices have equal speed, limits and links to all others, and
+  // no node is pinned.
   bool Interchangeable(int a, int b, const Attempt& attempt) const {
     if (attempt.limits[a] != attempt.limits[b] || has_pins()) return false;
     if (!costs_.SameSpeed(a, b)) return false;
@@ -282,10 +286,10 @@ class Pipeline {
     Draft draft(request_.graph());
     PutPinned(request_, draft);
     int stage = 0;
-    for (int p = 0; p < num_pieces(); ++p) {
+    for (int p = 0; p < num_segments(); ++p) {
       if (p == stages.ends[stage]) ++stage;
-      for (int place = begin_of(p); place < ends_[p]; ++place) {
-        for (int item : line_.items[place]) {
+      for (int position = begin_of(p); position < ends_[p]; ++position) {
+        for (int item : line_.items[position]) {
           const NodeId node = flow_.items[item].node;
           if (request_.pin(node) != nullptr) continue;
           Put(draft, node, devices[stages.devices[stage]],
@@ -302,24 +306,24 @@ class Pipeline {
   const Flow flow_;
   const FoldedLine line_;
   bool has_pins_ = false;
-  std::vector<int64_t> crossing_;  // by place: bytes from before it, and back
-  std::vector<int64_t> living_;    // by place
-  std::vector<int> ends_;          // by piece: one past its last place
+  std::vector<int64_t> crossing_;  // by position: bytes, both directions
+  std::vector<int64_t> living_;    // by position: bytes
+  std::vector<int> ends_;          // by segment: one past its last position
 };
 
-absl::Status CheckStageCount(const PlanRequest& request, int pieces) {
-  const int most = std::min(request.costs.num_devices(), std::max(1, pieces));
+absl::Status CheckStageCount(const PlanRequest& request, int segments) {
+  const int most = std::min(request.costs.num_devices(), std::max(1, segments));
   const int stages = request.options.stages;
   if (stages >= 0 && stages <= most) return absl::OkStatus();
   return OfOption(
       "stages",
       absl::InvalidArgumentError(absl::StrCat(
           "stages: found ", stages, "; expected at most ", most,
-          ", one device and one node for each; leave it out for as many as "
-          "help")));
+          ", one device and one node for each; leave it out to get the best "
+          "number")));
 }
 
-// What came of one way of searching.
+// The outcome of one search.
 struct Outcome {
   std::optional<Draft> draft;     // fits
   std::optional<Draft> short_of;  // misses memory
@@ -365,7 +369,7 @@ Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
 
 absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
   const Pipeline pipeline(request);
-  PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_pieces()));
+  PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_segments()));
   if (pipeline.empty()) return DraftSingle(request);
   std::vector<int> all(request.costs.num_devices());
   std::iota(all.begin(), all.end(), 0);
@@ -378,8 +382,8 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
                                        std::numeric_limits<int64_t>::max());
   Outcome last;
   absl::Status links;
-  // Under the limits first; then without, where the search's own count of
-  // memory may have been too careful, or to explain what is missing.
+  // First within the limits, then without: the search's own memory count may be
+  // too pessimistic, and a draft is needed to explain the shortage.
   for (const std::vector<int64_t>& bound : {limits, boundless}) {
     for (bool pins_outside : {false, true}) {
       if (pins_outside && !pipeline.has_pins()) continue;
@@ -402,7 +406,7 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
       request.options.stages > 0 ? absl::StrCat(request.options.stages, " ")
                                  : "",
       "consecutive stages with kernels and links for all of them; expected at "
-      "least one way; try strategy list"));
+      "least one such split; try strategy list"));
 }
 
 }  // namespace partita

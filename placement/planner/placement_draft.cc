@@ -1,4 +1,4 @@
-// Finishes and judges drafts.
+// Completes drafts and checks links and memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/placement_draft.h"
@@ -56,7 +56,7 @@ void Follow(Draft& draft, NodeId node, NodeId other, ValueId value) {
   draft.why[node.index].value = value;
 }
 
-// What is read by nobody, and made of nothing, goes to the first device.
+// A node without readers and placed operands goes to the first device.
 void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
   for (ValueId result : costs.graph().node(node).results) {
     const NodeId reader = FirstPlacedReader(costs, draft, result);
@@ -246,7 +246,7 @@ double SecondsOf(const CostModel& costs, NodeId node,
   for (int device : place.devices) {
     seconds = std::max(seconds, costs.cost(node, device).seconds);
   }
-  return place.divided() ? seconds / place.devices.size() : seconds;
+  return place.sharded() ? seconds / place.devices.size() : seconds;
 }
 
 }  // namespace partita

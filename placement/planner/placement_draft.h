@@ -1,5 +1,4 @@
-// A placement in the making: devices by index, and what all strategies do with
-// it in the end.
+// A draft placement: devices by index, and the steps that all strategies share.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
@@ -17,25 +16,25 @@
 
 namespace partita {
 
-// What a strategy is given.
+// The input of a strategy.
 struct PlanRequest {
   const CostModel& costs;
   const Objective& objective;
   const PlannerOptions& options;
 
   const Graph& graph() const { return costs.graph(); }
-  // What the user chose for a node, or null.
+  // The user's placement of a node, or null.
   const Placement* pin(NodeId node) const {
     const Placement& placement = graph().node(node).placement;
     return placement.placed() ? &placement : nullptr;
   }
 };
 
-// The devices that a strategy may choose among: all, or if the graph follows
-// the variables of another those that keep one. Ascending.
+// The devices that a strategy may use, ascending: all of them or, if the graph
+// follows the variables of another function, those that store one.
 std::vector<int> DevicesToChoose(const PlanRequest& request);
 
-// By node id. `why` holds reasons only; its placements stay empty.
+// By node id. `why` has only reasons; its placements stay empty.
 struct Draft {
   explicit Draft(const Graph& graph)
       : assignment(graph.node_id_bound()), why(graph.node_id_bound()) {}
@@ -45,27 +44,27 @@ struct Draft {
 };
 
 void Put(Draft& draft, NodeId node, int device, PlacedNode why);
-// Puts every pinned node but stored ones on its pin's devices.
+// Puts every pinned node, except stored ones, on its pin's devices.
 void PutPinned(const PlanRequest& request, Draft& draft);
 
-// Where a draft needs more than a device has.
+// A device with less memory than the draft needs. In bytes.
 struct Shortage {
   int device = 0;
   int64_t needed = 0;
   int64_t limit = 0;
 };
 
-// Puts views where their bytes are made (or, for those of inputs and stored
-// values, where they are first read) and stored values with their first reader.
-// Call when every computing node has a device.
+// Puts views with the producer of their bytes. Puts stored values, and views of
+// inputs and stored values, with their first reader. Call when every computing
+// node has a device.
 void PutFollowers(const PlanRequest& request, Draft& draft);
-// FailedPrecondition for the first value that crosses between two devices that
-// no link joins.
+// FailedPrecondition for the first value that crosses between two devices
+// without a link.
 absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
-// The device with the most bytes missing, by EstimateMemory.
+// The device with the largest shortage, by EstimateMemory.
 std::optional<Shortage> FindShortage(const PlanRequest& request,
                                      const Draft& draft);
-// Device, largest tensors and place of a shortage.
+// Device, largest tensors and peak node of a shortage.
 Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
                         const Shortage& shortage);
 // Device names instead of indices.
@@ -76,7 +75,7 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 absl::Status CheckKernelsExist(const CostModel& costs);
 // Unimplemented if the device has no kernel for a node that is not pinned.
 absl::Status CheckRunsAll(const PlanRequest& request, int device);
-// Seconds of the node on its devices, which share the work of a split one.
+// Seconds of the node on its devices, each of which runs one shard.
 double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& devices);
 

@@ -1,4 +1,4 @@
-// Asks planners by name.
+// Calls planners by name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/plan_sample.h"

@@ -15,14 +15,14 @@
 
 namespace partita {
 
-// By this strategy, over all of every device's memory.
+// The plan of this strategy, with all memory of every device.
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
                                       const Machine& machine,
                                       const PlannerOptions& options = {},
                                       const SampleCatalog& catalog = {});
 
-// With these pins in place of any that the graph has.
+// The same, with these pins instead of the graph's own.
 absl::StatusOr<PlacementTable> PlanPinned(absl::string_view strategy,
                                           SampleGraph& g,
                                           const Machine& machine,

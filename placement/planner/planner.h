@@ -1,4 +1,4 @@
-// The one interface of all planners, and their answer.
+// The interface of all planners, and their result.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PLANNER_H_
@@ -21,66 +21,67 @@
 namespace partita {
 
 enum class Reason : uint8_t {
-  kOnlyDevice,    // the only one there is, that has all kernels, or was named
-  kBestDevice,    // strategy `single`: the least time of those that can
-  kPinned,        // the user said so
-  kNearConstant,  // its weights decide
+  kOnlyDevice,    // the only device with all kernels, or named by the user
+  kBestDevice,    // strategy `single`: the fastest device that fits
+  kPinned,        // the user's choice
+  kNearConstant,  // runs where its weights are
   kFollows,       // runs where `value` is made
   kOnlyKernel,    // no other device has a kernel
   kMemoryFull,    // the better device had no room
   kCheaperBy,     // earliest finish; `seconds` better than the next device
   kStage,         // stage `stage` of a pipeline
-  kDivided,       // strategy `data`: each replica does its part
-  kReplicated,    // strategy `data`: every replica needs it whole
+  kSharded,       // strategy `data`: each replica runs its shard
+  kReplicated,    // strategy `data`: every replica runs the whole node
 };
 
 struct PlacedNode {
   Placement placement;
   Reason reason = Reason::kOnlyDevice;
-  ValueId value;       // the value that the reason speaks of, if any
+  ValueId value;       // the value that the reason names, if any
   double seconds = 0;  // kCheaperBy
   int stage = 0;       // kStage
 };
 
-// By node id of the graph; nodes that take no device (constants are placed
-// where they are read) may have an empty placement.
+// By node id of the graph. Constants may have an empty placement: they are
+// placed where they are read.
 struct PlacementTable {
   std::vector<PlacedNode> nodes;
   std::string strategy;  // "single", "pipeline", ...
 };
 
-// "pinned", "near_constant %w1", "follows %y": the same words everywhere.
+// The text of a reason: "pinned", "near_constant %w1", "follows %y".
 std::string ReasonText(const Graph& graph, const PlacedNode& node);
 
 enum class Goal : uint8_t { kLatency, kThroughput };
 
 struct Objective {
   Goal goal = Goal::kLatency;
-  // By machine device; the memory that a planner may fill. Starts as usable()
-  // and is lowered by compile when lowering found a device short.
+  // By machine device: bytes that a planner may fill. Starts as usable().
+  // Compile lowers it if lowering finds that a device has too little memory.
   std::vector<int64_t> memory_limits;
 };
 
-// Planner says which of these a strategy reads.
+// `Planner` has flags for the options that a strategy reads.
 struct PlannerOptions {
-  std::string device;  // `single`: which; empty: the fastest that fits
-  int stages = 0;      // `pipeline`: 0 for as many as help
-  int replicas = 0;    // `data`: how many; 0 for as many as there are
-  // `data`: variables whose gradients have so many bytes or more are updated in
-  // parts, one by each replica (DivideUpdates); nothing: all by every replica.
-  std::optional<int64_t> divided_update_bytes;
-  // `data`: what is divided; nothing: FindBatch says.
+  std::string device;  // `single`: the device; empty: the fastest that fits
+  int stages = 0;      // `pipeline`: how many; 0: the best number
+  int replicas = 0;    // `data`: how many; 0: as many as possible
+  // `data`: updates of variables with gradients of at least this many bytes are
+  // sharded over the replicas (ShardUpdates). Nothing: no update is sharded.
+  std::optional<int64_t> sharded_update_bytes;
+  // `data`: the batch to shard. Nothing: FindBatch finds it.
   std::optional<Batch> batch;
-  // The graph is that of one micro-batch of so many, as stages take them up.
+  // The graph is that of one micro-batch; stages run the micro-batches in this
+  // order.
   MicroBatches micro_batches;
-  // Another function of the module decided where variables lie: their nodes
-  // have these placements, and what reads them stays there.
+  // Another function of the module has placed the variables. Their nodes have
+  // these placements, and their readers stay there.
   bool follows_variables = false;
 };
 
-// Writes no graph and reads no clock. The graph has types and no layouts; where
-// a node has a placement, the user pinned it (WritePins), and it stays.
-// RefusalError if nothing fits: device, bytes short, and what fills it.
+// Does not change the graph and reads no clock. The graph has types and no
+// layouts. A node with a placement is pinned by the user (WritePins) and keeps
+// it. RefusalError if no placement fits: device, shortage and largest tensors.
 using PlannerFn = absl::StatusOr<PlacementTable> (*)(
     const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
     const Objective& objective, const PlannerOptions& options);
@@ -89,14 +90,14 @@ struct Planner {
   const char* name;
   const char* doc;  // one line for --help
   PlannerFn plan;
-  bool needs_pins = false;  // says nothing without pins
+  bool needs_pins = false;  // of no use without pins
   bool reads_device = false;
   bool reads_stages = false;
-  bool reads_replicas = false;  // and divided_update_bytes
+  bool reads_replicas = false;  // and sharded_update_bytes
 };
 
-// single, pinned, data, pipeline, list: every strategy but auto, in the order
-// in which auto tries them. Auto simulates lowered plans and so lives in
+// single, pinned, data, pipeline, list: every strategy except auto, in the
+// order in which auto tries them. Auto simulates lowered plans, so it is in
 // partita/.
 absl::Span<const Planner> Planners();
 

@@ -69,7 +69,7 @@ TEST(PinsTest, PatternsMatchAsInAShell) {
       MatchesPattern(std::string(200, '*') + "x", std::string(20000, 'y')));
 }
 
-TEST(SingleTest, TheFastestDeviceThatHoldsEverythingIsTaken) {
+TEST(SingleTest, TheFastestDeviceWithRoomIsTaken) {
   Chain g(1);
   const SampleCatalog catalog(GpusAreTwiceAsFast);
   EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000), {}, catalog)),
@@ -83,7 +83,7 @@ TEST(SingleTest, TheFastestDeviceThatHoldsEverythingIsTaken) {
             "wc cpu:0 best_device\nc cpu:0 best_device\n");
 }
 
-TEST(SingleTest, ADeviceWithoutAllKernelsIsPassedOver) {
+TEST(SingleTest, ADeviceThatLacksAKernelIsSkipped) {
   Chain g(1);
   const SampleCatalog catalog(
       [](const std::string& name, const DeviceTraits& device) {
@@ -117,7 +117,7 @@ TEST(PlannerTest, ANodeThatRunsNowhereIsNamed) {
             "the node");
 }
 
-TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
+TEST(PinnedTest, OtherNodesStayNearPinnedOnes) {
   Chain g(1);
   const Machine machine = CpuAndGpus(2, 10000);
   EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine, {{"b", {"gpu:1"}}})),
@@ -133,7 +133,7 @@ TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
             "wc gpu:1 follows %c\nc gpu:1 pinned\n");
 }
 
-// Else every block behind the first device would hand its sum back to it.
+// Otherwise every later block would send its sum back to the first device.
 TEST(PinnedTest, AResidualStaysWhereItIsAdded) {
   for (const bool residual_first : {true, false}) {
     SampleGraph g;
@@ -151,7 +151,7 @@ TEST(PinnedTest, AResidualStaysWhereItIsAdded) {
   }
 }
 
-TEST(PinnedTest, APinnedConstantDrawsItsReader) {
+TEST(PinnedTest, AReaderFollowsItsPinnedConstant) {
   Chain g(1);
   EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(2, 10000),
                                {{"wc", {"gpu:0"}}, {"a", {"gpu:1"}}})),
@@ -180,7 +180,7 @@ TEST(PinnedTest, ACrossingWithoutALinkNamesBothDevices) {
             "keep both on one device with a pin");
 }
 
-TEST(PinnedTest, APinToSeveralDevicesDividesTheResults) {
+TEST(PinnedTest, APinToSeveralDevicesShardsTheResults) {
   SampleGraph g;
   NodeSpec spec;
   spec.op = &kMatmul;
@@ -205,7 +205,7 @@ TEST(PinnedTest, APinToSeveralDevicesDividesTheResults) {
   EXPECT_TRUE(placement(-1).results.empty());  // replicated
 }
 
-// As in a layer's gradient: what nobody has named is whole where it must be.
+// As in a layer's gradient: nodes that no pin names stay whole if they must.
 TEST(PinnedTest, AGroupIsSplitWhereItCanBe) {
   SampleGraph g;
   const ValueId row = g.graph().AddInput("row", {DType::kF32, {1, 8}, {}});
@@ -237,11 +237,11 @@ TEST(PinnedTest, AGroupIsSplitWhereItCanBe) {
   EXPECT_TRUE(results(t).empty());  // [1, 6]
   EXPECT_EQ(results(y), std::vector<Sharding>(
                             {{Sharding::Kind::kSplit, 0, Reduction::kSum}}));
-  // One that is named itself is refused when the passes have left it so.
+  // A node that is named itself is refused after the passes.
   ASSERT_TRUE(write("layer.t", 0).ok());
   EXPECT_FALSE(results(t).empty());
   EXPECT_EQ(write("layer?t", 0).message(),
-            "pin layer?t=cpu:0,cpu:1/split0: found no node that it divides; "
+            "pin layer?t=cpu:0,cpu:1/split0: found no node that it can split; "
             "expected one; the first is matmul %layer.t: found a split along "
             "dimension 0, which has extent 1; expected a dimension to divide; "
             "choose another dimension");
@@ -263,10 +263,11 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
   EXPECT_EQ(error({"b", {"gpu:0"}, 9}),
             "pin b=gpu:0/split9: found one device to split over; expected "
             "several, or no /split9");
-  EXPECT_EQ(error({"nothing*", {"gpu:0"}}),
-            "pin nothing*=gpu:0: found no node with such a scope or result "
-            "name; expected one such as a, b, c, net/a, net/b, net/c; * stands "
-            "for any run of characters");
+  EXPECT_EQ(
+      error({"nothing*", {"gpu:0"}}),
+      "pin nothing*=gpu:0: found no node with this scope or result "
+      "name; expected one such as a, b, c, net/a, net/b, net/c; * matches "
+      "any run of characters");
   EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 1}),
             "pin b=cpu:0,gpu:0/split1: found no dimension 1 of the nodes that "
             "match; expected one of their results'");
@@ -292,7 +293,7 @@ TEST(PinnedTest, PinsThatDisagreeOnANodeAreRefused) {
             placed({{"net/?", {"gpu:1"}}}));
 }
 
-TEST(PinnedTest, WhatTheTextPlacesStandsBeforePins) {
+TEST(PinnedTest, PlacementsInTheTextOverridePins) {
   Chain g(1);
   const auto place = [&](absl::string_view name) -> Placement& {
     return g.graph().node(NodeNamed(g, name)).placement;
@@ -306,10 +307,11 @@ TEST(PinnedTest, WhatTheTextPlacesStandsBeforePins) {
   EXPECT_EQ(place("b"), (Placement{{"gpu:0", "gpu:1"}, {}, {rows}}));
   EXPECT_EQ(place("c"), (Placement{{"gpu:1"}, {}, {}}));
   place("b").results[0].kind = Sharding::Kind::kPartial;
-  EXPECT_EQ(std::string(WritePins(g.module(), machine, {}).status().message()),
-            "work %b: found it placed with a partial result; expected devices, "
-            "and results that are split or whole; leave the rest to the "
-            "compiler");
+  EXPECT_EQ(
+      std::string(WritePins(g.module(), machine, {}).status().message()),
+      "work %b: found a placement with a partial result; expected devices, "
+      "and results that are split or whole; leave the rest to the "
+      "compiler");
   place("b") = {{"gpu:7"}, {}, {}};
   const char kUnknown[] =
       "work %b: found unknown device gpu:7; expected one of cpu:0, gpu:0, "
@@ -319,7 +321,7 @@ TEST(PinnedTest, WhatTheTextPlacesStandsBeforePins) {
   EXPECT_EQ(Text(g, PlanBy("list", g, machine)), kUnknown);
 }
 
-TEST(PinnedTest, PinsWhoseNodesAreGoneAreTold) {
+TEST(PinnedTest, PinsWithoutNodesAreReported) {
   Chain g(1);
   const ValueId unread = g.Work("unread", {g.graph().inputs()[0]}, kLine);
   g.Work("idle", {unread}, kLine);
@@ -334,8 +336,8 @@ TEST(PinnedTest, PinsWhoseNodesAreGoneAreTold) {
   ASSERT_TRUE(written.ok()) << written.status();
   EXPECT_EQ(PinsWithoutNodes(g.module(), *written),
             std::vector<std::string>({"idle=gpu:0", "unread=gpu:0"}));
-  // As passes do: %b is replaced by what it reads, and %c by a constant, which
-  // leaves %a alone where its pin says.
+  // As passes do: %b is replaced by its operand, and %c by a constant. Only %a
+  // is still where its pin puts it.
   const auto replace = [&](absl::string_view name, ValueId by) {
     const NodeId node = NodeNamed(g, name);
     g.graph().ReplaceAllUses(g.graph().node(node).results[0], by);
@@ -360,7 +362,7 @@ TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
             "expected cpu:0; change the pin");
 }
 
-TEST(ReplicasTest, AreTheFastestDevicesThatAreEqual) {
+TEST(ReplicasTest, AreTheFastestIdenticalDevices) {
   const Chain g(1);
   const Machine machine = CpuAndGpus(2, 1 << 20);
   const SampleCatalog catalog(GpusAreTwiceAsFast);
@@ -372,7 +374,7 @@ TEST(ReplicasTest, AreTheFastestDevicesThatAreEqual) {
       << Text(g, one);
 }
 
-TEST(ReplicasTest, OneDeviceMustRunAll) {
+TEST(ReplicasTest, OneDeviceMustRunAllNodes) {
   const Chain g(1);
   const SampleCatalog catalog(
       [](const std::string& name, const DeviceTraits& device) {
@@ -386,7 +388,7 @@ TEST(ReplicasTest, OneDeviceMustRunAll) {
             "that runs every node; try strategy list");
 }
 
-// As where a model is so small that its kernels' start is all that counts.
+// As for a model so small that launch times dominate.
 TEST(ReplicasTest, TwoEqualDevicesGoBeforeAFasterOne) {
   const Chain g(1);
   const Machine machine = CpuAndGpus(2, 1 << 20);
@@ -408,26 +410,28 @@ TEST(ReplicasTest, TwoEqualDevicesGoBeforeAFasterOne) {
             std::string::npos);
 }
 
-TEST(ReplicasTest, AsManyAsWantedOrNone) {
+TEST(ReplicasTest, AsManyAsRequestedOrNone) {
   const Chain g(1);
   Machine machine = EqualCpus(3, 1 << 20);
   std::erase_if(machine.links, [](const Link& link) {
     return link.from == "cpu:2" || link.to == "cpu:2";
   });
-  EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 3})),
-            "replicas: found 3; expected at most 2, as cpu:0, cpu:1 are the "
-            "equal devices with links; take 2 replicas, or a machine with 3 "
-            "such devices");
+  EXPECT_EQ(
+      Text(g, PlanBy("data", g, machine, {.replicas = 3})),
+      "replicas: found 3; expected at most 2, as cpu:0, cpu:1 are the "
+      "identical devices with links; take 2 replicas, or a machine with 3 "
+      "such devices");
   EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 2}))
                 .find("a cpu:0 cpu:1"),
             std::string::npos);
   machine.links.clear();
-  EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 2})),
-            "replicas: found 2; expected at most 1, as no two equal devices "
-            "have links; take one replica, or a machine with 2 such devices");
+  EXPECT_EQ(
+      Text(g, PlanBy("data", g, machine, {.replicas = 2})),
+      "replicas: found 2; expected at most 1, as no two identical devices "
+      "have links; take one replica, or a machine with 2 such devices");
 }
 
-TEST(ReplicasTest, TheFirstDeviceNeedNotBeOneOfThem) {
+TEST(ReplicasTest, TheFirstDeviceNeedNotBeAReplica) {
   const Chain g(1);
   Machine machine = EqualCpus(4, 1 << 20);
   std::erase_if(machine.links, [](const Link& link) {

@@ -1,4 +1,4 @@
-// The table of strategies, and what they share at both ends.
+// The table of strategies, and the checks before and after each of them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -64,23 +64,23 @@ absl::StatusOr<PlacementTable> Plan(const Graph& graph, const Machine& machine,
 
 constexpr Planner kPlanners[] = {
     {.name = "single",
-     .doc = "everything on one device, the fastest that holds it",
+     .doc = "the whole graph on the fastest device with enough memory",
      .plan = Plan<kSingle>,
      .reads_device = true},
     {.name = "pinned",
-     .doc = "where pins say, and the rest near what it reads",
+     .doc = "pinned nodes as pinned, other nodes near their operands",
      .plan = Plan<kPinned>,
      .needs_pins = true},
     {.name = "data",
-     .doc = "the batch divided among replicas on equal devices",
+     .doc = "the batch sharded over replicas on identical devices",
      .plan = Plan<kData>,
      .reads_replicas = true},
     {.name = "pipeline",
-     .doc = "consecutive stages, the slowest as fast as can be",
+     .doc = "consecutive stages; minimizes the time of the slowest stage",
      .plan = Plan<kPipeline>,
      .reads_stages = true},
     {.name = "list",
-     .doc = "the earliest finish of each node, within memory",
+     .doc = "earliest finish time of each node, within memory",
      .plan = Plan<kList>},
 };
 

@@ -1,4 +1,4 @@
-// The words for why a node runs where it does.
+// The text of the reason for a node's placement.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-// Seconds below which predictions say nothing: what prints as 0.
+// Smaller differences in seconds are below the precision of predictions.
 constexpr double kLeastDifference = 0.5e-9;
 
 std::string SecondsText(double seconds) {
@@ -46,11 +46,11 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node) {
     case Reason::kMemoryFull:
       return "memory_full";
     case Reason::kCheaperBy:
-      // No device is faster; of equals the machine's first is taken.
+      // No device is faster: the first of the machine was taken.
       if (node.seconds < kLeastDifference) return "first_of_equals";
       return absl::StrCat("cheaper_by ", SecondsText(node.seconds));
-    case Reason::kDivided:
-      return "divided";
+    case Reason::kSharded:
+      return "sharded";
     case Reason::kReplicated:
       return "replicated";
     case Reason::kStage:

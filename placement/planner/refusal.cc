@@ -1,4 +1,4 @@
-// The text of a refusal, and its particulars in a status.
+// The text of a refusal, and its payload in a status.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/refusal.h"
@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "graph/round_up.h"
 #include "placement/machine/byte_size.h"
 
 namespace partita {
@@ -74,7 +75,7 @@ std::string MemoryRemedy(const MemoryShortage& shortage) {
   // Seven binary digits: at most 1/64 more than is needed.
   int64_t step = 1;
   while (shortage.needed / step >= 128) step *= 2;
-  const int64_t rounded = (shortage.needed + step - 1) / step * step;
+  const int64_t rounded = RoundUp(shortage.needed, step);
   return absl::StrCat("a machine with at least ", ExactByteSize(rounded),
                       " free on ", shortage.device,
                       shortage.strategy.empty()

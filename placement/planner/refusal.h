@@ -1,4 +1,4 @@
-// What to say when a graph does not fit: who is short, and what fills it.
+// Errors for a graph that does not fit: the device, and what fills it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
@@ -34,26 +34,26 @@ struct Refusal {
 // "placement @mlp: found 9.4 GiB needed on gpu:0 at %h, 1.4 GiB too much;
 // expected at most 8.0 GiB; largest: %w7 1.6 GiB (constant), ...".
 std::string RefusalText(const Refusal& refusal);
-// ResourceExhausted with that text and, for ShortageOf, the particulars.
+// ResourceExhausted with that text and a payload for ShortageOf.
 absl::Status RefusalError(const Refusal& refusal);
 
-// The device that is short and by how much; nothing if the status is not a
-// RefusalError. What helps is found by whoever knows the whole request.
+// The device without enough memory, and the shortage. Nothing if the status is
+// not a RefusalError. The caller finds a remedy, as it knows the whole request.
 struct MemoryShortage {
   int64_t missing() const { return needed - limit; }
   std::string device;
   int64_t needed = 0;
   int64_t limit = 0;
-  std::string strategy;  // that needs so much; empty: whatever was asked for
+  std::string strategy;  // that needs the bytes; empty: the requested one
 };
 std::optional<MemoryShortage> ShortageOf(const absl::Status& status);
 void SetShortage(const MemoryShortage& shortage, absl::Status& status);
 
-// The remedy that helps always: the bytes that the device must have free,
-// rounded up to a size that machine files take.
+// The remedy that always helps: a machine with enough free memory on the
+// device, rounded up to a size that machine files accept.
 std::string MemoryRemedy(const MemoryShortage& shortage);
 
-// "%w1", or the number by which the textual IR calls an unnamed value.
+// "%w1"; for an unnamed value its number in the textual IR.
 std::string ValueText(const Graph& graph, ValueId value);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Strategy `data`: the batch divided among replicas of the model.
+// Strategy `data`: the batch sharded over replicas of the model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -13,32 +13,32 @@
 #include "graph/batch.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
-#include "placement/partition/divide_batch.h"
-#include "placement/partition/divide_updates.h"
+#include "placement/partition/shard_batch.h"
+#include "placement/partition/shard_updates.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
 namespace {
 
-// The first of the devices, and each behind it that is as fast as those before,
-// and joined to all of them by links.
+// The first device, and each later one of the same speed that is linked to all
+// taken before it.
 std::vector<int> EqualToFirst(const CostModel& costs,
                               absl::Span<const int> devices) {
   std::vector<int> group;
   for (int device : devices) {
-    const bool joined = absl::c_all_of(group, [&](int other) {
+    const bool linked = absl::c_all_of(group, [&](int other) {
       return costs.SameSpeed(device, other) &&
              costs.link(device, other) != nullptr;
     });
-    if (joined) group.push_back(device);
+    if (linked) group.push_back(device);
   }
   absl::c_sort(group);
   return group;
 }
 
-// Devices that are as fast, and joined by links: a group for each that may be
-// the first of one, the fastest's first.
+// Groups of identical, mutually linked devices: one group for each first
+// device, fastest first.
 std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
   const std::vector<int> choice = DevicesToChoose(request);
   std::vector<int> devices = FastestFirst(request.costs);
@@ -50,7 +50,7 @@ std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
     groups.push_back(
         EqualToFirst(request.costs, absl::MakeConstSpan(devices).subspan(i)));
   }
-  // Only those that can run all, if any can.
+  // Keeps only groups that can run all nodes, if there are any.
   const auto cannot = [&](const std::vector<int>& group) {
     return !CheckRunsAll(request, group.front()).ok();
   };
@@ -69,17 +69,17 @@ absl::Status TooFewDevices(const PlanRequest& request,
       absl::FailedPreconditionError(absl::StrCat(
           "replicas: found ", asked, "; expected at most ", most.size(),
           ", as ",
-          one ? "no two equal devices have links"
+          one ? "no two identical devices have links"
               : absl::StrCat(absl::StrJoin(names, ", "),
-                             " are the equal devices with links"),
+                             " are the identical devices with links"),
           "; take ",
           one ? "one replica" : absl::StrCat(most.size(), " replicas"),
           ", or a machine with ", asked, " such devices")));
 }
 
-// 1. Of the groups that have a device for each replica that is wanted, two if
-// the option does not say, the fastest. What follows the variables of another
-// graph takes those that keep them.
+// 1. The fastest group with a device for each requested replica (default: two).
+// A graph that follows the variables of another function uses the devices that
+// store them.
 absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
                                           const Batch& batch) {
   const std::vector<std::vector<int>> groups = EqualDevices(request);
@@ -102,10 +102,10 @@ absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
   return replicas;
 }
 
-// True for a constant or variable whose first reader is pinned: it lies where
-// that is, as under other strategies, and not with every replica.
-bool LiesWithPin(const PlanRequest& request, NodeId node,
-                 const std::vector<bool>& is_pinned) {
+// True for a constant or variable whose first reader is pinned. It is stored
+// with this reader, as in other strategies, not on every replica.
+bool FollowsPin(const PlanRequest& request, NodeId node,
+                const std::vector<bool>& is_pinned) {
   if (!request.costs.is_stored(node)) return false;
   NodeId first;
   for (ValueId result : request.graph().node(node).results) {
@@ -119,9 +119,9 @@ bool LiesWithPin(const PlanRequest& request, NodeId node,
   return first.valid() && is_pinned[first.index];
 }
 
-// 2. The parts of the batch, and what every replica needs whole.
-Draft Divide(const PlanRequest& request, const Batch& batch,
-             const std::vector<int>& replicas) {
+// 2. Shards the batch and replicates the other nodes.
+Draft Shard(const PlanRequest& request, const Batch& batch,
+            const std::vector<int>& replicas) {
   const Graph& graph = request.graph();
   Draft draft(graph);
   PutPinned(request, draft);
@@ -132,20 +132,20 @@ Draft Divide(const PlanRequest& request, const Batch& batch,
   for (NodeId node : request.costs.order()) {
     is_pinned[node.index] = !draft.assignment[node.index].devices.empty();
   }
-  BatchDivision division = DivideBatch(graph, batch, names, is_pinned);
-  if (const auto least = request.options.divided_update_bytes) {
-    DivideUpdates(graph, std::move(names), is_pinned, *least, division);
+  BatchSharding sharding = ShardBatch(graph, batch, names, is_pinned);
+  if (const auto least = request.options.sharded_update_bytes) {
+    ShardUpdates(graph, std::move(names), is_pinned, *least, sharding);
   }
   for (NodeId node : request.costs.order()) {
-    if (is_pinned[node.index] || LiesWithPin(request, node, is_pinned)) {
+    if (is_pinned[node.index] || FollowsPin(request, node, is_pinned)) {
       continue;
     }
-    const Placement& cut = division.cuts[node.index];
+    const Placement& sharded = sharding.nodes[node.index];
     NodeDevices& place = draft.assignment[node.index];
     place.devices.assign(replicas.begin(), replicas.end());
-    place.operands = cut.operands;
-    place.results = cut.results;
-    draft.why[node.index].reason = cut.placed()          ? Reason::kDivided
+    place.operands = sharded.operands;
+    place.results = sharded.results;
+    draft.why[node.index].reason = sharded.placed()      ? Reason::kSharded
                                    : replicas.size() < 2 ? Reason::kOnlyDevice
                                                          : Reason::kReplicated;
   }
@@ -162,7 +162,7 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int> replicas,
                            Replicas(request, batch));
   PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
-  Draft draft = Divide(request, batch, replicas);
+  Draft draft = Shard(request, batch, replicas);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
   const std::optional<Shortage> shortage = FindShortage(request, draft);
   if (!shortage.has_value()) return draft;

@@ -1,4 +1,4 @@
-// Strategy `single`: one device.
+// Strategy `single`: the whole graph on one device.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   return able;
 }
 
-// 2. Everything that is not pinned on `device`.
+// 2. Puts every node that is not pinned on `device`.
 Draft Fill(const PlanRequest& request, int device, Reason reason) {
   Draft draft(request.graph());
   PutPinned(request, draft);

@@ -35,7 +35,7 @@ std::string Text(const SampleGraph& g,
   return text;
 }
 
-// The placement's devices as the memory estimate takes them.
+// The placement's devices in the form of the memory estimate.
 Assignment Devices(const CostModel& costs, const PlacementTable& table) {
   Assignment assignment(table.nodes.size());
   for (size_t i = 0; i < table.nodes.size(); ++i) {
@@ -46,7 +46,7 @@ Assignment Devices(const CostModel& costs, const PlacementTable& table) {
   return assignment;
 }
 
-// True if a value that is made there may be read on the device.
+// True if the device can read a value that is made there.
 bool Reaches(const CostModel& costs, const NodeDevices& made, int device) {
   return absl::c_any_of(made.devices, [&](int there) {
     return there == device || costs.link(there, device) != nullptr;
@@ -65,7 +65,7 @@ struct Chain : SampleGraph {
   }
 };
 
-// Two branches of two nodes that meet.
+// Two branches of two nodes each, with a common reader.
 struct Diamond : SampleGraph {
   Diamond() {
     const ValueId x = Input("x", kLine);
@@ -111,10 +111,10 @@ TEST(PipelineTest, MoreStagesThanDevicesAreRefused) {
   Chain g(4, 1);
   EXPECT_EQ(Text(g, PlanBy("pipeline", g, EqualCpus(2, 1000), {.stages = 3})),
             "stages: found 3; expected at most 2, one device and one node "
-            "for each; leave it out for as many as help");
+            "for each; leave it out to get the best number");
 }
 
-TEST(PipelineTest, AChainOfLinksIsEnoughForAChainOfStages) {
+TEST(PipelineTest, AChainOfLinksSufficesForAChainOfStages) {
   Chain g(3, 1);
   Machine machine = EqualCpus(3, 10000);
   machine.links.erase(machine.links.begin());  // cpu:0 and cpu:1
@@ -128,7 +128,7 @@ TEST(PipelineTest, PinsAreKept) {
   EXPECT_EQ(Text(g, PlanPinned("pipeline", g, machine, {{"n0", {"cpu:1"}}})),
             "n0 cpu:1 pinned\nn1 cpu:1 stage 0\n"
             "n2 cpu:0 stage 1\nn3 cpu:0 stage 1\n");
-  // No two stages can hold these: the pinned nodes stand outside.
+  // No two stages can include these: the pinned nodes are outside.
   const auto table =
       PlanPinned("pipeline", g, machine,
                  {{"n1", {"cpu:1"}}, {"n0", {"cpu:0"}}, {"n2", {"cpu:0"}}});
@@ -282,7 +282,7 @@ TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesTakeSeconds) {
   }
 }
 
-TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsIt) {
+TEST(RefusalTest, ARefusalNamesTheLargestTensors) {
   Chain g(4, 4);
   const auto refused = PlanBy("single", g, EqualCpus(2, 800));
   EXPECT_EQ(Text(g, refused),

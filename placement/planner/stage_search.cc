@@ -1,4 +1,4 @@
-// Dynamic programming over pieces done, a row for each sequence of devices.
+// Dynamic programming over segments, with a row for each sequence of devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/stage_search.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The best way to do the first j pieces with the devices of a row.
+// The best stages for the first j segments on the devices of a row.
 struct Cell {
   double slowest = kNever;
   double total = kNever;
@@ -25,12 +25,12 @@ class Search {
   Search(const StageLine& line, int count)
       : line_(line),
         count_(count),
-        pieces_(static_cast<int>(line.pieces.size())),
+        segments_(static_cast<int>(line.segments.size())),
         devices_(static_cast<int>(line.limits.size())),
         used_(devices_, false) {}
 
   std::optional<Stages> Run() {
-    Row start(pieces_ + 1);
+    Row start(segments_ + 1);
     start[0] = {0, 0, -1};
     rows_.push_back(std::move(start));
     if (CountPrefixes() <= kMostRows) {
@@ -43,10 +43,10 @@ class Search {
 
  private:
   int most_stages() const {
-    return std::min(count_ > 0 ? count_ : devices_, pieces_);
+    return std::min(count_ > 0 ? count_ : devices_, segments_);
   }
 
-  // Of several equal unused devices only the first is tried.
+  // Only the first of several equal unused devices is tried.
   bool IsFirstOfItsKind(int device) const {
     for (int other = 0; other < device; ++other) {
       if (!used_[other] && line_.equal(other, device)) return false;
@@ -101,49 +101,51 @@ class Search {
     rows_.pop_back();
   }
 
-  // Every end j, with the stage's start i going back from it: pieces, memory
-  // and stored bytes only grow, so the first that is too much ends the loop.
+  // For every end j, moves the start i of the stage back. Seconds and bytes
+  // only grow, so the loop ends at the first i that exceeds a limit.
   Row NextRow(int device) const {
     const Row& before = rows_.back();
-    Row row(pieces_ + 1);
-    for (int j = 1; j <= pieces_; ++j) {
+    Row row(segments_ + 1);
+    for (int j = 1; j <= segments_; ++j) {
       double seconds = 0;
       int64_t stored = 0, live = 0, kept = 0;
       for (int i = j - 1; i >= 0; --i) {
-        const LinePiece& piece = line_.pieces[i];
-        seconds += piece.seconds[device];
-        live = std::max(live, piece.live);
-        for (const StoredRead& read : piece.stored) {
-          if (read.next_piece >= j) stored += read.bytes;
+        const LineSegment& segment = line_.segments[i];
+        seconds += segment.seconds[device];
+        live = std::max(live, segment.live);
+        for (const StoredRead& read : segment.stored) {
+          if (read.next_segment >= j) stored += read.bytes;
         }
-        for (const StoredRead& read : piece.kept) {
-          if (read.next_piece >= j) kept += read.bytes;
+        for (const StoredRead& read : segment.kept) {
+          if (read.next_segment >= j) kept += read.bytes;
         }
         if (seconds > row[j].slowest || seconds == kNever) break;
-        if (stored + live + UnderWay() * kept > line_.limits[device]) break;
+        if (stored + live + InFlight() * kept > line_.limits[device]) break;
         Improve(row[j], before[i], i, seconds + Entering(i, device));
       }
     }
     return row;
   }
 
-  // Micro-batches between the forward and the backward part of the next stage.
-  int UnderWay() const {
-    const int behind =
+  // Micro-batches in flight between the forward and backward part of the next
+  // stage.
+  int InFlight() const {
+    const int stages_left =
         std::max(1, most_stages() - static_cast<int>(order_.size()));
     return line_.keeps_all ? line_.micro_batches
-                           : std::min(line_.micro_batches, behind);
+                           : std::min(line_.micro_batches, stages_left);
   }
 
-  // Seconds of a step, if its micro-batches follow each other without a gap.
+  // Seconds of a step if micro-batches follow each other without a gap.
   double Measure(double slowest, double total) const {
     if (line_.micro_batches == 1) return slowest;
     return total + (line_.micro_batches - 1) * slowest;
   }
 
-  double Entering(int piece, int device) const {
+  double Entering(int segment, int device) const {
     if (order_.empty()) return 0;
-    return line_.transfer(order_.back(), device, line_.pieces[piece].entering);
+    return line_.transfer(order_.back(), device,
+                          line_.segments[segment].entering);
   }
 
   static void Improve(Cell& cell, const Cell& before, int from, double stage) {
@@ -155,7 +157,7 @@ class Search {
   }
 
   void Judge() {
-    const Cell& end = rows_.back()[pieces_];
+    const Cell& end = rows_.back()[segments_];
     const int stages = static_cast<int>(order_.size());
     if (end.slowest == kNever || (count_ > 0 && stages != count_)) return;
     if (best_.has_value()) {
@@ -168,7 +170,7 @@ class Search {
       }
     }
     best_ = Stages{end.slowest, end.total, order_, {}};
-    int j = pieces_;
+    int j = segments_;
     for (int stage = stages; stage >= 1; --stage) {
       best_->ends.insert(best_->ends.begin(), j);
       j = rows_[stage][j].from;
@@ -177,7 +179,7 @@ class Search {
 
   const StageLine& line_;
   const int count_;
-  const int pieces_;
+  const int segments_;
   const int devices_;
   std::vector<Row> rows_;   // one more than order_
   std::vector<int> order_;  // devices of the stages so far
@@ -188,7 +190,7 @@ class Search {
 }  // namespace
 
 std::optional<Stages> SearchStages(const StageLine& line, int count) {
-  if (line.pieces.empty()) return std::nullopt;
+  if (line.segments.empty()) return std::nullopt;
   return Search(line, count).Run();
 }
 

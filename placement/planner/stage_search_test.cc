@@ -1,4 +1,4 @@
-// Tests of the stage search against all cuts by brute force.
+// Tests the stage search against brute force over all splits.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/stage_search.h"
@@ -14,31 +14,32 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Links of unequal speed; 0 and 3 are not joined.
+// Links of unequal speed; 0 and 3 have no link.
 double Transfer(int from, int to, int64_t bytes) {
   if (std::abs(from - to) == 3) return kNever;
   return 0.5 + bytes * (0.01 * (from + to));
 }
 
-StageLine RandomLine(int pieces, int devices, std::mt19937& random) {
+StageLine RandomLine(int segments, int devices, std::mt19937& random) {
   const auto draw = [&](int least, int most) {
     return std::uniform_int_distribution<int>(least, most)(random);
   };
   StageLine line;
-  line.pieces.resize(pieces);
-  for (int p = 0; p < pieces; ++p) {
-    LinePiece& piece = line.pieces[p];
+  line.segments.resize(segments);
+  for (int p = 0; p < segments; ++p) {
+    LineSegment& segment = line.segments[p];
     for (int d = 0; d < devices; ++d) {
-      piece.seconds.push_back(draw(0, 15) == 0 ? kNever
-                                               : draw(1, 9) / (d + 1.0));
+      segment.seconds.push_back(draw(0, 15) == 0 ? kNever
+                                                 : draw(1, 9) / (d + 1.0));
     }
-    piece.entering = draw(0, 100);
-    piece.live = draw(0, 30);
-    if (draw(0, 1) == 0) piece.stored.push_back({draw(1, 40), pieces});
-    if (p + 2 < pieces && draw(0, 3) == 0) {  // read here and two further on
+    segment.entering = draw(0, 100);
+    segment.live = draw(0, 30);
+    if (draw(0, 1) == 0) segment.stored.push_back({draw(1, 40), segments});
+    if (p + 2 < segments &&
+        draw(0, 3) == 0) {  // read here and two segments later
       const int64_t shared = draw(1, 40);
-      piece.stored.push_back({shared, p + 2});
-      line.pieces[p + 2].stored.push_back({shared, pieces});
+      segment.stored.push_back({shared, p + 2});
+      line.segments[p + 2].stored.push_back({shared, segments});
     }
   }
   for (int d = 0; d < devices; ++d) line.limits.push_back(draw(60, 200));
@@ -51,31 +52,31 @@ StageLine RandomLine(int pieces, int devices, std::mt19937& random) {
 double StageSeconds(const StageLine& line, int begin, int end, int from,
                     int device) {
   double seconds =
-      from < 0 ? 0 : line.transfer(from, device, line.pieces[begin].entering);
+      from < 0 ? 0 : line.transfer(from, device, line.segments[begin].entering);
   int64_t live = 0, stored = 0;
   for (int p = begin; p < end; ++p) {
-    seconds += line.pieces[p].seconds[device];
-    live = std::max(live, line.pieces[p].live);
-    for (const StoredRead& read : line.pieces[p].stored) {
+    seconds += line.segments[p].seconds[device];
+    live = std::max(live, line.segments[p].live);
+    for (const StoredRead& read : line.segments[p].stored) {
       // Counted at the stage's last reader.
-      if (read.next_piece >= end) stored += read.bytes;
+      if (read.next_segment >= end) stored += read.bytes;
     }
   }
   return live + stored > line.limits[device] ? kNever : seconds;
 }
 
-// All cuts on all sequences of devices.
+// The best of all splits on all sequences of devices.
 void BruteForce(const StageLine& line, int begin, int from,
                 std::vector<bool>& used, double slowest, double& best) {
-  const int pieces = static_cast<int>(line.pieces.size());
-  if (begin == pieces) {
+  const int segments = static_cast<int>(line.segments.size());
+  if (begin == segments) {
     best = std::min(best, slowest);
     return;
   }
   for (size_t d = 0; d < used.size(); ++d) {
     if (used[d]) continue;
     used[d] = true;
-    for (int end = begin + 1; end <= pieces; ++end) {
+    for (int end = begin + 1; end <= segments; ++end) {
       const double stage =
           StageSeconds(line, begin, end, from, static_cast<int>(d));
       BruteForce(line, end, static_cast<int>(d), used, std::max(slowest, stage),
@@ -85,7 +86,7 @@ void BruteForce(const StageLine& line, int begin, int from,
   }
 }
 
-TEST(StageSearchTest, TheSlowestStageIsAsFastAsAnyCutAllows) {
+TEST(StageSearchTest, TheSlowestStageIsOptimal) {
   std::mt19937 random(7);
   int found = 0, impossible = 0;
   for (int round = 0; round < 300; ++round) {
@@ -109,19 +110,19 @@ TEST(StageSearchTest, TheSlowestStageIsAsFastAsAnyCutAllows) {
                                                from, stages->devices[s]));
       begin = stages->ends[s];
     }
-    EXPECT_EQ(begin, static_cast<int>(line.pieces.size()));
+    EXPECT_EQ(begin, static_cast<int>(line.segments.size()));
     EXPECT_DOUBLE_EQ(slowest, best);
   }
   EXPECT_GT(found, 100);
   EXPECT_GT(impossible, 10);
 }
 
-TEST(StageSearchTest, ExactlySoManyStagesCanBeAskedFor) {
+TEST(StageSearchTest, AnExactNumberOfStagesCanBeRequested) {
   std::mt19937 random(3);
   StageLine line = RandomLine(6, 1, random);
-  for (LinePiece& piece : line.pieces) {
-    piece.seconds.assign(3, 1);
-    piece.entering = 0;
+  for (LineSegment& segment : line.segments) {
+    segment.seconds.assign(3, 1);
+    segment.entering = 0;
   }
   line.limits.assign(3, 1000);
   line.transfer = [](int, int, int64_t) { return 0; };
@@ -133,11 +134,11 @@ TEST(StageSearchTest, ExactlySoManyStagesCanBeAskedFor) {
   EXPECT_EQ(SearchStages(line, 0)->devices.size(), 3u);
 }
 
-TEST(StageSearchTest, ManyUnequalDevicesAreTriedInTheLikelyOrdersOnly) {
+TEST(StageSearchTest, ManyUnequalDevicesAreTriedOnlyInLikelyOrders) {
   std::mt19937 random(5);
   StageLine line = RandomLine(40, 8, random);
-  for (LinePiece& piece : line.pieces) {
-    for (double& s : piece.seconds) s = std::min(s, 9.0);
+  for (LineSegment& segment : line.segments) {
+    for (double& s : segment.seconds) s = std::min(s, 9.0);
   }
   line.limits.assign(8, 100000);
   line.transfer = [](int, int, int64_t) { return 0; };

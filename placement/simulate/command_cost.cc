@@ -1,4 +1,4 @@
-// Prices the commands of a plan.
+// Computes the costs of the commands of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/command_cost.h"
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "placement/cost/collective_cost.h"
 #include "placement/cost/node_roles.h"
@@ -21,7 +21,7 @@ namespace {
 
 using On = CommandCost::On;
 
-// The layouts that the node's operands and results have.
+// True if the choice has the layouts of the node's operands and results.
 bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
   if (choice.any_layout) return true;
   for (int i = 0; i < node.num_operands(); ++i) {
@@ -33,8 +33,9 @@ bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
   return true;
 }
 
-// Of the choice that the node is bound to: one kernel may be several, in
-// layouts of which some are faster. Without such a one, of the first.
+// The seconds of the choice that the node is bound to. Several choices may name
+// one kernel, in different layouts: takes the one with the layouts of the node,
+// else the first.
 double SecondsOf(const OpView& node, const DeviceTraits& device,
                  const KernelCatalog& catalog) {
   const std::optional<KernelBinding>& binding = node.node().kernel;
@@ -48,42 +49,42 @@ double SecondsOf(const OpView& node, const DeviceTraits& device,
   return first > 0 ? first : RooflineSeconds(node, device);
 }
 
-// Of the slowest member.
-double SecondsOfMembers(const OpView& node, const Machine& machine,
-                        const KernelCatalog& catalog) {
+// The seconds of the slowest rank.
+double SecondsOfRanks(const OpView& node, const Machine& machine,
+                      const KernelCatalog& catalog) {
   const auto& names = node.node().placement.devices;
   double slowest = 0;
   for (size_t m = 0; m < names.size(); ++m) {
     const MachineDevice* device = machine.FindDevice(names[m]);
     if (device == nullptr) continue;
-    const auto piece = CutNode(node, static_cast<int>(m), kTypicalMicroBatch);
+    const auto shard =
+        ShardOfNode(node, static_cast<int>(m), kTypicalMicroBatch);
     const double seconds =
-        piece.ok() ? SecondsOf((*piece)->ops().front(), device->traits, catalog)
+        shard.ok() ? SecondsOf((*shard)->ops().front(), device->traits, catalog)
                    : SecondsOf(node, device->traits, catalog) / names.size();
     slowest = std::max(slowest, seconds);
   }
   return slowest;
 }
 
-// The members in ring order, the root first.
-std::vector<std::string> ChainFromRoot(std::vector<CollectiveMember> members) {
+// The ranks in ring order, the root first.
+std::vector<std::string> ChainFromRoot(std::vector<Participant> ranks) {
   std::rotate(
-      members.begin(),
-      absl::c_find_if(members,
-                      [](const CollectiveMember& m) { return m.gives >= 0; }),
-      members.end());
+      ranks.begin(),
+      absl::c_find_if(ranks, [](const Participant& p) { return p.gives >= 0; }),
+      ranks.end());
   std::vector<std::string> chain;
-  for (CollectiveMember& member : members) {
-    chain.push_back(std::move(member.device));
+  for (Participant& rank : ranks) {
+    chain.push_back(std::move(rank.device));
   }
   return chain;
 }
 
-// Of each piece of a permute.
-std::vector<Route> RoutesOf(const std::vector<CollectiveMember>& members) {
+// The routes of the shards of a permute.
+std::vector<Route> RoutesOf(const std::vector<Participant>& ranks) {
   std::vector<Route> routes;
-  for (const CollectiveMember& to : members) {
-    for (const CollectiveMember& from : members) {
+  for (const Participant& to : ranks) {
+    for (const Participant& from : ranks) {
       if (to.takes < 0 || from.gives != to.takes) continue;
       routes.push_back({from.device, to.device});
     }
@@ -91,15 +92,15 @@ std::vector<Route> RoutesOf(const std::vector<CollectiveMember>& members) {
   return routes;
 }
 
-double LargestPiece(const OpView& node) {
+double LargestShard(const OpView& node) {
   const Placement& placement = node.node().placement;
-  const int members = static_cast<int>(placement.devices.size());
+  const int ranks = static_cast<int>(placement.devices.size());
   int64_t bytes = 0;
-  for (int m = 0; m < members; ++m) {
-    bytes = std::max(bytes,
-                     InstanceType(node.operand_type(0),
-                                  ShardingOf(placement.operands, 0), m, members)
-                         .num_bytes());
+  for (int m = 0; m < ranks; ++m) {
+    bytes =
+        std::max(bytes, ShardType(node.operand_type(0),
+                                  ShardingOf(placement.operands, 0), m, ranks)
+                            .num_bytes());
   }
   return static_cast<double>(bytes);
 }
@@ -155,7 +156,7 @@ class Pricer {
   }
 
  private:
-  // A plan that was not checked may hold any numbers.
+  // The checker may not have seen the plan, so any id may be out of range.
   absl::Status CheckIds(const Command& command) const {
     const auto known = [&](BufferId id) {
       return IsIn(id, entry_.buffers.size()) &&
@@ -163,24 +164,24 @@ class Pricer {
     };
     using Kind = Command::Kind;
     const Kind kind = command.kind;
-    const bool meets = kind == Kind::kCollective;
+    const bool is_collective = kind == Kind::kCollective;
     const bool sends = kind == Kind::kSend;
     const bool receives = kind == Kind::kRecv;
     const bool reads =
-        meets || sends || kind == Kind::kCopy || kind == Kind::kFetch;
+        is_collective || sends || kind == Kind::kCopy || kind == Kind::kFetch;
     const bool writes =
-        meets || receives || kind == Kind::kCopy || kind == Kind::kFeed;
-    const bool good = IsKnown(command.stream) &&
-                      absl::c_all_of(command.operands, known) &&
-                      absl::c_all_of(command.results, known) &&
-                      (!reads || command.operands.size() == 1 || meets) &&
-                      (!writes || command.results.size() == 1 || meets) &&
-                      ((kind != Kind::kKernel && !meets) ||
-                       IsIn(command.instance.node, node_seconds_.size())) &&
-                      (!meets || IsIn(command.group, entry_.groups.size())) &&
-                      (!(sends || receives) || IsKnown(command.channel)) &&
-                      ((kind != Kind::kRecord && kind != Kind::kWait) ||
-                       IsIn(command.event, entry_.num_events));
+        is_collective || receives || kind == Kind::kCopy || kind == Kind::kFeed;
+    const bool good =
+        IsKnown(command.stream) && absl::c_all_of(command.operands, known) &&
+        absl::c_all_of(command.results, known) &&
+        (!reads || command.operands.size() == 1 || is_collective) &&
+        (!writes || command.results.size() == 1 || is_collective) &&
+        ((kind != Kind::kKernel && !is_collective) ||
+         IsIn(command.instance.node, node_seconds_.size())) &&
+        (!is_collective || IsIn(command.group, entry_.groups.size())) &&
+        (!(sends || receives) || IsKnown(command.channel)) &&
+        ((kind != Kind::kRecord && kind != Kind::kWait) ||
+         IsIn(command.event, entry_.num_events));
     if (good) return absl::OkStatus();
     return UnknownId();
   }
@@ -214,42 +215,42 @@ class Pricer {
 
   absl::StatusOr<CommandCost> PriceCollective(const Command& command) const {
     CommandCost cost;
-    cost.on = On::kMeeting;
+    cost.on = On::kCollective;
     cost.device = DeviceOf(command.stream);
-    PARTITA_ASSIGN_OR_RETURN(cost.seconds, MeetingSeconds(command));
+    PARTITA_ASSIGN_OR_RETURN(cost.seconds, SecondsOfCollective(command));
     cost.seconds += traits(cost.device).launch_seconds;
     return cost;
   }
 
-  absl::StatusOr<double> MeetingSeconds(const Command& command) const {
+  absl::StatusOr<double> SecondsOfCollective(const Command& command) const {
     const OpView node = entry_.graph->view(command.instance.node);
     const std::optional<CollectiveKind> kind = CollectiveOf(node);
     if (!kind.has_value()) {
       return absl::InvalidArgumentError(
-          "found a collective whose node is none; expected a plan that the "
-          "checker accepts");
+          "found a collective command whose node is no collective; expected a "
+          "plan that the checker accepts");
     }
     if (kind == CollectiveKind::kBroadcast) {
       return BroadcastSeconds(node.operand_type(0).num_bytes(),
-                              ChainFromRoot(MembersOf(node)), links_);
+                              ChainFromRoot(ParticipantsOf(node)), links_);
     }
     if (kind == CollectiveKind::kPermute) {
-      return TransferSeconds(LargestPiece(node), RoutesOf(MembersOf(node)),
+      return TransferSeconds(LargestShard(node), RoutesOf(ParticipantsOf(node)),
                              links_);
     }
-    std::vector<std::string> members;
-    for (StreamId stream : entry_.groups[command.group.index].members) {
+    std::vector<std::string> ranks;
+    for (StreamId stream : entry_.groups[command.group.index].ranks) {
       if (!IsIn(stream, entry_.streams.size())) return UnknownId();
-      members.push_back(traits(DeviceOf(stream)).name);
+      ranks.push_back(traits(DeviceOf(stream)).name);
     }
     int64_t bytes = 0;
     for (BufferId operand : command.operands) {
       bytes += SizeOf(operand);
     }
-    return CollectiveSeconds(*kind, bytes, members, links_);
+    return CollectiveSeconds(*kind, bytes, ranks, links_);
   }
 
-  // Reads and writes every byte once.
+  // A local copy reads and writes every byte once.
   CommandCost PriceLocal(int device, int64_t bytes) const {
     CommandCost cost;
     cost.on = On::kDevice;
@@ -295,8 +296,7 @@ class Pricer {
   }
 
   // Feeds and fetches of a CPU are copies in its memory; those of other devices
-  // go over the link to a CPU. A machine that names no CPU says nothing of
-  // them.
+  // take the link to a CPU. If the machine has no CPU, they count as local.
   absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
     const int device = buffer(id).device.index;
     const int64_t bytes = SizeOf(id);
@@ -333,12 +333,13 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
   for (const OpView& node : graph.ops()) {
     const Placement& placement = node.node().placement;
     if (IsStored(node) || node.is(kCopy) || node.is(kBucket) ||
-        !placement.placed())
+        !placement.placed()) {
       continue;
-    // A view has a kernel only where its layout made it one.
+    }
+    // A view has a kernel only if it changes the layout.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
-    if (HasOwnInstances(node)) {
-      seconds[node.id().index] = SecondsOfMembers(node, machine, catalog);
+    if (HasOwnShards(node)) {
+      seconds[node.id().index] = SecondsOfRanks(node, machine, catalog);
       continue;
     }
     const MachineDevice* device = machine.FindDevice(placement.devices[0]);

@@ -13,8 +13,8 @@
 namespace partita {
 namespace {
 
-// Zero for a node that runs nowhere, as no plan runs it at all, and for copies
-// and reorders: another plan may do without.
+// Seconds on the fastest device. 0 for copies and reorders, because another
+// plan may not need them, and for nodes that no device can run.
 double FastestSeconds(const CostModel& costs, NodeId node) {
   if (costs.graph().node(node).op->traits.placed_only) return 0;
   double fastest = std::numeric_limits<double>::infinity();
@@ -33,8 +33,8 @@ double LeastWork(const CostModel& costs, NodeId node,
   return std::min(fastest, plan_work[i]);
 }
 
-// The parts that a node may be cut into.
-int64_t MostMembers(const OpView& node, int devices) {
+// The largest number of shards that the node may be split into.
+int64_t MostRanks(const OpView& node, int devices) {
   if (node.op().dimension_rule == nullptr) return 1;
   int64_t most = 1;
   for (const Factor& factor : node.op().dimension_rule(node).factors) {
@@ -59,7 +59,7 @@ LowerBound BoundStep(const CostModel& costs, Goal goal,
     for (ValueId operand : node.operands) {
       end = std::max(end, done[operand.index]);
     }
-    end += seconds / MostMembers(costs.graph().view(id), costs.num_devices());
+    end += seconds / MostRanks(costs.graph().view(id), costs.num_devices());
     for (ValueId result : node.results) done[result.index] = end;
     bound.critical_path = std::max(bound.critical_path, end);
     const size_t i = id.index;

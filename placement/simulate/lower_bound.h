@@ -1,4 +1,4 @@
-// What no plan for a machine can beat.
+// A lower bound on the step time of any plan for a machine.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_SIMULATE_LOWER_BOUND_H_
@@ -10,24 +10,24 @@
 
 namespace partita {
 
-// Both count every node at the fastest device that has a kernel for it, by its
-// fastest kernel there, and transfers not at all (no cut bound is computed:
-// with room on one device nothing need be cut). Plans may cut a node along any
-// factor that its dimension rule has: over all devices, but for no more parts
-// than the factor has elements. Relies on the parts of a node taking no less
-// together than the whole does.
+// Both bounds count every node at its fastest device and kernel, and ignore
+// transfers. (There is no communication bound: if one device has enough memory,
+// nothing need be sharded.) A plan may shard a node along any factor of its
+// dimension rule, over all devices, but into no more shards than the factor has
+// elements. Assumes that the shards of a node together take no less time than
+// the whole node.
 struct LowerBound {
-  double critical_path = 0;  // seconds of the longest chain, each node cut
-  double device_load = 0;    // all work, divided evenly over the devices
-  // Latency: the larger of both. Throughput: the load; steps may overlap.
+  double critical_path = 0;  // seconds of the longest chain, nodes sharded
+  double device_load = 0;    // seconds of all work over number of devices
+  // Latency: the larger of both. Throughput: the load, because steps may
+  // overlap.
   double seconds = 0;
 };
 
-// Of the graph as optimised, before any plan places it. `plan_work`, by node
-// id: what all members of a node take together in a plan that is known, and
-// that no bound may exceed; 0 or missing where it is not.
-// `runs`, by node id: how often a step runs it, as once for each micro-batch; 1
-// where it is missing.
+// The bound for an optimised graph that is not yet placed. `plan_work`, by node
+// id: total seconds of all ranks of the node in a known plan, which the bound
+// may not exceed; 0 or missing if unknown. `runs`, by node id: how often a step
+// runs the node, such as once per micro-batch; 1 if missing.
 LowerBound BoundStep(const CostModel& costs, Goal goal,
                      absl::Span<const double> plan_work = {},
                      absl::Span<const int> runs = {});

@@ -1,4 +1,4 @@
-// Lives of buffers over time, as the length of a union of intervals.
+// Live ranges of buffers over time, as the length of a union of intervals.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/memory_curve.h"
@@ -12,16 +12,16 @@
 namespace partita {
 namespace {
 
-// One buffer from a write to its last read.
-struct Life {
+// One buffer, from a write to the last read of it.
+struct LiveRange {
   int64_t begin = 0;  // bytes
   int64_t end = 0;
   double from = 0;  // seconds
   double to = 0;
 };
 
-// Bytes covered by at least one of the intervals that are in it: a segment tree
-// over the ends of all intervals.
+// The number of bytes that at least one of the added intervals covers: a
+// segment tree over the ends of all intervals.
 class Cover {
  public:
   explicit Cover(std::vector<int64_t> ends) : ends_(std::move(ends)) {
@@ -59,14 +59,14 @@ class Cover {
   std::vector<int64_t> covered_;
 };
 
-class LifeRecorder {
+class LiveRangeRecorder {
  public:
-  LifeRecorder(const Plan& plan, const Entry& entry)
+  LiveRangeRecorder(const Plan& plan, const Entry& entry)
       : entry_(entry),
         open_(entry.buffers.size(), -1),
-        lives_(plan.devices.size()) {}
+        live_ranges_(plan.devices.size()) {}
 
-  // Commands in the order of their starts.
+  // Visits commands in the order of their starts.
   void Visit(const Command& command, const SimulatedCommand& times) {
     for (BufferId id : command.operands) Read(id, times);
     for (BufferId id : command.results) Write(id, times);
@@ -79,8 +79,8 @@ class LifeRecorder {
   void Read(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
     if (open_[id.index] < 0) Write(id, times);  // a view of written bytes
-    Life& life = On(id)[open_[id.index]];
-    life.to = std::max(life.to, times.end);
+    LiveRange& live_range = On(id)[open_[id.index]];
+    live_range.to = std::max(live_range.to, times.end);
   }
 
   void Write(BufferId id, const SimulatedCommand& times) {
@@ -90,7 +90,9 @@ class LifeRecorder {
     On(id).push_back({range.offset, range.end(), times.start, times.end});
   }
 
-  const std::vector<std::vector<Life>>& lives() const { return lives_; }
+  const std::vector<std::vector<LiveRange>>& live_ranges() const {
+    return live_ranges_;
+  }
 
  private:
   bool StepLocal(BufferId id) const {
@@ -98,41 +100,42 @@ class LifeRecorder {
            !entry_.buffers[id.index].persistent &&
            !entry_.buffers[id.index].range.empty();
   }
-  std::vector<Life>& On(BufferId id) {
-    return lives_[entry_.buffers[id.index].device.index];
+  std::vector<LiveRange>& On(BufferId id) {
+    return live_ranges_[entry_.buffers[id.index].device.index];
   }
 
   const Entry& entry_;
-  std::vector<int> open_;  // by buffer: index into its device's lives
-  std::vector<std::vector<Life>> lives_;
+  std::vector<int> open_;  // by buffer: index into its device's live ranges
+  std::vector<std::vector<LiveRange>> live_ranges_;
 };
 
-std::vector<MemoryPoint> Sweep(const std::vector<Life>& lives, int64_t base) {
+std::vector<MemoryPoint> Sweep(const std::vector<LiveRange>& live_ranges,
+                               int64_t base) {
   struct Change {
     double time;
     int by;  // ends come before starts at the same time
-    const Life* life;
+    const LiveRange* live_range;
   };
   std::vector<Change> changes;
   std::vector<int64_t> ends;
-  for (const Life& life : lives) {
-    changes.push_back({life.from, 1, &life});
-    changes.push_back({life.to, -1, &life});
-    ends.insert(ends.end(), {life.begin, life.end});
+  for (const LiveRange& live_range : live_ranges) {
+    changes.push_back({live_range.from, 1, &live_range});
+    changes.push_back({live_range.to, -1, &live_range});
+    ends.insert(ends.end(), {live_range.begin, live_range.end});
   }
-  // A life of no length still begins before it ends.
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) {
-                     if (a.time != b.time) return a.time < b.time;
-                     const bool a_ends = a.by < 0 && a.life->from < a.time;
-                     const bool b_ends = b.by < 0 && b.life->from < b.time;
-                     return a_ends > b_ends;
-                   });
+  // A live range of length 0 still begins before it ends.
+  std::stable_sort(
+      changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        if (a.time != b.time) return a.time < b.time;
+        const bool a_ends = a.by < 0 && a.live_range->from < a.time;
+        const bool b_ends = b.by < 0 && b.live_range->from < b.time;
+        return a_ends > b_ends;
+      });
   std::vector<MemoryPoint> points = {{0, base}};
-  if (lives.empty()) return points;
+  if (live_ranges.empty()) return points;
   Cover cover(std::move(ends));
   for (const Change& change : changes) {
-    cover.Add(change.life->begin, change.life->end, change.by);
+    cover.Add(change.live_range->begin, change.live_range->end, change.by);
     if (points.back().time < change.time) points.push_back({change.time, 0});
     points.back().bytes = base + cover.bytes();
   }
@@ -157,7 +160,7 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return simulation.commands[a].start < simulation.commands[b].start;
   });
-  LifeRecorder recorder(plan, entry);
+  LiveRangeRecorder recorder(plan, entry);
   for (int c : order) {
     const SimulatedCommand& times = simulation.commands[c];
     recorder.Visit(commands[c], times);
@@ -170,7 +173,7 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
   std::vector<std::vector<MemoryPoint>> curves;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     curves.push_back(
-        Sweep(recorder.lives()[d], plan.devices[d].persistent_bytes));
+        Sweep(recorder.live_ranges()[d], plan.devices[d].persistent_bytes));
   }
   return curves;
 }

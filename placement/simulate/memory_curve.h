@@ -1,4 +1,4 @@
-// How full each device is over the predicted time of a step.
+// The memory use of each device over the predicted time of a step.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_SIMULATE_MEMORY_CURVE_H_
@@ -13,17 +13,18 @@
 
 namespace partita {
 
-// From `time` on until the next point.
+// The bytes in use from `time` (seconds) to the next point.
 struct MemoryPoint {
   double time = 0;
   int64_t bytes = 0;
 };
 
-// By plan device. Persistent bytes count always. A step-local byte counts from
+// By plan device. Persistent bytes always count. A step-local byte counts from
 // the start of a command that writes it to the end of the last command that
-// reads it before it is written anew, a message's slot from the start of its
-// send to the end of its recv; bytes that several buffers share count
-// once. Of a strided range all bytes from its first to its last count.
+// reads it before the next write. A slot of a channel counts from the start of
+// its send to the end of its recv. Bytes that several buffers share count once.
+// A strided range counts from its first to its last byte. InvalidArgument if
+// `simulation` is of another entry.
 absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
     const Plan& plan, int entry, const Simulation& simulation);
 

@@ -1,4 +1,4 @@
-// When sends and receives start and end, with times worked out by hand.
+// Tests when sends and receives start and end, with times computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kSecond = 10'000'000'000;  // bytes of a second on a link
+constexpr int64_t kSecond = 10'000'000'000;  // bytes per second of a link
 
 #define EXPECT_TIMES(simulated, from, to)         \
   do {                                            \
@@ -23,7 +23,7 @@ constexpr int64_t kSecond = 10'000'000'000;  // bytes of a second on a link
     EXPECT_NEAR((simulated).end, (to), 1e-9);     \
   } while (false)
 
-// Two devices, a stream on each, and messages of a second from one to the
+// Two devices with one stream each, and messages of one second from one to the
 // other.
 struct Pair {
   explicit Pair(int capacity) : p(machine) {
@@ -58,7 +58,7 @@ TEST(Messages, WithoutASlotTheSenderWaitsForItsReceiver) {
   EXPECT_TIMES(result->commands[4], 2, 3.25);
   EXPECT_TIMES(result->commands[2], 3.25, 4.25);
   EXPECT_TIMES(result->commands[5], 3.25, 3.75);
-  // The sender was held up by what stood before the recv.
+  // The kernel before the recv delays the sender.
   EXPECT_EQ(result->critical_path, std::vector<int>({3, 1, 2}));
   EXPECT_EQ(result->busy, std::vector<double>({2, 2.5}));
 }
@@ -76,8 +76,8 @@ TEST(Messages, WithoutASlotTheReceiverWaitsForItsSender) {
   EXPECT_EQ(result->critical_path, std::vector<int>({2, 3, 0, 1}));
 }
 
-// Three messages: the receiver takes the first at 5 and needs a second after
-// each.
+// Three messages. The receiver takes the first at 5 s and computes for a second
+// after each.
 Simulation ThreeMessages(int capacity) {
   Pair pair(capacity);
   for (int k = 0; k < 3; ++k) pair.Send();  // 0, 1, 2
@@ -91,7 +91,7 @@ Simulation ThreeMessages(int capacity) {
   return result.value_or(Simulation{});
 }
 
-TEST(Messages, EveryOneMeetsWithoutASlot) {
+TEST(Messages, WithoutASlotEveryMessageIsARendezvous) {
   const Simulation result = ThreeMessages(0);
   EXPECT_TIMES(result.commands[0], 5, 6);
   EXPECT_TIMES(result.commands[4], 5, 6);
@@ -105,8 +105,8 @@ TEST(Messages, EveryOneMeetsWithoutASlot) {
 TEST(Messages, OneSlotLetsTheSenderRunOneAhead) {
   const Simulation result = ThreeMessages(1);
   EXPECT_TIMES(result.commands[0], 0, 1);
-  EXPECT_TIMES(result.commands[4], 5, 5);  // has long been there
-  EXPECT_TIMES(result.commands[1], 5, 6);  // no sooner: the slot was full
+  EXPECT_TIMES(result.commands[4], 5, 5);  // arrived long before
+  EXPECT_TIMES(result.commands[1], 5, 6);  // not before: the slot was full
   EXPECT_EQ(result.commands[1].cause, 4);
   EXPECT_TIMES(result.commands[6], 6, 6);
   EXPECT_TIMES(result.commands[2], 6, 7);
@@ -126,7 +126,7 @@ TEST(Messages, TwoSlotsLetItRunTwoAhead) {
   EXPECT_EQ(result.latency_seconds, 8);
 }
 
-TEST(Messages, AReceiverThatIsThereWaitsForTheBytesAlone) {
+TEST(Messages, AWaitingReceiverWaitsOnlyForTheBytes) {
   Pair pair(1);
   pair.p.Kernel(pair.b, 0.5);  // 0
   pair.Recv();                 // 1
@@ -137,7 +137,7 @@ TEST(Messages, AReceiverThatIsThereWaitsForTheBytesAlone) {
   const absl::StatusOr<Simulation> result = pair.p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TIMES(result->commands[2], 0, 1);
-  EXPECT_TIMES(result->commands[1], 0.5, 1);  // half of them are there
+  EXPECT_TIMES(result->commands[1], 0.5, 1);  // half of the bytes have arrived
   EXPECT_EQ(result->commands[1].cause, 2);
   EXPECT_TIMES(result->commands[4], 1.5, 2.5);
   EXPECT_TIMES(result->commands[5], 1.5, 2.5);
@@ -170,9 +170,10 @@ TEST(Messages, BetweenStreamsOfADeviceStayInItsMemory) {
   EXPECT_TIMES(result->commands[1], 0, 0.2);  // twice 1e10 bytes at 1e11
 }
 
-// Two messages a second apart and a kernel of three seconds between: with slots
-// of its own the next step's are there when the kernel of the last has ended.
-TEST(Messages, StepsThatOverlapHaveTheirOwn) {
+// Two messages of one second each, and a kernel of three seconds between their
+// receives. With slots for each step, the messages of the next step have
+// arrived when the kernel of the previous step ends.
+TEST(Messages, OverlappingStepsHaveTheirOwnSlots) {
   for (int depth : {1, 2}) {
     Pair pair(1);
     pair.Send();
@@ -206,25 +207,25 @@ TEST(Messages, SlotsFillFromTheSendToTheRecv) {
   for (const MemoryPoint& point : (*curves)[1]) {
     absl::StrAppend(&text, point.time, ":", point.bytes / kSecond, " ");
   }
-  // One slot from 1 to 4, the other from 2 to 5, and what is taken until 6.
+  // One slot from 1 to 4, the other from 2 to 5; the received bytes until 6.
   EXPECT_EQ(text, "0:0 1:1 2:2 4:2 5:1 6:0 ");
 }
 
-TEST(Messages, WhoseOtherEndIsMissingNothingEnds) {
+TEST(Messages, WithoutTheOtherEndNeverEnd) {
   Pair lonely(1);
   lonely.Recv();
   EXPECT_EQ(lonely.p.Run().status().message(),
-            "plan @p: command 0: found a recv that nothing ends; expected a "
+            "plan @p: command 0: found a recv that never ends; expected a "
             "plan that the checker accepts");
   Pair unheard(0);
   unheard.Send();
   EXPECT_EQ(unheard.p.Run().status().message(),
-            "plan @p: command 0: found a send that nothing ends; expected a "
+            "plan @p: command 0: found a send that never ends; expected a "
             "plan that the checker accepts");
   Pair full(1);
   for (int k = 0; k < 2; ++k) full.Send();
   EXPECT_EQ(full.p.Run().status().message(),
-            "plan @p: command 1: found a send that nothing ends; expected a "
+            "plan @p: command 1: found a send that never ends; expected a "
             "plan that the checker accepts");
 }
 

@@ -14,7 +14,7 @@ class MessageFinder {
   explicit MessageFinder(const Entry& entry)
       : entry_(entry), ends_(entry.channels.size()) {}
 
-  // Of the next send or recv of a channel.
+  // The message of the next send or recv of a channel: an index into list_.
   int Next(const Command& command) {
     const size_t channel = command.channel.index;
     Ends& ends = ends_[channel];

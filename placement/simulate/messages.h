@@ -1,4 +1,4 @@
-// Which sends and receives belong together, and which wait for room.
+// Matches sends with receives, and finds what each send waits for.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_SIMULATE_MESSAGES_H_
@@ -14,21 +14,21 @@ namespace partita {
 struct ChannelMessage {
   int send = -1;  // expanded command indices; -1: the plan has none
   int recv = -1;
-  // Of a channel of capacity 0: goes straight from sender to receiver.
+  // Capacity 0: the message goes straight from sender to receiver.
   bool rendezvous = false;
-  // With capacity c: where it waits for its receiver, and the message c before
-  // it, which was there last; -1 if it is one of the first c.
+  // Capacity c > 0: the slot that holds the message, and the message that used
+  // the slot before (c messages earlier); -1 for the first c.
   BufferId slot;
   int before = -1;  // index into ChannelMessages::list
 };
 
 struct ChannelMessages {
   std::vector<ChannelMessage> list;
-  std::vector<int> of_command;  // index into list; -1: no send or recv
+  std::vector<int> of_command;  // index into list; -1: neither send nor recv
 };
 
-// Message k of a channel is the one of its k-th send and its k-th recv in
-// launch order. Channels that do not exist have no messages.
+// Message k of a channel belongs to the k-th send and the k-th recv of the
+// channel in launch order. Ignores commands with unknown channels.
 ChannelMessages MessagesOf(const Entry& entry,
                            absl::Span<const Command> commands);
 

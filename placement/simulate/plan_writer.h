@@ -14,15 +14,15 @@
 
 namespace partita {
 
-// Kernels are nodes 0, 1, ... of a graph that is not there. Functions that add
-// a command return its index. The machine must outlive the writer.
+// Kernels have node ids 0, 1, ...; there is no graph. Functions that add a
+// command return its index. `machine` must outlive the writer.
 class PlanWriter {
  public:
   explicit PlanWriter(const Machine& machine);
 
   StreamId Stream(int device);
   BufferId Buffer(int device, int64_t bytes, int64_t offset = 0);
-  // With slots of `bytes` on the receiver's device, one behind the other.
+  // Adds `capacity` slots of `bytes` in sequence on the device of the receiver.
   ChannelId Channel(StreamId sender, StreamId receiver, int capacity,
                     int64_t bytes = 1, int64_t offset = 0);
 

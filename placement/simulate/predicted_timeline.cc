@@ -1,4 +1,4 @@
-// Turns a simulation into tracks, spans and points.
+// Converts a simulation to tracks, spans and points.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/predicted_timeline.h"

@@ -1,4 +1,4 @@
-// A simulation as a timeline to look at.
+// A simulation as a timeline for the viewer.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_SIMULATE_PREDICTED_TIMELINE_H_
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// A track for each stream, a span for each command, and the memory curve of
-// each device. The command's number is among the details.
+// One track per stream, one span per command, and the memory curve of each
+// device. The details of a span include the number of the command.
 absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry,
                                            const Simulation& simulation);
 

@@ -1,4 +1,4 @@
-// An event-driven simulation of streams, devices and links.
+// Event-driven simulation of streams, devices and links.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/simulate.h"
@@ -20,8 +20,8 @@ namespace {
 using On = CommandCost::On;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The steps between which the rhythm is measured lie past the start, where the
-// pipe fills, and before the end, where it drains: in units of the depth.
+// The time between steps is measured after the pipeline has filled and before
+// it drains. Lengths of both phases, in units of the depth.
 constexpr int kFillingDepths = 3;
 constexpr int kDrainingDepths = 1;
 
@@ -29,7 +29,7 @@ constexpr int kDrainingDepths = 1;
 struct Activity {
   int step = 0;
   int command = 0;
-  double fixed_end = 0;  // kernels and local copies; end of the latency
+  double fixed_end = 0;  // end; of a transfer, of its latency
   bool flowing = false;  // a transfer after its latency
   double bytes_left = 0;
 };
@@ -55,10 +55,10 @@ class Simulator {
     for (size_t i = 0; i < commands.size(); ++i) {
       streams_[commands[i].stream.index].list.push_back(static_cast<int>(i));
     }
-    FindMeetings();
+    FindCollectives();
   }
 
-  // False if the streams wait for ever.
+  // False on deadlock.
   bool Run() {
     for (size_t s = 0; s < streams_.size(); ++s) {
       runnable_.insert(static_cast<int>(s));
@@ -72,8 +72,8 @@ class Simulator {
                        [](int left) { return left == 0; });
   }
 
-  // The first command that is still held back, for an error. (A stream that
-  // waits for an earlier step to end is held back by another one.)
+  // The first command that cannot run, for an error. (Skips streams that wait
+  // for the end of an earlier step: another stream holds them up.)
   int FirstStuck() const {
     int first = static_cast<int>(commands_.size());
     for (const StreamState& stream : streams_) {
@@ -106,9 +106,9 @@ class Simulator {
     std::vector<int> list;  // commands, in order
     int step = 0;
     size_t next = 0;    // index into list
-    bool busy = false;  // its command runs, or stands in a device's queue
-    double ready = 0;   // when its last command ended
-    int last = -1;      // that command, in this step
+    bool busy = false;  // its command runs or is queued
+    double ready = 0;   // when its previous command ended
+    int last = -1;      // that command; -1: first of the step
   };
   struct DeviceState {
     bool busy = false;
@@ -117,36 +117,36 @@ class Simulator {
     std::set<std::tuple<double, int, int>> queue;  // time, step, command
   };
 
-  // When a message got how far, in one step; -1: not yet.
+  // The times of one message in one step; -1: not yet.
   struct Delivery {
-    double awaited = -1;  // its recv came up before its bytes
+    double awaited = -1;  // recv became ready, before the bytes arrived
     double begun = -1;
     double arrived = -1;
-    double taken = -1;
+    double received = -1;
   };
 
-  // The parts of a collective stand side by side in launch order.
-  void FindMeetings() {
+  // The commands of a collective are adjacent in launch order.
+  void FindCollectives() {
     for (size_t i = 0; i < commands_.size(); ++i) {
-      meeting_.push_back(-1);
-      if (costs_[i].on != On::kMeeting) continue;
+      collective_.push_back(-1);
+      if (costs_[i].on != On::kCollective) continue;
       const Command& command = commands_[i];
       const bool goes_on =
-          i > 0 && meeting_[i - 1] >= 0 &&
+          i > 0 && collective_[i - 1] >= 0 &&
           commands_[i - 1].instance.node == command.instance.node &&
           commands_[i - 1].instance.micro_batch == command.instance.micro_batch;
-      if (!goes_on) meetings_.emplace_back();
-      meeting_[i] = static_cast<int>(meetings_.size()) - 1;
-      meetings_.back().push_back(static_cast<int>(i));
+      if (!goes_on) collectives_.emplace_back();
+      collective_[i] = static_cast<int>(collectives_.size()) - 1;
+      collectives_.back().push_back(static_cast<int>(i));
     }
     for (int step = 0; step < steps_; ++step) {
-      for (const std::vector<int>& parts : meetings_) {
-        absent_.push_back(static_cast<int>(parts.size()));
+      for (const std::vector<int>& ranks : collectives_) {
+        missing_ranks_.push_back(static_cast<int>(ranks.size()));
       }
     }
   }
 
-  // Starts whatever can start now.
+  // Starts all commands that can start now.
   void Progress() {
     while (!runnable_.empty()) {
       const int s = *runnable_.begin();
@@ -154,8 +154,8 @@ class Simulator {
       while (TryNext(s)) {
       }
     }
-    // Only now, so that of kernels that came up at one moment launch order
-    // decides.
+    // Kernels start last, so that launch order decides between kernels that
+    // become ready at the same time.
     for (DeviceState& device : devices_) StartKernel(device);
   }
 
@@ -179,8 +179,8 @@ class Simulator {
       return true;
     }
     stream.busy = true;
-    if (costs_[c].on == On::kMeeting) {
-      Meet(stream.step, c);
+    if (costs_[c].on == On::kCollective) {
+      Arrive(stream.step, c);
     } else {
       Start(stream.step, c);
     }
@@ -198,7 +198,7 @@ class Simulator {
     return true;
   }
 
-  // 6. Starts the message if there is room for it.
+  // Rule 6. Starts the message if there is room for it.
   bool TrySend(int s, int c) {
     StreamState& stream = streams_[s];
     const ChannelMessage& message = messages_.list[messages_.of_command[c]];
@@ -206,7 +206,7 @@ class Simulator {
     double room = 0;  // since when
     if (message.rendezvous) room = delivery.awaited;
     if (message.before >= 0) {
-      room = DeliveryOf(stream.step, message.before).taken;
+      room = DeliveryOf(stream.step, message.before).received;
     }
     if (room < 0) return false;
     int cause = stream.last;
@@ -234,7 +234,7 @@ class Simulator {
     const bool waited = delivery.arrived > stream.ready;
     Note(stream.step, c, std::max(stream.ready, delivery.begun),
          waited ? message.send : stream.last);
-    delivery.taken = now_;
+    delivery.received = now_;
     Finish(stream.step, c);
     WakeStreamOf(message.send);
     return true;
@@ -284,16 +284,17 @@ class Simulator {
     active_.push_back({step, c, now_ + cost.seconds, false, cost.bytes});
   }
 
-  // The last part to come starts all of them.
-  void Meet(int step, int c) {
-    const std::vector<int>& parts = meetings_[meeting_[c]];
+  // Rule 8. The last rank to arrive starts all of them.
+  void Arrive(int step, int c) {
+    const std::vector<int>& ranks = collectives_[collective_[c]];
     int& missing =
-        absent_[static_cast<size_t>(step) * meetings_.size() + meeting_[c]];
+        missing_ranks_[static_cast<size_t>(step) * collectives_.size() +
+                       collective_[c]];
     if (--missing > 0) return;
     const int cause = StreamOf(c).last;
-    for (int part : parts) {
-      Note(step, part, now_, cause);
-      active_.push_back({step, part, now_ + costs_[part].seconds, false, 0});
+    for (int rank : ranks) {
+      Note(step, rank, now_, cause);
+      active_.push_back({step, rank, now_ + costs_[rank].seconds, false, 0});
     }
   }
 
@@ -309,8 +310,8 @@ class Simulator {
     active_.push_back({step, c, now_ + costs_[c].seconds, false, 0});
   }
 
-  // 4. Transfers that hinder each other: the same link or bus, and the same
-  // direction unless one of them is not duplex.
+  // Rule 4. True for transfers that share bandwidth: over the same link or bus,
+  // in the same direction unless one link is not duplex.
   bool Share(const Activity& a, const Activity& b) const {
     const CommandCost& x = costs_[a.command];
     const CommandCost& y = costs_[b.command];
@@ -346,7 +347,7 @@ class Simulator {
     for (const Activity& activity : active_) ends.push_back(EndOf(activity));
     for (size_t i = 0; i < active_.size(); ++i) {
       if (!active_[i].flowing || ends[i] <= time) continue;
-      // The part of what is left that this stretch of time does.
+      // Leaves the fraction that does not flow before `time`.
       active_[i].bytes_left *= (ends[i] - time) / (ends[i] - now_);
     }
     now_ = time;
@@ -393,7 +394,7 @@ class Simulator {
     if (--left_[step] == 0) WakeAll();
   }
 
-  // Back from the last command to end, along causes.
+  // From the last command to end, back along causes.
   static std::vector<int> CriticalPath(
       const std::vector<SimulatedCommand>& commands) {
     int last = -1;
@@ -426,11 +427,11 @@ class Simulator {
   std::vector<Delivery> delivery_;  // step * messages + message
   std::vector<int> left_;           // by step: commands that have not ended
   std::vector<double> ends_;        // by step
-  std::vector<int> meeting_;        // by command; -1: no part of a collective
-  std::vector<std::vector<int>> meetings_;  // the commands of each
-  std::vector<int> absent_;  // step * meetings + meeting: parts yet to come
+  std::vector<int> collective_;  // by command: index into collectives_, or -1
+  std::vector<std::vector<int>> collectives_;  // the commands of each
+  std::vector<int> missing_ranks_;  // step * collectives + collective
   std::vector<Activity> active_;
-  std::set<int> runnable_;  // streams to look at
+  std::set<int> runnable_;  // streams that may have a command to start
 };
 
 }  // namespace
@@ -455,7 +456,7 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
     return absl::FailedPreconditionError(absl::StrCat(
         "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck),
         ": found a ", CommandKindName(commands[stuck].kind),
-        " that nothing ends; expected a plan that the checker accepts"));
+        " that never ends; expected a plan that the checker accepts"));
   }
   return simulator.Result();
 }

@@ -16,41 +16,45 @@ namespace partita {
 struct SimulatedCommand {
   double start = 0;  // seconds since the step began
   double end = 0;
-  // The command whose end let this one end no sooner: the one before it in its
-  // stream, the record that a wait waited for, the kernel that held the device,
-  // the send of a recv's message, the recv that made room for a send, or what
-  // stood before the recv that a send met. -1: none.
+  // The command whose end determined the end of this one; -1: none. It is the
+  // previous command of the stream, the record of a wait, the kernel that
+  // occupied the device, the send of a recv, the recv that freed a slot for a
+  // send, or the command before the recv that a send without slots waited for.
   int cause = -1;
 };
 
 struct Simulation {
   std::vector<SimulatedCommand> commands;  // first step, by expanded index
   double latency_seconds = 0;              // of the first step
-  double step_seconds = 0;         // between two steps' ends, once they overlap
-  std::vector<double> busy;        // by plan device: kernel seconds of a step
-  std::vector<int> critical_path;  // command indices; each the next one's cause
+  double step_seconds = 0;   // between the ends of two overlapping steps
+  std::vector<double> busy;  // by plan device: kernel seconds per step
+  // Command indices; each is the cause of the next.
+  std::vector<int> critical_path;
 };
 
-// The rules:
-//  1. The commands of a stream run one after another, in launch order.
+// Simulates steps of an entry. The rules:
+//  1. The commands of a stream run in sequence, in launch order.
 //  2. A wait ends when its event has been recorded in its step.
-//  3. A device runs one kernel at a time, in the order in which they come up;
-//     of equal times the earlier in launch order.
-//  4. A transfer takes its link's latency, then bytes over bandwidth. Transfers
-//     at the same time over one link, or over links of one bus, share: each of
-//     n runs at 1/n of its link's speed. Opposite directions of duplex links
-//     (the machine file's from and to) do not share.
+//  3. A device runs one kernel at a time, in the order in which kernels become
+//     ready; ties in launch order.
+//  4. A transfer takes the latency of its link, then bytes / bandwidth.
+//     Concurrent transfers over one link, or over links of one bus, share it:
+//     each of n runs at 1/n of the speed of its link. Opposite directions of a
+//     duplex link do not share.
 //  5. Copies run beside kernels.
-//  6. A message is a transfer that begins when its send has come up and there
-//     is room: with capacity 0 when its recv has come up too, with capacity c
-//     when the recv of the message c before it has ended. The send ends with
-//     the transfer, and the recv no sooner. Both start when the bytes do, a
-//     recv that comes up later then.
-//  7. Step t starts when step t - depth has ended, and then runs beside the
-//     steps in between.
-// `node_seconds` is by node id of the entry's placed graph (PlacedNodeSeconds,
-// or a plan's notes). InvalidArgument for an entry or ids that do not exist;
-// FailedPrecondition if the plan waits for ever.
+//  6. A message is a transfer. It begins when its send is ready and there is
+//     room: with capacity 0, when its recv is ready too; with capacity c, when
+//     the recv of the message c before it has ended. The send ends with the
+//     transfer, the recv not before. Both start with the transfer; a recv that
+//     is ready later starts then.
+//  7. Step t starts when step t - depth has ended, and runs beside the steps in
+//     between.
+//  8. A collective starts on all ranks when the last rank is ready, and takes
+//     the same time on all of them.
+// `node_seconds` is by node id of the placed graph of the entry
+// (PlacedNodeSeconds, or the notes of a plan). InvalidArgument for unknown
+// entries or ids. FailedPrecondition if the plan deadlocks or the machine lacks
+// a link.
 absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry,
                                     const Machine& machine,
                                     absl::Span<const double> node_seconds);

@@ -1,4 +1,4 @@
-// Tests of the simulator on hand-written plans with times worked out by hand.
+// Tests the simulator on hand-written plans, with times computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/simulate.h"
@@ -18,8 +18,8 @@
 namespace partita {
 namespace {
 
-// Every pair of devices: 1e10 bytes a second, no latency.
-constexpr int64_t kSecond = 10'000'000'000;  // bytes of a second on a link
+// Every link: 1e10 bytes per second, no latency.
+constexpr int64_t kSecond = 10'000'000'000;  // bytes per second of a link
 
 #define EXPECT_TIMES(simulated, from, to)         \
   do {                                            \
@@ -103,7 +103,7 @@ TEST(SimulateTest, ADeviceRunsOneKernelAtATime) {
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TIMES(result->commands[0], 0, 2);
-  EXPECT_TIMES(result->commands[1], 2, 3);  // came up first
+  EXPECT_TIMES(result->commands[1], 2, 3);  // became ready first
   EXPECT_TIMES(result->commands[3], 3, 4);
   EXPECT_TIMES(result->commands[2], 4, 5);
   EXPECT_EQ(result->critical_path, std::vector<int>({0, 1, 3, 2}));
@@ -120,7 +120,7 @@ TEST(SimulateTest, TransfersOfOneDirectionShareTheirLink) {
   p.Copy(b, half, half_to);
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  // Both at half speed until the short one has ended at 1; then 0.5 are left.
+  // Both run at half speed until the short one ends at 1; then 0.5 s are left.
   EXPECT_TIMES(result->commands[1], 0, 1);
   EXPECT_TIMES(result->commands[0], 0, 1.5);
 }
@@ -149,7 +149,7 @@ TEST(SimulateTest, LinksOfOneBusShareIt) {
   const BufferId z = p.Buffer(2, kSecond);
   p.Copy(a, x, y);
   p.Copy(b, x, z);
-  p.Copy(c, y, z);  // by a link of its own
+  p.Copy(c, y, z);  // over its own link
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TIMES(result->commands[0], 0, 2);
@@ -216,7 +216,7 @@ TEST(SimulateTest, WhatCannotBeSimulatedIsRefused) {
   PlanWriter stuck(machine);
   stuck.Wait(stuck.Stream(0), 0);
   EXPECT_EQ(stuck.Run().status().message(),
-            "plan @p: command 0: found a wait that nothing ends; expected a "
+            "plan @p: command 0: found a wait that never ends; expected a "
             "plan that the checker accepts");
   PlanWriter wild(machine);
   wild.Copy(wild.Stream(0), BufferId(5), BufferId(-1));
@@ -260,7 +260,7 @@ TEST(LowerBoundTest, NoPlanBeatsTheLongestChainOrTheSharedLoad) {
   SampleGraph g;
   const ValueId x = g.Input("x", 16);
   const ValueId a = g.Work("a", {x}, 16);
-  NodeSpec copy;  // which another plan may not need
+  NodeSpec copy;  // another plan may not need it
   copy.op = &kCopy;
   copy.operands = {a};
   const ValueId there = g.graph().AddValue(std::move(copy)).value();
@@ -281,7 +281,7 @@ TEST(LowerBoundTest, NoPlanBeatsTheLongestChainOrTheSharedLoad) {
   EXPECT_EQ(BoundStep(costs, Goal::kThroughput).seconds, 2.5);
 }
 
-TEST(LowerBoundTest, NodesMayBeCutAsFarAsTheirRuleAllows) {
+TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
   SampleGraph g;
   const ValueId x = g.Input("x", 3);
   NodeSpec spec;
@@ -289,7 +289,7 @@ TEST(LowerBoundTest, NodesMayBeCutAsFarAsTheirRuleAllows) {
   spec.operands = {x};
   spec.result_names = {"y"};
   const ValueId y = g.graph().AddValue(std::move(spec)).value();
-  g.Return({g.Work("z", {y}, 3)});  // has no rule: stays whole
+  g.Return({g.Work("z", {y}, 3)});  // no dimension rule: cannot be sharded
   const Machine machine = EqualCpus(5, 1000);
   const SampleCatalog catalog(
       [](const std::string&, const DeviceTraits&) { return 6; });
@@ -298,7 +298,7 @@ TEST(LowerBoundTest, NodesMayBeCutAsFarAsTheirRuleAllows) {
   EXPECT_EQ(bound.critical_path, 8);  // three rows over three devices
   EXPECT_EQ(bound.device_load, 2.4);
   std::vector<double> work(g.graph().node_id_bound(), 0);
-  work[g.node(y).index] = 3;  // a plan's parts that take less than the whole
+  work[g.node(y).index] = 3;  // the shards of a plan take less than the whole
   EXPECT_EQ(BoundStep(costs, Goal::kLatency, work).critical_path, 7);
 }
 

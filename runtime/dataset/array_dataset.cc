@@ -1,4 +1,4 @@
-// Copies samples out of arrays.
+// Copies samples from arrays.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/array_dataset.h"
@@ -65,7 +65,7 @@ absl::Status OtherCount(const FieldArray& array, const FieldArray& other) {
                  "give files of one set");
 }
 
-// An empty one is at fault itself, and not those behind it.
+// Reports an array without samples itself, not the arrays after it.
 absl::Status CheckArray(const std::vector<FieldArray>& arrays, size_t i) {
   const FieldArray& array = arrays[i];
   const FieldArray& first = arrays[0];

@@ -1,4 +1,5 @@
-// Datasets of whole arrays: one a field, with the samples along dimension 0.
+// Datasets of whole arrays: one for each field, with the samples along
+// dimension 0.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DATASET_ARRAY_DATASET_H_
@@ -19,19 +20,19 @@ struct FieldArray {
   FileTensor values;
 };
 
-// InvalidArgument if the arrays have not the same number of samples, one is a
-// scalar, or two have one name. Bools are made 0 or 1 as they are copied.
+// InvalidArgument if the arrays have different numbers of samples, one is a
+// scalar, or two have the same name. Copied bools become 0 or 1.
 absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays);
 
-// Where a field's array is found.
+// The file with a field's array.
 struct ArrayFile {
   std::string field;
   std::string path;
-  std::string array;  // which one of a .npz file; empty: that of `field`
+  std::string array;  // name in a .npz file; empty: that of `field`
 };
 
-// Opens an IDX file (plain or gzip), .npy or .npz, which are told apart by
-// their first bytes. What is not packed stays in its file, which is mapped.
+// Opens an IDX file (plain or gzip), .npy or .npz, recognised by its first
+// bytes. Uncompressed data stays in the file, which is mapped.
 absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file);
 absl::StatusOr<SharedDataset> OpenArrays(absl::Span<const ArrayFile> files);
 

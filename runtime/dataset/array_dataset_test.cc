@@ -1,4 +1,4 @@
-// Datasets of arrays, parts of them, and what is made of their fields.
+// Tests of datasets of arrays, subsets, and transformed fields.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/array_dataset.h"
@@ -119,7 +119,7 @@ TEST(Subset, APartOfADatasetIsADataset) {
             "dataset: found samples 3..5; expected a part of 0..4");
 }
 
-TEST(Fields, AnUnknownOneIsToldWithThoseThatAre) {
+TEST(Fields, AnUnknownFieldIsReportedWithTheKnownOnes) {
   EXPECT_EQ(OneField<float>({1}, {1})->FieldIndex("y").status().message(),
             "dataset: found no field y; expected one of x");
 }
@@ -160,7 +160,7 @@ TEST(Normalize, EachChannelHasItsOwnNumbers) {
       Normalize(ints, "x", {.divisor = 1, .mean = {10, 30}, .stddev = {2, 5}});
   ASSERT_TRUE(dataset.ok()) << dataset.status();
   EXPECT_EQ(SampleText(**dataset, 0), "x 0 5 0 2");
-  // The same of bytes, by tables.
+  // The same result for bytes, which use tables.
   const SharedDataset bytes = OneField<uint8_t>({1, 2, 2}, {10, 20, 30, 40});
   const auto other =
       Normalize(bytes, "x", {.divisor = 1, .mean = {10, 30}, .stddev = {2, 5}});
@@ -227,7 +227,7 @@ TEST(CheckLabels, ALabelOutOfRangeIsAnErrorOfItsSample) {
             "the number of classes");
 }
 
-TEST(CheckLabels, ALabelBeyondAllDoublesIsToldExactly) {
+TEST(CheckLabels, ALabelBeyondAllDoublesIsReportedExactly) {
   const SharedDataset y = OneField<uint64_t>({1}, {(uint64_t{1} << 63) + 1});
   const auto dataset = CheckLabels(y, "x", {.num_classes = 10});
   EXPECT_EQ(SampleText(**dataset, 0),
@@ -250,7 +250,7 @@ TEST(CheckLabels, LabelsTakeTheModelsShape) {
             "of such labels");
 }
 
-TEST(CheckLabels, OptionsThatMakeNoSenseAreRefused) {
+TEST(CheckLabels, InvalidOptionsAreRefused) {
   const auto fault = [](const SharedDataset& dataset,
                         const ClassLabels& labels) {
     return std::string(CheckLabels(dataset, "x", labels).status().message());

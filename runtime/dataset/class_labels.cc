@@ -1,4 +1,4 @@
-// Labels that are held against the number of classes as they are read.
+// Compares labels with the number of classes as they are read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Rows of cells as arrays of numbers.
+// Converts rows of cells to arrays of numbers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/csv.h"
@@ -29,14 +29,14 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxShown = 40;         // characters of a found cell
-constexpr double kMaxExact = 1LL << 53;  // a double holds the integers up to it
+constexpr double kMaxExact = 1LL << 53;  // a double holds all integers up to it
 
 std::string Shown(absl::string_view text) {
   return absl::StrCat("\"", text.substr(0, kMaxShown),
                       text.size() > kMaxShown ? "..." : "", "\"");
 }
 
-// Cut between characters.
+// Cuts between characters, not inside one.
 std::string ShortName(absl::string_view name) {
   absl::string_view rest = name;
   size_t characters = 0;
@@ -49,12 +49,12 @@ std::string ShortName(absl::string_view name) {
                       rest.empty() ? "" : "...");
 }
 
-// Other programs that read tables take no hexadecimal number for one.
+// Other CSV readers do not accept hexadecimal numbers.
 bool HasX(absl::string_view text) {
   return text.find_first_of("xX") != absl::string_view::npos;
 }
 
-// An integer, perhaps written as one with a fraction of 0.
+// An integer, perhaps written with a fraction of 0.
 bool ParseLabel(absl::string_view text, int64_t& label) {
   if (absl::SimpleAtoi(text, &label)) return true;
   double number;
@@ -71,13 +71,13 @@ bool ParseFinite(absl::string_view text, float& number) {
          std::isfinite(number);
 }
 
-// What may be a column's name.
+// True if the cell may be a column's name.
 bool IsName(const CsvCell& cell) {
   float number;
   return !ParseFinite(cell.text, number);
 }
 
-// What may be a class: an infinity or NaN is none.
+// True if the cell may be a class; infinities and NaN may not.
 bool IsWord(const CsvCell& cell) {
   double number;
   return !cell.text.empty() &&
@@ -91,13 +91,13 @@ bool IsUtf8(absl::string_view text) {
   return true;
 }
 
-// "one of a, b, c, as in the table before": so many of them.
+// "one of a, b, c, as in the first table", with at most kMost words.
 std::string ListOf(const std::vector<std::string>& words) {
   constexpr size_t kMost = 10;
   const size_t shown = std::min(words.size(), kMost);
   return absl::StrCat(
       "one of ", absl::StrJoin(words.begin(), words.begin() + shown, ", "),
-      shown < words.size() ? ", ..." : "", ", as in the table before");
+      shown < words.size() ? ", ..." : "", ", as in the first table");
 }
 
 template <typename T>
@@ -147,8 +147,8 @@ class CsvTable {
   std::vector<float> features_;
   std::vector<int64_t> whole_labels_;
   std::vector<float> float_labels_;
-  bool has_words_ = false;                // as labels
-  std::map<std::string, int64_t> words_;  // and their labels
+  bool has_words_ = false;                // labels are words
+  std::map<std::string, int64_t> words_;  // the words and their labels
 };
 
 absl::StatusOr<CsvArrays> CsvTable::Read() {
@@ -163,8 +163,9 @@ absl::StatusOr<CsvArrays> CsvTable::Read() {
     PARTITA_RETURN_IF_ERROR(AddRow(row));
     PARTITA_ASSIGN_OR_RETURN(more, rows_.Next(row));
   }
-  if (samples_ == 0)
+  if (samples_ == 0) {
     return BadFile(source_, "no row of numbers", "one or more", LineEndHint());
+  }
   if (options_.known_words.empty()) SortWords();
   return Arrays();
 }
@@ -184,8 +185,8 @@ absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   return options_.label.empty() ? absl::OkStatus() : FindLabel();
 }
 
-// A column that is told by its name has one. One of words that is told by its
-// number may have a word in the first row: the other cells say what that is.
+// A column given by name implies a header. If a column of words is given by
+// number, the first row may hold a word in it: the other cells decide.
 absl::StatusOr<bool> CsvTable::NamesColumns(
     const std::vector<CsvCell>& row) const {
   size_t number = 0;
@@ -202,7 +203,7 @@ absl::StatusOr<bool> CsvTable::NamesColumns(
       absl::StrCat(rows_.PlaceOf(row[*name]), ": the first row"),
       absl::StrCat(Shown(row[*name].text), " beside ", Shown(row[*value].text)),
       "finite numbers, or the names of all columns",
-      "correct the cell, or tell the label's column by its name");
+      "correct the cell, or give the label's column by its name");
 }
 
 absl::Status CsvTable::FindLabel() {
@@ -211,7 +212,7 @@ absl::Status CsvTable::FindLabel() {
     label_ = name - names_.begin();
     if (absl::c_count(names_, options_.label) == 1) return absl::OkStatus();
     return BadFile(source_, absl::StrCat("several columns ", options_.label),
-                   "one", "tell the label's column by its number, from 1");
+                   "one", "give the label's column by its number, from 1");
   }
   size_t number;
   if (absl::SimpleAtoi(options_.label, &number) && number >= 1 &&
@@ -226,13 +227,13 @@ absl::Status CsvTable::FindLabel() {
                  LineEndHint());
 }
 
-// A text of old Macs is one line, and all of it the header.
+// Text with old Mac line ends is a single line, and all of it is the header.
 const char* CsvTable::LineEndHint() const {
   const bool has_returns = absl::c_any_of(names_, [](absl::string_view name) {
     return absl::StrContains(name, '\r');
   });
-  return has_returns ? "end lines by a line feed, which carriage returns (\\r) "
-                       "alone are not"
+  return has_returns ? "end lines with a line feed; carriage returns (\\r) "
+                       "alone do not end lines"
                      : "";
 }
 
@@ -282,7 +283,7 @@ absl::Status CsvTable::AddWholeLabel(const CsvCell& cell) {
   return absl::OkStatus();
 }
 
-// Numbered as they come, until all are known.
+// Numbers words in the order of appearance, until all are known.
 absl::Status CsvTable::AddWord(const CsvCell& cell) {
   if (options_.known_words.empty() && !IsWord(cell)) {
     return BadCell(cell, label_, "a word as the label, as in the rows before");
@@ -314,13 +315,13 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
   const std::string name =
       names_.empty() ? absl::StrCat("column ", column + 1)
                      : absl::StrCat("column ", ShortName(names_[column]));
-  // Above all in the first row, which may be a header that nobody announced.
+  // Mostly in the first row, which may be an unannounced header.
   const bool first = cell.line == first_line_ && !has_header_;
-  return BadFile(absl::StrCat(rows_.PlaceOf(cell), ": ", name),
-                 Shown(cell.text), expected,
-                 first ? "if this row names the columns, tell the label's "
-                         "column by its name, or say that the file has a header"
-                       : "");
+  return BadFile(
+      absl::StrCat(rows_.PlaceOf(cell), ": ", name), Shown(cell.text), expected,
+      first ? "if this row names the columns, give the label's column by its "
+              "name, or state that the file has a header"
+            : "");
 }
 
 CsvArrays CsvTable::Arrays() {
@@ -368,7 +369,7 @@ absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(CsvArrays parsed, ParseArrays(file, options));
   if (parsed.features.type.dims[1] == 0) {
-    return BadFile(file.source, "no column beside the label's", "one or more");
+    return BadFile(file.source, "no column besides the label's", "one or more");
   }
   std::vector<FieldArray> arrays;
   arrays.push_back({options.features_field, std::move(parsed.features)});

@@ -16,45 +16,45 @@
 namespace partita {
 
 struct CsvOptions {
-  // Whether the first row names the columns; none: if the label's column is
-  // told by its name, or if none of its cells, but for labels that may be
-  // words, is a finite number. One that mixes both is an error.
+  // True if the first row names the columns. Unset: there is a header if the
+  // label's column is given by name, or if no cell of the first row is a finite
+  // number, except labels that may be words. A row that mixes both is an error.
   std::optional<bool> header = true;
   char delimiter = ',';
-  // The column of labels, by name or by its number from 1; empty: none.
+  // The column of labels, by name or by number from 1; empty: none.
   std::string label;
   DType label_dtype = DType::kI64;  // or f32
-  // Labels of i64 may be words, which numbers are not: if the first is one all
-  // are, and a word's number is its place among them all, in the order of their
-  // bytes.
+  // Labels of i64 may be words, which are not numbers: if the first label is a
+  // word, all must be. The number of a word is its position among all words, in
+  // the order of their bytes.
   bool label_words = false;
-  // Where the words of another table are given: a label is one of these, and
-  // has its place among them.
+  // The words of another table, if given: each label must be one of these, and
+  // its number is the position among them.
   std::vector<std::string> known_words;
   std::string features_field = "x";
   std::string label_field = "y";
 };
 
-// A sample a row: all columns but the label's as one field f32[columns], and
-// the label as a scalar. Every cell is a finite number, quoted or not, rounded
-// once, but for labels that are words; empty lines are skipped. Messages begin
-// with `file:line:column`. Needs memory in proportion to the text. Any bytes
-// are safe.
+// One sample for each row: all columns except the label's as one field
+// f32[columns], and the label as a scalar. Every cell is a finite number,
+// quoted or not, rounded once, except labels that are words. Skips empty lines.
+// Messages begin with `file:line:column`. Needs memory proportional to the
+// text. Any bytes are safe.
 absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options);
 
-// The same as arrays, of which there may be no features.
+// The same as arrays; there may be no features.
 struct CsvArrays {
   FileTensor features;                     // f32[samples, columns]
-  std::vector<std::string> feature_names;  // by column; none: no header
+  std::vector<std::string> feature_names;  // by column; empty: no header
   std::optional<FileTensor> labels;
-  std::vector<std::string> words;  // by label; none: labels are numbers
+  std::vector<std::string> words;  // by label; empty: labels are numbers
 };
 absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options);
 
-// Names of columns for a message, "a, b, c": the first ten, of each the first
-// 40 characters, without what moves a cursor.
+// Names of columns for a message, "a, b, c": the first ten names, each cut to
+// 40 characters, with control characters escaped.
 std::string ColumnList(const std::vector<std::string>& names);
 
 }  // namespace partita

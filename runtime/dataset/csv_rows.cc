@@ -59,7 +59,7 @@ absl::StatusOr<bool> CsvRows::Next(std::vector<CsvCell>& row) {
   return false;
 }
 
-// The cells that `row` has already keep their memory.
+// Reuses the memory of the cells that `row` already has.
 absl::Status CsvRows::ReadRow(std::vector<CsvCell>& row) {
   size_t cells = 0;
   while (true) {
@@ -82,7 +82,7 @@ absl::Status CsvRows::ReadCell(CsvCell& cell) {
   cell.text.clear();
   if (!AtLineEnd() && text_[at_] == '"') return ReadQuoted(cell);
   const size_t begin = at_;
-  // Most of the text is read here. A \r before the \n is stripped below.
+  // The hot loop. A \r before the \n is removed below.
   while (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n') {
     ++at_;
   }
@@ -110,7 +110,7 @@ absl::Status CsvRows::ReadQuoted(CsvCell& cell) {
   }
   while (!AtLineEnd() && text_[at_] != delimiter_) {
     if (!IsBlank(Take())) {
-      return BadFile(PlaceOf(cell), "characters behind a closing quote",
+      return BadFile(PlaceOf(cell), "characters after a closing quote",
                      "the delimiter or the end of the line",
                      "write a quote inside quotes twice");
     }

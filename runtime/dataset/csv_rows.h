@@ -16,18 +16,19 @@
 namespace partita {
 
 struct CsvCell {
-  std::string text;  // without its quotes and the spaces around it
+  std::string text;  // without quotes and surrounding spaces
   int64_t line = 0;  // of its first character, from 1
   int64_t column = 0;
 };
 
-// Lines end with \n, \r\n or the text. A cell in quotes may hold delimiters,
-// line ends and, doubled, quotes.
+// Lines end with \n, \r\n or the end of the text. A quoted cell may hold
+// delimiters, line ends and doubled quotes.
 class CsvRows {
  public:
   CsvRows(absl::string_view text, std::string source, char delimiter);
 
-  // The next row that is not empty, into `row`; false at the end of the text.
+  // Reads the next row that is not empty into `row`; false at the end of the
+  // text.
   absl::StatusOr<bool> Next(std::vector<CsvCell>& row);
 
   // `file:line:column`.

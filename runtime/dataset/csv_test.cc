@@ -1,4 +1,4 @@
-// Tables of numbers, and what is said of cells that are none.
+// Tests of tables of numbers, and of the errors for bad cells.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/csv.h"
@@ -23,7 +23,7 @@ absl::StatusOr<SharedDataset> Parse(absl::string_view text,
   return ParseCsv(BorrowedBytes(text, "t.csv"), options);
 }
 
-// All samples, a line each, or the error.
+// All samples, one a line, or the error.
 std::string Samples(absl::string_view text, const CsvOptions& options) {
   const auto dataset = Parse(text, options);
   if (!dataset.ok()) return std::string(dataset.status().message());
@@ -53,7 +53,7 @@ TEST(Csv, TheLabelMayBeGivenByNumberAndMayBeAFloat) {
             "in 3 2 | out 4.9\n");
 }
 
-TEST(Csv, AHexadecimalNumberIsNone) {
+TEST(Csv, AHexadecimalNumberIsRefused) {
   EXPECT_EQ(Samples("a,b\n1,0x10\n", {}),
             "t.csv:2:3: column b: found \"0x10\"; expected a finite number");
   EXPECT_EQ(Samples("a,b\n1,0x10\n1,16\n", {.label = "b"}),
@@ -66,21 +66,21 @@ TEST(Csv, WithoutALabelAllColumnsAreFeatures) {
             "x 1 2\nx 3 4\n");
 }
 
-TEST(Csv, AHeaderMayBeToldByItsWords) {
+TEST(Csv, AHeaderIsRecognisedByItsWords) {
   EXPECT_EQ(Samples(kIris, {.header = std::nullopt, .label = "3"}),
             "x 5.1 3.5 | y 0\n"
             "x 4.9 3 | y 2\n");
   EXPECT_EQ(Samples("1,2\n3,4\n", {.header = std::nullopt}), "x 1 2\nx 3 4\n");
 }
 
-// A missing value in the first row makes no header of it.
+// A missing value in the first row does not make it a header.
 TEST(Csv, AFirstRowOfNamesAndNumbersIsRefused) {
   EXPECT_EQ(
       Samples("1,NA,b\n3,4,a\n",
               {.header = std::nullopt, .label = "3", .label_words = true}),
       "t.csv:1:3: the first row: found \"NA\" beside \"1\"; expected "
-      "finite numbers, or the names of all columns; correct the cell, or "
-      "tell the label's column by its name");
+      "finite numbers, or the names of all columns; correct the cell, or give "
+      "the label's column by its name");
   EXPECT_EQ(
       Samples("kind,0,1\n7,3,4\n", {.header = std::nullopt, .label = "kind"}),
       "x 3 4 | y 7\n");
@@ -122,7 +122,7 @@ TEST(Csv, LabelsMayBeWordsInTheOrderOfTheirBytes) {
             "number as the label");
 }
 
-TEST(Csv, WordsMayBeThoseOfAnotherTable) {
+TEST(Csv, WordsMayComeFromAnotherTable) {
   CsvOptions options = {.label = "species",
                         .label_words = true,
                         .known_words = {"setosa", "versicolor", "virginica"}};
@@ -130,20 +130,21 @@ TEST(Csv, WordsMayBeThoseOfAnotherTable) {
             "x 6 | y 2\nx 5 | y 0\n");
   EXPECT_EQ(Samples("length,species\n6,rosa\n", options),
             "t.csv:2:3: column species: found \"rosa\"; expected one of "
-            "setosa, versicolor, virginica, as in the table before");
+            "setosa, versicolor, virginica, as in the first table");
   EXPECT_EQ(Samples("length,species\n6,0\n", options),
             "t.csv:2:3: column species: found \"0\"; expected one of "
-            "setosa, versicolor, virginica, as in the table before");
+            "setosa, versicolor, virginica, as in the first table");
   EXPECT_EQ(Samples("length,species\n6,\n", options),
             "t.csv:2:3: column species: found \"\"; expected one of "
-            "setosa, versicolor, virginica, as in the table before");
+            "setosa, versicolor, virginica, as in the first table");
   options.known_words.assign(12, "a");
   EXPECT_EQ(Samples("length,species\n6,b\n", options),
             "t.csv:2:3: column species: found \"b\"; expected one of a, a, a, "
-            "a, a, a, a, a, a, a, ..., as in the table before");
+            "a, a, a, a, a, a, a, ..., as in the first table");
 }
 
-// The first label says what they are; one that is left out is neither.
+// The first label decides between words and numbers; a missing label is
+// neither.
 TEST(Csv, WordsAndNumbersAreNotMixed) {
   const CsvOptions options = {.label = "b", .label_words = true};
   EXPECT_EQ(Samples("a,b\n1,2\n1,two\n", options),
@@ -162,8 +163,8 @@ TEST(Csv, WordsAndNumbersAreNotMixed) {
             "t.csv:3:3: column b: found \"\xff\"; expected a word in UTF-8");
 }
 
-// Of a column that is told by its number words are no header.
-TEST(Csv, AWordForALabelNamesNoColumns) {
+// If the column is given by number, a word in it does not make a header.
+TEST(Csv, AWordAsALabelIsNotAHeader) {
   const CsvOptions options = {
       .header = std::nullopt, .label = "2", .label_words = true};
   EXPECT_EQ(Samples("5,b\n6,a\n", options), "x 5 | y 1\nx 6 | y 0\n");
@@ -171,7 +172,7 @@ TEST(Csv, AWordForALabelNamesNoColumns) {
             "x 5 | y 1\nx 6 | y 0\n");
 }
 
-TEST(Csv, ACellThatIsNoNumberIsToldWithLineAndColumn) {
+TEST(Csv, ACellThatIsNotANumberIsReportedWithLineAndColumn) {
   EXPECT_EQ(Samples("a,b\n1,2\n3, four\n", {}),
             "t.csv:3:4: column b: found \"four\"; expected a finite number");
   EXPECT_EQ(Samples("a,b\n1,\n", {}),
@@ -187,11 +188,11 @@ TEST(Csv, ACellThatIsNoNumberIsToldWithLineAndColumn) {
                 "...\"; expected a finite number");
 }
 
-TEST(Csv, AHeaderThatNobodyAnnouncedIsGuessedAt) {
+TEST(Csv, AnUnannouncedHeaderIsSuggested) {
   EXPECT_EQ(Samples(kIris, {.header = false}),
             "t.csv:1:1: column 1: found \"length\"; expected a finite number; "
-            "if this row names the columns, tell the label's column by its "
-            "name, or say that the file has a header");
+            "if this row names the columns, give the label's column by its "
+            "name, or state that the file has a header");
 }
 
 TEST(Csv, ARowOfAnotherLengthIsRefused) {
@@ -205,14 +206,14 @@ TEST(Csv, QuotesMustEndWithTheCell) {
             "t.csv:2:3: found a quote that is never closed; expected one at "
             "the cell's end");
   EXPECT_EQ(Samples("a,b\n1,\"2\"3\n", {}),
-            "t.csv:2:3: found characters behind a closing quote; expected the "
+            "t.csv:2:3: found characters after a closing quote; expected the "
             "delimiter or the end of the line; write a quote inside quotes "
             "twice");
 }
 
 TEST(Csv, ALabelThatSeveralColumnsHaveAsNameIsRefused) {
   EXPECT_EQ(Samples("a,b,a\n1,2,3\n", {.label = "a"}),
-            "t.csv: found several columns a; expected one; tell the label's "
+            "t.csv: found several columns a; expected one; give the label's "
             "column by its number, from 1");
 }
 
@@ -223,7 +224,7 @@ TEST(Csv, ALabelThatIsNoColumnIsRefused) {
   EXPECT_EQ(Samples("1,2\n", {.header = false, .label = "3"}),
             "t.csv: found no column 3; expected a number from 1 to 2");
   EXPECT_EQ(Samples("y\n1\n", {.label = "y"}),
-            "t.csv: found no column beside the label's; expected one or more");
+            "t.csv: found no column besides the label's; expected one or more");
 }
 
 TEST(Csv, AListOfColumnsIsShort) {
@@ -235,17 +236,17 @@ TEST(Csv, AListOfColumnsIsShort) {
   EXPECT_EQ(ColumnList({letters}), letters.substr(0, 80) + "...");
 }
 
-TEST(Csv, LinesThatEndInACarriageReturnAloneAreTold) {
+TEST(Csv, LinesThatEndInACarriageReturnAloneAreReported) {
   std::string text = "a,b\r";
   for (int i = 0; i < 100; ++i) text += "1,2\r";
   EXPECT_EQ(Samples(text, {.label = "kind"}),
             "t.csv: found no column kind; expected one of a, b\\r1, 2\\r1, "
             "2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, ..., or a "
-            "number from 1 to 102; end lines by a line feed, which carriage "
-            "returns (\\r) alone are not");
+            "number from 1 to 102; end lines with a line feed; carriage "
+            "returns (\\r) alone do not end lines");
   EXPECT_EQ(Samples(text, {.label = "a"}),
             "t.csv: found no row of numbers; expected one or more; end lines "
-            "by a line feed, which carriage returns (\\r) alone are not");
+            "with a line feed; carriage returns (\\r) alone do not end lines");
 }
 
 TEST(Csv, ATableWithoutNumbersIsRefused) {
@@ -254,7 +255,7 @@ TEST(Csv, ATableWithoutNumbersIsRefused) {
             "t.csv: found no row of numbers; expected one or more");
 }
 
-TEST(Csv, OptionsThatMakeNoSenseAreRefused) {
+TEST(Csv, InvalidOptionsAreRefused) {
   EXPECT_EQ(Samples(kIris, {.label_dtype = DType::kF16}),
             "csv options: found label dtype f16; expected i64 or f32");
   EXPECT_EQ(Samples(kIris, {.delimiter = '"'}),

@@ -1,4 +1,4 @@
-// Fields by name, and parts of datasets.
+// Fields by name, and subsets of datasets.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/dataset.h"

@@ -1,4 +1,4 @@
-// What training and evaluation read: samples, each with the same fields.
+// Datasets for training and evaluation: samples, each with the same fields.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DATASET_DATASET_H_
@@ -24,8 +24,8 @@ struct DatasetField {
   std::string source;  // for messages: the file it is read from, or empty
 };
 
-// Samples 0 .. num_samples() - 1. Thread safety: never changes, so all calls
-// may run in parallel.
+// Samples 0 .. num_samples() - 1. Thread safety: immutable, so all calls may
+// run in parallel.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -34,7 +34,7 @@ class Dataset {
 
   const std::vector<DatasetField>& fields() const { return fields_; }
   int64_t num_samples() const { return num_samples_; }
-  // InvalidArgument, which lists the fields, if there is none of this name.
+  // InvalidArgument, with the list of fields, if there is no such field.
   absl::StatusOr<int> FieldIndex(absl::string_view name) const;
 
   // Writes field i of the sample to `to[i]`, which has room for the field's
@@ -50,10 +50,10 @@ class Dataset {
   const int64_t num_samples_;
 };
 
-// Shared by the datasets made of it and the loaders that read it.
+// Shared by derived datasets and by loaders.
 using SharedDataset = std::shared_ptr<const Dataset>;
 
-// The samples first .. end - 1 of a dataset, as for a part kept for validation.
+// The samples first .. end - 1 of a dataset, for example for validation.
 absl::StatusOr<SharedDataset> Subset(SharedDataset dataset, int64_t first,
                                      int64_t end);
 

@@ -1,4 +1,4 @@
-// Reads the head of an IDX file, then its elements.
+// Reads the header of an IDX file, then its elements.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/idx.h"
@@ -45,7 +45,7 @@ std::optional<DType> DTypeOfCode(unsigned code) {
   }
 }
 
-// An element type, and as many extents as there are to come.
+// The type with the right rank; its extents follow later in the file.
 absl::StatusOr<TensorType> ParseMagic(absl::Span<const std::byte> magic,
                                       absl::string_view source) {
   const auto byte = [&](size_t i) {
@@ -83,7 +83,7 @@ absl::Status ParseExtents(absl::Span<const std::byte> bytes,
   return status.ok() ? status : AtPlace(source, status);
 }
 
-// To the host's order.
+// Converts to the host's byte order.
 void SwapElements(HostTensor& tensor) {
   const int64_t size = BitsOf(tensor.type().dtype) / 8;
   if (size == 1 || std::endian::native == std::endian::big) return;
@@ -101,16 +101,16 @@ FileTensor Owned(HostTensor tensor, const std::string& source) {
 
 absl::StatusOr<FileTensor> OpenPlain(const FileBytes& file) {
   const size_t size = file.bytes.size();
-  const auto cut = [&](size_t expected) {
+  const auto cut_short = [&](size_t expected) {
     return BadFile(file.source, absl::StrCat(size, " bytes"),
                    absl::StrCat("at least ", expected, " of an IDX file"),
                    kFetchAgain);
   };
-  if (size < kMagicBytes) return cut(kMagicBytes);
+  if (size < kMagicBytes) return cut_short(kMagicBytes);
   PARTITA_ASSIGN_OR_RETURN(
       TensorType type, ParseMagic(file.bytes.first(kMagicBytes), file.source));
   const size_t head = kMagicBytes + kExtentBytes * type.dims.size();
-  if (size < head) return cut(head);
+  if (size < head) return cut_short(head);
   PARTITA_RETURN_IF_ERROR(
       ParseExtents(file.bytes.subspan(kMagicBytes), file.source, type));
   const FileBytes elements = file.From(head);

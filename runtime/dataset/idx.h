@@ -11,9 +11,9 @@ namespace partita {
 
 // The array of an IDX file (http://yann.lecun.com/exdb/mnist), plain or in
 // gzip: two zeros, the element type, the rank, the extents and the elements,
-// all big-endian. Elements of one byte in a plain file stay where they lie;
-// others are copied into the host's order. Nothing is allocated that the file's
-// size cannot fill. Any bytes are safe.
+// all big-endian. One-byte elements of a plain file stay in the file; others
+// are copied to the host's byte order. Allocates no more than the file's size
+// can fill. Any bytes are safe.
 absl::StatusOr<FileTensor> OpenIdx(const FileBytes& file);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Files of MNIST's format, whole and damaged.
+// Tests of files in MNIST's format, whole and damaged.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/idx.h"
@@ -19,7 +19,7 @@ std::string Content(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// The head for an element type and extents of one byte, then `elements`.
+// The header for an element type and one-byte extents, then `elements`.
 std::string File(char type, const std::string& extents,
                  const std::string& elements) {
   std::string text = {0, 0, type, static_cast<char>(extents.size())};
@@ -31,7 +31,7 @@ std::string Fault(const std::string& text) {
   return std::string(OpenIdx(BorrowedBytes(text, "t")).status().message());
 }
 
-// The type and the elements, from the plain file and from the packed one.
+// The type and the elements, from the plain file and from the compressed one.
 void ExpectRead(const std::string& plain, const std::string& type,
                 const std::vector<double>& elements) {
   for (const std::string& text : {plain, GzipOf(plain)}) {
@@ -57,7 +57,7 @@ TEST(Idx, EveryElementTypeIsReadInTheHostsOrder) {
   ExpectRead(File(0x0e, "\1", "\x3f\xf0\0\0\0\0\0\0"s), "f64[1]", {1});
 }
 
-TEST(Idx, BytesOfAPlainFileStayWhereTheyLie) {
+TEST(Idx, BytesOfAPlainFileStayInTheFile) {
   const std::string text = File(0x08, "\3", "abc");
   const auto tensor = OpenIdx(BorrowedBytes(text, "t"));
   ASSERT_TRUE(tensor.ok()) << tensor.status();
@@ -73,11 +73,11 @@ TEST(Idx, APackedFileCutShortAnywhereIsAnError) {
     EXPECT_NE(Fault(whole.substr(0, size)), "") << size;
   }
   EXPECT_EQ(Fault(whole.substr(0, whole.size() - 1)),
-            "t: found a packed stream that breaks off after 46 bytes; expected "
+            "t: found a packed stream that ends early after 46 bytes; expected "
             "its end; the file was cut short; fetch it again");
 }
 
-TEST(Idx, FaultsAreTold) {
+TEST(Idx, FaultsAreReported) {
   const std::string good = File(0x08, "\2\2", "abcd");
   EXPECT_EQ(Fault(good.substr(0, 3)),
             "t: found 3 bytes; expected at least 4 of an IDX file; the file "
@@ -106,7 +106,7 @@ TEST(Idx, FaultsAreTold) {
 TEST(Idx, NothingIsAllocatedForExtentsThatTheFileCannotFill) {
   const std::string extents(12, '\x7f');
   EXPECT_NE(Fault(File(0x0e, extents, "")).find("t: found"), std::string::npos);
-  // 127^4 bytes: more than any 40 packed bytes can hold.
+  // 127^4 bytes: more than any 40 compressed bytes can hold.
   const std::string packed = GzipOf(File(0x08, extents.substr(0, 4), "a"));
   EXPECT_NE(Fault(packed).find(" packed bytes for u8[127, 127, 127, 127]; "
                                "expected elements of at most "),

@@ -1,4 +1,4 @@
-// Workers, the ring that they fill, and the one who empties it.
+// The workers, and the ring that they fill for one consumer.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/loader.h"
@@ -41,7 +41,7 @@ absl::Status CheckRange(absl::string_view what, int64_t found, int64_t least,
 
 absl::Status CheckOptions(const LoaderOptions& options,
                           const Sampler& sampler) {
-  // Batches of all epochs together are counted in 64 bits.
+  // 64 bits count the batches of all epochs.
   const int64_t most_epochs =
       std::numeric_limits<int64_t>::max() / sampler.num_batches();
   PARTITA_RETURN_IF_ERROR(
@@ -78,13 +78,13 @@ absl::Status CheckBuffers(const Dataset& dataset, const Sampler& sampler) {
 struct Loader::Slot {
   enum class State { kEmpty, kFilled, kHeld };
   State state = State::kEmpty;
-  int64_t number = 0;  // the batch that it has, or is there for
-  // The worker's while kEmpty, then the caller's.
+  int64_t number = 0;  // number of the batch that it holds or waits for
+  // Owned by the worker while kEmpty, then by the caller.
   int64_t epoch = 0;
   int64_t batch = 0;
   BatchShare share;
-  std::vector<HostTensor> buffers;  // by field, for the largest share
-  std::vector<HostTensor> fields;   // of this share, in the buffers
+  std::vector<HostTensor> buffers;  // by field, for the largest shard
+  std::vector<HostTensor> fields;   // of the present shard, in the buffers
   absl::Status status;
 };
 
@@ -236,8 +236,8 @@ void Loader::Release(int slot) {
   freed_.notify_all();
 }
 
-// Workers are at one epoch or two that follow one another, unless epochs are
-// shorter than the ring; then an order may be made again.
+// Workers are at one epoch or at two consecutive ones, unless epochs are
+// shorter than the ring; then an order may be computed again.
 BatchShare Loader::ShareOf(int64_t epoch, int64_t batch) {
   const std::lock_guard<std::mutex> lock(orders_mutex_);
   EpochOrder& order = orders_[epoch % 2];

@@ -24,7 +24,7 @@ namespace partita {
 struct LoaderOptions {
   int workers = 1;  // threads that read
   int buffers = 3;  // batches in memory: being read, waiting, or in use
-  // Where the loader begins, as a run that is resumed does, and before which
+  // Where the loader begins, for example in a resumed run, and before which
   // epoch it ends. Batches of the next epoch are read ahead like all others.
   int64_t first_epoch = 0;
   int64_t first_batch = 0;
@@ -33,8 +33,8 @@ struct LoaderOptions {
 
 class Loader;
 
-// One batch, in buffers that go back to the loader when this is destroyed,
-// which must be before the loader is.
+// One batch. Its destructor returns the buffers to the loader, which must still
+// exist.
 class LoadedBatch {
  public:
   LoadedBatch(LoadedBatch&& other) noexcept;
@@ -44,10 +44,10 @@ class LoadedBatch {
   int64_t epoch() const;
   int64_t batch() const;  // its number in the epoch
   const BatchShare& share() const;
-  // Field `i` of all samples of the share: [samples, ...], aligned to 64 bytes.
+  // Field `i` of all samples of this rank: [samples, ...], aligned to 64 bytes.
   const HostTensor& field(int i) const;
-  // For who changes what the samples that only fill the batch up hold, as their
-  // labels to one that the loss ignores.
+  // The same, for callers that change padding samples, for example to labels
+  // that the loss ignores.
   HostTensor& field(int i);
 
  private:
@@ -60,29 +60,30 @@ class LoadedBatch {
 
 // Workers fill a ring of buffers, which are allocated once, while the caller
 // computes. The batches and their order are those of the sampler, whatever the
-// number of workers. An error ends the sequence at the batch that it belongs
-// to: those before it are handed out as ever.
+// number of workers. An error ends the sequence at its batch; earlier batches
+// are still returned.
 //
-// Thread safety: Next and the batches are for one thread at a time; the loader
-// reads the dataset from several.
+// Thread safety: Next and the batches are for one thread at a time. The loader
+// reads the dataset from several threads.
 class Loader {
  public:
-  // InvalidArgument for options out of range, and for a sampler that was made
-  // for another number of samples. Throws std::system_error where a thread
-  // cannot be started, after those that were have ended.
+  // InvalidArgument for options out of range, and for a sampler for another
+  // number of samples. Throws std::system_error if a thread cannot be started,
+  // after the started threads have ended.
   static absl::StatusOr<std::unique_ptr<Loader>> Create(
       SharedDataset dataset, const Sampler& sampler,
       const LoaderOptions& options);
-  // Stops the workers after the sample that they are at.
+  // Stops the workers after their current sample.
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // The next batch; waits until it is read. None after the last epoch; after an
-  // error, the same error. FailedPrecondition if the caller holds all buffers.
+  // The next batch; waits until it is read. Empty after the last epoch; after
+  // an error, the same error. FailedPrecondition if the caller holds all
+  // buffers.
   absl::StatusOr<std::optional<LoadedBatch>> Next();
 
-  // How long calls of Next have waited for batches to be read.
+  // The time that calls of Next have waited for batches.
   double seconds_waited() const { return seconds_waited_; }
 
  private:
@@ -96,8 +97,8 @@ class Loader {
   Loader(SharedDataset dataset, const Sampler& sampler,
          const LoaderOptions& options);
   void Work();
-  // The slot of the next batch that no worker has, once the batch before it in
-  // this slot was given back; null: no more.
+  // The slot of the next batch that no worker has claimed, once the previous
+  // batch in this slot was returned; null: no more batches.
   Slot* Claim();
   absl::Status Fill(Slot& slot);
   void Publish(Slot& slot, absl::Status status);
@@ -107,7 +108,7 @@ class Loader {
   const SharedDataset dataset_;
   const Sampler sampler_;
   const LoaderOptions options_;
-  // Batches are counted from the first that this loader hands out.
+  // Counted from the first batch that this loader returns.
   const int64_t num_batches_;
 
   std::atomic<bool> stopping_{false};
@@ -120,7 +121,7 @@ class Loader {
   double seconds_waited_ = 0;
 
   std::mutex orders_mutex_;
-  EpochOrder orders_[2];  // of the epochs that workers are at, by epoch mod 2
+  EpochOrder orders_[2];  // of the workers' epochs, by epoch mod 2
 
   std::vector<std::thread> workers_;
 };

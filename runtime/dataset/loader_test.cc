@@ -1,4 +1,4 @@
-// Batches read ahead by threads are those that one thread reads one by one.
+// Threads that read ahead give the same batches as one thread.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/loader.h"
@@ -24,8 +24,8 @@
 namespace partita {
 namespace {
 
-// Sample i is {i, i + 1} and -i. One sample may be bad, and reading one takes
-// as long as it is told; how many were read is counted.
+// Sample i is {i, i + 1} and -i. One sample may be bad, a read may take a given
+// time, and reads are counted.
 class Numbers final : public Dataset {
  public:
   explicit Numbers(int64_t samples, int64_t bad = -1,
@@ -55,7 +55,7 @@ class Numbers final : public Dataset {
     const std::lock_guard<std::mutex> lock(mutex_);
     return reads_;
   }
-  // Waits until so many were read; false if that does not come.
+  // Waits for `reads` reads; false if they do not happen.
   bool WaitForReads(int64_t reads) const {
     std::unique_lock<std::mutex> lock(mutex_);
     return read_.wait_for(lock, std::chrono::seconds(30),
@@ -149,7 +149,7 @@ TEST_P(LoaderTest, AResumedLoaderGoesOnWhereAnotherStopped) {
   EXPECT_FALSE(resumed->Next()->has_value());
 }
 
-TEST_P(LoaderTest, AnErrorComesWithTheBatchItBelongsTo) {
+TEST_P(LoaderTest, AnErrorComesWithItsBatch) {
   const auto loader = Make(std::make_shared<Numbers>(12, /*bad=*/7),
                            {.batch_size = 3, .shuffle = false},
                            {.workers = GetParam(), .end_epoch = 2});
@@ -192,11 +192,11 @@ TEST_P(LoaderTest, ReadingAheadEndsWhereTheRingIsFull) {
       Make(dataset, {.batch_size = 10}, {.workers = GetParam(), .buffers = 4});
   const auto first = loader->Next();
   const auto second = loader->Next();
-  // Four buffers, of which two are held: no fifth batch is begun.
+  // Four buffers, two of them held: no fifth batch is begun.
   EXPECT_LE(dataset->reads(), 4 * 10);
 }
 
-// Nobody asks for the second batch: the workers read it all the same.
+// Nobody asks for the second batch, but the workers read it.
 TEST_P(LoaderTest, TheRingIsFilledWhileABatchIsHeld) {
   const auto dataset = std::make_shared<Numbers>(1000);
   const auto loader =
@@ -273,9 +273,9 @@ TEST_P(LoaderTest, ARankMayHaveNothingToRead) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderTest, testing::Values(1, 2, 5));
 
-// A sanitizer keeps its own books of a stack's bytes.
+// Sanitizers manage stacks themselves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Stacks of which the address space has room for two or three.
+// Stacks so large that the address space holds only two or three.
 class HugeStacks {
  public:
   HugeStacks() {

@@ -1,4 +1,4 @@
-// Elements of any type as f32 or f64, scaled and shifted.
+// Converts elements of any type to f32 or f64, scaled and shifted.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -23,7 +23,7 @@ T Normalized(T x, T divisor, T mean, T stddev) {
 // One channel's results for all bytes.
 using ByteTable = std::array<float, 256>;
 
-// How the elements of one channel after another are normalized.
+// Parameters of the normalization, channel by channel.
 struct Channels {
   Channels(const Normalization& normalization, const TensorType& type)
       : divisor(normalization.divisor),
@@ -112,7 +112,7 @@ absl::Status CheckNumbers(const Normalization& normalization,
                  "a divisor and standard deviations other than 0");
 }
 
-// Of other elements than bytes it is not known how large they get.
+// Only bytes have a known range.
 template <typename T>
 absl::Status CheckBytesStayFinite(const Channels& channels,
                                   absl::string_view field) {

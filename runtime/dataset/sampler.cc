@@ -1,4 +1,4 @@
-// Cuts epochs into batches and batches into shares.
+// Splits epochs into batches, and batches into shards of ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/sampler.h"
@@ -29,7 +29,7 @@ absl::Status CheckOptions(const SamplerOptions& options) {
   if (options.ranks < 1 || options.ranks > kMaxRanks) {
     return BadFile(kWhere, absl::StrCat(options.ranks, " ranks"),
                    absl::StrCat("1 to ", kMaxRanks),
-                   "give as many as share a batch");
+                   "give the number of ranks that share a batch");
   }
   if (options.rank >= 0 && options.rank < options.ranks) {
     return absl::OkStatus();
@@ -75,7 +75,7 @@ int64_t Sampler::Begin(int64_t rank, int64_t places) const {
   return rank * places / options_.ranks;
 }
 
-// The rank that has one more of an uneven batch may have none more of others.
+// A rank with one sample more in an uneven batch may have none more in others.
 int64_t Sampler::max_share() const {
   int64_t most = 0;
   for (int64_t batch : {int64_t{0}, num_batches_ - 1}) {

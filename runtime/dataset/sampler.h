@@ -1,4 +1,4 @@
-// Which samples make up each batch, and which of them each rank reads.
+// Assigns samples to batches, and the samples of a batch to ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DATASET_SAMPLER_H_
@@ -12,11 +12,11 @@
 
 namespace partita {
 
-// What becomes of the samples at an epoch's end that are fewer than a batch.
+// Handling of the last samples of an epoch, if they are fewer than a batch.
 enum class LastBatch {
   kUneven,  // a smaller batch
-  kPad,     // a whole batch, filled up with the epoch's first samples
-  kDrop,    // nothing
+  kPad,     // a whole batch, padded with the epoch's first samples
+  kDrop,    // no batch
 };
 
 struct SamplerOptions {
@@ -28,23 +28,23 @@ struct SamplerOptions {
   LastBatch last = LastBatch::kUneven;
 };
 
-// What one rank reads of one batch.
+// The samples of one batch that one rank reads.
 struct BatchShare {
   std::vector<int64_t> samples;
-  int64_t first = 0;  // place of samples[0] in the batch
-  // The first so many samples are the batch's own; those behind only fill it up
-  // and must not count: they occur elsewhere in the epoch.
+  int64_t first = 0;  // position of samples[0] in the batch
+  // The first `num_counted` samples belong to the batch. Those after them are
+  // padding and must not count, because they occur elsewhere in the epoch.
   int64_t num_counted = 0;
-  int64_t batch_counted = 0;  // own samples of the batch, over all ranks
+  int64_t batch_counted = 0;  // samples without padding, over all ranks
 };
 
-// Every epoch is an order of all samples and is cut into batches one after
-// another; each sample counts once an epoch, or, at its end under kDrop, not at
-// all. A batch is divided among the ranks as a split dimension among devices
-// (graph/placement.h): rank r of d has the places [r*n/d, (r+1)*n/d). So the
-// shares of all ranks, in their order, are the batch of one rank alone, and a
-// step over any number of ranks sees what one device would see. All is a
-// function of the options. Thread safety: never changes.
+// Every epoch is an order of all samples, split into consecutive batches. Each
+// sample counts once in an epoch, or, at its end with kDrop, not at all. A
+// batch is sharded over the ranks like a split dimension over devices
+// (graph/placement.h): rank r of d has positions [r*n/d, (r+1)*n/d). So the
+// shards of all ranks, in their order, are the batch of a single rank, and a
+// step over any number of ranks sees what one device would see. Everything
+// depends only on the options. Thread safety: immutable.
 class Sampler {
  public:
   // InvalidArgument if there is no batch, or no such rank.
@@ -54,17 +54,17 @@ class Sampler {
   int64_t num_samples() const { return num_samples_; }
   // In an epoch.
   int64_t num_batches() const { return num_batches_; }
-  // No share of this rank has more samples.
+  // The largest number of samples that this rank reads for a batch.
   int64_t max_share() const;
 
-  // All samples as epoch `epoch` has them; the same for all ranks.
+  // All samples in the order of epoch `epoch`; the same for all ranks.
   std::vector<int64_t> Order(int64_t epoch) const;
-  // This rank's part of a batch of the epoch that has this order.
+  // This rank's shard of a batch in an epoch with this order.
   BatchShare Share(absl::Span<const int64_t> order, int64_t batch) const;
 
  private:
   Sampler(int64_t num_samples, const SamplerOptions& options);
-  // Places in a batch, those that only fill it up included.
+  // Positions in a batch, padding included.
   int64_t Places(int64_t batch) const;
   int64_t Begin(int64_t rank, int64_t places) const;
 

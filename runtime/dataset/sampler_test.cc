@@ -1,4 +1,4 @@
-// Shuffled epochs, batches and the shares of ranks, over many sizes.
+// Tests of shuffled epochs, batches and the shards of ranks, over many sizes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/sampler.h"
@@ -26,7 +26,7 @@ Order UpTo(int64_t count) {
   return order;
 }
 
-// The values are from a program of its own in another language, whose Philox
+// The values come from an independent program in another language, whose Philox
 // gives Random123's known answers.
 TEST(Shuffle, TheOrderIsTheSameOnEveryMachine) {
   EXPECT_EQ(ShuffledOrder(10, 0, 0), (Order{5, 6, 3, 8, 7, 2, 0, 1, 9, 4}));
@@ -56,7 +56,7 @@ TEST(Shuffle, EveryOrderIsAsLikelyAsAnyOther) {
     chi_square += (count - 1000.0) * (count - 1000.0) / 1000.0;
   }
   EXPECT_LT(chi_square, 49.7);  // one of a thousand generators is above
-  EXPECT_GT(chi_square, 7.5);   // one of a thousand is this even
+  EXPECT_GT(chi_square, 7.5);   // one of a thousand is below
 }
 
 struct Case {
@@ -94,7 +94,7 @@ Sampler Make(const Case& c, int64_t rank) {
   return *Sampler::Create(c.samples, options);
 }
 
-TEST(Sampler, TheSharesOfAllRanksAreTheBatchOfOne) {
+TEST(Sampler, TheShardsOfAllRanksAreTheBatchOfOne) {
   for (const Case& c : Cases()) {
     Case alone = c;
     alone.options.ranks = 1;
@@ -102,20 +102,21 @@ TEST(Sampler, TheSharesOfAllRanksAreTheBatchOfOne) {
     const Order order = one.Order(2);
     for (int64_t batch = 0; batch < one.num_batches(); ++batch) {
       const BatchShare whole = one.Share(order, batch);
-      Order joined;
+      Order concatenated;
       int64_t counted = 0;
       for (int64_t rank = 0; rank < c.options.ranks; ++rank) {
         const Sampler sampler = Make(c, rank);
         ASSERT_EQ(sampler.num_batches(), one.num_batches());
         ASSERT_EQ(sampler.Order(2), order);
         const BatchShare share = sampler.Share(order, batch);
-        EXPECT_EQ(share.first, joined.size());
+        EXPECT_EQ(share.first, concatenated.size());
         EXPECT_EQ(share.batch_counted, whole.num_counted);
         EXPECT_LE(share.samples.size(), sampler.max_share());
         counted += share.num_counted;
-        joined.insert(joined.end(), share.samples.begin(), share.samples.end());
+        concatenated.insert(concatenated.end(), share.samples.begin(),
+                            share.samples.end());
       }
-      EXPECT_EQ(joined, whole.samples) << c.Text();
+      EXPECT_EQ(concatenated, whole.samples) << c.Text();
       EXPECT_EQ(counted, whole.num_counted) << c.Text();
     }
   }
@@ -144,7 +145,7 @@ TEST(Sampler, EachSampleCountsOnceInAnEpoch) {
   }
 }
 
-TEST(Sampler, SharesOfOneBatchDifferByOneSampleAtMost) {
+TEST(Sampler, ShardsOfOneBatchDifferByOneSampleAtMost) {
   for (const Case& c : Cases()) {
     for (int64_t batch = 0; batch < Make(c, 0).num_batches(); ++batch) {
       std::set<size_t> sizes;
@@ -211,8 +212,8 @@ TEST(Sampler, OptionsThatMakeNoBatchAreRefused) {
             "sampler: found batch size 0; expected 1 to 2147483648; give the "
             "samples of a step over all ranks");
   EXPECT_EQ(fault(9, {.ranks = 0}),
-            "sampler: found 0 ranks; expected 1 to 1048576; give as many as "
-            "share a batch");
+            "sampler: found 0 ranks; expected 1 to 1048576; give the number of "
+            "ranks that share a batch");
   EXPECT_EQ(fault(9, {.ranks = 2, .rank = 2}),
             "sampler: found rank 2; expected 0 to 1; count them from 0");
   EXPECT_EQ(fault(9, {.batch_size = 10, .last = LastBatch::kDrop}),

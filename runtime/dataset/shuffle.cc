@@ -1,4 +1,4 @@
-// Fisher-Yates over a counter-based generator.
+// Fisher-Yates with a counter-based generator.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/shuffle.h"
@@ -12,7 +12,8 @@
 namespace partita {
 namespace {
 
-// Sets these words apart from those of random ops with the same seed: "SHUF".
+// Distinguishes these words from those of random ops with the same seed:
+// "SHUF".
 constexpr uint32_t kPurpose = 0x53485546;
 
 uint32_t Low(uint64_t word) { return static_cast<uint32_t>(word); }
@@ -34,8 +35,8 @@ class RandomWords {
     return word;
   }
 
-  // Uniform in 0 .. bound - 1. The high half of word * bound is, but for the
-  // few words whose low half lies below 2^64 mod bound.
+  // Uniform in 0 .. bound - 1: the high half of word * bound, after rejecting
+  // the few words whose low half is below 2^64 mod bound.
   uint64_t Below(uint64_t bound) {
     const uint64_t uneven = -bound % bound;
     while (true) {

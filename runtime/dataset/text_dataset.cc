@@ -1,4 +1,4 @@
-// Cuts windows out of a list of tokens.
+// Splits a list of tokens into windows.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/text_dataset.h"
@@ -18,7 +18,7 @@ int64_t StrideOf(const TextOptions& options) {
   return options.stride == 0 ? options.length : options.stride;
 }
 
-// Of length + 1 tokens each.
+// The number of windows of length + 1 tokens.
 int64_t NumWindows(int64_t tokens, const TextOptions& options) {
   if (tokens <= options.length) return 0;
   return (tokens - options.length - 1) / StrideOf(options) + 1;

@@ -1,4 +1,4 @@
-// Vocabularies, and windows of text.
+// Tests of vocabularies and windows of text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/text_dataset.h"
@@ -67,18 +67,18 @@ TEST(Vocabulary, OtherTextsAreRefused) {
   EXPECT_NE(fault("characters 110000"), "");
 }
 
-TEST(Vocabulary, WhatItHasNotIsToldWithLineAndColumn) {
+TEST(Vocabulary, UnknownUnitsAreReportedWithLineAndColumn) {
   const auto vocabulary = Vocabulary::OfText("ab\n", Unit::kCharacters, "t");
   EXPECT_EQ(vocabulary->Encode("ab\nab\xc3\xa9", "new.txt").status().message(),
             "new.txt:2:3: found \"\\xc3\\xa9\"; expected one of the 3 "
             "characters that the model was trained with");
 }
 
-TEST(Vocabulary, BytesThatAreNoUtf8AreToldWithLineAndColumn) {
+TEST(Vocabulary, BytesThatAreNotUtf8AreReportedWithLineAndColumn) {
   EXPECT_EQ(Vocabulary::OfText("ab\nc\xff", Unit::kCharacters, "t.txt")
                 .status()
                 .message(),
-            "t.txt:2:2: found byte \"\\xff\", which is no UTF-8; expected a "
+            "t.txt:2:2: found byte \"\\xff\", which is not UTF-8; expected a "
             "text in UTF-8; convert it, as iconv does");
   for (const char* bad :
        {"\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
@@ -131,7 +131,7 @@ TEST(TextDataset, TheLastWindowIsWhole) {
   }
 }
 
-TEST(TextDataset, WhatMakesNoWindowIsRefused) {
+TEST(TextDataset, OptionsWithoutAWindowAreRefused) {
   const auto fault = [](int64_t tokens, const TextOptions& options) {
     return std::string(TextDataset(Tokens(tokens), options).status().message());
   };

@@ -1,4 +1,5 @@
-// What docs/guide/datasets.md shows: from files to batches, and a checkpoint.
+// The example of docs/guide/datasets.md: from files to batches, and a
+// checkpoint.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -62,7 +63,7 @@ TEST(TrainingInput, FilesBecomeBatches) {
       EXPECT_EQ(image.data<float>()[6 * i], (x / 255 - 0.5f) / 0.25f);
     }
   }
-  // Two epochs of five samples, each with one place to fill up.
+  // Two epochs of five samples; each has one padding sample.
   EXPECT_EQ(labels, (std::multiset<int64_t>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5,
                                             kIgnored, kIgnored}));
 }

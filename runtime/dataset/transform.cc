@@ -1,4 +1,4 @@
-// Changing a field on its way to the caller.
+// Changes a field when a sample is read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/transform.h"

@@ -1,4 +1,4 @@
-// Numbers characters, and turns text into numbers and back.
+// Numbers characters, and converts text to numbers and back.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/dataset/vocabulary.h"
@@ -52,7 +52,7 @@ absl::Status ForEachUnit(absl::string_view text, Unit unit,
       return BadFile(
           PlaceOf(text, at, source),
           absl::StrCat("byte \"", absl::CHexEscape(rest.substr(0, 1)),
-                       "\", which is no UTF-8"),
+                       "\", which is not UTF-8"),
           "a text in UTF-8", "convert it, as iconv does");
     }
     PARTITA_RETURN_IF_ERROR(visit(*code, at));

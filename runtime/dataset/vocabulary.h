@@ -1,4 +1,4 @@
-// The characters of a text, numbered: what a character model's tokens are.
+// The characters of a text and their numbers: the tokens of a character model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DATASET_VOCABULARY_H_
@@ -16,15 +16,15 @@
 namespace partita {
 
 // Tokens are 0 .. size() - 1, in ascending order of the bytes or Unicode
-// characters that they stand for.
+// characters that they represent.
 class Vocabulary {
  public:
   enum class Unit { kBytes, kCharacters };
 
-  // Those that the text holds. With kCharacters the text must be UTF-8.
+  // The units in the text. With kCharacters the text must be UTF-8.
   static absl::StatusOr<Vocabulary> OfText(absl::string_view text, Unit unit,
                                            absl::string_view source);
-  // What ToString made, as kept beside a model's weights.
+  // Parses the result of ToString, which is stored beside a model's weights.
   static absl::StatusOr<Vocabulary> Parse(absl::string_view text);
   // ASCII: "bytes 0a 20 61" or "characters 20 e9 1f600", codes in hexadecimal.
   std::string ToString() const;
@@ -32,10 +32,10 @@ class Vocabulary {
   Unit unit() const { return unit_; }
   int64_t size() const { return static_cast<int64_t>(codes_.size()); }
 
-  // InvalidArgument, with line and column, for what the vocabulary has not.
+  // InvalidArgument, with line and column, for units outside the vocabulary.
   absl::StatusOr<std::vector<int32_t>> Encode(absl::string_view text,
                                               absl::string_view source) const;
-  // Tokens that do not exist are left out.
+  // Skips tokens that do not exist.
   std::string Decode(absl::Span<const int32_t> tokens) const;
 
  private:

@@ -50,7 +50,7 @@ void ArenaGuard::Close(absl::Span<const Blocks> declared) {
   }
 }
 
-// The entry of this byte, made if there is none.
+// The entry of this byte; created if there is none.
 ArenaGuard::Holders::iterator ArenaGuard::EntryAt(std::byte* at) {
   const auto next = holders_.upper_bound(at);
   if (next == holders_.begin()) return holders_.emplace_hint(next, at, 0);
@@ -68,8 +68,8 @@ void ArenaGuard::OpenInterval(Interval interval) {
   ASAN_UNPOISON_MEMORY_REGION(interval.first, interval.second - interval.first);
 }
 
-// Poisons what no other command holds open, and never a byte that one does: it
-// may be reading it at this moment.
+// Poisons bytes that no other command holds open, and never a byte that one
+// does: it may be reading the byte now.
 void ArenaGuard::CloseInterval(Interval interval) {
   if (interval.first == interval.second) return;
   const auto first = EntryAt(interval.first);
@@ -79,8 +79,8 @@ void ArenaGuard::CloseInterval(Interval interval) {
   DropEqual(first, std::next(last));
 }
 
-// Neighbours at once: poison ends at multiples of 8 bytes only, unless what
-// follows is poisoned too.
+// Poisons adjacent intervals together: poison ends only at multiples of 8
+// bytes, unless the following bytes are poisoned too.
 void ArenaGuard::PoisonFree(Holders::iterator first, Holders::iterator last) {
   while (first != last) {
     auto end = first;
@@ -92,7 +92,8 @@ void ArenaGuard::PoisonFree(Holders::iterator first, Holders::iterator last) {
   }
 }
 
-// Entries that say what the one before them says, so that the map stays small.
+// Removes entries with the same count as the entry before, so that the map
+// stays small.
 void ArenaGuard::DropEqual(Holders::iterator first, Holders::iterator last) {
   while (first != last) {
     const int before = first == holders_.begin() ? 0 : std::prev(first)->second;

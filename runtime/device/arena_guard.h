@@ -1,5 +1,5 @@
-// Under AddressSanitizer: an arena of which only the bytes that running
-// commands declare may be touched.
+// With AddressSanitizer: an arena in which only the bytes that running commands
+// declare may be accessed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DEVICE_ARENA_GUARD_H_
@@ -14,13 +14,13 @@
 
 namespace partita {
 
-// True in builds with AddressSanitizer; elsewhere a guard does nothing and
-// executors skip it.
+// True in builds with AddressSanitizer. In other builds guards do nothing and
+// executors skip them.
 bool ArenaGuardsWork();
 
-// Every byte is poisoned from construction on, except while at least one
-// command that declares it is between Open and Close. The destructor lifts the
-// poison, so that the memory can be given back.
+// All bytes are poisoned, except bytes that a command declares while it is
+// between Open and Close. The destructor removes the poison, so that the memory
+// can be freed.
 //
 // Thread safety: all calls may run in parallel.
 class ArenaGuard {
@@ -34,9 +34,9 @@ class ArenaGuard {
   void Close(absl::Span<const Blocks> declared);
 
  private:
-  using Interval = std::pair<std::byte*, std::byte*>;  // begin, end
-  // By the byte from which on, up to the next entry, so many commands hold the
-  // arena open; before the first entry and after the last one, none.
+  using Interval = std::pair<std::byte*, std::byte*>;  // [begin, end)
+  // The key is an address; the value is the number of commands that hold the
+  // arena open from there to the next key. Outside the keys it is zero.
   using Holders = std::map<std::byte*, int>;
   void OpenInterval(Interval interval);
   void CloseInterval(Interval interval);

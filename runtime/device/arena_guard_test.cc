@@ -1,4 +1,4 @@
-// Which bytes of an arena are poisoned while commands run.
+// Tests which bytes of an arena are poisoned while commands run.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/device/arena_guard.h"
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// One letter per 8 bytes: '.' may be touched, 'x' may not.
+// One letter for each 8 bytes: '.' is accessible, 'x' is poisoned.
 std::string Picture(const std::vector<std::byte>& arena) {
   std::string picture;
   for (size_t i = 0; i < arena.size(); i += 8) {
@@ -28,7 +28,7 @@ std::string Picture(const std::vector<std::byte>& arena) {
   return picture;
 }
 
-// What guards make of an arena: nothing where there is no AddressSanitizer.
+// The expected picture; without AddressSanitizer all bytes are accessible.
 std::string Guarded(const std::string& picture) {
   return ArenaGuardsWork() ? picture : std::string(picture.size(), '.');
 }
@@ -53,7 +53,7 @@ TEST_F(ArenaGuardTest, OnlyDeclaredBytesAreOpen) {
   EXPECT_EQ(Picture(arena_), Guarded("........"));
 }
 
-TEST_F(ArenaGuardTest, WhatAnotherCommandHoldsStaysOpen) {
+TEST_F(ArenaGuardTest, BytesThatAnotherCommandHoldsStayOpen) {
   ArenaGuard guard(arena_.data(), 64);
   guard.Open({At(0, 6)});
   guard.Open({At(2, 2), At(2, 2)});
@@ -89,8 +89,8 @@ TEST_F(ArenaGuardTest, HoldsOfManyCommandsAddUp) {
   EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
 }
 
-// A split along an inner dimension has a block for every row: seconds, not
-// minutes.
+// A split along an inner dimension has a block for each row: this must take
+// seconds, not minutes.
 TEST(ArenaGuard, ManyRowsTakeTimeInProportion) {
   std::vector<std::byte> arena(16 * 200'000);
   ArenaGuard guard(arena.data(), static_cast<int64_t>(arena.size()));

@@ -1,4 +1,4 @@
-// Bytes in the memory of a device: one block, or several at equal distances.
+// Bytes in the memory of a device: one block, or several with a stride.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DEVICE_BLOCKS_H_
@@ -12,7 +12,7 @@ namespace partita {
 // `count` blocks of `block` bytes, `stride` bytes from start to start.
 struct Blocks {
   int64_t size() const { return block * count; }
-  // Of no bytes too, however they are written.
+  // Also true if there are no bytes, however they are written.
   bool contiguous() const {
     return count == 1 || stride == block || size() == 0;
   }

@@ -1,4 +1,4 @@
-// What every device must do, asked of each kind that this machine has.
+// Tests what every device must do, with each kind that this machine has.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -30,7 +30,7 @@ class DeviceConformanceTest : public testing::TestWithParam<DeviceCase> {
   }
 };
 
-// Makes all of an arena accessible, as a command that declares it would.
+// Makes a whole arena accessible, like a command that declares it.
 class WholeArena {
  public:
   explicit WholeArena(Arena& arena) : arena_(arena) {
@@ -70,7 +70,7 @@ TEST_P(DeviceConformanceTest, ImpossibleArenasAreRefusedWithTheFigure) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_P(DeviceConformanceTest, MemoryIsCommittedAsItIsTouched) {
+TEST_P(DeviceConformanceTest, MemoryIsCommittedWhenAccessed) {
   const int64_t size = int64_t{1} << 36;  // more than most hosts have
   auto arena = NewDevice()->NewArena(size, 64);
   ASSERT_TRUE(arena.ok()) << arena.status();
@@ -79,7 +79,7 @@ TEST_P(DeviceConformanceTest, MemoryIsCommittedAsItIsTouched) {
   EXPECT_EQ((*arena)->base()[size - 1], std::byte{1});
 }
 
-TEST_P(DeviceConformanceTest, CommittedBytesCountsTouchedPages) {
+TEST_P(DeviceConformanceTest, CommittedBytesCountsAccessedPages) {
   auto arena = NewDevice()->NewArena(1 << 20, 64);
   ASSERT_TRUE(arena.ok());
   EXPECT_EQ((*arena)->CommittedBytes(), 0);
@@ -112,7 +112,7 @@ TEST_P(DeviceConformanceTest, CopiesJoinBlocksOfDifferentLengths) {
   for (int i = 0; i < 128; ++i) base[i] = std::byte(i);
   auto stream = device->NewStream();
   const int attached = stream->Attach();
-  // Six bytes of every ten, into blocks of four at distance eight.
+  // Copies six of every ten bytes into blocks of four bytes with stride eight.
   ASSERT_TRUE(stream->Copy({base + 128, 4, 3, 8}, {base, 6, 2, 10}).ok());
   ASSERT_TRUE(stream->Finish().ok());
   stream->Detach(attached);
@@ -159,7 +159,7 @@ TEST_P(DeviceConformanceTest, AnEventOrdersTwoStreams) {
   EXPECT_EQ(seen, expected);
 }
 
-TEST_P(DeviceConformanceTest, AStoppedWaitSaysSo) {
+TEST_P(DeviceConformanceTest, AStoppedWaitReturnsFalse) {
   auto device = NewDevice();
   auto event = device->NewEvent();
   auto stream = device->NewStream();

@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<HostArena>> HostArena::New(
   const auto address = reinterpret_cast<uintptr_t>(mapping);
   arena->base_ = arena->mapping_ + (-address & (slack - 1));
   arena->size_ = bytes;
-  // Large pages spare kernels most misses of the address cache; where the host
-  // refuses, nothing is lost.
+  // Huge pages avoid most TLB misses of kernels. It does not matter if the host
+  // refuses.
   if (bytes >= kHugePage) madvise(arena->base_, bytes, MADV_HUGEPAGE);
   if (guarded && ArenaGuardsWork() && wanted <= kMaxGuardedBytes) {
     arena->guard_.emplace(arena->mapping_, wanted);

@@ -1,4 +1,4 @@
-// Memory of the host, reserved whole and committed as touched.
+// Host memory that is reserved whole and committed when accessed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DEVICE_HOST_ARENA_H_
@@ -16,8 +16,8 @@ namespace partita {
 class HostArena : public Arena {
  public:
   // ResourceExhausted if the address space cannot hold it. `owner` names the
-  // device in messages; `guarded` poisons undeclared bytes, and those around
-  // the arena, where guards work.
+  // device in messages. `guarded` poisons undeclared bytes, and the bytes
+  // around the arena, if guards work.
   static absl::StatusOr<std::unique_ptr<HostArena>> New(
       const std::string& owner, int64_t bytes, int64_t alignment, bool guarded);
   ~HostArena() override;
@@ -38,8 +38,8 @@ class HostArena : public Arena {
   std::optional<ArenaGuard> guard_;
 };
 
-// Bytes of physical memory that new arenas may hope for, or -1 if the host does
-// not say.
+// Bytes of physical memory available for new arenas, or -1 if the host does not
+// report it.
 int64_t AvailableHostMemory();
 
 }  // namespace partita

@@ -15,8 +15,8 @@
 namespace partita {
 namespace {
 
-// Walks both lists of blocks at once, copying the longest run that lies in one
-// block of each.
+// Iterates over both lists of blocks, and copies the longest run that is
+// contiguous in both.
 void CopyBlocks(const Blocks& to, const Blocks& from) {
   const int64_t bytes = to.size();
   for (int64_t done = 0; done < bytes;) {
@@ -33,8 +33,8 @@ void CopyBlocks(const Blocks& to, const Blocks& from) {
 
 class HostStream : public DeviceStream {
  public:
-  // Kernels are bound for teams of this size: neither OMP_THREAD_LIMIT nor
-  // OMP_DYNAMIC may make one smaller while they run.
+  // Kernels are bound for this number of threads: OMP_THREAD_LIMIT and
+  // OMP_DYNAMIC must not lower it while they run.
   explicit HostStream(int threads)
       : threads_(std::min(threads, omp_get_thread_limit())) {}
 
@@ -70,7 +70,7 @@ class HostStream : public DeviceStream {
 
  private:
   const int threads_;
-  int dynamic_ = 0;  // as it was before Attach
+  int dynamic_ = 0;  // its value before Attach
 };
 
 class HostDevice : public Device {

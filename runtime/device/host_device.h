@@ -1,5 +1,5 @@
-// Devices that live in this process: the CPU itself, and virtual devices that
-// stand in for any other.
+// Devices in this process: the CPU itself, and virtual devices that emulate any
+// other.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DEVICE_HOST_DEVICE_H_
@@ -11,11 +11,12 @@
 
 namespace partita {
 
-// Host memory; streams whose threads have an OpenMP team of traits.threads.
+// The CPU: host memory, and streams whose threads have `traits.threads` OpenMP
+// threads.
 std::unique_ptr<Device> NewCpuDevice(DeviceTraits traits);
 
-// A device of any kind, played by the host: an arena of its own, real events
-// and real copies. `timed`: commands sleep instead of computing.
+// A device of any kind, emulated by the host: its own arena, real events and
+// real copies. `timed`: commands sleep instead of computing.
 std::unique_ptr<Device> NewVirtualDevice(DeviceTraits traits, bool timed);
 
 }  // namespace partita

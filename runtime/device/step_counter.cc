@@ -28,7 +28,7 @@ uint32_t* FutexOf(std::atomic<uint64_t>& word) {
   return reinterpret_cast<uint32_t*>(&word);
 }
 
-// Sleeps while the low half of `word` is that of `seen`, until `deadline`.
+// Sleeps while the low half of `word` equals that of `seen`, until `deadline`.
 void FutexWait(std::atomic<uint64_t>& word, uint64_t seen,
                SteadyTime deadline) {
   timespec until;
@@ -42,8 +42,8 @@ void FutexWait(std::atomic<uint64_t>& word, uint64_t seen,
     until.tv_nsec = nanoseconds % 1000000000;
     limit = &until;
   }
-  // The bitset form takes an absolute time of the monotonic clock, which is the
-  // steady clock's.
+  // The bitset form takes an absolute time of the monotonic clock, which is
+  // std::chrono's steady clock.
   syscall(SYS_futex, FutexOf(word), FUTEX_WAIT_BITSET_PRIVATE,
           static_cast<uint32_t>(seen), limit, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
@@ -76,8 +76,8 @@ bool StepCounter::WaitSlowly(uint64_t target, const WaitPolicy& policy) {
   return reached;
 }
 
-// The word is read before the stop: an Interrupt after the read changes the
-// word and so the futex call returns at once; one before it has set the stop.
+// Reads the word before the stop flag. An Interrupt after the read changes the
+// word, so the futex call returns at once; an earlier one has set the flag.
 bool StepCounter::Sleep(uint64_t target, const WaitPolicy& policy) {
   while (true) {
     const uint64_t seen = word_.load(std::memory_order_seq_cst);

@@ -1,4 +1,4 @@
-// Counters wake their waiters, and only for good reasons.
+// Counters wake their waiters, and only when the wait is over.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/device/step_counter.h"
@@ -19,9 +19,9 @@ TEST(StepCounterTest, ARecordOfOneStepDoesNotSatisfyTheNext) {
   EXPECT_FALSE(counter.Wait(2, {.deadline = soon}));
 }
 
-// A wait for exactly one count of a counter that goes on can miss it and hang
-// (tt-metal #54590).
-TEST(StepCounterTest, ALateWaitPassesThoughTheCounterHasGoneOn) {
+// A wait for one exact value of a counter that goes on counting can miss it and
+// hang (tt-metal #54590).
+TEST(StepCounterTest, ALateWaitPassesAfterTheCounterHasGoneOn) {
   StepCounter counter;
   counter.Raise(1);
   counter.Raise(3);
@@ -29,7 +29,7 @@ TEST(StepCounterTest, ALateWaitPassesThoughTheCounterHasGoneOn) {
   EXPECT_TRUE(counter.Wait(2, {}));
 }
 
-// Two threads hand a plain integer back and forth: every write must be seen.
+// Two threads pass an integer back and forth: each must see every write.
 void PingPong(int spins, int rounds) {
   StepCounter there, back;
   int ball = 0;
@@ -49,8 +49,8 @@ void PingPong(int spins, int rounds) {
   other.join();
 }
 
-TEST(StepCounterTest, HandsWritesOverWhenParked) { PingPong(0, 2000); }
-TEST(StepCounterTest, HandsWritesOverWhenSpinning) { PingPong(200, 2000); }
+TEST(StepCounterTest, WritesAreVisibleWhenParked) { PingPong(0, 2000); }
+TEST(StepCounterTest, WritesAreVisibleWhenSpinning) { PingPong(200, 2000); }
 
 TEST(StepCounterTest, AnInterruptWakesEveryWaiterThatSeesTheStop) {
   for (int round = 0; round < 200; ++round) {

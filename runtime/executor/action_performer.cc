@@ -1,4 +1,4 @@
-// The switch over kinds of actions.
+// Dispatches on the kind of an action.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/action_performer.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A sleep that ended late by less than this is made up for by the next.
+// A sleep that overruns by less than this shortens the next sleep.
 constexpr auto kMaxOversleep = std::chrono::microseconds(300);
 
 }  // namespace
@@ -39,7 +39,7 @@ absl::Status ActionPerformer::Perform(const Step& step,
     case Action::Kind::kFeed: {
       const Transfer& transfer = program.transfers[action.transfer];
       Blocks from = transfer.from;
-      // Only read, though blocks do not say so.
+      // The copy only reads these bytes; Blocks has no const form.
       from.base =
           static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port])) +
           action.port_offset;
@@ -57,7 +57,8 @@ absl::Status ActionPerformer::Perform(const Step& step,
     case Action::Kind::kWait:
       return Wait(step, action);
     case Action::Kind::kCollective:
-      return Collective(step, action, program.exchanges[action.exchange]);
+      return Collective(step, action,
+                        program.communications[action.communication]);
     case Action::Kind::kSend:
       return Send(step, program, action);
     case Action::Kind::kRecv:
@@ -75,7 +76,7 @@ WaitPolicy ActionPerformer::PolicyOf(const Step& step) const {
           .deadline = step.deadline};
 }
 
-// A wait that another's failure ended is no failure of its own.
+// A wait that ended because another stream failed is not itself a failure.
 absl::Status ActionPerformer::EndOfWait() const {
   return state_.failure.stopped() ? absl::OkStatus() : PastDeadline();
 }
@@ -84,68 +85,68 @@ absl::Status ActionPerformer::Wait(const Step& step, const Action& action) {
   if (!stream_.Wait(*action.event, step.number, PolicyOf(step))) {
     return EndOfWait();
   }
-  if (timed_) SleptForOthers();
+  if (timed_) EndWaitOnTimedDevice();
   return absl::OkStatus();
 }
 
 absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
-                                         const Exchange& exchange) {
+                                         const CommunicationAction& part) {
   const WaitPolicy policy = PolicyOf(step);
-  const uint64_t first =
-      step.number * exchange.points_per_step + exchange.first_point;
-  bool met = true;
-  const auto meet = [&](int point) {
-    met = exchange.place->Meet(exchange.seat, first + point, policy);
-    return met;
+  const uint64_t first = step.number * part.points_per_step + part.first_point;
+  bool arrived = true;
+  const auto arrive_and_wait = [&](int point) {
+    arrived = part.rendezvous->ArriveAndWait(part.rank, first + point, policy);
+    return arrived;
   };
   if (!timed_) {
-    PARTITA_RETURN_IF_ERROR(RunCollective(exchange.parts, stream_, meet));
-    return met ? absl::OkStatus() : EndOfWait();
+    PARTITA_RETURN_IF_ERROR(RunCollective(part.work, stream_, arrive_and_wait));
+    return arrived ? absl::OkStatus() : EndOfWait();
   }
-  if (!meet(0)) return EndOfWait();
-  SleptForOthers();
+  if (!arrive_and_wait(0)) return EndOfWait();
+  EndWaitOnTimedDevice();
   Sleep(action.sleep);
   return absl::OkStatus();
 }
 
-// With room in the channel a message is left there. Without, its receiver takes
-// it from the sender, who waits until it has.
+// If the channel has slots, the sender writes the message to a slot and goes
+// on. If it has none, the sender waits until the receiver has copied the
+// message.
 absl::Status ActionPerformer::Send(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
-  const Exchange& exchange = program.exchanges[action.exchange];
-  const uint64_t point =
-      step.number * exchange.points_per_step + exchange.first_point;
+  const CommunicationAction& part =
+      program.communications[action.communication];
+  const uint64_t point = step.number * part.points_per_step + part.first_point;
   if (timed_) Sleep(action.sleep);
-  if (exchange.capacity == 0) {
-    exchange.place->Pass(0, point);
-    return exchange.place->Await(1, point, PolicyOf(step)) ? absl::OkStatus()
+  if (part.capacity == 0) {
+    part.rendezvous->Arrive(0, point);
+    return part.rendezvous->Wait(1, point, PolicyOf(step)) ? absl::OkStatus()
                                                            : EndOfWait();
   }
-  // A step has slots of its own, so only its own messages can fill them.
-  if (exchange.number >= exchange.capacity &&
-      !exchange.place->Await(1, point - exchange.capacity, PolicyOf(step))) {
+  // Each step has its own slots: only messages of the same step fill them.
+  if (part.number >= part.capacity &&
+      !part.rendezvous->Wait(1, point - part.capacity, PolicyOf(step))) {
     return EndOfWait();
   }
   PARTITA_RETURN_IF_ERROR(Move(program, action));
-  exchange.place->Pass(0, point);
+  part.rendezvous->Arrive(0, point);
   return absl::OkStatus();
 }
 
 absl::Status ActionPerformer::Recv(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
-  const Exchange& exchange = program.exchanges[action.exchange];
-  const uint64_t point =
-      step.number * exchange.points_per_step + exchange.first_point;
-  if (!exchange.place->Await(0, point, PolicyOf(step))) return EndOfWait();
-  if (timed_) SleptForOthers();
+  const CommunicationAction& part =
+      program.communications[action.communication];
+  const uint64_t point = step.number * part.points_per_step + part.first_point;
+  if (!part.rendezvous->Wait(0, point, PolicyOf(step))) return EndOfWait();
+  if (timed_) EndWaitOnTimedDevice();
   PARTITA_RETURN_IF_ERROR(Move(program, action));
-  exchange.place->Pass(1, point);
+  part.rendezvous->Arrive(1, point);
   return absl::OkStatus();
 }
 
-// Timed devices move nothing.
+// Timed devices copy nothing.
 absl::Status ActionPerformer::Move(const StreamProgram& program,
                                    const Action& action) {
   if (action.transfer < 0) return absl::OkStatus();
@@ -153,7 +154,7 @@ absl::Status ActionPerformer::Move(const StreamProgram& program,
   return stream_.Copy(transfer.to, transfer.from);
 }
 
-void ActionPerformer::SleptForOthers() {
+void ActionPerformer::EndWaitOnTimedDevice() {
   slept_until_ = std::max(slept_until_, Clock::now());
 }
 

@@ -1,4 +1,5 @@
-// Performs single actions of one stream: launches, moves, waits, meetings.
+// Performs single actions of one stream: launches, copies, waits, collectives
+// and messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_ACTION_PERFORMER_H_
@@ -13,26 +14,27 @@
 
 namespace partita {
 
-// DeadlineExceeded: what a wait or an action says that the deadline ended.
+// DeadlineExceeded: the error of an action that the deadline ended.
 absl::Status PastDeadline();
 
-// Thread safety: of the stream's thread. Neither allocates nor locks.
+// Thread safety: for the stream's thread only. Neither allocates nor locks.
 class ActionPerformer {
  public:
-  // `state` and `stream`, which is of `device`, outlive it.
+  // `state` and `stream`, a stream of `device`, outlive the performer.
   ActionPerformer(const EntryState& state, Device& device, DeviceStream& stream)
       : state_(state), timed_(device.is_timed()), stream_(stream) {}
 
-  // A timed device's first action begins now.
+  // On a timed device: the first action begins now.
   void BeginStep();
-  // Waits for others until they come, one has failed, or the deadline is past.
+  // Performs one action. A wait ends when the awaited streams arrive, when a
+  // stream has failed, or when the deadline has passed.
   absl::Status Perform(const Step& step, const StreamProgram& program,
                        const Action& action);
 
  private:
   absl::Status Wait(const Step& step, const Action& action);
   absl::Status Collective(const Step& step, const Action& action,
-                          const Exchange& exchange);
+                          const CommunicationAction& part);
   absl::Status Send(const Step& step, const StreamProgram& program,
                     const Action& action);
   absl::Status Recv(const Step& step, const StreamProgram& program,
@@ -40,8 +42,8 @@ class ActionPerformer {
   absl::Status Move(const StreamProgram& program, const Action& action);
   WaitPolicy PolicyOf(const Step& step) const;
   absl::Status EndOfWait() const;
-  // Timed devices: what others ended just now is no oversleep.
-  void SleptForOthers();
+  // Timed devices: time spent in a wait does not count as oversleep.
+  void EndWaitOnTimedDevice();
   void Sleep(std::chrono::nanoseconds duration);
 
   const EntryState& state_;

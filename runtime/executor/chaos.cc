@@ -1,4 +1,4 @@
-// Delays from a hash of seed, step and command.
+// Delays from a hash of the seed, the step and the command.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/chaos.h"

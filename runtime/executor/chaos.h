@@ -1,4 +1,5 @@
-// Delays that a correct plan survives unchanged.
+// Random delays for tests: a correct plan gives the same results under any of
+// them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_CHAOS_H_
@@ -9,8 +10,8 @@
 
 namespace partita {
 
-// How long to hold back command `command` of step `step`: often not at all,
-// mostly some hundred microseconds, sometimes a few milliseconds.
+// The delay before command `command` of step `step`: often zero, mostly some
+// hundred microseconds, sometimes a few milliseconds.
 std::chrono::nanoseconds ChaosDelay(uint64_t seed, uint64_t step, int command);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Shares and transfers from shardings.
+// Computes intervals to reduce and blocks to copy from shardings.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/collective.h"
@@ -8,7 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/collective.h"
 
@@ -23,7 +23,7 @@ int64_t Product(const Shape& dims, int begin, int end) {
 
 class Binder {
  public:
-  Binder(const OpView& node, int value, int member,
+  Binder(const OpView& node, int value, int rank,
          const std::vector<std::byte*>& operands,
          const std::vector<std::byte*>& results)
       : node_(node),
@@ -32,71 +32,72 @@ class Binder {
         size_(BitsOf(type_.dtype) / 8),
         from_(ShardingOf(node.node().placement.operands, value)),
         to_(ShardingOf(node.node().placement.results, value)),
-        member_(member),
-        members_(static_cast<int>(operands.size())),
+        rank_(rank),
+        ranks_(static_cast<int>(operands.size())),
         operands_(operands),
         results_(results) {}
 
-  absl::StatusOr<CollectivePart> Bind() {
-    const bool cuts = from_ != to_ && (from_.kind == Sharding::Kind::kSplit ||
-                                       to_.kind == Sharding::Kind::kSplit);
+  absl::StatusOr<RankWork> Bind() {
+    const bool reshards =
+        from_ != to_ && (from_.kind == Sharding::Kind::kSplit ||
+                         to_.kind == Sharding::Kind::kSplit);
     if (result_type_.layout != type_.layout ||
-        (cuts && !type_.layout.is_row_major())) {
+        (reshards && !type_.layout.is_row_major())) {
       return absl::UnimplementedError(
           absl::StrCat("found a collective of ", type_.ToString(), " to ",
                        result_type_.ToString(),
                        "; expected row-major values; put a reorder before it"));
     }
     if (from_.kind != Sharding::Kind::kPartial) {
-      if (results_[member_] != nullptr) FetchPieces();
-      return std::move(part_);
+      if (results_[rank_] != nullptr) FetchShards();
+      return std::move(work_);
     }
-    PARTITA_ASSIGN_OR_RETURN(part_.combine,
+    PARTITA_ASSIGN_OR_RETURN(work_.combine,
                              FindCombine(type_.dtype, from_.reduction));
-    part_.parts.assign(operands_.begin(), operands_.end());
+    work_.operands.assign(operands_.begin(), operands_.end());
     if (to_.kind == Sharding::Kind::kSplit) {
-      JoinPiece();
+      ReduceShard();
     } else {
-      JoinShare();
+      ReduceInterval();
     }
-    return std::move(part_);
+    return std::move(work_);
   }
 
  private:
-  Interval Share(const Sharding& split, int member) const {
-    return MemberShare(type_.dims[split.dim], split.unit, member, members_);
+  Interval IntervalOf(const Sharding& split, int rank) const {
+    return RankInterval(type_.dims[split.dim], split.unit, rank, ranks_);
   }
 
-  // reduce_scatter: the piece that the member keeps.
-  void JoinPiece() {
+  // reduce_scatter: reduces the shard that this rank keeps.
+  void ReduceShard() {
     const int64_t inner = Product(type_.dims, to_.dim + 1, type_.rank());
     const int64_t extent = type_.dims[to_.dim];
-    const Interval own = Share(to_, member_);
-    part_.joined = {results_[member_]};
-    part_.share_offset = own.begin * inner * size_;
-    part_.elements = own.size() * inner;
-    part_.share = {.block = part_.elements * size_,
-                   .count = Product(type_.dims, 0, to_.dim),
-                   .stride = extent * inner * size_};
+    const Interval own = IntervalOf(to_, rank_);
+    work_.reduce_into = {results_[rank_]};
+    work_.interval_offset = own.begin * inner * size_;
+    work_.elements = own.size() * inner;
+    work_.interval = {.block = work_.elements * size_,
+                      .count = Product(type_.dims, 0, to_.dim),
+                      .stride = extent * inner * size_};
   }
 
-  // all_reduce: an equal share of the bytes, for every member.
-  void JoinShare() {
+  // all_reduce: every rank reduces an equal interval of the elements.
+  void ReduceInterval() {
     const Interval own =
-        MemberShare(type_.num_stored_elements(), 1, member_, members_);
-    part_.share_offset = own.begin * size_;
-    part_.elements = own.size();
-    part_.share = {.block = part_.elements * size_};
+        RankInterval(type_.num_stored_elements(), 1, rank_, ranks_);
+    work_.interval_offset = own.begin * size_;
+    work_.elements = own.size();
+    work_.interval = {.block = work_.elements * size_};
     for (std::byte* result : results_) {
-      part_.joined.push_back(result + part_.share_offset);
+      work_.reduce_into.push_back(result + work_.interval_offset);
     }
   }
 
-  // What of each operand lies in the own result: of all_gather and all_to_all
-  // some of every one, else one that is moved as it is.
-  void FetchPieces() {
+  // Copies into this rank's result: blocks of every operand for all_gather and
+  // all_to_all, one whole operand for broadcast and permute.
+  void FetchShards() {
     if (from_ == to_) return FetchMoved();
-    for (int other = 0; other < members_; ++other) {
+    for (int other = 0; other < ranks_; ++other) {
       if (to_.kind == Sharding::Kind::kSplit) {
         to_.dim == from_.dim ? FetchOverlap(other) : FetchCrossing(other);
       } else {
@@ -106,17 +107,17 @@ class Binder {
   }
 
   void FetchMoved() {
-    const std::vector<CollectiveMember> members = MembersOf(node_);
+    const std::vector<Participant> ranks = ParticipantsOf(node_);
     const bool whole = to_.kind == Sharding::Kind::kReplicated;
-    const int piece = members[member_].takes;
+    const int shard = ranks[rank_].takes;
     const int64_t bytes =
-        InstanceType(type_, to_, piece,
-                     static_cast<int>(node_.node().placement.devices.size()))
+        ShardType(type_, to_, shard,
+                  static_cast<int>(node_.node().placement.devices.size()))
             .num_bytes();
-    for (int other = 0; other < members_; ++other) {
-      const int given = members[other].gives;
-      if (given < 0 || (!whole && given != piece)) continue;
-      AddFetch({{results_[member_], bytes}, {operands_[other], bytes}});
+    for (int other = 0; other < ranks_; ++other) {
+      const int given = ranks[other].gives;
+      if (given < 0 || (!whole && given != shard)) continue;
+      AddFetch({{results_[rank_], bytes}, {operands_[other], bytes}});
     }
   }
 
@@ -124,18 +125,19 @@ class Binder {
     const int64_t inner =
         size_ * Product(type_.dims, from_.dim + 1, type_.rank());
     const int64_t extent = type_.dims[from_.dim];
-    const Interval rows = Share(from_, other);
+    const Interval rows = IntervalOf(from_, other);
     const int64_t outer = Product(type_.dims, 0, from_.dim);
     const int64_t block = rows.size() * inner;
     AddFetch(
-        {{results_[member_] + rows.begin * inner, block, outer, extent * inner},
+        {{results_[rank_] + rows.begin * inner, block, outer, extent * inner},
          {operands_[other], block, outer, block}});
   }
 
-  // What both hold of a dimension that is divided in other units.
+  // The overlap of both ranks' intervals, where both shardings split the same
+  // dimension in different units.
   void FetchOverlap(int other) {
-    const Interval there = Share(from_, other);
-    const Interval here = Share(to_, member_);
+    const Interval there = IntervalOf(from_, other);
+    const Interval here = IntervalOf(to_, rank_);
     const Interval both{std::max(there.begin, here.begin),
                         std::min(there.end, here.end)};
     if (both.size() <= 0) return;
@@ -143,25 +145,27 @@ class Binder {
         size_ * Product(type_.dims, from_.dim + 1, type_.rank());
     const int64_t outer = Product(type_.dims, 0, from_.dim);
     const int64_t block = both.size() * inner;
-    AddFetch({{results_[member_] + (both.begin - here.begin) * inner, block,
+    AddFetch({{results_[rank_] + (both.begin - here.begin) * inner, block,
                outer, here.size() * inner},
               {operands_[other] + (both.begin - there.begin) * inner, block,
                outer, there.size() * inner}});
   }
 
-  // Where the other's rows cross the own columns: runs along the later of the
-  // two dimensions, for every index between them and before them.
+  // The other rank's shard splits one dimension and this rank's shard another.
+  // Copies their intersection: runs along the later dimension, for every index
+  // of the dimensions before and between the two.
   void FetchCrossing(int other) {
     const int first = std::min(from_.dim, to_.dim);
     const int last = std::max(from_.dim, to_.dim);
-    const Interval there = Share(from_, other);
-    const Interval here = Share(to_, member_);
+    const Interval there = IntervalOf(from_, other);
+    const Interval here = IntervalOf(to_, rank_);
     const bool from_first = from_.dim == first;
     const Interval rows = from_first ? there : here;
     const Interval columns = from_first ? here : there;
     const int64_t inner = size_ * Product(type_.dims, last + 1, type_.rank());
     const int64_t middle = Product(type_.dims, first + 1, last);
-    // In the piece that is cut along `last`, and in the other one.
+    // `narrow` is a run in the shard that splits `last`, `wide` in the other
+    // one.
     const int64_t narrow = columns.size() * inner;
     const int64_t wide = type_.dims[last] * inner;
     const int64_t runs = rows.size() * middle;
@@ -173,19 +177,19 @@ class Binder {
       const int64_t to = from_first ? in_narrow : in_wide;
       const int64_t from = from_first ? in_wide : in_narrow;
       AddFetch(
-          {{results_[member_] + to, narrow, runs, from_first ? narrow : wide},
+          {{results_[rank_] + to, narrow, runs, from_first ? narrow : wide},
            {operands_[other] + from, narrow, runs,
             from_first ? wide : narrow}});
     }
   }
 
-  // What already lies in place is left alone: others read it meanwhile.
+  // Bytes that are already in place stay untouched: other ranks read them.
   void AddFetch(const Transfer& transfer) {
     if (transfer.to.size() == 0) return;
     if (transfer.to.base == transfer.from.base && transfer.to.contiguous()) {
       return;
     }
-    part_.fetches.push_back(transfer);
+    work_.fetches.push_back(transfer);
   }
 
   const OpView node_;
@@ -194,42 +198,42 @@ class Binder {
   const int64_t size_;
   const Sharding from_;
   const Sharding to_;
-  const int member_;
-  const int members_;
+  const int rank_;
+  const int ranks_;
   const std::vector<std::byte*>& operands_;
   const std::vector<std::byte*>& results_;
-  CollectivePart part_;
+  RankWork work_;
 };
 
-void Join(const CollectivePart& part) {
-  if (part.combine == nullptr) return;
-  for (int64_t i = 0; i < part.share.count; ++i) {
-    part.combine(part.parts, part.share_offset + i * part.share.stride,
-                 part.joined, i * part.share.block, part.elements);
+void Reduce(const RankWork& work) {
+  if (work.combine == nullptr) return;
+  for (int64_t i = 0; i < work.interval.count; ++i) {
+    work.combine(work.operands, work.interval_offset + i * work.interval.stride,
+                 work.reduce_into, i * work.interval.block, work.elements);
   }
 }
 
 }  // namespace
 
-absl::StatusOr<CollectivePart> BindCollective(
-    const OpView& node, int value, int member,
+absl::StatusOr<RankWork> BindCollective(
+    const OpView& node, int value, int rank,
     const std::vector<std::byte*>& operands,
     const std::vector<std::byte*>& results) {
-  return Binder(node, value, member, operands, results).Bind();
+  return Binder(node, value, rank, operands, results).Bind();
 }
 
-absl::Status RunCollective(absl::Span<const CollectivePart> parts,
+absl::Status RunCollective(absl::Span<const RankWork> bucket,
                            DeviceStream& stream,
-                           absl::FunctionRef<bool(int)> meet) {
-  if (!meet(0)) return absl::OkStatus();
-  for (const CollectivePart& part : parts) {
-    Join(part);
-    for (const Transfer& transfer : part.fetches) {
+                           absl::FunctionRef<bool(int)> arrive_and_wait) {
+  if (!arrive_and_wait(0)) return absl::OkStatus();
+  for (const RankWork& work : bucket) {
+    Reduce(work);
+    for (const Transfer& transfer : work.fetches) {
       absl::Status status = stream.Copy(transfer.to, transfer.from);
       if (!status.ok()) return status;
     }
   }
-  meet(1);
+  arrive_and_wait(1);
   return absl::OkStatus();
 }
 

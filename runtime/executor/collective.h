@@ -1,4 +1,4 @@
-// One member's part of a collective, between the threads of one process.
+// The work of one rank in a collective, between the threads of one process.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_COLLECTIVE_H_
@@ -18,50 +18,50 @@
 
 namespace partita {
 
-// A side that lies with the caller has a null base.
+// A null base stands for the caller's buffer, which changes from step to step.
 struct Transfer {
   Blocks to;
   Blocks from;
 };
 
-// What a member does, between the two points at which all members meet:
+// The work of one rank, between two barriers of all ranks:
 //
-//   all have started
-//     join: its share of the elements, from the parts of all members, in the
-//           order of members, into the results of all that take it
-//     fetch: its result, from the operands of the others
-//   all have ended
+//   barrier 0
+//     reduce: combine this rank's interval of the operands of all ranks, in the
+//             order of ranks, and write it to each of `reduce_into`
+//     fetch:  copy this rank's result from the operands of the other ranks
+//   barrier 1
 //
-// all_reduce joins for everybody, who each have another share; reduce_scatter
-// for itself; all_gather, all_to_all, broadcast and permute fetch, each member
-// what it takes: the root of a broadcast has nothing to do but to wait. Nobody
-// writes what another reads at the same time, in place or not, and no member
-// ends before all have read and written.
-struct CollectivePart {
-  CombineParts combine = nullptr;       // null: nothing to join
-  std::vector<const std::byte*> parts;  // operands by member
-  Blocks share;                         // within an operand: base unused
-  int64_t share_offset = 0;             // of its first block, in bytes
+// all_reduce: each rank reduces another interval and writes it to all results.
+// reduce_scatter: each rank reduces its own shard. all_gather, all_to_all,
+// broadcast, permute: each rank fetches; the root of a broadcast only waits. No
+// rank writes bytes that another rank reads at the same time, in place or not,
+// and no rank leaves before all have finished.
+struct RankWork {
+  CombineParts combine = nullptr;          // null: no reduction
+  std::vector<const std::byte*> operands;  // by rank
+  Blocks interval;                      // of an operand, to reduce; base unused
+  int64_t interval_offset = 0;          // of its first block, in bytes
   int64_t elements = 0;                 // of one block
-  std::vector<std::byte*> joined;       // each contiguous
+  std::vector<std::byte*> reduce_into;  // each contiguous
   std::vector<Transfer> fetches;
 };
 
-// The work of member `member` for value `value` of collective node `node`,
-// whose operands and results of it lie at these addresses by member; null for a
-// member that gives or takes nothing.
-// Unimplemented for a reduction that the dtype does not have, and for a
-// resharding of values that are not row-major.
-absl::StatusOr<CollectivePart> BindCollective(
-    const OpView& node, int value, int member,
-    const std::vector<std::byte*>& operands,
-    const std::vector<std::byte*>& results);
+// The work of rank `rank` for value `value` of the collective `node`.
+// `operands` and `results` are addresses by rank; null for a rank without an
+// operand or without a result.
+// Unimplemented if the dtype has no such reduction, or if the collective
+// reshards a value that is not row-major.
+absl::StatusOr<RankWork> BindCollective(const OpView& node, int value, int rank,
+                                        const std::vector<std::byte*>& operands,
+                                        const std::vector<std::byte*>& results);
 
-// Does the parts of one exchange: one, or those of a bucket. `meet(point)`
-// meets the others at point 0 or 1 and returns false if that wait was ended.
-absl::Status RunCollective(absl::Span<const CollectivePart> parts,
+// Runs the work of one collective, one element for each value of its bucket.
+// `arrive_and_wait(point)` arrives at barrier 0 or 1 and waits for all ranks;
+// it returns false if the wait was ended.
+absl::Status RunCollective(absl::Span<const RankWork> bucket,
                            DeviceStream& stream,
-                           absl::FunctionRef<bool(int)> meet);
+                           absl::FunctionRef<bool(int)> arrive_and_wait);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// One loop, made for each element type and reduction.
+// One reduction loop, instantiated for each element type and reduction.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/combine.h"
@@ -13,11 +13,11 @@
 namespace partita {
 namespace {
 
-// Elements that are joined before any is written: what fits the nearest cache.
+// Elements that are reduced before any is written: the block fits the L1 cache.
 constexpr int64_t kBlock = 512;
 
 template <typename T>
-using Joined =
+using Accumulator =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>,
                        float, T>;
 
@@ -58,28 +58,28 @@ struct BitOr {
   uint8_t operator()(uint8_t a, uint8_t b) const { return a | b; }
 };
 
-// Buffers are aligned for their types, but a plan need not be.
+// A plan need not align buffers for their element types.
 template <typename T>
-Joined<T> Load(const std::byte* bytes, int64_t i) {
+Accumulator<T> Load(const std::byte* bytes, int64_t i) {
   T value;
   std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-  return static_cast<Joined<T>>(value);
+  return static_cast<Accumulator<T>>(value);
 }
 
-// Of `count` elements from `at` bytes on. A constant count is what lets the
-// compiler vectorise the loops.
+// Reduces `count` elements from `at` bytes on. A constant `count` lets the
+// compiler vectorize the loops.
 template <typename T, typename Operation>
 [[gnu::always_inline]] inline void CombineBlock(
     absl::Span<const std::byte* const> parts, int64_t at, int64_t count,
     T* block) {
-  Joined<T> joined[kBlock];
-  for (int64_t i = 0; i < count; ++i) joined[i] = Load<T>(parts[0] + at, i);
+  Accumulator<T> reduced[kBlock];
+  for (int64_t i = 0; i < count; ++i) reduced[i] = Load<T>(parts[0] + at, i);
   for (const std::byte* part : parts.subspan(1)) {
     for (int64_t i = 0; i < count; ++i) {
-      joined[i] = Operation()(joined[i], Load<T>(part + at, i));
+      reduced[i] = Operation()(reduced[i], Load<T>(part + at, i));
     }
   }
-  for (int64_t i = 0; i < count; ++i) block[i] = static_cast<T>(joined[i]);
+  for (int64_t i = 0; i < count; ++i) block[i] = static_cast<T>(reduced[i]);
 }
 
 template <typename T, typename Operation>
@@ -102,7 +102,7 @@ void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
 }
 
 template <typename T>
-CombineParts OfNumbers(Reduction reduction) {
+CombineParts CombineOfNumbers(Reduction reduction) {
   switch (reduction) {
     case Reduction::kSum:
       return Combine<T, Sum>;
@@ -115,8 +115,8 @@ CombineParts OfNumbers(Reduction reduction) {
   }
 }
 
-// Bools are bytes of 0 and 1.
-CombineParts OfBools(Reduction reduction) {
+// A bool is a byte, 0 or 1.
+CombineParts CombineOfBools(Reduction reduction) {
   switch (reduction) {
     case Reduction::kAnd:
     case Reduction::kMin:
@@ -133,9 +133,9 @@ CombineParts Find(DType dtype, Reduction reduction) {
   return VisitDType(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
-      return OfBools(reduction);
+      return CombineOfBools(reduction);
     } else {
-      return OfNumbers<T>(reduction);
+      return CombineOfNumbers<T>(reduction);
     }
   });
 }
@@ -146,7 +146,7 @@ absl::StatusOr<CombineParts> FindCombine(DType dtype, Reduction reduction) {
   const CombineParts combine = Find(dtype, reduction);
   if (combine != nullptr) return combine;
   return absl::UnimplementedError(absl::StrCat(
-      "found partial results of ", DTypeName(dtype), " to join by ",
+      "found partial results of ", DTypeName(dtype), " to reduce by ",
       ReductionName(reduction),
       "; expected sum, max or min of numbers, or and, or, max, min of bools"));
 }

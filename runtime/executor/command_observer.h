@@ -1,4 +1,4 @@
-// Who watches the commands of steps, and may hold them back.
+// Interface to watch the commands of steps, and to delay them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_COMMAND_OBSERVER_H_
@@ -12,10 +12,10 @@ namespace partita {
 class CommandObserver {
  public:
   virtual ~CommandObserver() = default;
-  // A command is about to touch its bytes, or to wait. It does so when this
-  // returns: a correct plan survives any delay that ends by itself.
+  // Called before a command accesses its bytes or waits; the command goes on
+  // when this returns. A correct plan survives every finite delay.
   virtual void Before(uint64_t step, int command) = 0;
-  // The command has ended, or failed.
+  // Called after the command has ended or failed.
   virtual void After(uint64_t step, int command) = 0;
 };
 

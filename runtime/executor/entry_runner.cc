@@ -1,4 +1,4 @@
-// Submitting steps to stream workers and waiting for them.
+// Submits steps to stream workers and waits for them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/entry_runner.h"
@@ -17,12 +17,12 @@
 namespace partita {
 namespace {
 
-// Looks before a wait parks, where there is a core for every thread: about two
-// thirds of a millisecond, as a core that went to sleep comes back late, above
-// all one of a virtual machine.
+// Polls before a waiting thread parks, if every thread has a core: about two
+// thirds of a millisecond. A parked core wakes slowly, above all in a virtual
+// machine.
 constexpr int kSpins = 20000;
 
-// What OpenMP's threads are told to do where other programs want the cores.
+// True if OpenMP's threads are to release their core when they wait.
 bool AreWaitsPassive() {
   const char* policy = std::getenv("OMP_WAIT_POLICY");
   return policy != nullptr && absl::EqualsIgnoreCase(policy, "passive");
@@ -63,7 +63,7 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
   state_.context.devices = &devices;
   state_.context.memory = &memory;
   state_.context.events = &events_;
-  state_.context.meetings = &meetings_;
+  state_.context.communications = &communications_;
   if (plan.notes.has_value() && !plan.notes->entries.empty()) {
     state_.context.notes = &plan.notes->entries[entry];
   }
@@ -105,7 +105,8 @@ absl::Status EntryRunner::Prepare() {
     of_stream_[commands_[c].stream.index].push_back(static_cast<int>(c));
   }
   events_ = NewEvents(entry_, commands_, devices);
-  PARTITA_ASSIGN_OR_RETURN(meetings_, Meetings::Find(entry_, commands_));
+  PARTITA_ASSIGN_OR_RETURN(communications_,
+                           Communications::Find(entry_, commands_));
   for (size_t s = 0; s < entry_.streams.size(); ++s) {
     workers_.push_back(std::make_unique<StreamWorker>(
         state_, StreamId(static_cast<int32_t>(s))));
@@ -115,9 +116,10 @@ absl::Status EntryRunner::Prepare() {
   return StartWorkers();
 }
 
-// The caller would only wait, and compete for a core with the streams, unless
-// he overlaps steps. What sleeps in place of computing keeps its own thread,
-// whose timer is set for it.
+// If steps do not overlap, the caller would only wait and compete with the
+// streams for a core; so it runs the first stream. A stream that sleeps instead
+// of computing keeps its own thread, because the timer slack is set for that
+// thread.
 bool EntryRunner::MayRunOnCaller() const {
   if (workers_.empty()) return false;
   const Device& first =
@@ -218,8 +220,8 @@ absl::Status EntryRunner::Wait(uint64_t step) {
   return state_.failure.stopped() ? EndOfFailedStep() : absl::OkStatus();
 }
 
-// Of the commands that streams are at, the first in launch order: all others
-// may be waiting for it.
+// The stalled command: the first in launch order among the commands that
+// streams are at. All others may be waiting for it.
 FailedCommand EntryRunner::Straggler() const {
   int first = -1;
   for (const auto& worker : workers_) {
@@ -230,14 +232,14 @@ FailedCommand EntryRunner::Straggler() const {
   return DescribeCommand(plan_, entry_, commands_[first], first);
 }
 
-// With the last step that was in flight everything has ended, and events and
-// meetings are brought to where a good step would have left them.
+// Called when the last step in flight has ended. Sets events and rendezvous to
+// the state that good steps would have left.
 absl::Status EntryRunner::EndOfFailedStep() {
   const absl::Status status = state_.failure.status();
   last_failure_ = state_.failure.where();
   if (in_flight() == 0) {
     for (auto& event : events_) event->steps().Raise(submitted_);
-    meetings_.PassAll(submitted_);
+    communications_.ArriveAll(submitted_);
     state_.failure.Reset();
   }
   return status;

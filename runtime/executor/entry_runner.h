@@ -1,4 +1,4 @@
-// Runs the steps of one entry of a plan, up to its depth at once.
+// Runs the steps of one entry of a plan, up to its depth in flight.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_ENTRY_RUNNER_H_
@@ -20,14 +20,14 @@
 
 namespace partita {
 
-// The caller's side of a step: row-major bytes by port, left alone from Submit
-// to the end of Wait.
+// The caller's buffers of a step: row-major bytes by port. They stay valid and
+// unchanged from Submit to the end of Wait.
 struct StepPorts {
   absl::Span<const void* const> inputs;
   absl::Span<void* const> outputs;
 };
 
-// Thread safety: one call at a time; the executor sees to it.
+// Thread safety: one call at a time; the executor ensures it.
 class EntryRunner {
  public:
   // Starts the streams' threads and binds every kernel. All arguments outlive
@@ -36,25 +36,25 @@ class EntryRunner {
       const Plan& plan, int entry, const Devices& devices,
       const SessionMemory& memory, const KernelLibraries& libraries,
       bool trust_code, CommandObserver* observer = nullptr);
-  // Stops what is in flight, and waits until it has ended.
+  // Stops the steps in flight and waits until they have ended.
   ~EntryRunner();
 
-  // Starts a step and returns its number. Where steps do not overlap, the first
-  // stream's part of it has ended by then. FailedPrecondition if `depth` steps
-  // are in flight, or a failed one has not been waited for.
+  // Starts a step and returns its number. If steps do not overlap, Submit runs
+  // the first stream's commands before it returns. FailedPrecondition if
+  // `depth` steps are in flight, or if a failed step has not been waited for.
   absl::StatusOr<uint64_t> Submit(const StepPorts& ports,
                                   const RunOptions& options);
   // Waits for the oldest step in flight, which must be `step`. After a failure
-  // every step that was in flight with it fails too; nothing of them runs any
-  // more when their Wait returns.
+  // every step that was in flight fails too; when their Wait returns, no
+  // command of theirs runs any more.
   absl::Status Wait(uint64_t step);
   int in_flight() const { return static_cast<int>(submitted_ - waited_); }
   // Where the last failure happened.
   const FailedCommand& last_failure() const { return last_failure_; }
-  // The commands of a step that has been waited for and was traced, in launch
-  // order; good until `depth` further steps are submitted.
+  // The commands of a traced step that has been waited for, in launch order;
+  // available until `depth` further steps are submitted.
   std::vector<MeasuredCommand> Trace(uint64_t step) const;
-  // Each pair of kernels once.
+  // Each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;
 
  private:
@@ -72,9 +72,9 @@ class EntryRunner {
   std::vector<Command> commands_;
   std::vector<std::vector<int>> of_stream_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
-  Meetings meetings_;
+  Communications communications_;
   EntryState state_;
-  bool on_caller_ = false;  // Submit runs the first stream's part of the step
+  bool on_caller_ = false;  // Submit runs the first stream's commands
   std::vector<std::unique_ptr<StreamWorker>> workers_;
   std::vector<std::optional<std::stop_callback<std::function<void()>>>>
       cancels_;  // by step mod depth

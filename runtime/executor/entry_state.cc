@@ -1,4 +1,4 @@
-// Ends a step for all streams of its entry.
+// Ends a step for all streams of its entry after a failure.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/entry_state.h"
@@ -10,7 +10,7 @@ namespace partita {
 void EntryState::Fail(const absl::Status& status, FailedCommand where) {
   if (!failure.Set(status, std::move(where))) return;
   for (const auto& event : *context.events) event->steps().Interrupt();
-  context.meetings->Interrupt();
+  context.communications->Interrupt();
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What the streams of one entry share while steps run.
+// State that the streams of one entry share while steps run.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_ENTRY_STATE_H_
@@ -18,7 +18,7 @@
 
 namespace partita {
 
-// One step in flight, as all its streams see it.
+// One step in flight, as all streams see it.
 struct Step {
   uint64_t number = 0;
   std::vector<const void*> inputs;  // the caller's bytes, by port
@@ -28,11 +28,11 @@ struct Step {
   std::optional<uint64_t> chaos_seed;
 };
 
-// What the workers of one entry share.
+// State that the workers of one entry share.
 struct EntryState {
   EntryContext context;
   const KernelLibraries* libraries = nullptr;
-  bool trust_code = false;  // generated kernels may use the plan's images
+  bool trust_code = false;  // generated kernels may run the plan's native code
   CommandObserver* observer = nullptr;  // or null
   std::vector<Step> steps;              // by step mod depth
   StepCounter submitted;
@@ -40,7 +40,7 @@ struct EntryState {
   FailureLatch failure;
   int spins = 0;
 
-  // Keeps `status` if it is the first, and wakes every wait of every stream.
+  // Keeps `status` if it is the first error, and wakes every waiting stream.
   void Fail(const absl::Status& status, FailedCommand where);
 };
 

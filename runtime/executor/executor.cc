@@ -1,4 +1,5 @@
-// Sessions of a plan: who may call what, and what a failure leaves behind.
+// Sessions of a plan: refuses calls out of order, and keeps the state after a
+// failure.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/executor.h"
@@ -6,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/thread_limits.h"
 #include "runtime/executor/thread_count.h"
@@ -16,7 +17,7 @@
 namespace partita {
 namespace {
 
-// Holds the executor's `busy` flag, if nobody else does.
+// Holds the executor's `busy` flag, if it was free.
 class BusyGuard {
  public:
   explicit BusyGuard(std::atomic<bool>& busy)
@@ -61,31 +62,31 @@ absl::Status NoSuchVariable(const Plan& plan, absl::string_view name) {
                                           "; expected one of the plan's"));
 }
 
-// The whole of a variable that several members hold parts of.
-absl::StatusOr<HostTensor> JoinVariable(const SessionMemory& memory,
-                                        const Entry& entry,
-                                        const OpView& node) {
+// Gathers a variable from the shards of its ranks.
+absl::StatusOr<HostTensor> GatherVariable(const SessionMemory& memory,
+                                          const Entry& entry,
+                                          const OpView& node) {
   const Placement& placement = node.node().placement;
-  const int members = static_cast<int>(placement.devices.size());
+  const int ranks = static_cast<int>(placement.devices.size());
   const Sharding sharding = ShardingOf(placement.results, 0);
-  std::vector<HostTensor> parts(members);
+  std::vector<HostTensor> parts(ranks);
   for (const PersistentValue& value : entry.persistent) {
     if (value.node != node.id()) continue;
-    HostTensor& part = parts[value.member];
-    part = HostTensor(
-        InstanceType(node.result_type(0), sharding, value.member, members));
+    HostTensor& part = parts[value.rank];
+    part =
+        HostTensor(ShardType(node.result_type(0), sharding, value.rank, ranks));
     PARTITA_RETURN_IF_ERROR(memory.ReadPersistent(entry, value, part.bytes()));
   }
   std::vector<const HostTensor*> pointers;
   for (const HostTensor& part : parts) {
     if (part.bytes() == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
-          node.ToString(), ": found members without a part in entry @",
+          node.ToString(), ": found ranks without a shard in entry @",
           entry.name, "; expected one each"));
     }
     pointers.push_back(&part);
   }
-  return JoinInstances(node.result_type(0), sharding, pointers);
+  return JoinShards(node.result_type(0), sharding, pointers);
 }
 
 }  // namespace
@@ -212,12 +213,12 @@ absl::StatusOr<std::vector<HostTensor>> Executor::ReadReplicas(
   if (found.empty()) return NoSuchVariable(*plan_, name);
   std::vector<HostTensor> replicas;
   for (const PlacedVariable& variable : found) {
-    // Entries share the bytes: those of the first are all there are.
+    // Entries share variables, so the replicas of the first entry are all.
     if (variable.entry != found.front().entry) break;
     const OpView node = variable.entry->graph->view(variable.value->node);
-    if (IsCut(node)) {
+    if (IsSharded(node)) {
       PARTITA_ASSIGN_OR_RETURN(replicas.emplace_back(),
-                               JoinVariable(*memory_, *variable.entry, node));
+                               GatherVariable(*memory_, *variable.entry, node));
       break;
     }
     HostTensor& value = replicas.emplace_back(node.result_type(0));
@@ -242,9 +243,9 @@ absl::Status Executor::WriteVariable(absl::string_view name,
                        "; expected ", node.result_type(0).ToString()));
     }
     const Placement& placement = node.node().placement;
-    const HostTensor part = CutInstance(
-        value, ShardingOf(placement.results, 0), variable.value->member,
-        static_cast<int>(placement.devices.size()));
+    const HostTensor part =
+        ShardOf(value, ShardingOf(placement.results, 0), variable.value->rank,
+                static_cast<int>(placement.devices.size()));
     PARTITA_RETURN_IF_ERROR(memory_->WritePersistent(
         *variable.entry, *variable.value, part.bytes()));
   }

@@ -1,4 +1,5 @@
-// Replays a plan: allocates and binds at load, decides nothing afterwards.
+// Replays a plan: allocates memory and binds kernels at load, decides nothing
+// afterwards.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_EXECUTOR_H_
@@ -18,60 +19,60 @@
 namespace partita {
 
 struct ExecutorOptions {
-  // Read constants of host devices where the plan keeps them, so that weights
-  // are in memory once.
+  // Host devices read constants where the plan stores them, so that memory
+  // holds weights once.
   bool constants_in_place = true;
-  // Hand the plan's native code to the kernels that ask for it.
+  // Pass the plan's native code to the kernels that ask for it.
   bool trust_code = false;
-  // Sees every command of every step, if set; outlives the executor.
+  // Sees every command of every step, if set. Outlives the executor.
   CommandObserver* observer = nullptr;
 };
 
-// One session of a plan: arenas, streams, events, bound kernels. A plan that
-// has not passed the checker must not come here.
+// One session of a plan: arenas, streams, events, bound kernels. The plan must
+// have passed the checker.
 //
-// A step of an entry without variable updates that fails leaves the executor
-// fit for the next step. One that updates variables leaves them undefined: the
-// executor is then *failed*, and every call but Restore says so.
+// If a step without variable updates fails, the next step may run. If a step
+// with updates fails, its variables are undefined: the executor is then
+// *failed*, and every call except Restore returns an error.
 //
-// Thread safety: one call at a time; a second that comes while one is at work
-// is refused with FailedPrecondition, not made to wait. Several executors of
-// one plan may run in parallel.
+// Thread safety: one call at a time. A concurrent call does not wait: it
+// returns FailedPrecondition. Several executors of one plan may run in
+// parallel.
 class Executor {
  public:
-  // `devices` are the plan's, by index; `libraries` outlive the executor.
+  // `devices` are the plan's, by index. `libraries` outlive the executor.
   static absl::StatusOr<std::unique_ptr<Executor>> New(
       std::shared_ptr<const Plan> plan, Devices devices,
       KernelLibraries libraries, const ExecutorOptions& options = {});
 
-  // One step of entry `entry`, from start to end.
+  // Runs one step of entry `entry` from start to end.
   absl::Status Run(int entry, const StepPorts& ports,
                    const RunOptions& options = {});
 
-  // For pipelines of steps (Entry::depth): starts one and returns its number.
-  // Steps in flight are all of one entry.
+  // For overlapping steps (Entry::depth): starts a step and returns its number.
+  // All steps in flight belong to one entry.
   absl::StatusOr<uint64_t> Submit(int entry, const StepPorts& ports,
                                   const RunOptions& options = {});
   // Waits for the oldest step in flight.
   absl::Status Wait(uint64_t step);
 
-  // Variables take their first values again; a failed executor works again.
+  // Sets variables to their initial values; a failed executor works again.
   absl::Status Restore();
-  // The present value of a variable, in the layout that the plan keeps it in.
+  // The value of a variable, in the layout of the plan.
   absl::StatusOr<HostTensor> ReadVariable(absl::string_view name);
   absl::StatusOr<std::vector<HostTensor>> ReadReplicas(absl::string_view name);
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const { return *plan_; }
   std::vector<DeviceMemory> MemoryUse() const { return memory_->Use(); }
-  // Of all entries, each pair of kernels once.
+  // Of all entries; each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;
-  // Of the last step that failed.
+  // Where the last failed step failed.
   const std::optional<FailedCommand>& last_failure() const {
     return last_failure_;
   }
-  // Of the last step that was waited for with RunOptions::trace, in launch
-  // order.
+  // The commands of the last step with RunOptions::trace that was waited for,
+  // in launch order.
   std::vector<MeasuredCommand> LastTrace() const;
 
  private:

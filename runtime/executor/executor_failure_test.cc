@@ -1,4 +1,5 @@
-// Whatever goes wrong in a step: it ends, says where, and frees everything.
+// Tests failures in a step: the step ends, names the command, and frees
+// everything.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <thread>
@@ -13,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Fails the kernel of node `name`.
+// Makes the kernel of node `name` fail.
 std::function<absl::Status(const OpView&)> FailAt(const std::string& name) {
   return [name](const OpView& node) {
     if (node.result(0).name() != name) return absl::OkStatus();
@@ -32,7 +33,7 @@ TEST(ExecutorFailureTest, AnInjectedFailureNamesItsCommandAndHangsNothing) {
       const absl::Status status = session.Run(Ramp(1), y);
       ASSERT_EQ(status.code(), absl::StatusCode::kUnavailable);
       ASSERT_EQ(session->last_failure()->command, command);
-      // No variable was at stake, so the session goes on.
+      // The step has no updates, so the session goes on.
       session.library.before_launch = nullptr;
       ASSERT_TRUE(session.Run(Ramp(round), y).ok());
       ASSERT_EQ(y, Expected(Ramp(round)));
@@ -42,7 +43,7 @@ TEST(ExecutorFailureTest, AnInjectedFailureNamesItsCommandAndHangsNothing) {
   }
 }
 
-// A device whose streams fail the call that a test asks for.
+// A device whose streams fail at the call that a test chooses.
 class FaultyStream : public DeviceStream {
  public:
   FaultyStream(std::unique_ptr<DeviceStream> stream, int fault)
@@ -68,8 +69,7 @@ class FaultyStream : public DeviceStream {
   int fault_;  // copies and records before the one that fails
 };
 
-// Its streams are numbered over all devices, as the executor makes them in the
-// plan's order.
+// Streams are numbered over all devices, in the order of the plan.
 class FaultyDevice : public Device {
  public:
   struct Fault {
@@ -108,7 +108,7 @@ class FaultyDevice : public Device {
   Fault& fault_;
 };
 
-// The fault that hits command `number` of the plan.
+// The fault that makes command `number` of the plan fail.
 FaultyDevice::Fault FaultAt(const std::vector<Command>& commands, int number) {
   FaultyDevice::Fault fault;
   fault.stream = commands[number].stream.index;
@@ -133,7 +133,7 @@ TEST(ExecutorFailureTest, AFaultAtAnyTransferOrRecordEndsTheStep) {
     }
     FaultyDevice::Fault fault = FaultAt(*commands, number);
     Devices devices;
-    for (auto& device : PlayedDevices(*plan, Played::kCpu)) {
+    for (auto& device : NewDevices(*plan, RunOn::kCpu)) {
       devices.push_back(
           std::make_unique<FaultyDevice>(std::move(device), fault));
     }
@@ -209,7 +209,7 @@ TEST(ExecutorFailureTest, ACancelledRunEndsAtOnce) {
       session.Run(Ramp(1), y, {.cancel = source.get_token()});
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(session->last_failure()->command, -1);
-  // A token that is already used ends a run before it starts.
+  // A stop that was requested before the run ends it before it starts.
   EXPECT_EQ(session.Run(Ramp(1), y, {.cancel = source.get_token()}).code(),
             absl::StatusCode::kCancelled);
   session.library.before_launch = nullptr;
@@ -265,8 +265,8 @@ TEST(ExecutorFailureTest, ASessionMayEndWithStepsInFlight) {
 
 TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  TestSession session(FourStreamPlan(), Played::kVirtual);
-  // One byte behind the result is nobody's.
+  TestSession session(FourStreamPlan(), RunOn::kVirtual);
+  // No buffer contains the byte after the result.
   session.library.on_pointers = [](const LaunchArgs& args) {
     char* result = static_cast<char*>(args.results[0]);
     result[kElements * sizeof(float)] = 1;
@@ -274,13 +274,13 @@ TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
   Floats y;
   if (ArenaGuardsWork()) {
     EXPECT_DEATH(session.Run(Ramp(1), y).IgnoreError(), "use-after-poison");
-  } else {  // the byte is the arena's, and nobody looks
+  } else {  // the byte belongs to the arena, and no guard checks it
     EXPECT_TRUE(session.Run(Ramp(1), y).ok());
   }
 }
 
 TEST(ExecutorFailureTest, TimedDevicesNeedPredictions) {
-  TestSession session(FourStreamPlan(), Played::kTimed);
+  TestSession session(FourStreamPlan(), RunOn::kTimed);
   EXPECT_EQ(session.status().code(), absl::StatusCode::kFailedPrecondition);
 }
 

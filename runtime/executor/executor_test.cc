@@ -1,4 +1,4 @@
-// Hand-made plans replayed: values, pipelines, memory, traces.
+// Runs small plans: values, pipelines, memory, traces.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/executor.h"
@@ -33,10 +33,10 @@ TEST(ExecutorTest, OneStreamRunsOnTheCallersThread) {
             std::vector<std::thread::id>(9, std::this_thread::get_id()));
 }
 
-// A thread of its own would compete with the others for a core, while the
-// caller waits.
+// A separate thread would compete with the others for a core, while the caller
+// only waits.
 TEST(ExecutorTest, TheFirstStreamOfSeveralRunsOnTheCallersThread) {
-  TestSession session(FourStreamPlan(), Played::kVirtual);
+  TestSession session(FourStreamPlan(), RunOn::kVirtual);
   ASSERT_TRUE(session.status().ok()) << session.status();
   const std::thread::id caller = std::this_thread::get_id();
   session.library.before_launch = [caller](const OpView& node) {
@@ -50,7 +50,7 @@ TEST(ExecutorTest, TheFirstStreamOfSeveralRunsOnTheCallersThread) {
 }
 
 TEST(ExecutorTest, SeveralStreamsGiveTheSame) {
-  for (Played kind : {Played::kCpu, Played::kVirtual}) {
+  for (RunOn kind : {RunOn::kCpu, RunOn::kVirtual}) {
     TestSession session(FourStreamPlan(), kind);
     ASSERT_TRUE(session.status().ok()) << session.status();
     Floats y;
@@ -61,8 +61,8 @@ TEST(ExecutorTest, SeveralStreamsGiveTheSame) {
   }
 }
 
-// As the checker takes them: `0 8` and `0 4 x 2 every 4` are the same bytes.
-TEST(ExecutorTest, RangesMayBeWrittenInBlocksThatTouch) {
+// As in the checker: `0 8` and `0 4 x 2 every 4` are the same bytes.
+TEST(ExecutorTest, RangesMayBeWrittenInAdjacentBlocks) {
   const std::shared_ptr<Plan> plan = FourStreamPlan();
   for (Buffer& buffer : plan->entries[0].buffers) {
     const int64_t half = buffer.range.block / 2;
@@ -77,7 +77,7 @@ TEST(ExecutorTest, RangesMayBeWrittenInBlocksThatTouch) {
   EXPECT_EQ(y, Expected(Ramp(2)));
 }
 
-// y = relu(x) in two micro-batches through the same bytes.
+// y = relu(x) in two micro-batches that use the same bytes.
 std::shared_ptr<Plan> MicroBatchPlan() {
   PlanBuilder b(1);
   const ValueId x = b.Input("x", {DType::kF32, {4}, {}});
@@ -98,7 +98,7 @@ std::shared_ptr<Plan> MicroBatchPlan() {
   return b.Finish();
 }
 
-TEST(ExecutorTest, EachMicroBatchHasItsPartOfThePorts) {
+TEST(ExecutorTest, EachMicroBatchHasItsSliceOfThePorts) {
   TestSession session(MicroBatchPlan());
   ASSERT_TRUE(session.status().ok()) << session.status();
   Floats y;
@@ -107,7 +107,7 @@ TEST(ExecutorTest, EachMicroBatchHasItsPartOfThePorts) {
   EXPECT_EQ(y, (Floats{0, 2, 3, 0, 5, 0, 0, 8, -1}));
 }
 
-TEST(ExecutorTest, TheReferenceRunPutsMicroBatchesBehindEachOther) {
+TEST(ExecutorTest, TheReferenceRunConcatenatesMicroBatches) {
   const auto plan = MicroBatchPlan();
   const Floats x = {-1, 2, 3, -4, 5, -6, -7, 8};
   const void* in = x.data();
@@ -118,8 +118,9 @@ TEST(ExecutorTest, TheReferenceRunPutsMicroBatchesBehindEachOther) {
   EXPECT_EQ(Floats(y.begin(), y.end()), (Floats{0, 2, 3, 0, 5, 0, 0, 8}));
 }
 
-// y = relu(x) with the columns of two devices, each fetched where it is.
-TEST(ExecutorTest, EachMemberFetchesItsPiece) {
+// y = relu(x), sharded by columns over two devices; each device fetches its
+// shard.
+TEST(ExecutorTest, EachRankFetchesItsShard) {
   PlanBuilder b(2);
   const ValueId x = b.Input("x", {DType::kF32, {2, 3}, {}});
   const ValueId y = b.Node(kRelu, {x}, "y");
@@ -134,12 +135,12 @@ TEST(ExecutorTest, EachMemberFetchesItsPiece) {
     const BufferId whole = b.Room("x", d, x);
     const BufferId part = b.RoomOf("part", d, 0);
     b.entry().buffers[part.index].range = columns[d];
-    const BufferId piece = b.RoomOf("piece", d, 8 * (d + 1));
+    const BufferId shard = b.RoomOf("shard", d, 8 * (d + 1));
     const BufferId result = b.RoomOf("y", d, 8 * (d + 1));
     const StreamId s = b.NewStream("compute", d);
     b.Feed(s, 0, whole);
-    b.Copy(s, part, piece);
-    b.Kernel(s, y, {piece}, result).instance.member = d;
+    b.Copy(s, part, shard);
+    b.Kernel(s, y, {shard}, result).instance.rank = d;
     b.Fetch(s, 0, result);
   }
   TestSession session(b.Finish());
@@ -150,8 +151,8 @@ TEST(ExecutorTest, EachMemberFetchesItsPiece) {
   EXPECT_EQ(out, (Floats{0, 2, 0, 4, 0, 6, -1}));
 }
 
-TEST(ExecutorTest, HostKernelsStandInOnVirtualGpus) {
-  TestSession session(FourStreamPlan(1, DeviceKind::kCuda), Played::kVirtual);
+TEST(ExecutorTest, HostKernelsEmulateVirtualGpus) {
+  TestSession session(FourStreamPlan(1, DeviceKind::kCuda), RunOn::kVirtual);
   ASSERT_TRUE(session.status().ok()) << session.status();
   Floats y;
   ASSERT_TRUE(session.Run(Ramp(3), y).ok());
@@ -159,7 +160,7 @@ TEST(ExecutorTest, HostKernelsStandInOnVirtualGpus) {
 }
 
 TEST(ExecutorTest, ChaosChangesNothing) {
-  TestSession session(FourStreamPlan(), Played::kVirtual);
+  TestSession session(FourStreamPlan(), RunOn::kVirtual);
   ASSERT_TRUE(session.status().ok()) << session.status();
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Floats y;
@@ -208,7 +209,7 @@ TEST(ExecutorTest, AVariableKeepsItsValueBetweenSteps) {
 
 TEST(ExecutorTest, StepsInFlightKeepTheirInputsAndOutputsApart) {
   constexpr int kDepth = 2, kSteps = 100;
-  TestSession session(FourStreamPlan(kDepth), Played::kVirtual);
+  TestSession session(FourStreamPlan(kDepth), RunOn::kVirtual);
   ASSERT_TRUE(session.status().ok()) << session.status();
   std::vector<Floats> x(kSteps), y(kSteps);
   for (int step = 0; step < kSteps; ++step) {
@@ -224,9 +225,9 @@ TEST(ExecutorTest, StepsInFlightKeepTheirInputsAndOutputsApart) {
   EXPECT_EQ(y[kSteps - 1], Expected(x[kSteps - 1]));
 }
 
-TEST(ExecutorTest, TwoStepsReallyOverlap) {
+TEST(ExecutorTest, TwoStepsOverlap) {
   TestSession session(FourStreamPlan(2));
-  // The first step's last kernel waits for the second step's first.
+  // The first step's last kernel waits for the second step's first kernel.
   std::atomic<int> sums = 0;
   session.library.before_launch = [&](const OpView& node) {
     if (node.result(0).name() == "sum") ++sums;
@@ -263,7 +264,7 @@ TEST(ExecutorTest, NoMoreStepsThanTheDepthMayBeInFlight) {
 
 TEST(ExecutorTest, MemoryIsWhatThePlanStates) {
   auto plan = FourStreamPlan(3);
-  TestSession session(plan, Played::kVirtual);
+  TestSession session(plan, RunOn::kVirtual);
   const std::vector<DeviceMemory> use = session->MemoryUse();
   ASSERT_EQ(use.size(), 2u);
   for (size_t d = 0; d < use.size(); ++d) {
@@ -303,7 +304,7 @@ TEST(ExecutorTest, TimedDevicesSleepForThePredictedTime) {
   }
   plan->notes.emplace();
   plan->notes->entries = {notes};
-  TestSession session(plan, Played::kTimed);
+  TestSession session(plan, RunOn::kTimed);
   ASSERT_TRUE(session.status().ok()) << session.status();
   Floats y;
   ASSERT_TRUE(session.Run(Ramp(1), y, {.trace = true}).ok());

@@ -1,4 +1,4 @@
-// Keeping and describing the first error.
+// Keeps and describes the first error.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/failure.h"
@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// Takes off what a kernel calls its node: once is enough.
+// Removes the node's name from a kernel's message: the prefix has it already.
 void ConsumeNode(const std::string& node, absl::string_view& message) {
   const absl::string_view op =
       absl::string_view(node).substr(0, node.find('%'));

@@ -19,17 +19,17 @@ namespace partita {
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
                               const Command& command, int number);
 
-// `status` with "entry @f: gpu:0/compute: command 7 kernel softmax %p: " in
-// front.
+// `status` with the prefix "entry @f: gpu:0/compute: command 7 kernel softmax
+// %p: ".
 absl::Status AtCommand(const FailedCommand& where, const absl::Status& status);
 
-// Thread safety: all calls may run in parallel; Reset only while no step is in
+// Thread safety: all calls may run in parallel, except Reset: no step may be in
 // flight.
 class FailureLatch {
  public:
-  // The flag that waits and streams look at.
+  // The flag that waits and streams poll.
   const std::atomic<bool>& stopped() const { return stopped_; }
-  // Keeps the first failure and drops the others. True if this is the first.
+  // Keeps the first failure and drops later ones. True if this is the first.
   bool Set(const absl::Status& status, FailedCommand where);
   absl::Status status() const;
   FailedCommand where() const;

@@ -1,4 +1,4 @@
-// Asks libraries, in the order of the rule, to bind a node.
+// Asks libraries, in order of preference, to bind a node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/kernel_binder.h"
@@ -20,7 +20,7 @@
 namespace partita {
 namespace {
 
-// More scratch than this no stand-in gets.
+// The most scratch that an emulating kernel may ask for.
 constexpr int64_t kMaxOutsideScratch = int64_t{1} << 38;
 
 bool IsPreferred(const KernelLibrary& library, absl::string_view kernel) {
@@ -38,7 +38,7 @@ KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
   return order;
 }
 
-// The members of a cut node each have an arithmetic: "a | b".
+// The kernels of a sharded node may have different arithmetics: "a | b".
 bool Names(const KernelBinding& planned, const KernelIdentity& bound) {
   const bool same_kernel =
       planned.kernel == bound.kernel ||
@@ -49,7 +49,7 @@ bool Names(const KernelBinding& planned, const KernelIdentity& bound) {
   return absl::c_linear_search(arithmetics, bound.arithmetic);
 }
 
-// Nothing if the plan names the kernel that was bound.
+// Empty if the plan names the kernel that was bound.
 std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
                                             const KernelIdentity& bound) {
   if (Names(planned, bound)) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
                         .commands = 1};
 }
 
-// The plan's in-place pairs that a kernel does not tolerate.
+// The plan's in-place pairs that the kernel does not allow.
 std::vector<InPlacePair> Ungranted(const KernelBinding& planned,
                                    const std::vector<InPlacePair>& granted) {
   std::vector<InPlacePair> ungranted;
@@ -87,8 +87,8 @@ absl::Status NotInPlace(const BindRequest& request,
       bound.identity.kernel, " allows; compile the plan again"));
 }
 
-// What one library has to say to a request of the plan: its own binding if the
-// plan names it, else any kernel that computes the node.
+// The answer of one library: the plan's own kernel if the library is the one
+// that the plan names, else any kernel that computes the node.
 class Candidate {
  public:
   Candidate(const BindRequest& request, const KernelLibrary& library)
@@ -101,19 +101,19 @@ class Candidate {
   absl::StatusOr<HostKernel> WithinBudget() {
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer,
                              Bind(*request_.device, request_.binding->workspace,
-                                  /*stands_in=*/false));
+                                  /*emulates=*/false));
     return Bound(std::move(answer), /*outside_scratch=*/0);
   }
 
-  // As the host would, with as much scratch as it takes.
-  absl::StatusOr<HostKernel> AsStandIn() {
+  // Binds a host kernel, with as much scratch as it needs.
+  absl::StatusOr<HostKernel> AsEmulator() {
     DeviceTraits host = *request_.device;
     host.kind = DeviceKind::kCpu;
     host.isa.clear();
     absl::Status refusal;
     for (int64_t scratch = 0; scratch <= kMaxOutsideScratch;
          scratch = std::max(scratch * 4, int64_t{4096})) {
-      auto answer = Bind(host, scratch, /*stands_in=*/true);
+      auto answer = Bind(host, scratch, /*emulates=*/true);
       if (answer.ok()) return Bound(*std::move(answer), scratch);
       refusal = answer.status();
       if (!absl::IsResourceExhausted(refusal)) break;
@@ -132,25 +132,25 @@ class Candidate {
   }
 
   absl::StatusOr<LibraryKernel> Bind(const DeviceTraits& device, int64_t budget,
-                                     bool stands_in) {
+                                     bool emulates) {
     KernelBinding binding = binding_;
     binding.workspace = budget;
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
-    request.stands_in = stands_in;
+    request.stands_in = emulates;
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, library_.Bind(request));
     const auto ungranted = Ungranted(*request_.binding, answer.in_place);
     if (ungranted.empty()) return answer;
-    if (IsPlans(stands_in)) return NotInPlace(request_, answer);
+    if (IsPlans(emulates)) return NotInPlace(request_, answer);
     answer.kernel =
         UnaliasOperands(std::move(answer.kernel), request_.node, ungranted);
     return answer;
   }
 
-  // The plan's pairs are promises of its own kernel, and of no replacement.
-  bool IsPlans(bool stands_in) const {
-    return !stands_in && IsPreferred(library_, request_.binding->kernel);
+  // The plan's in-place pairs hold for its own kernel only.
+  bool IsPlans(bool emulates) const {
+    return !emulates && IsPreferred(library_, request_.binding->kernel);
   }
 
   const KernelLibrary& library_;
@@ -173,14 +173,15 @@ absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
 absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
                                       const KernelLibraries& libraries,
                                       bool is_virtual) {
-  // No budget of a GPU's kernel says anything of the host's.
-  const bool is_played = is_virtual && request.device->kind != DeviceKind::kCpu;
+  // The workspace budget of a GPU kernel does not apply to a host kernel.
+  const bool emulates_gpu =
+      is_virtual && request.device->kind != DeviceKind::kCpu;
   std::vector<std::string> answers;
   for (const KernelLibrary* library :
        InOrderOfPreference(libraries, request.binding->kernel)) {
     Candidate candidate(request, *library);
     absl::Status refusal;
-    if (!is_played) {
+    if (!emulates_gpu) {
       auto kernel = candidate.WithinBudget();
       if (kernel.ok() && !(is_virtual && kernel->replaced.has_value())) {
         return kernel;
@@ -189,9 +190,9 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     }
     if (absl::IsFailedPrecondition(refusal)) return refusal;
     if (is_virtual) {
-      auto stand_in = candidate.AsStandIn();
-      if (stand_in.ok()) return stand_in;
-      refusal = stand_in.status();
+      auto emulator = candidate.AsEmulator();
+      if (emulator.ok()) return emulator;
+      refusal = emulator.status();
     }
     answers.push_back(
         absl::StrCat(library->name(), " (", refusal.message(), ")"));

@@ -1,5 +1,5 @@
-// Finds the kernel that will compute a node: the plan's own, or the stated
-// replacement for it.
+// Finds the kernel that computes a node: the plan's own, or a reported
+// replacement.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
@@ -16,40 +16,41 @@
 
 namespace partita {
 
-// In order of preference. The libraries outlive everything bound by them.
+// In order of preference. The libraries outlive all kernels that they bind.
 using KernelLibraries = std::vector<const KernelLibrary*>;
 
 struct HostKernel {
   std::unique_ptr<BoundKernel> kernel;
   KernelIdentity identity;
-  // Bytes of scratch outside the arena that each launch needs; 0: the plan's
-  // workspace serves.
+  // Bytes of scratch outside the arena that each launch needs. 0: the kernel
+  // uses the plan's workspace.
   int64_t outside_scratch = 0;
-  // If it is not the plan's own; of one command.
+  // Set if the kernel is not the plan's own; counts one command.
   std::optional<ReplacedKernel> replaced;
 };
 
-// The rule, decided once, at load:
+// The rule, applied once, at load:
 //  1. The library that the plan names (KernelBinding::kernel up to the dot)
-//     binds within the plan's workspace budget: the plan's kernel, or another
-//     of its own that fits. If all need more, the load is refused with both
-//     numbers; if it does not allow one of the plan's in-place pairs, with both
-//     lists.
-//  2. If it is not here, or cannot compute the node as placed, the first other
-//     library that accepts the node within the budget does.
-//     Where the plan lets a result take over an operand's bytes and the
-//     replacement does not, that operand is copied out of the way first.
-//  3. On a virtual device, where the plan's kernel is not here, any library of
-//     the host may stand in, as for a CPU, and with scratch outside the arena
-//     as large as it needs.
-// The answer says whether the plan's kernel was replaced, also by one of its
-// name in another arithmetic. What plays a GPU is no replacement.
+//     binds the plan's kernel, or another of its own, within the plan's
+//     workspace budget. If all need more, the load fails with both numbers. If
+//     the kernel forbids one of the plan's in-place pairs, the load fails with
+//     both lists.
+//  2. If that library is missing, or cannot compute the node as placed, the
+//     first other library that accepts the node within the budget binds it. If
+//     the plan lets a result overwrite an operand and the replacement cannot
+//     work in place, the operand is copied first.
+//  3. On a virtual device without the plan's kernel, any host library may bind
+//     a kernel that emulates it, with as much scratch outside the arena as
+//     needed.
+// `replaced` is set if the plan's kernel was replaced, also by the kernel of
+// the same name in another arithmetic. A host kernel that emulates a GPU kernel
+// is not a replacement.
 // Errors name the node and every library that was asked.
 absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
                                       const KernelLibraries& libraries,
                                       bool is_virtual);
 
-// Adds `more` to `all`, commands of equal pairs to one another.
+// Adds `more` to `all`, and adds up the commands of equal pairs.
 void AddReplacedKernels(absl::Span<const ReplacedKernel> more,
                         std::vector<ReplacedKernel>& all);
 

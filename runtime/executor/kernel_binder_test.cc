@@ -1,4 +1,4 @@
-// Which library binds a node, and with what scratch.
+// Tests which library binds a node, and with how much scratch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/kernel_binder.h"
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// Refuses everything, as a library without the right kernel does.
+// Refuses every node, like a library without a matching kernel.
 class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "empty"; }
@@ -103,7 +103,7 @@ TEST_F(KernelBinderTest, TooSmallABudgetIsRefusedWithBothNumbers) {
             "(found 101 bytes needed; expected at most 100)");
 }
 
-TEST_F(KernelBinderTest, AStandInHasItsScratchOutsideTheArena) {
+TEST_F(KernelBinderTest, AnEmulatorHasItsScratchOutsideTheArena) {
   binding_.kernel = "declared.relu";
   traits_.kind = DeviceKind::kCuda;
   library_.workspace = 1 << 20;
@@ -112,16 +112,16 @@ TEST_F(KernelBinderTest, AStandInHasItsScratchOutsideTheArena) {
   EXPECT_GE(kernel->outside_scratch, 1 << 20);
 }
 
-TEST_F(KernelBinderTest, AStandInServesVirtualDevicesOnly) {
+TEST_F(KernelBinderTest, AnEmulatorServesVirtualDevicesOnly) {
   traits_.kind = DeviceKind::kCuda;
   EXPECT_EQ(Bind({&library_, &empty_}, false).status().message(),
             "relu %y: found no kernel for `test.eval` on tested:0; asked: test "
             "(found a GPU; expected a CPU); empty (found nothing)");
 }
 
-TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNoReplacement) {
+TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNotAReplacement) {
   for (const char* kernel : {"test.eval", "test"}) {
-    // Those of a cut node's members stand side by side.
+    // The arithmetics of a sharded node's ranks are listed in one string.
     for (const char* arithmetic : {"", "test", "other | test"}) {
       binding_.kernel = kernel;
       binding_.arithmetic = arithmetic;
@@ -132,7 +132,7 @@ TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNoReplacement) {
   }
 }
 
-TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsToldAsAReplacement) {
+TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsReportedAsAReplacement) {
   for (const char* kernel : {"absent.relu", "test.eval"}) {
     binding_.kernel = kernel;
     binding_.arithmetic = "test 2";
@@ -146,7 +146,7 @@ TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsToldAsAReplacement) {
   }
 }
 
-TEST_F(KernelBinderTest, WhatPlaysAGpuIsNoReplacement) {
+TEST_F(KernelBinderTest, AnEmulatorOfAGpuIsNotAReplacement) {
   binding_.kernel = "declared.relu";
   traits_.kind = DeviceKind::kCuda;
   auto bound = Bind({&library_}, true);

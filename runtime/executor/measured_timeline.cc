@@ -1,4 +1,4 @@
-// Names and places for measured commands.
+// Names and tracks of measured commands.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/measured_timeline.h"

@@ -1,4 +1,4 @@
-// A measured step as a timeline that viewers can draw.
+// Converts the trace of a step into a timeline for viewers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_MEASURED_TIMELINE_H_
@@ -13,9 +13,9 @@
 
 namespace partita {
 
-// One track a stream and one span a command, named after its node (or buffer,
-// or event) and numbered as in the plan's text. `trace` is of a step of
-// `entry`.
+// One track for each stream and one span for each command. A span is named
+// after its node (or buffer, or event) and numbered as in the plan's text.
+// `trace` is of a step of `entry`.
 absl::StatusOr<Timeline> MeasuredTimeline(
     const Plan& plan, const Entry& entry,
     const std::vector<MeasuredCommand>& trace);

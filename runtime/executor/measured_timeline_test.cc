@@ -1,4 +1,4 @@
-// A measured step lies on the tracks of its plan.
+// Tests that each measured command appears on its stream's track.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/measured_timeline.h"

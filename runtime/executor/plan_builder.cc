@@ -1,4 +1,4 @@
-// Laying out hand-made plans.
+// Memory layout of plans that tests build by hand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/plan_builder.h"
@@ -148,17 +148,17 @@ void PlanBuilder::Wait(StreamId stream, EventId event) {
   Add(Command::Kind::kWait, stream).event = event;
 }
 
-void PlanBuilder::Collective(StreamId stream, ValueId result, int member,
+void PlanBuilder::Collective(StreamId stream, ValueId result, int rank,
                              BufferId from, BufferId to, GroupId group) {
   Command& command = Add(Command::Kind::kCollective, stream);
-  command.instance = {graph_->value(result).defining_node, member};
+  command.instance = {graph_->value(result).defining_node, rank};
   if (from.valid()) command.operands = {from};
   if (to.valid()) command.results = {to};
   command.group = group;
 }
 
-GroupId PlanBuilder::NewGroup(std::vector<StreamId> members) {
-  entry().groups.push_back({std::move(members)});
+GroupId PlanBuilder::NewGroup(std::vector<StreamId> ranks) {
+  entry().groups.push_back({std::move(ranks)});
   return GroupId(static_cast<int32_t>(entry().groups.size()) - 1);
 }
 

@@ -1,5 +1,5 @@
-// Hand-made plans for tests and benchmarks: buffers side by side, commands in
-// the order of the calls.
+// Builds plans by hand for tests and benchmarks: buffers side by side, commands
+// in the order of the calls.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_PLAN_BUILDER_H_
@@ -17,8 +17,8 @@
 
 namespace partita {
 
-// One entry over one graph. Nodes are added to graph() first, by Node(), which
-// binds "test.eval".
+// A plan of one entry and one graph. Add nodes to graph() first, with Node(),
+// which binds "test.eval".
 class PlanBuilder {
  public:
   explicit PlanBuilder(int devices, DeviceKind kind = DeviceKind::kCpu);
@@ -28,7 +28,7 @@ class PlanBuilder {
   Entry& entry() { return plan_->entries[0]; }
 
   ValueId Input(const std::string& name, const TensorType& type);
-  // A node with one result and a kernel.
+  // Adds a node with one result and a kernel.
   ValueId Node(const OpDef& op, ValueIds operands, const std::string& name);
   void Output(const std::string& name, ValueId value);
   BufferId Constant(const std::string& name, int device, HostTensor value,
@@ -36,7 +36,7 @@ class PlanBuilder {
   BufferId Variable(const std::string& name, int device, HostTensor first,
                     ValueId& result);
 
-  // Room for a value on a device.
+  // Adds a buffer for a value on a device.
   BufferId Room(const std::string& name, int device, ValueId value);
   BufferId RoomOf(const std::string& name, int device, int64_t bytes,
                   bool persistent = false);
@@ -50,18 +50,18 @@ class PlanBuilder {
   void Copy(StreamId stream, BufferId from, BufferId to);
   void Record(StreamId stream, EventId event);
   void Wait(StreamId stream, EventId event);
-  // One member's part of the collective that makes `result`; a buffer that is
-  // not valid: it gives, or takes, nothing.
-  void Collective(StreamId stream, ValueId result, int member, BufferId from,
+  // Adds one rank's command of the collective that makes `result`. An invalid
+  // buffer: the rank has no operand, or no result.
+  void Collective(StreamId stream, ValueId result, int rank, BufferId from,
                   BufferId to, GroupId group);
-  GroupId NewGroup(std::vector<StreamId> members);
+  GroupId NewGroup(std::vector<StreamId> ranks);
   void Send(StreamId stream, ValueId result, BufferId from, ChannelId channel);
   void Recv(StreamId stream, ValueId result, BufferId to, ChannelId channel);
-  // `slots` is as many buffers as messages may be under way.
+  // `slots` has one buffer for each message that may be in flight.
   ChannelId NewChannel(StreamId sender, StreamId receiver,
                        std::vector<BufferId> slots);
 
-  // The finished plan; the builder is empty afterwards.
+  // Returns the finished plan. The builder is empty afterwards.
   std::shared_ptr<Plan> Finish();
 
  private:

@@ -1,4 +1,4 @@
-// Walks the placed graph and keeps each instance's results apart.
+// Walks the placed graph and stores the results of each instance.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/reference_run.h"
@@ -11,9 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
@@ -23,8 +23,8 @@
 namespace partita {
 namespace {
 
-// One value in one micro-batch: an instance for each member of its device set,
-// or one for all.
+// One value in one micro-batch: an instance for each rank of its device set, or
+// a single instance for all.
 struct Instances {
   std::vector<std::string> devices;
   std::vector<HostTensor> tensors;
@@ -68,9 +68,9 @@ class ReferenceWalk {
       std::vector<std::string> devices(node.node().placement.devices.begin(),
                                        node.node().placement.devices.end());
       if (devices.empty()) devices.push_back(plan_.devices[0].traits.name);
-      for (size_t member = 0; member < devices.size(); ++member) {
+      for (size_t rank = 0; rank < devices.size(); ++rank) {
         PARTITA_RETURN_IF_ERROR(
-            RunMember(node, static_cast<int>(member), devices[member]));
+            RunRank(node, static_cast<int>(rank), devices[rank]));
       }
       for (ValueId operand : node.node().operands) Release(operand);
     }
@@ -79,8 +79,8 @@ class ReferenceWalk {
 
   HostTensor Take(ValueId id) { return Whole(id, 0); }
 
-  // As a port of that type has it: that of the value, or the parts of all
-  // micro-batches behind each other, alike if the value does not vary.
+  // The value with the type of a port: the value itself, or the values of all
+  // micro-batches concatenated. A value that does not vary is repeated.
   HostTensor TakeAs(const TensorType& port, ValueId id) {
     if (port == graph_.type(id)) return Whole(id, 0);
     const int last = static_cast<int>(values_[id.index].size()) - 1;
@@ -94,7 +94,8 @@ class ReferenceWalk {
   }
 
  private:
-  // Whole on no device in particular, or each member's piece.
+  // Stores an input: the whole value if it has no device, else each rank's
+  // shard.
   void Arrive(ValueId id, HostTensor whole, Instances& value) const {
     const Sharding sharding = ShardingOfValue(id);
     if (sharding.kind != Sharding::Kind::kSplit) {
@@ -104,17 +105,17 @@ class ReferenceWalk {
     }
     const auto& devices =
         graph_.input_placement(graph_.value(id).index).devices;
-    const int members = static_cast<int>(devices.size());
-    for (int m = 0; m < members; ++m) {
+    const int ranks = static_cast<int>(devices.size());
+    for (int m = 0; m < ranks; ++m) {
       value.devices.push_back(devices[m]);
-      value.tensors.push_back(CutInstance(whole, sharding, m, members));
+      value.tensors.push_back(ShardOf(whole, sharding, m, ranks));
     }
   }
 
-  absl::Status RunMember(const OpView& node, int member,
-                         const std::string& device) {
+  absl::Status RunRank(const OpView& node, int rank,
+                       const std::string& device) {
     if (node.is(kAccumulate)) {
-      PARTITA_ASSIGN_OR_RETURN(HostTensor sum, SumUp(node, member, device));
+      PARTITA_ASSIGN_OR_RETURN(HostTensor sum, Accumulate(node, rank, device));
       Keep(node.result(0).id(), 0, device, std::move(sum));
       return absl::OkStatus();
     }
@@ -123,7 +124,7 @@ class ReferenceWalk {
                             : values_[node.node().results[0].index].size();
     for (size_t m = 0; m < runs; ++m) {
       absl::StatusOr<std::vector<HostTensor>> results =
-          Compute(node, member, device, static_cast<int>(m));
+          Compute(node, rank, device, static_cast<int>(m));
       if (!results.ok()) return Failed(results.status());
       for (int i = 0; i < node.num_results(); ++i) {
         Keep(node.node().results[i], m, device, std::move((*results)[i]));
@@ -145,14 +146,14 @@ class ReferenceWalk {
     value.tensors.push_back(std::move(tensor));
   }
 
-  // In the order of the micro-batches; the first is the first sum.
-  absl::StatusOr<HostTensor> SumUp(const OpView& node, int member,
-                                   const std::string& device) {
+  // Accumulates in the order of the micro-batches, starting with the first.
+  absl::StatusOr<HostTensor> Accumulate(const OpView& node, int rank,
+                                        const std::string& device) {
     HostTensor sum = Operand(node, 0, device, 0).Clone();
     for (int m = 1; m < micro_batches_; ++m) {
-      PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
-                               CutNode(node, member, m));
-      const OpView part = piece->ops().front();
+      PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> shard,
+                               ShardOfNode(node, rank, m));
+      const OpView part = shard->ops().front();
       PARTITA_ASSIGN_OR_RETURN(std::vector<void*> operands,
                                OperandBytes(node, part, device, m));
       operands.push_back(sum.bytes());
@@ -164,34 +165,33 @@ class ReferenceWalk {
     return sum;
   }
 
-  absl::StatusOr<std::vector<HostTensor>> Compute(const OpView& node,
-                                                  int member,
+  absl::StatusOr<std::vector<HostTensor>> Compute(const OpView& node, int rank,
                                                   const std::string& device,
                                                   int micro_batch) {
     if (node.is(kConstant) || node.op().traits.reads_variable) {
-      return Persistent(node, member);
+      return Persistent(node, rank);
     }
     if (node.is(kCopy) || node.is(kBucket)) {
-      return Carry(node, member, micro_batch);
+      return Reshard(node, rank, micro_batch);
     }
-    if (!HasOwnInstances(node)) {
-      return ComputePiece(node, node, device, micro_batch);
+    if (!HasOwnShards(node)) {
+      return ComputeShard(node, node, device, micro_batch);
     }
-    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
-                             CutNode(node, member, micro_batch));
-    return ComputePiece(node, piece->ops().front(), device, micro_batch);
+    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> shard,
+                             ShardOfNode(node, rank, micro_batch));
+    return ComputeShard(node, shard->ops().front(), device, micro_batch);
   }
 
-  // `piece` is what the instance on `device` computes of `node`.
-  absl::StatusOr<std::vector<HostTensor>> ComputePiece(
-      const OpView& node, const OpView& piece, const std::string& device,
+  // Computes `shard`, the instance of `node` on `device`.
+  absl::StatusOr<std::vector<HostTensor>> ComputeShard(
+      const OpView& node, const OpView& shard, const std::string& device,
       int micro_batch) {
-    if (piece.node().kernel.has_value()) {
+    if (shard.node().kernel.has_value()) {
       PARTITA_ASSIGN_OR_RETURN(const std::vector<void*> operands,
-                               OperandBytes(node, piece, device, micro_batch));
-      return Launch(piece, device, operands);
+                               OperandBytes(node, shard, device, micro_batch));
+      return Launch(shard, device, operands);
     }
-    return EvaluateView(node, piece, device, micro_batch);
+    return EvaluateView(node, shard, device, micro_batch);
   }
 
   Sharding ShardingOfValue(ValueId id) const {
@@ -204,7 +204,7 @@ class ReferenceWalk {
                       graph_.value(id).index);
   }
 
-  // What a reader in a micro-batch takes.
+  // The instances that a reader in `micro_batch` reads.
   const Instances& At(ValueId id, int micro_batch) const {
     const std::vector<Instances>& runs = values_[id.index];
     return runs[runs.size() > 1 ? micro_batch : 0];
@@ -215,96 +215,96 @@ class ReferenceWalk {
     for (const HostTensor& part : At(id, micro_batch).tensors) {
       parts.push_back(&part);
     }
-    return JoinInstances(graph_.type(id), ShardingOfValue(id), parts);
+    return JoinShards(graph_.type(id), ShardingOfValue(id), parts);
   }
 
-  // Partial results joined as collectives join them: in the order of members.
-  absl::StatusOr<HostTensor> Joined(ValueId id, Reduction reduction,
-                                    int micro_batch) const {
-    HostTensor joined(graph_.type(id));
+  // Reduces partial results as collectives do: in the order of ranks.
+  absl::StatusOr<HostTensor> Reduced(ValueId id, Reduction reduction,
+                                     int micro_batch) const {
+    HostTensor reduced(graph_.type(id));
     PARTITA_ASSIGN_OR_RETURN(const CombineParts combine,
-                             FindCombine(joined.type().dtype, reduction));
+                             FindCombine(reduced.type().dtype, reduction));
     std::vector<const std::byte*> parts;
     for (const HostTensor& part : At(id, micro_batch).tensors) {
       parts.push_back(part.bytes());
     }
-    std::byte* const out = joined.bytes();
+    std::byte* const out = reduced.bytes();
     combine(parts, 0, absl::MakeConstSpan(&out, 1), 0,
-            joined.type().num_stored_elements());
-    return joined;
+            reduced.type().num_stored_elements());
+    return reduced;
   }
 
-  // Copies and buckets carry values to another device set, cut in another way
-  // or not.
-  absl::StatusOr<std::vector<HostTensor>> Carry(const OpView& node, int member,
-                                                int micro_batch) {
+  // The result of a copy or bucket, which moves values to another device set
+  // and may reshard them.
+  absl::StatusOr<std::vector<HostTensor>> Reshard(const OpView& node, int rank,
+                                                  int micro_batch) {
     std::vector<HostTensor> results;
     for (int i = 0; i < node.num_operands(); ++i) {
       PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
-                               CarryValue(node, i, member, micro_batch));
+                               ReshardValue(node, i, rank, micro_batch));
     }
     return results;
   }
 
-  absl::StatusOr<HostTensor> CarryValue(const OpView& node, int i, int member,
-                                        int micro_batch) {
+  absl::StatusOr<HostTensor> ReshardValue(const OpView& node, int i, int rank,
+                                          int micro_batch) {
     const Placement& placement = node.node().placement;
     const ValueId from = node.node().operands[i];
     const Sharding wanted = ShardingOf(placement.results, i);
     const Sharding given = ShardingOfValue(from);
-    const int members = std::max<int>(1, placement.devices.size());
+    const int ranks = std::max<int>(1, placement.devices.size());
     if (given.kind == Sharding::Kind::kPartial) {
       PARTITA_ASSIGN_OR_RETURN(const HostTensor whole,
-                               Joined(from, given.reduction, micro_batch));
-      return CutInstance(whole, wanted, member, members);
+                               Reduced(from, given.reduction, micro_batch));
+      return ShardOf(whole, wanted, rank, ranks);
     }
     if (wanted.kind == Sharding::Kind::kPartial) {
       return absl::UnimplementedError(absl::StrCat(
           node.ToString(),
           ": found a copy that makes partial results; expected a kernel to"));
     }
-    return CutInstance(Whole(from, micro_batch), wanted, member, members);
+    return ShardOf(Whole(from, micro_batch), wanted, rank, ranks);
   }
 
   absl::StatusOr<std::vector<HostTensor>> Persistent(const OpView& node,
-                                                     int member) {
+                                                     int rank) {
     std::vector<HostTensor> results;
     if (node.op().traits.reads_variable) {
       const auto given = options_.variables.find(node.attr_string("name"));
       if (given != options_.variables.end()) {
         PARTITA_ASSIGN_OR_RETURN(const HostTensor now,
-                                 FirstBytes(node, member, *given->second));
+                                 FirstBytes(node, rank, *given->second));
         results.push_back(now.Clone());
         return results;
       }
     }
     for (const PersistentValue& value : entry_.persistent) {
-      if (value.node != node.id() || value.member != member) continue;
+      if (value.node != node.id() || value.rank != rank) continue;
       PARTITA_ASSIGN_OR_RETURN(
           HostTensor first,
-          FirstBytes(node, member,
+          FirstBytes(node, rank,
                      plan_.module.literals().tensor(value.initial)));
       results.push_back(std::move(first));
       return results;
     }
     return absl::InvalidArgumentError(
-        absl::StrCat(node.ToString(), ": found no persistent value of member ",
-                     member, "; expected one in the plan"));
+        absl::StrCat(node.ToString(), ": found no persistent value of rank ",
+                     rank, "; expected one in the plan"));
   }
 
-  // What `piece` of the node reads.
+  // The operands of `shard`, an instance of the node.
   absl::StatusOr<std::vector<void*>> OperandBytes(const OpView& node,
-                                                  const OpView& piece,
+                                                  const OpView& shard,
                                                   const std::string& device,
                                                   int micro_batch) const {
     std::vector<void*> bytes;
     for (int i = 0; i < node.num_operands(); ++i) {
       const HostTensor& operand = Operand(node, i, device, micro_batch);
-      if (operand.type().num_bytes() != piece.operand_type(i).num_bytes()) {
+      if (operand.type().num_bytes() != shard.operand_type(i).num_bytes()) {
         return absl::InvalidArgumentError(absl::StrCat(
             node.ToString(), ": found operand ", i, " of ",
             operand.type().ToString(), " on ", device, "; expected ",
-            piece.operand_type(i).ToString(), "; prove the plan"));
+            shard.operand_type(i).ToString(), "; prove the plan"));
       }
       bytes.push_back(const_cast<std::byte*>(operand.bytes()));
     }
@@ -312,20 +312,20 @@ class ReferenceWalk {
   }
 
   absl::StatusOr<std::vector<HostTensor>> Launch(
-      const OpView& piece, const std::string& device,
+      const OpView& shard, const std::string& device,
       const std::vector<void*>& operands) {
     PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* traits, FindTraits(device));
-    const KernelBinding& binding = *piece.node().kernel;
+    const KernelBinding& binding = *shard.node().kernel;
     std::vector<void*> result_bytes;
     std::vector<HostTensor> results;
-    for (int i = 0; i < piece.num_results(); ++i) {
-      results.emplace_back(piece.result_type(i));
+    for (int i = 0; i < shard.num_results(); ++i) {
+      results.emplace_back(shard.result_type(i));
       result_bytes.push_back(results.back().bytes());
     }
     const auto stream = NewCpuDevice(*traits)->NewStream();
     const int attached = stream->Attach();
     const absl::Status status =
-        BindAndLaunch({piece, &binding, traits}, operands, result_bytes);
+        BindAndLaunch({shard, &binding, traits}, operands, result_bytes);
     stream->Detach(attached);
     PARTITA_RETURN_IF_ERROR(status);
     return results;
@@ -347,9 +347,9 @@ class ReferenceWalk {
                                   .workspace = workspace->base()});
   }
 
-  // A node without a kernel only gives bytes another shape.
+  // A node without a kernel only changes the shape of the bytes.
   absl::StatusOr<std::vector<HostTensor>> EvaluateView(
-      const OpView& node, const OpView& piece, const std::string& device,
+      const OpView& node, const OpView& shard, const std::string& device,
       int micro_batch) {
     std::vector<HostTensor> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
@@ -363,7 +363,7 @@ class ReferenceWalk {
       operands.push_back(
           HostTensor::ConstView(operand.type(), operand.bytes()));
     }
-    return EvaluateNode(piece, operands);
+    return EvaluateNode(shard, operands);
   }
 
   const HostTensor& Operand(const OpView& node, int i,
@@ -395,9 +395,9 @@ class ReferenceWalk {
   const KernelLibraries& libraries_;
   const ReferenceOptions& options_;
   const int micro_batches_;
-  // By value id and, where it differs between them, by micro-batch.
+  // By value id and, if it varies, by micro-batch.
   std::vector<std::vector<Instances>> values_;
-  std::vector<int> readers_;  // that have not read yet
+  std::vector<int> readers_;  // number of readers that are still to run
 };
 
 }  // namespace

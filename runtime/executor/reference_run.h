@@ -1,5 +1,5 @@
-// The judge of every plan: its placed graph, one instance at a time, with the
-// arithmetic that the plan binds.
+// The reference for every plan: evaluates the placed graph one instance at a
+// time, in the arithmetic of the plan's kernels.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_REFERENCE_RUN_H_
@@ -19,14 +19,14 @@ namespace partita {
 struct ReferenceOptions {
   // Kernels are replaced as on virtual devices (kernel_binder.h).
   bool virtual_devices = false;
-  // Values of variables; those not named have their first values.
+  // Values of variables. A variable that is missing has its initial value.
   VariableValues variables;
 };
 
-// The outputs of one step, then the updates in their order, in the layouts of
-// the graph. Every value has memory of its own and everything happens in the
-// order of the graph on the calling thread, each node in all micro-batches, so
-// a correct plan's run has the same bits, always.
+// Returns the outputs of one step, then the updates in their order, in the
+// layouts of the graph. Every value has its own memory. Nodes run in graph
+// order on the calling thread, each in all micro-batches. A correct plan always
+// gives the same bits.
 absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
     const Plan& plan, int entry, absl::Span<const void* const> inputs,
     const KernelLibraries& libraries, const ReferenceOptions& options = {});

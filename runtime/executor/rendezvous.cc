@@ -1,24 +1,25 @@
-// Meetings as counters, one a member.
+// One counter for each rank.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/rendezvous.h"
 
 namespace partita {
 
-bool Rendezvous::Meet(int member, uint64_t point, const WaitPolicy& policy) {
-  Pass(member, point);
-  for (StepCounter& other : passed_) {
+bool Rendezvous::ArriveAndWait(int rank, uint64_t point,
+                               const WaitPolicy& policy) {
+  Arrive(rank, point);
+  for (StepCounter& other : points_) {
     if (!other.Wait(point, policy)) return false;
   }
   return true;
 }
 
 void Rendezvous::Interrupt() {
-  for (StepCounter& member : passed_) member.Interrupt();
+  for (StepCounter& rank : points_) rank.Interrupt();
 }
 
-void Rendezvous::PassAll(uint64_t point) {
-  for (StepCounter& member : passed_) member.Raise(point);
+void Rendezvous::ArriveAll(uint64_t point) {
+  for (StepCounter& rank : points_) rank.Raise(point);
 }
 
 }  // namespace partita

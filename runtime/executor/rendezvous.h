@@ -1,5 +1,4 @@
-// Where the members of a group, or the two ends of a channel, wait for one
-// another.
+// Synchronizes the ranks of a group, or the two ends of a channel.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_RENDEZVOUS_H_
@@ -12,31 +11,32 @@
 
 namespace partita {
 
-// Every member passes points 1, 2, 3, ... in order, some of which it may leave
-// out, over all steps of a session. Who sees that a member has passed a point
-// sees what it wrote before.
+// Every rank arrives at points 1, 2, 3, ... in increasing order, over all steps
+// of a session; it may skip points. A rank that sees another arrive also sees
+// what the other wrote before.
 //
-// Thread safety: each member's calls come from one thread; Interrupt may come
-// from any.
+// Thread safety: each rank's calls come from one thread. Interrupt may come
+// from any thread.
 class Rendezvous {
  public:
-  explicit Rendezvous(int members) : passed_(members) {}
+  explicit Rendezvous(int ranks) : points_(ranks) {}
 
-  void Pass(int member, uint64_t point) { passed_[member].Raise(point); }
-  // True once `other` has passed `point`; false if the policy ended the wait.
-  bool Await(int other, uint64_t point, const WaitPolicy& policy) {
-    return passed_[other].Wait(point, policy);
+  void Arrive(int rank, uint64_t point) { points_[rank].Raise(point); }
+  // True once `other` has arrived at `point`; false if the policy ended the
+  // wait.
+  bool Wait(int other, uint64_t point, const WaitPolicy& policy) {
+    return points_[other].Wait(point, policy);
   }
-  // Passes `point` and awaits that all others do.
-  bool Meet(int member, uint64_t point, const WaitPolicy& policy);
+  // Arrives at `point` and waits for all other ranks.
+  bool ArriveAndWait(int rank, uint64_t point, const WaitPolicy& policy);
 
-  // Makes every waiter look at its policy again.
+  // Makes every waiting thread check its policy again.
   void Interrupt();
-  // Where a good step would have left the members. Only while none is at work.
-  void PassAll(uint64_t point);
+  // Sets all ranks to the state after a good step. Only while no rank runs.
+  void ArriveAll(uint64_t point);
 
  private:
-  std::vector<StepCounter> passed_;  // by member
+  std::vector<StepCounter> points_;  // points reached, by rank
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What a caller may ask of one step.
+// Options of one step.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_RUN_OPTIONS_H_
@@ -12,15 +12,15 @@
 namespace partita {
 
 struct RunOptions {
-  // After this the step ends with DeadlineExceeded.
+  // The step ends with DeadlineExceeded after this time.
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
-  // The holder of its stop_source ends the step with Cancelled.
+  // A stop request of its stop_source ends the step with Cancelled.
   std::stop_token cancel;
-  // Measure start and end of every command.
+  // Measure the start and end of every command.
   bool trace = false;
-  // Random delays before commands and records, the same ones for the same seed:
-  // a correct plan gives the same bits under all of them.
+  // Random delays before commands and records, the same for the same seed. A
+  // correct plan gives the same bits under all of them.
   std::optional<uint64_t> chaos_seed;
 };
 

@@ -1,4 +1,4 @@
-// Allocating arenas and loading what persists.
+// Allocates arenas and loads persistent values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/session_memory.h"
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/plan/plan_layout.h"
@@ -26,18 +26,18 @@ bool IsVariable(const Entry& entry, const PersistentValue& value) {
   return entry.graph->node(value.node).op->traits.reads_variable;
 }
 
-// What a member of the node's device set holds.
-TensorType MemberType(const Entry& entry, const PersistentValue& value) {
+// The type of the shard that a rank of the node's device set holds.
+TensorType RankType(const Entry& entry, const PersistentValue& value) {
   const OpView node = entry.graph->view(value.node);
   const Placement& placement = node.node().placement;
-  return InstanceType(node.result_type(0), ShardingOf(placement.results, 0),
-                      value.member, static_cast<int>(placement.devices.size()));
+  return ShardType(node.result_type(0), ShardingOf(placement.results, 0),
+                   value.rank, static_cast<int>(placement.devices.size()));
 }
 
-// By device and first byte.
+// (device, first byte).
 using Places = std::set<std::pair<int, int64_t>>;
 
-// Where persistent buffers end.
+// The ends of persistent buffers, by device and first byte.
 class BufferEnds {
  public:
   explicit BufferEnds(const Plan& plan) {
@@ -54,7 +54,7 @@ class BufferEnds {
     }
   }
 
-  // The furthest end of those that begin before `offset`; 0 if none does.
+  // The largest end among buffers that begin before `offset`; 0 if none does.
   int64_t Furthest(int device, int64_t offset) const {
     const auto after = ends_.lower_bound({device, offset});
     if (after == ends_.begin()) return 0;
@@ -63,12 +63,13 @@ class BufferEnds {
   }
 
  private:
-  // By device and first byte: of all that begin there or before.
+  // By device and first byte: the largest end of all buffers that begin there
+  // or before.
   std::map<std::pair<int, int64_t>, int64_t> ends_;
 };
 
-// Those that some buffer reads together with bytes beside them: they must lie
-// where the plan puts them.
+// Values that some buffer reads together with bytes beside them. They must be
+// loaded at their offset in the arena.
 Places ReadWithOthers(const Plan& plan) {
   const BufferEnds ends(plan);
   Places places;
@@ -87,7 +88,7 @@ Places ReadWithOthers(const Plan& plan) {
   return places;
 }
 
-// Opens the bytes of one buffer for as long as the object lives.
+// Opens the bytes of one buffer while the object lives.
 class OpenedBlocks {
  public:
   OpenedBlocks(ArenaGuard* guard, const Blocks& blocks)
@@ -122,8 +123,8 @@ absl::StatusOr<std::unique_ptr<SessionMemory>> SessionMemory::New(
   return memory;
 }
 
-// Arenas are reserved whole and committed as touched; a plan touches all that
-// it states, but for devices that only sleep.
+// Arenas are reserved whole and committed when accessed. A plan accesses all of
+// its arenas, except on timed devices, which only sleep.
 absl::Status SessionMemory::CheckFits() const {
   const int64_t available = AvailableHostMemory();
   if (available < 0) return absl::OkStatus();
@@ -140,7 +141,7 @@ absl::Status SessionMemory::CheckFits() const {
                    static_cast<int64_t>(std::min(wanted, 9e18)),
                    " bytes; expected at most the ", available,
                    " bytes of memory that this host has free; run it with "
-                   "timed virtual devices, which touch nothing"));
+                   "timed virtual devices, which access no memory"));
 }
 
 absl::Status SessionMemory::NewArenas() {
@@ -160,7 +161,8 @@ absl::Status SessionMemory::Load(bool constants_in_place) {
   for (const Entry& entry : plan_.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const Buffer& buffer = entry.buffers[value.buffer.index];
-      // A value of no bytes has no place, only the offset of what is behind it.
+      // A value of zero bytes needs no load; its offset is that of the next
+      // value.
       if (buffer.range.empty()) continue;
       if (devices_[buffer.device.index]->is_timed()) continue;
       const std::pair place(buffer.device.index, buffer.range.offset);
@@ -185,22 +187,21 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
   const Buffer& buffer = entry.buffers[value.buffer.index];
   const LiteralPool& literals = plan_.module.literals();
   if (!literals.has_bytes(value.initial)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "entry @", entry.name, ": !", buffer.name,
-        ": found a constant of which only the hash is known; expected its "
-        "bytes; load the plan from its file"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("entry @", entry.name, ": !", buffer.name,
+                     ": found a constant with only its hash; expected its "
+                     "bytes; load the plan from its file"));
   }
-  if (literals.type(value.initial) == MemberType(entry, value)) {
+  if (literals.type(value.initial) == RankType(entry, value)) {
     const std::byte* bytes = literals.byte_span(value.initial).data();
     if (in_place && KeepInPlace(buffer.device, buffer.range, bytes)) {
       return absl::OkStatus();
     }
     return WritePersistent(entry, value, bytes);
   }
-  PARTITA_ASSIGN_OR_RETURN(
-      const HostTensor part,
-      FirstBytes(entry.graph->view(value.node), value.member,
-                 literals.tensor(value.initial)));
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor part,
+                           FirstBytes(entry.graph->view(value.node), value.rank,
+                                      literals.tensor(value.initial)));
   return WritePersistent(entry, value, part.bytes());
 }
 
@@ -211,8 +212,8 @@ bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
       address % kKernelAlignment != 0) {
     return false;
   }
-  // Constants are only read: the checker proves it, and a mapped file is
-  // protected besides.
+  // Constants are only read: the checker proves it, and the mapping of a file
+  // is read-only.
   in_place_[device.index].push_back(
       {range.offset, range.end(), const_cast<std::byte*>(bytes)});
   return true;
@@ -253,11 +254,11 @@ absl::Status SessionMemory::WritePersistent(const Entry& entry,
                                             const PersistentValue& value,
                                             const void* bytes) {
   const Buffer& buffer = entry.buffers[value.buffer.index];
-  if (MemberType(entry, value).num_bytes() != buffer.range.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "entry @", entry.name, ": !", buffer.name, ": found a range of ",
-        buffer.range.size(), " bytes; expected ",
-        MemberType(entry, value).num_bytes()));
+  if (RankType(entry, value).num_bytes() != buffer.range.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry @", entry.name, ": !", buffer.name,
+                     ": found a range of ", buffer.range.size(),
+                     " bytes; expected ", RankType(entry, value).num_bytes()));
   }
   const DeviceId device = entry.buffers[value.buffer.index].device;
   const Blocks to = Locate(entry, value.buffer, 0);

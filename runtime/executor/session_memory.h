@@ -1,4 +1,4 @@
-// The arenas of a session, and where each buffer of its plan lies in them.
+// The arenas of a session, and the address of each buffer.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_SESSION_MEMORY_H_
@@ -20,10 +20,10 @@ using Devices = std::vector<std::unique_ptr<Device>>;  // by DeviceId
 // Thread safety: Locate may be called in parallel; loading may not.
 class SessionMemory {
  public:
-  // Allocates the arenas and loads constants and variables. Constants of host
-  // devices that lie aligned in memory or in a mapped file are left there if
-  // `constants_in_place`. ResourceExhausted, with both figures, if the host
-  // cannot hold what the plan touches.
+  // Allocates the arenas and loads constants and variables. If
+  // `constants_in_place`, host devices read aligned constants where they are
+  // stored, in memory or in a mapped file. ResourceExhausted, with both
+  // figures, if the host lacks memory for what the plan accesses.
   static absl::StatusOr<std::unique_ptr<SessionMemory>> New(
       const Plan& plan, const Devices& devices, bool constants_in_place);
 
@@ -33,9 +33,9 @@ class SessionMemory {
     return arenas_[device.index]->guard();
   }
 
-  // Variables take their first values again.
+  // Sets variables to their initial values.
   absl::Status RestoreVariables();
-  // The persistent value that a variable's node on `entry` reads.
+  // Reads the persistent value of a variable's node on `entry`.
   absl::Status ReadPersistent(const Entry& entry, const PersistentValue& value,
                               void* bytes) const;
   absl::Status WritePersistent(const Entry& entry, const PersistentValue& value,
@@ -44,8 +44,8 @@ class SessionMemory {
   std::vector<DeviceMemory> Use() const;
 
  private:
-  // A constant that is read outside the arena: [begin, end) of the persistent
-  // part of its device.
+  // A constant that is read outside the arena: bytes [begin, end) of its
+  // device's persistent memory.
   struct InPlaceConstant {
     int64_t begin;
     int64_t end;

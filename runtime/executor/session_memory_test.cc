@@ -1,4 +1,4 @@
-// Which constants stay where they are, and which must be in the arena.
+// Tests which constants are read in place, and which are copied to the arena.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/session_memory.h"
@@ -14,15 +14,16 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kBytes = 64;  // of each constant, one behind the other
+constexpr int64_t kBytes = 64;  // of each constant; constants are contiguous
 
 struct Bytes {
   int64_t begin;
   int64_t end;
 };
 
-// How many bytes of so many constants on each of two devices stay outside the
-// arena of the first, where its buffers read these bytes, too.
+// The number of bytes that stay outside the arena of the first device. Each of
+// two devices has `constants` constants; the buffers of the first also read the
+// ranges `reads`.
 int64_t InPlace(int constants, const std::vector<Bytes>& reads) {
   PlanBuilder b(2);
   for (int device = 0; device < 2; ++device) {
@@ -40,7 +41,7 @@ int64_t InPlace(int constants, const std::vector<Bytes>& reads) {
          /*persistent=*/true});
   }
   const std::shared_ptr<Plan> plan = b.Finish();
-  const Devices devices = PlayedDevices(*plan, Played::kCpu);
+  const Devices devices = NewDevices(*plan, RunOn::kCpu);
   const auto memory =
       SessionMemory::New(*plan, devices, /*constants_in_place=*/true);
   EXPECT_TRUE(memory.ok()) << memory.status();
@@ -48,15 +49,15 @@ int64_t InPlace(int constants, const std::vector<Bytes>& reads) {
   return (*memory)->Use()[0].in_place;
 }
 
-TEST(SessionMemory, ConstantsStayWhereTheyAre) {
+TEST(SessionMemory, ConstantsAreReadInPlace) {
   EXPECT_EQ(InPlace(3, {}), 3 * kBytes);
 }
 
-TEST(SessionMemory, SoTheyDoWhereBuffersReadPartsOfThem) {
+TEST(SessionMemory, BuffersMayReadPartsOfAConstantInPlace) {
   EXPECT_EQ(InPlace(3, {{0, 64}, {0, 32}, {96, 128}, {130, 140}}), 3 * kBytes);
 }
 
-TEST(SessionMemory, WhatIsReadTogetherLiesTogether) {
+TEST(SessionMemory, ConstantsThatAreReadTogetherAreInTheArena) {
   EXPECT_EQ(InPlace(4, {{0, 128}}), 2 * kBytes);
   EXPECT_EQ(InPlace(4, {{0, 256}}), 0);
   EXPECT_EQ(InPlace(4, {{100, 130}}), 2 * kBytes);
@@ -64,8 +65,8 @@ TEST(SessionMemory, WhatIsReadTogetherLiesTogether) {
   EXPECT_EQ(InPlace(4, {{0, 64}, {64, 128}, {128, 192}}), 4 * kBytes);
 }
 
-// Each of the buffers meets each of the constants.
-TEST(SessionMemory, AsManyBuffersAsConstantsAreNoMatter) {
+// Each buffer overlaps each constant.
+TEST(SessionMemory, ManyBuffersAndConstantsAreHandledQuickly) {
   constexpr int kMany = 1 << 15;
   const std::vector<Bytes> all(kMany, Bytes{0, kMany * kBytes});
   EXPECT_EQ(InPlace(kMany, all), 0);

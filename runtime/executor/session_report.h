@@ -1,5 +1,5 @@
-// What a session tells of itself: plain data, for programs that include
-// partita/partita.h and nothing else.
+// Reports of a session as plain data, for programs that include only
+// partita/partita.h.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_SESSION_REPORT_H_
@@ -10,16 +10,16 @@
 
 namespace partita {
 
-// What a session holds on one device, in bytes.
+// Memory of a session on one device, in bytes.
 struct DeviceMemory {
   std::string device;
   int64_t arena = 0;  // persistent + depth * step, as the plan states
   int64_t persistent = 0;
-  int64_t step = 0;  // of one copy
+  int64_t step = 0;  // one copy
   int depth = 1;
-  int64_t in_place = 0;   // constants read where the plan keeps them
-  int64_t committed = 0;  // pages of the arena that were touched
-  int64_t limit = 0;      // what the plan may take of the device
+  int64_t in_place = 0;   // constants read outside the arena
+  int64_t committed = 0;  // pages of the arena that were accessed
+  int64_t limit = 0;      // the most that the plan may use of the device
 };
 
 // One command of a measured step, in seconds since the step's first start.
@@ -29,7 +29,7 @@ struct MeasuredCommand {
   double end_seconds = 0;
 };
 
-// Where a step failed. The command is -1 for what no command caused: a
+// Where a step failed. `command` is -1 if no command caused the failure: a
 // deadline, a cancelled run.
 struct FailedCommand {
   std::string entry;
@@ -42,11 +42,11 @@ struct FailedCommand {
   std::string node;  // "softmax %p"; empty for records, feeds, fetches
 };
 
-// Commands of a kernel that was bound in place of the plan's: another one, or
-// the same in another arithmetic (docs/reference/glossary.md). Their results
-// may differ in rounding from those of the machine that the plan was made for.
-// Kernels of GPUs that virtual devices play are always others and are not
-// listed.
+// The commands of a kernel that was bound instead of the plan's: another
+// kernel, or the same kernel in another arithmetic
+// (docs/reference/glossary.md). Their results may differ in rounding from those
+// of the plan's machine. Host kernels that emulate GPU kernels on virtual
+// devices are not listed.
 struct ReplacedKernel {
   std::string planned;  // "onednn.conv"
   std::string planned_arithmetic;

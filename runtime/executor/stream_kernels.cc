@@ -1,4 +1,4 @@
-// Binds each node once, however many invocations launch it.
+// Binds each node once, however many commands launch it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/stream_kernels.h"
@@ -10,21 +10,21 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/host_capacity.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 
 namespace partita {
 namespace {
 
-// The image for a device: its target ends with the instruction set, as in
-// "x86-64-avx512" for "avx512" and "avx512_bf16".
-const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
+// The plan's native code for a device. Its target ends with the instruction
+// set: "x86-64-avx512" serves "avx512" and "avx512_bf16".
+const CodeObject* FindCode(const Plan& plan, const DeviceTraits& device) {
   const std::string isa = VectorIsa(MeantIsa(device.isa));
-  for (const KernelImage& image : plan.images) {
-    if (image.target == isa ||
-        absl::EndsWith(image.target, absl::StrCat("-", isa))) {
-      return &image;
+  for (const CodeObject& code : plan.code_objects) {
+    if (code.target == isa ||
+        absl::EndsWith(code.target, absl::StrCat("-", isa))) {
+      return &code;
     }
   }
   return nullptr;
@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
   const std::vector<int>& numbers = (*context.of_stream)[id_.index];
   std::vector<BoundCommand> all(numbers.size());
   if (device_.is_timed()) return all;
-  // Invocations of one command share a kernel: launches of a stream never
-  // overlap, and kernels keep no state.
+  // Invocations of one command share a kernel: launches on a stream never
+  // overlap, and kernels are stateless.
   absl::flat_hash_map<std::tuple<int, int, int>, BoundCommand> by_instance;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const Command& command = (*context.commands)[numbers[i]];
@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
     const bool own_of_micro_batch = ChangesWithMicroBatch(
         context.entry->graph->view(command.instance.node));
     const std::tuple instance = {
-        command.instance.node.index, command.instance.member,
+        command.instance.node.index, command.instance.rank,
         own_of_micro_batch ? command.instance.micro_batch : 0};
     auto found = by_instance.find(instance);
     if (found == by_instance.end()) {
@@ -68,12 +68,12 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
 
 absl::StatusOr<OpView> StreamKernels::NodeOf(const Command& command) {
   const OpView node = state_.context.entry->graph->view(command.instance.node);
-  if (!HasOwnInstances(node)) return node;
+  if (!HasOwnShards(node)) return node;
   PARTITA_ASSIGN_OR_RETURN(
-      std::unique_ptr<Graph> piece,
-      CutNode(node, command.instance.member, command.instance.micro_batch));
-  pieces_.push_back(std::move(piece));
-  return pieces_.back()->ops().front();
+      std::unique_ptr<Graph> shard,
+      ShardOfNode(node, command.instance.rank, command.instance.micro_batch));
+  shards_.push_back(std::move(shard));
+  return shards_.back()->ops().front();
 }
 
 absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
@@ -86,7 +86,7 @@ absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
                          .binding = &*node.node().kernel,
                          .device = &device_.traits()};
   if (state_.trust_code) {
-    request.image = FindImage(*state_.context.plan, device_.traits());
+    request.code = FindCode(*state_.context.plan, device_.traits());
   }
   PARTITA_ASSIGN_OR_RETURN(
       HostKernel kernel,
@@ -101,8 +101,7 @@ absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
   return bound;
 }
 
-// Launches of a stream follow one another, so they share the largest scratch
-// so far.
+// Launches on a stream do not overlap, so all use the largest scratch so far.
 absl::StatusOr<void*> StreamKernels::OutsideScratch(int64_t bytes) {
   if (scratch_.empty() || scratch_.back()->size() < bytes) {
     PARTITA_ASSIGN_OR_RETURN(

@@ -1,4 +1,4 @@
-// The kernels of one stream, bound to its device.
+// Binds the kernels of one stream to its device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_KERNELS_H_
@@ -18,30 +18,30 @@
 
 namespace partita {
 
-// Holds what bound commands refer to. Thread safety: of one thread, the one
+// Owns what bound commands refer to. Thread safety: used only by the thread
 // that launches the kernels.
 class StreamKernels {
  public:
   StreamKernels(const EntryState& state, StreamId stream, Device& device)
       : state_(state), id_(stream), device_(device) {}
 
-  // By command of the entry; nothing for those that launch no kernel on this
-  // stream, and for all of a timed device. Called once.
+  // The kernels by command of the stream; empty for commands without a kernel,
+  // and on timed devices. Called once.
   absl::StatusOr<std::vector<BoundCommand>> BindAll();
 
-  // Of the commands that were bound.
+  // Replacements among the bound commands.
   const std::vector<ReplacedKernel>& replaced() const { return replaced_; }
 
  private:
   absl::StatusOr<BoundCommand> Bind(const Command& command);
-  // What the command computes: its node, or one member's piece of it.
+  // The node that the command computes, or its shard on one rank.
   absl::StatusOr<OpView> NodeOf(const Command& command);
   absl::StatusOr<void*> OutsideScratch(int64_t bytes);
 
   const EntryState& state_;
   const StreamId id_;
   Device& device_;
-  std::vector<std::unique_ptr<Graph>> pieces_;  // of cut nodes
+  std::vector<std::unique_ptr<Graph>> shards_;  // of sharded nodes
   std::vector<std::unique_ptr<BoundKernel>> kernels_;
   std::vector<std::unique_ptr<Arena>> scratch_;
   std::vector<ReplacedKernel> replaced_;

@@ -1,4 +1,4 @@
-// Turns commands into actions with pointers.
+// Resolves commands into actions with pointers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/stream_program.h"
@@ -10,7 +10,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/arena_guard.h"
 #include "runtime/executor/failure.h"
-#include "runtime/executor/port_part.h"
+#include "runtime/executor/port_shard.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -48,7 +48,7 @@ class ProgramBuilder {
     return (*context_.of_stream)[stream_.index];
   }
 
-  // Spans of earlier actions must stay good while pointers are added.
+  // Adding pointers must not invalidate the spans of earlier actions.
   void ReservePointers() {
     size_t pointers = 0;
     for (const int number : Numbers()) {
@@ -77,7 +77,9 @@ class ProgramBuilder {
       action.event = (*context_.events)[command.event.index].get();
       return absl::OkStatus();
     }
-    if (Meets(command)) PARTITA_RETURN_IF_ERROR(FillExchange(command, action));
+    if (Communicates(command)) {
+      PARTITA_RETURN_IF_ERROR(FillCommunication(command, action));
+    }
     if (timed_) return FillSleep(command, action);
     switch (command.kind) {
       case Kind::kKernel:
@@ -101,49 +103,50 @@ class ProgramBuilder {
     }
   }
 
-  static bool Meets(const Command& command) {
+  static bool Communicates(const Command& command) {
     return command.kind == Command::Kind::kCollective ||
            command.kind == Command::Kind::kSend ||
            command.kind == Command::Kind::kRecv;
   }
 
-  // Who meets whom is the same on timed devices.
-  absl::Status FillExchange(const Command& command, Action& action) {
+  // Timed devices wait for one another as others do.
+  absl::Status FillCommunication(const Command& command, Action& action) {
     using Kind = Command::Kind;
     const bool collective = command.kind == Kind::kCollective;
     action.kind = collective                    ? Action::Kind::kCollective
                   : command.kind == Kind::kSend ? Action::Kind::kSend
                                                 : Action::Kind::kRecv;
-    action.exchange = static_cast<int>(program_->exchanges.size());
-    const Meeting& meeting = context_.meetings->of(action.command);
-    Exchange exchange;
-    exchange.place = meeting.place;
-    exchange.points_per_step = meeting.points_per_step;
-    exchange.number = meeting.number;
-    exchange.first_point =
-        1 + meeting.number * (collective ? Meetings::kPointsOfCollective : 1);
-    exchange.seat = command.kind == Kind::kRecv;
+    action.communication = static_cast<int>(program_->communications.size());
+    const Communication& communication =
+        context_.communications->of(action.command);
+    CommunicationAction part;
+    part.rendezvous = communication.rendezvous;
+    part.points_per_step = communication.points_per_step;
+    part.number = communication.number;
+    part.first_point =
+        1 + communication.number *
+                (collective ? Communications::kPointsOfCollective : 1);
+    part.rank = command.kind == Kind::kRecv;
     if (collective) {
       const Group& group = context_.entry->groups[command.group.index];
-      exchange.seat = static_cast<int>(
-          absl::c_find(group.members, command.stream) - group.members.begin());
+      part.rank = static_cast<int>(absl::c_find(group.ranks, command.stream) -
+                                   group.ranks.begin());
     } else {
-      exchange.capacity =
-          context_.entry->channels[command.channel.index].capacity;
+      part.capacity = context_.entry->channels[command.channel.index].capacity;
     }
-    program_->exchanges.push_back(std::move(exchange));
-    return CheckReachable(meeting);
+    program_->communications.push_back(std::move(part));
+    return CheckReachable(communication);
   }
 
-  // The members' threads read one another's bytes.
-  absl::Status CheckReachable(const Meeting& meeting) const {
-    for (const int part : meeting.commands) {
-      const StreamId stream = (*context_.commands)[part].stream;
+  // Ranks read one another's bytes on host threads.
+  absl::Status CheckReachable(const Communication& communication) const {
+    for (const int c : communication.commands) {
+      const StreamId stream = (*context_.commands)[c].stream;
       const DeviceId id = context_.entry->streams[stream.index].device;
       const Device& device = *(*context_.devices)[id.index];
       if (device.is_host() || device.is_virtual()) continue;
       return absl::UnimplementedError(absl::StrCat(
-          "found a member on ", device.traits().name,
+          "found a rank on ", device.traits().name,
           ", whose memory the host cannot read; expected host or virtual "
           "devices"));
     }
@@ -154,28 +157,28 @@ class ProgramBuilder {
     const OpView node = context_.entry->graph->view(command.instance.node);
     for (int value = 0; value < node.num_operands(); ++value) {
       PARTITA_ASSIGN_OR_RETURN(
-          program_->exchanges[action.exchange].parts.emplace_back(),
+          program_->communications[action.communication].work.emplace_back(),
           BindValue(command, action, value));
     }
     return absl::OkStatus();
   }
 
-  absl::StatusOr<CollectivePart> BindValue(const Command& command,
-                                           const Action& action,
-                                           int value) const {
+  absl::StatusOr<RankWork> BindValue(const Command& command,
+                                     const Action& action, int value) const {
     std::vector<std::byte*> operands, results;
-    for (const int c : context_.meetings->of(action.command).commands) {
-      const Command& part = (*context_.commands)[c];
+    for (const int c : context_.communications->of(action.command).commands) {
+      const Command& rank = (*context_.commands)[c];
       PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
-                               BlockOf(part.operands, value));
+                               BlockOf(rank.operands, value));
       PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
-                               BlockOf(part.results, value));
+                               BlockOf(rank.results, value));
     }
     return BindCollective(context_.entry->graph->view(command.instance.node),
-                          value, command.instance.member, operands, results);
+                          value, command.instance.rank, operands, results);
   }
 
-  // Through a slot of the channel, or straight from sender to receiver.
+  // Copies into a slot of the channel. A channel without slots copies straight
+  // from sender to receiver, in the receive.
   absl::Status FillSend(const Command& command, Action& action) {
     const Channel& channel = context_.entry->channels[command.channel.index];
     if (channel.capacity == 0) return absl::OkStatus();
@@ -185,14 +188,14 @@ class ProgramBuilder {
 
   absl::Status FillRecv(const Command& command, Action& action) {
     const Channel& channel = context_.entry->channels[command.channel.index];
-    const int send = context_.meetings->of(action.command).commands[0];
+    const int send = context_.communications->of(action.command).commands[0];
     const Blocks from = channel.capacity == 0
                             ? Locate((*context_.commands)[send].operands[0])
                             : SlotOf(command, action);
     return FillTransfer(action, {Locate(command.results[0]), from});
   }
 
-  // As many bytes of the slot as the message has.
+  // The first bytes of the slot, as many as the message has.
   Blocks SlotOf(const Command& command, const Action& action) const {
     Blocks slot = Locate(SlotBuffer(command, action.command));
     const BufferId message =
@@ -205,11 +208,11 @@ class ProgramBuilder {
   BufferId SlotBuffer(const Command& command, int number) const {
     const Channel& channel = context_.entry->channels[command.channel.index];
     return channel
-        .slots[context_.meetings->of(number).number % channel.capacity];
+        .slots[context_.communications->of(number).number % channel.capacity];
   }
 
   absl::Status FillSleep(const Command& command, Action& action) {
-    if (!Meets(command)) action.kind = Action::Kind::kSleep;
+    if (!Communicates(command)) action.kind = Action::Kind::kSleep;
     const auto& predicted = context_.notes->predicted;
     const CommandNote& note = predicted[action.command];
     action.sleep = std::chrono::nanoseconds(static_cast<int64_t>(
@@ -242,7 +245,7 @@ class ProgramBuilder {
     return absl::MakeConstSpan(program_->pointers).subspan(begin);
   }
 
-  // Null where a part has no such buffer.
+  // Null if the rank has no operand, or no result.
   absl::StatusOr<std::byte*> BlockOf(const std::vector<BufferId>& buffers,
                                      int value) const {
     if (buffers.empty()) return nullptr;
@@ -254,7 +257,7 @@ class ProgramBuilder {
     if (blocks.contiguous()) return blocks.base;
     return absl::UnimplementedError(absl::StrCat(
         "found !", context_.entry->buffers[id.index].name, " in ", blocks.count,
-        " blocks; expected kernels and collectives to touch one "
+        " blocks; expected kernels and collectives to access one "
         "block"));
   }
 
@@ -282,10 +285,11 @@ class ProgramBuilder {
   }
 
   Blocks PortBlocks(const Command& command, Action& action) const {
-    const PortPart part = PartOfPort(*context_.plan, *context_.entry, command);
+    const PortShard shard =
+        ShardOfPort(*context_.plan, *context_.entry, command);
     action.port = command.port;
-    action.port_offset = part.offset;
-    return part.blocks;
+    action.port_offset = shard.offset;
+    return shard.blocks;
   }
 
   Blocks Locate(BufferId buffer) const {

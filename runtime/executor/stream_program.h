@@ -1,4 +1,4 @@
-// What one stream does in a step, with every pointer worked out.
+// The commands of one stream in a step, with all pointers resolved.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_PROGRAM_H_
@@ -14,14 +14,14 @@
 #include "kernels/kernel.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/collective.h"
-#include "runtime/executor/meetings.h"
+#include "runtime/executor/communications.h"
 #include "runtime/executor/session_memory.h"
 #include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
 
-// One command, ready to go. Small, as the hot path reads a list of them.
+// One resolved command. Small, because the hot path reads a list of them.
 struct Action {
   enum class Kind : uint8_t {
     kKernel,
@@ -41,21 +41,21 @@ struct Action {
   LaunchArgs args;                // kKernel
   DeviceEvent* event = nullptr;   // kRecord, kWait
   int port = 0;                   // kFeed, kFetch
-  int64_t port_offset = 0;        // kFeed, kFetch: where its part begins
-  int transfer = -1;              // index of the blocks that it copies
-  int exchange = 0;               // kCollective, kSend, kRecv: index
+  int64_t port_offset = 0;        // kFeed, kFetch: first byte to copy
+  int transfer = -1;              // index of the blocks to copy
+  int communication = 0;          // kCollective, kSend, kRecv: index
   std::chrono::nanoseconds sleep{0};
 };
 
-// A command that meets others: its place there, and what it does.
-struct Exchange {
-  Rendezvous* place = nullptr;
-  int seat = 0;  // whose calls of `place` it makes; of a channel: 0 sends
+// The part of one command in a collective or a message.
+struct CommunicationAction {
+  Rendezvous* rendezvous = nullptr;
+  int rank = 0;  // in `rendezvous`; of a message: 0 sends, 1 receives
   uint64_t points_per_step = 0;
-  uint64_t first_point = 0;  // of its points in a step, from 1
-  int number = 0;            // kSend, kRecv: of the message in its channel
-  int capacity = 0;          // kSend: of the channel
-  std::vector<CollectivePart> parts;  // kCollective: by value
+  uint64_t first_point = 0;  // first of its points in a step, from 1
+  int number = 0;    // kSend, kRecv: index of the message in its channel
+  int capacity = 0;  // kSend: of the channel
+  std::vector<RankWork> work;  // kCollective: by value
 };
 
 using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
@@ -63,36 +63,36 @@ using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
 struct StreamProgram {
   std::vector<Action> actions;
   std::vector<Transfer> transfers;
-  std::vector<Exchange> exchanges;
-  std::vector<void*> pointers;  // that the spans of LaunchArgs lie in
-  // By action; empty where no arena is guarded.
+  std::vector<CommunicationAction> communications;
+  std::vector<void*> pointers;  // storage of the spans in LaunchArgs
+  // By action; empty if no arena is guarded.
   std::vector<DeclaredBlocks> declared;
 };
 
-// What the programs of one entry are made from.
+// The common input of all stream programs of an entry.
 struct EntryContext {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
   const std::vector<Command>* commands = nullptr;  // expanded
-  // By stream the numbers of its commands, in launch order.
+  // Command numbers by stream, in launch order.
   const std::vector<std::vector<int>>* of_stream = nullptr;
   const EntryNotes* notes = nullptr;  // predicted times, if any
   const Devices* devices = nullptr;
   const SessionMemory* memory = nullptr;
   const std::vector<std::unique_ptr<DeviceEvent>>* events = nullptr;
-  Meetings* meetings = nullptr;
+  Communications* communications = nullptr;
 };
 
-// What one command launches, if it is a kernel's.
+// The kernel of one command, if it launches one.
 struct BoundCommand {
   BoundKernel* kernel = nullptr;
-  void* outside_scratch = nullptr;  // instead of the plan's workspace, if set
-  std::optional<ReplacedKernel> replaced;  // of one command
+  void* outside_scratch = nullptr;  // if set, replaces the plan's workspace
+  std::optional<ReplacedKernel> replaced;  // counts one command
 };
 
-// The program of `stream` for steps that use copy `slot` of the step-local
-// bytes; `bound` has one for each of the stream's commands. Unimplemented, with
-// the command, for what this executor cannot do.
+// Builds the program of `stream` for steps that use copy `slot` of the
+// step-local bytes. `bound` has one element for each command of the stream.
+// Unimplemented, with the command, if the executor does not support it.
 absl::StatusOr<std::unique_ptr<StreamProgram>> BuildStreamProgram(
     const EntryContext& context, StreamId stream, int slot, void* native_stream,
     const std::vector<BoundCommand>& bound);

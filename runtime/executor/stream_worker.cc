@@ -1,4 +1,4 @@
-// The thread, and the loop that replays programs.
+// The thread of a stream and the loop that replays its program.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/stream_worker.h"

@@ -1,5 +1,5 @@
-// One stream of an entry at work: binds its kernels, then replays its program
-// step after step, on a thread of its own or on the caller's.
+// Runs one stream of an entry: binds its kernels, then replays its program step
+// after step, on its own thread or on the caller's.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
@@ -25,33 +25,33 @@ struct MeasuredTime {
   SteadyTime end;
 };
 
-// Thread safety: Start, RunInline and the readers are for the entry's owner.
+// Thread safety: the entry's owner calls Start, RunInline and the readers.
 class StreamWorker {
  public:
   StreamWorker(EntryState& state, StreamId stream);
   ~StreamWorker();
 
-  // Binds kernels and builds programs on the calling thread, whose job
-  // RunInline becomes.
+  // Binds kernels and builds programs on the calling thread, which later calls
+  // RunInline.
   absl::Status PrepareInline();
-  // Starts the thread, which binds, builds and then waits for steps. Throws
-  // std::system_error where it cannot be started.
+  // Starts the thread, which binds kernels, builds programs and then waits for
+  // steps. Throws std::system_error if the thread cannot be started.
   void Start();
-  // What the thread's binding came to; waits for it.
+  // Waits until the thread has bound its kernels, and returns the status.
   absl::Status WaitUntilPrepared();
 
   void RunInline(Step& step);
 
-  // Of this stream's kernel commands, once prepared.
+  // Replacements among this stream's kernels, once prepared.
   const std::vector<ReplacedKernel>& replaced_kernels() const {
     return kernels_.replaced();
   }
 
-  // The command that this stream is at, of a step with a deadline; -1: none.
+  // The command that this stream runs now, in a step with a deadline; -1: none.
   int at() const { return at_.load(std::memory_order_relaxed); }
   // Raised to t + 1 when this stream has ended step t.
   StepCounter& finished() { return finished_; }
-  // Of the commands of this stream in the last traced step that used `slot`.
+  // Adds the times of this stream's commands in the last traced step in `slot`.
   void AppendTrace(int slot, std::vector<MeasuredTime>& by_command) const;
 
  private:

@@ -1,4 +1,4 @@
-// Eval over views of the arena.
+// Kernels that evaluate nodes on views of the arena.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/test_kernels.h"
@@ -42,7 +42,7 @@ class EvalKernel : public BoundKernel {
       operands.push_back(
           HostTensor::ConstView(node_.operand_type(i), args.operands[i]));
     }
-    // Results may be in place, and eval wants them zeroed.
+    // Results may be in place, and eval needs them zeroed.
     std::vector<HostTensor> results;
     for (int i = 0; i < node_.num_results(); ++i) {
       results.emplace_back(node_.result_type(i));
@@ -60,7 +60,8 @@ class EvalKernel : public BoundKernel {
   const OpView node_;
 };
 
-// Results are written when all operands have been read.
+// Every operand with every result: results are written after all operands were
+// read.
 std::vector<InPlacePair> AllPairs(const OpView& node) {
   std::vector<InPlacePair> pairs;
   for (int i = 0; i < node.num_operands(); ++i) {

@@ -1,4 +1,4 @@
-// Kernels for tests: eval of any node, with faults on demand.
+// Kernels for tests: they evaluate any node, and fail on demand.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_TEST_KERNELS_H_
@@ -14,23 +14,23 @@
 namespace partita {
 
 // Binds every row-major node as "test.eval". `before_launch`, if set, is called
-// with the node before each launch, from the launching thread; what it returns
-// is what the launch returns if it is an error.
+// with the node before each launch, on the launching thread. If it returns an
+// error, the launch returns that error.
 class TestLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
   std::function<absl::Status(const OpView&)> before_launch;
-  // If set, sees the pointers of each launch before the kernel uses them.
+  // If set, receives the pointers of each launch before the kernel uses them.
   std::function<void(const LaunchArgs&)> on_pointers;
-  // What the kernels say of themselves.
+  // The arithmetic that the kernels report.
   std::string arithmetic = "test";
-  // Whether the kernels let results take over operands.
+  // True if the kernels allow results in place of operands.
   bool in_place = true;
-  // Bytes that the kernels ask for; more than the budget is refused.
+  // Bytes of workspace that the kernels need; a smaller budget is refused.
   int64_t workspace = 0;
-  // Kernels alive now, and launches under way.
+  // Kernels that exist, and launches in progress.
   mutable std::atomic<int> bound{0};
   mutable std::atomic<int> launching{0};
 };

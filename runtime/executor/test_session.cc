@@ -1,4 +1,4 @@
-// Laying out the test plans, and running them.
+// Builds the plans of tests and runs them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/test_session.h"
@@ -109,19 +109,19 @@ Floats Expected(const Floats& x) {
   return y;
 }
 
-Devices PlayedDevices(const Plan& plan, Played played) {
+Devices NewDevices(const Plan& plan, RunOn run_on) {
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
     devices.push_back(
-        played == Played::kCpu
+        run_on == RunOn::kCpu
             ? NewCpuDevice(device.traits)
-            : NewVirtualDevice(device.traits, played == Played::kTimed));
+            : NewVirtualDevice(device.traits, run_on == RunOn::kTimed));
   }
   return devices;
 }
 
-TestSession::TestSession(std::shared_ptr<Plan> plan, Played played)
-    : TestSession(plan, PlayedDevices(*plan, played)) {}
+TestSession::TestSession(std::shared_ptr<Plan> plan, RunOn run_on)
+    : TestSession(plan, NewDevices(*plan, run_on)) {}
 
 TestSession::TestSession(std::shared_ptr<Plan> plan, Devices devices) {
   auto executor =

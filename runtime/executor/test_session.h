@@ -1,4 +1,4 @@
-// Hand-made plans for tests, and sessions of them.
+// Small plans for tests, and sessions that run them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_TEST_SESSION_H_
@@ -30,20 +30,19 @@ inline constexpr int kSumCommand = 1;
 inline constexpr int kPositiveCommand = 8;
 inline constexpr int kYCommand = 9;
 
-// What both compute.
+// The result of both plans.
 Floats Expected(const Floats& x);
 
-// v' = v + x, y = v': every step changes a variable, at first Ramp(0).
+// v' = v + x, y = v': every step changes a variable that starts at Ramp(0).
 std::shared_ptr<Plan> CounterPlan();
 
-enum class Played { kCpu, kVirtual, kTimed };
-Devices PlayedDevices(const Plan& plan, Played played);
+enum class RunOn { kCpu, kVirtual, kTimed };
+Devices NewDevices(const Plan& plan, RunOn run_on);
 
 // An executor over a plan with one input x and one output y.
 class TestSession {
  public:
-  explicit TestSession(std::shared_ptr<Plan> plan,
-                       Played played = Played::kCpu);
+  explicit TestSession(std::shared_ptr<Plan> plan, RunOn run_on = RunOn::kCpu);
   TestSession(std::shared_ptr<Plan> plan, Devices devices);
 
   absl::Status status() const { return status_; }

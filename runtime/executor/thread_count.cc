@@ -1,4 +1,4 @@
-// Looks for streams that run kernels.
+// Finds the streams that run kernels and adds up their threads.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/thread_count.h"
@@ -24,8 +24,8 @@ std::vector<bool> RunKernels(const Entry& entry) {
   return run;
 }
 
-// Of which the stream's own is one.
-int TeamOf(const Device& device) {
+// The threads of one stream that runs kernels, its own included.
+int ThreadsOfStream(const Device& device) {
   const bool on_host = device.is_host() || device.is_virtual();
   if (!on_host || device.is_timed()) return 1;
   return std::clamp(device.traits().threads, 1, MostTeamThreads());
@@ -38,7 +38,7 @@ int64_t ThreadsOf(const Entry& entry, const Devices& devices) {
   int64_t threads = 0;
   for (size_t s = 0; s < entry.streams.size(); ++s) {
     const Device& device = *devices[entry.streams[s].device.index];
-    threads += run_kernels[s] ? TeamOf(device) : 1;
+    threads += run_kernels[s] ? ThreadsOfStream(device) : 1;
   }
   return threads;
 }

@@ -1,4 +1,4 @@
-// The threads that a plan takes, counted before any of them starts.
+// Counts the threads of a plan before any of them starts.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_THREAD_COUNT_H_
@@ -12,11 +12,11 @@
 
 namespace partita {
 
-// Each stream has a thread; where kernels run on the host, each stream that
-// runs some has the others of its device's team besides.
+// Each stream has a thread. If kernels run on the host, each stream that runs
+// kernels also has a pool of its device's threads.
 int64_t ThreadsOf(const Entry& entry, const Devices& devices);
 
-// ResourceExhausted if all entries together take more than `most` threads.
+// ResourceExhausted if all entries together need more than `most` threads.
 absl::Status CheckThreads(const Plan& plan, const Devices& devices,
                           int64_t most);
 

@@ -1,4 +1,4 @@
-// Threads counted before they start.
+// Tests of the thread count of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/thread_count.h"
@@ -14,19 +14,19 @@
 namespace partita {
 namespace {
 
-// Two devices of 100 threads each, of four streams: two run kernels.
-std::shared_ptr<Plan> PlanOfTeams() {
+// Two devices of 100 threads each and four streams, two of which run kernels.
+std::shared_ptr<Plan> ThreadPoolPlan() {
   std::shared_ptr<Plan> plan = FourStreamPlan();
   for (PlanDevice& device : plan->devices) device.traits.threads = 100;
   return plan;
 }
 
-int64_t Threads(Played played) {
-  const std::shared_ptr<Plan> plan = PlanOfTeams();
-  return ThreadsOf(plan->entries[0], PlayedDevices(*plan, played));
+int64_t Threads(RunOn run_on) {
+  const std::shared_ptr<Plan> plan = ThreadPoolPlan();
+  return ThreadsOf(plan->entries[0], NewDevices(*plan, run_on));
 }
 
-// Whatever the environment of the tests allows.
+// Independent of the environment of the test run.
 class ThreadCount : public testing::Test {
  protected:
   void SetUp() override {
@@ -43,23 +43,23 @@ class ThreadCount : public testing::Test {
   std::optional<std::string> limit_;
 };
 
-TEST_F(ThreadCount, StreamsThatRunKernelsHaveTeams) {
-  EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 100);
-  EXPECT_EQ(Threads(Played::kCpu), 2 + 2 * 100);
+TEST_F(ThreadCount, StreamsThatRunKernelsHaveThreadPools) {
+  EXPECT_EQ(Threads(RunOn::kVirtual), 2 + 2 * 100);
+  EXPECT_EQ(Threads(RunOn::kCpu), 2 + 2 * 100);
 }
 
 TEST_F(ThreadCount, DevicesThatSleepHaveStreamsOnly) {
-  EXPECT_EQ(Threads(Played::kTimed), 4);
+  EXPECT_EQ(Threads(RunOn::kTimed), 4);
 }
 
-TEST_F(ThreadCount, TeamsAreNoLargerThanOpenMpAllows) {
+TEST_F(ThreadCount, ThreadPoolsAreNoLargerThanOpenMpAllows) {
   ASSERT_EQ(setenv("OMP_THREAD_LIMIT", "3", /*replace=*/1), 0);
-  EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 3);
+  EXPECT_EQ(Threads(RunOn::kVirtual), 2 + 2 * 3);
 }
 
 TEST_F(ThreadCount, EntriesShareWhatTheProcessMayHave) {
-  const std::shared_ptr<Plan> plan = PlanOfTeams();
-  const Devices devices = PlayedDevices(*plan, Played::kVirtual);
+  const std::shared_ptr<Plan> plan = ThreadPoolPlan();
+  const Devices devices = NewDevices(*plan, RunOn::kVirtual);
   EXPECT_TRUE(CheckThreads(*plan, devices, 202).ok());
   plan->entries.push_back(plan->entries[0]);
   const absl::Status status = CheckThreads(*plan, devices, 403);
@@ -72,11 +72,11 @@ TEST_F(ThreadCount, EntriesShareWhatTheProcessMayHave) {
       "the threads that a kernel may have");
 }
 
-// What every device may have by itself, all together may not.
-TEST_F(ThreadCount, APlanOfTooManyIsRefusedBeforeAnyStarts) {
-  const std::shared_ptr<Plan> plan = PlanOfTeams();
+// Each device is within the limit, but all together are not.
+TEST_F(ThreadCount, APlanOfTooManyThreadsIsRefusedBeforeAnyStarts) {
+  const std::shared_ptr<Plan> plan = ThreadPoolPlan();
   for (PlanDevice& device : plan->devices) device.traits.threads = 1 << 20;
-  const TestSession session(plan, Played::kVirtual);
+  const TestSession session(plan, RunOn::kVirtual);
   EXPECT_EQ(session.status().code(), absl::StatusCode::kResourceExhausted);
 }
 

@@ -1,4 +1,4 @@
-// Copies operands out of the way of results.
+// Copies operands before results overwrite them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/unaliased_kernel.h"
@@ -37,8 +37,8 @@ class UnaliasedKernel : public BoundKernel {
   }
 
  private:
-  // Makes room when it is first needed: of the pairs that a plan allows it uses
-  // few.
+  // Allocates the copy at its first use: a plan uses few of the pairs that it
+  // allows.
   void CopyAway(int operand) {
     std::optional<HostTensor>& copy = copies_[operand];
     if (!copy.has_value()) copy.emplace(types_[operand]);

@@ -1,4 +1,4 @@
-// A kernel that cannot work in place, where the plan wants one that can.
+// Adapts a kernel that cannot work in place to a plan that works in place.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_UNALIASED_KERNEL_H_
@@ -13,9 +13,9 @@
 
 namespace partita {
 
-// A kernel that copies those operands of `node` that `in_place` lets a result
-// take over and that lie there, and then launches `kernel` on the copies. The
-// room for them is its own, outside every arena.
+// Returns a kernel that copies the operands whose bytes a result takes over
+// according to `in_place`, and then launches `kernel` on the copies. The copies
+// are in its own memory, outside every arena.
 std::unique_ptr<BoundKernel> UnaliasOperands(
     std::unique_ptr<BoundKernel> kernel, const OpView& node,
     absl::Span<const InPlacePair> in_place);

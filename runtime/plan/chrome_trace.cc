@@ -74,7 +74,7 @@ class Writer {
                       ", \"args\": {", absl::StrJoin(details, ", "), "}}"));
   }
 
-  // The number of a device's process; named when it is first met.
+  // The number of the device's process. Writes its name at the first call.
   int Process(const Timeline& timeline, const std::string& device) {
     const std::string name =
         timeline.name.empty() ? device

@@ -1,5 +1,4 @@
-// The one writer of timelines in Chrome trace format, for predicted and for
-// measured ones.
+// Writes timelines in Chrome trace format, predicted and measured ones alike.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHROME_TRACE_H_
@@ -11,7 +10,7 @@
 
 namespace partita {
 
-// A row of the picture: one stream. Rows of one device stand together.
+// A row of the picture: one stream. The rows of one device are adjacent.
 struct TraceTrack {
   std::string device;  // "gpu:0"
   std::string stream;  // "compute"
@@ -43,8 +42,8 @@ struct Timeline {
 };
 
 // JSON that chrome://tracing, Perfetto and others open: a process for each
-// device, a thread for each track. Several timelines stand one above the other.
-// The same timelines give the same text.
+// device, a thread for each track. Several timelines are shown one above the
+// other. The same timelines give the same text.
 std::string ChromeTraceJson(const std::vector<Timeline>& timelines);
 
 }  // namespace partita

@@ -40,11 +40,12 @@ TEST(ChromeTraceTest, AnyNameGivesValidJson) {
   const nlohmann::json parsed = nlohmann::json::parse(
       ChromeTraceJson({timeline, timeline}), nullptr, false);
   ASSERT_FALSE(parsed.is_discarded());
-  EXPECT_EQ(parsed["traceEvents"].size(), 5u);  // one process, twice the rest
+  // One process, and two events for each other name.
+  EXPECT_EQ(parsed["traceEvents"].size(), 5u);
   EXPECT_EQ(parsed["traceEvents"][2]["name"], "q\"\t");
 }
 
-// Names of a text module may be any bytes, as in %$"\\xff".
+// Names in a module's text may be any bytes, as in %$"\\xff".
 TEST(ChromeTraceTest, BytesThatAreNotUtf8AreReplaced) {
   Timeline timeline;
   timeline.tracks = {{"cpu:\xc3", "\xed\xa0\x80"}};

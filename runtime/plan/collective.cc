@@ -1,4 +1,4 @@
-// What a collective does, read from its node in the placed graph.
+// Derives collectives from nodes of the placed graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/collective.h"
@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 
 namespace partita {
 
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Sharding::Kind;
 
-// Of operand and result `i`.
+// The kind of collective from operand `i` to result `i`.
 std::optional<CollectiveKind> KindOf(const Placement& placement, int i) {
   const Sharding from = ShardingOf(placement.operands, i);
   const Sharding to = ShardingOf(placement.results, i);
@@ -30,7 +30,7 @@ std::optional<CollectiveKind> KindOf(const Placement& placement, int i) {
   return gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll;
 }
 
-// Whole values are made of parts, of all in the same way.
+// The common kind of all values, if they reduce or gather whole values.
 std::optional<CollectiveKind> KindOfBucket(const OpView& bucket) {
   if (bucket.num_operands() == 0 ||
       bucket.num_operands() != bucket.num_results()) {
@@ -53,7 +53,7 @@ const Placement& MadeAt(const Graph& graph, const Value& value) {
                                      : graph.input_placement(value.index);
 }
 
-// Every piece leaves its device, and each device holds one.
+// Every shard leaves its device, and each device holds one.
 bool EachMoves(const Placement& from, const Placement& to) {
   if (from.devices.size() != to.devices.size()) return false;
   absl::flat_hash_set<absl::string_view> seen;
@@ -66,22 +66,23 @@ bool EachMoves(const Placement& from, const Placement& to) {
   return true;
 }
 
-// Of a copy that changes the devices of a value and not its sharding.
+// For a copy that changes the devices of a value but not its sharding.
 std::optional<CollectiveKind> MoveOf(const OpView& copy) {
   if (copy.operand_type(0) != copy.result_type(0)) return std::nullopt;
   const Value& value = copy.graph().value(copy.node().operands[0]);
   const Placement& from = MadeAt(copy.graph(), value);
   const Placement& to = copy.node().placement;
   const bool one = from.devices.size() == 1;
-  const Sharding lies =
+  const Sharding sharding =
       one ? Sharding()
           : ShardingOf(from.results,
                        value.defining_node.valid() ? value.index : 0);
-  if (lies != ShardingOf(to.operands, 0) || lies != ShardingOf(to.results, 0)) {
+  if (sharding != ShardingOf(to.operands, 0) ||
+      sharding != ShardingOf(to.results, 0)) {
     return std::nullopt;
   }
   if (one) return CollectiveKind::kBroadcast;
-  if (lies.kind == Kind::kSplit && EachMoves(from, to)) {
+  if (sharding.kind == Kind::kSplit && EachMoves(from, to)) {
     return CollectiveKind::kPermute;
   }
   return std::nullopt;
@@ -118,29 +119,28 @@ std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
   return kind.has_value() ? kind : MoveOf(node);
 }
 
-std::vector<CollectiveMember> MembersOf(const OpView& node) {
+std::vector<Participant> ParticipantsOf(const OpView& node) {
   const std::optional<CollectiveKind> kind = CollectiveOf(node);
   const bool roots = kind == CollectiveKind::kBroadcast;
   const bool moves = roots || kind == CollectiveKind::kPermute;
-  std::vector<CollectiveMember> members;
-  absl::flat_hash_map<absl::string_view, size_t> member_on;
+  std::vector<Participant> ranks;
+  absl::flat_hash_map<absl::string_view, size_t> rank_on;
   for (const std::string& device : node.node().placement.devices) {
-    const int i = static_cast<int>(members.size());
-    members.push_back({device, moves ? -1 : i, i});
-    member_on.emplace(device, i);
+    const int i = static_cast<int>(ranks.size());
+    ranks.push_back({device, moves ? -1 : i, i});
+    rank_on.emplace(device, i);
   }
-  if (!moves) return members;
+  if (!moves) return ranks;
   const Value& value = node.graph().value(node.node().operands[0]);
   const Placement& held = MadeAt(node.graph(), value);
   for (size_t i = 0; i < held.devices.size(); ++i) {
-    const auto [it, outside] =
-        member_on.emplace(held.devices[i], members.size());
-    if (outside) members.push_back({.device = held.devices[i]});
-    CollectiveMember& giver = members[it->second];
+    const auto [it, outside] = rank_on.emplace(held.devices[i], ranks.size());
+    if (outside) ranks.push_back({.device = held.devices[i]});
+    Participant& giver = ranks[it->second];
     giver.gives = static_cast<int>(i);
     if (roots) giver.takes = -1;
   }
-  return members;
+  return ranks;
 }
 
 bool IsCopy(const OpView& node) { return node.is(kCopy); }

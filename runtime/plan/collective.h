@@ -1,4 +1,4 @@
-// What a collective does, read from its node in the placed graph.
+// Derives collectives from nodes of the placed graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_COLLECTIVE_H_
@@ -14,9 +14,9 @@
 
 namespace partita {
 
-// A collective node has one operand and one result, or is a `bucket` of several
-// for an all_reduce of each, or an all_gather of each; on which devices they
-// lie and how they are divided among them says what the members exchange:
+// A collective node has one operand and one result, or is a `bucket` of
+// several: an all_reduce of each, or an all_gather of each. The devices and
+// shardings of operand and result determine the kind:
 //
 //   operand               result            kind
 //   partial               replicated        all_reduce
@@ -26,7 +26,8 @@ namespace partita {
 //   whole on one device   replicated        broadcast
 //   split, elsewhere      split alike       permute
 //
-// The first two make new values; the others move bytes, so names pass on.
+// The first two compute new values. The others only move bytes, so the
+// checker's names pass through them.
 enum class CollectiveKind : uint8_t {
   kAllReduce,
   kReduceScatter,
@@ -38,7 +39,7 @@ enum class CollectiveKind : uint8_t {
 
 absl::string_view CollectiveName(CollectiveKind kind);  // "all_reduce"
 
-// Nothing if the node is no collective.
+// Empty if the node is not a collective.
 std::optional<CollectiveKind> CollectiveOf(const OpView& node);
 
 inline bool Reduces(CollectiveKind kind) {
@@ -46,28 +47,30 @@ inline bool Reduces(CollectiveKind kind) {
          kind == CollectiveKind::kReduceScatter;
 }
 
-// One device's part of a collective: which piece of the operand it supplies and
-// which of the result it takes, by the members that hold them; -1: none.
-struct CollectiveMember {
+// The part of one device in a collective: the shard of the operand that it
+// gives and the shard of the result that it takes, as ranks; -1: none.
+struct Participant {
   std::string device;
   int gives = -1;
   int takes = -1;
 };
 
-// The members of a collective node, by their number in its groups: the devices
-// of the node, in their order, each of which gives and takes. Of a broadcast
-// and a permute only those give that hold the operand: where the node is not
-// placed, they follow behind. What a broadcast's root holds it need not take.
-// Who gives reaches whoever takes; in a permute, whoever takes that piece.
+// The participants of a collective node, in the order of ranks in its group.
+// These are the devices of the node, in their order; in most collectives each
+// gives and takes. In a broadcast or permute only devices that hold the operand
+// give; those on which the node is not placed come last. The root of a
+// broadcast takes nothing, because it already has the value. Every giver
+// reaches every taker, except in a permute, where it reaches the taker of its
+// shard.
 //
 //   %h on gpu:0,           copied to {gpu:0, gpu:1, gpu:2}: gpu:0 gives,
 //                          gpu:1 and gpu:2 take
 //   %h on {gpu:0, gpu:1},  copied to {gpu:1, gpu:2} (split 0) -> (split 0):
 //                          gpu:1 takes 0 and gives 1, gpu:2 takes 1, gpu:0
 //                          gives 0
-std::vector<CollectiveMember> MembersOf(const OpView& node);
+std::vector<Participant> ParticipantsOf(const OpView& node);
 
-// True for nodes that a `copy` command, or a send and receive, may carry out.
+// True for nodes that a `copy` command, or a send and receive, may perform.
 bool IsCopy(const OpView& node);
 
 }  // namespace partita

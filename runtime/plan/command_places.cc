@@ -1,4 +1,4 @@
-// Looks a command's invocation up.
+// Finds the invocation of a command.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/command_places.h"
@@ -41,7 +41,7 @@ CommandPlaces::CommandPlaces(const Entry& entry) : entry_(&entry) {
 }
 
 CommandPlaces::Place CommandPlaces::Of(int command) const {
-  // Of several that begin there all but the last are empty.
+  // Of several invocations that begin here, only the last has commands.
   const auto next = absl::c_upper_bound(firsts_, command);
   if (next == firsts_.begin()) return {nullptr, command};
   const auto i = next - firsts_.begin() - 1;

@@ -1,4 +1,4 @@
-// Where the plan's text has the commands of a step, for messages.
+// Locates the commands of a step in the plan's text, for messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_COMMAND_PLACES_H_
@@ -12,43 +12,44 @@
 
 namespace partita {
 
-// True of most plans: the entry's commands are those of one program `main` that
-// is invoked once and has no slots, and stand in its text without a program
-// around them. Their numbers are those of the expanded step.
+// True for most plans: all commands are in one program `main`, which is invoked
+// once and has no slots. The text then lists them directly in the entry, with
+// the numbers of the expanded step.
 bool HasOnlyMain(const Entry& entry);
 
-// By the number of a command of the expanded step, as traces count them.
+// Takes the numbers of commands in the expanded step, as traces do.
 class CommandPlaces {
  public:
   CommandPlaces() = default;
-  // The entry must outlive this, and its programs be those that its schedule
-  // names, as Expand demands.
+  // The entry must outlive this. Needs: all programs that the schedule names,
+  // as Expand does.
   explicit CommandPlaces(const Entry& entry);
 
-  // "command 7"; where the entry has programs, "command 7 of program forward0
-  // (invocation 8, batch 2)", by the program's own number.
+  // "command 7"; if the entry has programs, "command 7 of program forward0
+  // (invocation 8, batch 2)", with the number in the program.
   std::string Text(int command) const;
 
-  // The event of a record or wait as the text has it there: "ev3", or "slot1
-  // (ev3)" for what the invocation binds.
+  // The event of a record or wait as in the text: "ev3", or "slot1 (ev3)" if
+  // the invocation binds it.
   std::string EventText(int command) const;
 
-  // What a command beside this one would call the event: "slot1" if the
-  // invocation binds it, else "ev3", but nothing where the program is invoked
-  // several times, so that each of its invocations would name that event.
+  // The name of the event for another command of the same invocation: "slot1"
+  // if the invocation binds the event, else "ev3". Empty if the program is
+  // invoked several times, because all invocations would then name the same
+  // event.
   std::optional<std::string> EventBeside(int command, EventId event) const;
 
  private:
   struct Place {
-    const Invocation* invocation = nullptr;  // none: the entry's own command
+    const Invocation* invocation = nullptr;  // null: the entry's own command
     int number = 0;                          // in the program
   };
   Place Of(int command) const;
 
   const Entry* entry_ = nullptr;
   std::vector<int> firsts_;         // by invocation: its first command
-  std::vector<int> invoked_;        // by program: how often
-  std::vector<std::string> names_;  // by program, as the text spells them
+  std::vector<int> invoked_;        // by program: number of invocations
+  std::vector<std::string> names_;  // by program, as spelled in the text
 };
 
 }  // namespace partita

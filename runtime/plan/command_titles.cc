@@ -1,4 +1,4 @@
-// Looks a command's node, port or event up.
+// Finds a command's node, port or event.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/command_titles.h"
@@ -46,11 +46,11 @@ std::string CommandTitles::NodeOf(const Command& command) const {
     return "";
   }
   const OpView node = entry_.graph->view(id);
-  const std::optional<CollectiveKind> exchange =
+  const std::optional<CollectiveKind> collective =
       command.kind == Command::Kind::kCollective ? CollectiveOf(node)
                                                  : std::nullopt;
-  const std::string op(exchange.has_value() ? CollectiveName(*exchange)
-                                            : node.op_name());
+  const std::string op(collective.has_value() ? CollectiveName(*collective)
+                                              : node.op_name());
   return node.num_results() == 0 ? op : absl::StrCat(op, " ", names_.node(id));
 }
 

@@ -1,4 +1,4 @@
-// The words for commands in timelines, pages and messages.
+// Titles of commands in timelines, pages and messages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_COMMAND_TITLES_H_
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// Nodes have the names that the plan's text gives them.
+// Nodes have the names of the plan's text.
 class CommandTitles {
  public:
   // The entry must outlive the titles.

@@ -1,4 +1,4 @@
-// Looks at the neighbours on both sides.
+// Compares a range with its neighbours on both sides.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/disjoint_ranges.h"

@@ -1,4 +1,4 @@
-// Parts of a file that are each taken once.
+// Ranges of a file that must not overlap.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_DISJOINT_RANGES_H_
@@ -12,12 +12,12 @@ namespace partita {
 
 class DisjointRanges {
  public:
-  // Takes the `size` bytes at `offset`, both checked to lie in the file. False,
-  // and nothing is taken, if one of them was taken before.
+  // Takes the `size` bytes at `offset`, which are inside the file. False, and
+  // nothing is taken, if one of them is already taken.
   bool Take(int64_t offset, int64_t size);
 
  private:
-  absl::btree_map<int64_t, int64_t> ends_;  // by offset; none is empty
+  absl::btree_map<int64_t, int64_t> ends_;  // by offset; no range is empty
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Which ranges are taken, and which are refused.
+// Tests of disjoint ranges.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/disjoint_ranges.h"
@@ -8,7 +8,7 @@
 namespace partita {
 namespace {
 
-TEST(DisjointRanges, NeighboursShareNothing) {
+TEST(DisjointRanges, AdjacentRangesDoNotOverlap) {
   DisjointRanges ranges;
   EXPECT_TRUE(ranges.Take(10, 10));
   EXPECT_TRUE(ranges.Take(0, 10));
@@ -23,7 +23,7 @@ TEST(DisjointRanges, AByteIsTakenOnce) {
   EXPECT_FALSE(ranges.Take(0, 100));  // around
   EXPECT_FALSE(ranges.Take(0, 11));   // the first one
   EXPECT_FALSE(ranges.Take(19, 5));   // the last one
-  EXPECT_TRUE(ranges.Take(0, 10));    // what was refused took nothing
+  EXPECT_TRUE(ranges.Take(0, 10));    // a refused range takes nothing
   EXPECT_TRUE(ranges.Take(20, 80));
 }
 

@@ -1,4 +1,4 @@
-// From names in an entry's text to ids.
+// Resolves names in an entry's text to ids.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/entry_scope.h"

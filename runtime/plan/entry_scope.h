@@ -1,4 +1,4 @@
-// The names that an entry's text can use, as far as it was read.
+// The names that an entry's text has defined so far.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_ENTRY_SCOPE_H_
@@ -17,29 +17,29 @@ namespace partita {
 
 using DevicesByName = absl::flat_hash_map<std::string, DeviceId>;
 
-// Every Find takes a name from the line; one that is unknown is the line's
-// fault, and the id is invalid.
+// Every Find takes a name from the line. An unknown name is a fault of the
+// line, and the returned id is invalid.
 class EntryScope {
  public:
-  // Both must outlive this. Streams and events are added to `entry` where they
-  // are declared.
+  // Both must outlive this. Declarations add streams and events to `entry`.
   EntryScope(const DevicesByName& devices, Entry& entry)
       : devices_(devices), entry_(entry) {}
 
-  // The nodes of the entry's graph, by their first results.
+  // Defines the nodes of the entry's graph by the names of their first results.
   void DefineNodes();
-  // How many events there are; unless it is called, those that are named.
+  // Sets the number of events. Without this call, events exist as they are
+  // named.
   void DefineEvents(int count);
-  // The entry's next buffer. False if the name is taken.
+  // Defines the entry's next buffer. False if the name is taken.
   bool DefineBuffer(const std::string& name);
 
   DeviceId FindDevice(PlanLine& line) const;
   StreamId FindStream(PlanLine& line) const;
   StreamId FindOrDeclareStream(PlanLine& line);
   NodeId FindNode(PlanLine& line) const;
-  // `program`: the one whose slots may be named, or null.
+  // `program`: the program whose slots may be named, or null.
   BufferId FindBuffer(PlanLine& line, const Program* program) const;
-  // `(!a, !b)`, or one without parentheses.
+  // `(!a, !b)`, or one buffer without parentheses.
   std::vector<BufferId> FindBuffers(PlanLine& line,
                                     const Program* program) const;
   EventId FindEvent(PlanLine& line, const Program* program);

@@ -32,7 +32,7 @@ plan @f {
     rates bandwidth 2.5e+10 launch 2e-06 f32 1e+12 bf16 2e+12
   device gpu:1 cuda threads 1 isa "" memory 2048 alignment 256
     arena persistent 0 step 64
-  image "x86-64-avx512" bytes 1234 #0123456789abcdef0123456789abcdef
+  code "x86-64-avx512" bytes 1234 #0123456789abcdef0123456789abcdef
   entry @f of @f depth 2 events 2 {
     input x f32[2]
     output y f32[2]
@@ -54,7 +54,7 @@ plan @f {
       2  record ev0
     stream gpu:1/compute
       3  wait ev0                               // for 2 on cpu:0/copy:gpu:1
-      4  collective %h member 1 batch 3 !h -> !h group 0  // copy
+      4  collective %h rank 1 batch 3 !h -> !h group 0  // copy
       5  send %y !h channel 0
     group 0 (cpu:0/compute, gpu:1/compute)
     channel 0 gpu:1/compute -> cpu:0/compute capacity 1 slots (!y)
@@ -110,11 +110,11 @@ PlanNotes Notes(NodeId node) {
 std::string EveryConstruct() { return kEveryConstruct; }
 
 Plan EveryConstructWithBytes() {
-  // Without the literal and the image of which the text has hashes only.
+  // Drops the literal and the native code that the text gives by hash only.
   const std::string text = absl::StrReplaceAll(
       kEveryConstruct,
       {{" initial f32[2] #3ddb0cb5f55ef4a83a2f9cce8aa0a0c2", ""},
-       {"  image \"x86-64-avx512\" bytes 1234 "
+       {"  code \"x86-64-avx512\" bytes 1234 "
         "#0123456789abcdef0123456789abcdef\n",
         ""}});
   Plan plan = *ParsePlan(text, "example", OpSet::BuiltIn());
@@ -125,9 +125,9 @@ Plan EveryConstructWithBytes() {
   graph.node(constant).attributes.Set("value", AddNumbers(pool, 1500, 0.5f));
   graph.InferAgain(constant).IgnoreError();
   entry.persistent[1].initial = AddNumbers(pool, 20, 7);
-  KernelImage image{"x86-64", {}};
-  for (int i = 0; i < 100; ++i) image.bytes.push_back(std::byte(i));
-  plan.images.push_back(std::move(image));
+  CodeObject code{"x86-64", {}};
+  for (int i = 0; i < 100; ++i) code.bytes.push_back(std::byte(i));
+  plan.code_objects.push_back(std::move(code));
   plan.notes = Notes(graph.order()[2]);
   return plan;
 }

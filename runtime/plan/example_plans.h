@@ -1,4 +1,4 @@
-// Plans for tests, none of which a checker has seen.
+// Plans for tests. They have not passed the checker.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_EXAMPLE_PLANS_H_
@@ -10,12 +10,12 @@
 
 namespace partita {
 
-// Every construct of the text, in the form that PrintPlan gives it. One
-// persistent value and the image are known by hash only.
+// Every construct of the text, as PrintPlan writes it. One persistent value and
+// the native code are given by hash only.
 std::string EveryConstruct();
 
-// The same with all bytes at hand, an image, a constant and a variable of a
-// page and more, notes, and a certificate: what a file can hold.
+// The same plan with all bytes, native code, a constant and a variable of at
+// least a page, notes, and a certificate: everything that a file can hold.
 Plan EveryConstructWithBytes();
 
 }  // namespace partita

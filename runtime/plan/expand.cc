@@ -1,4 +1,4 @@
-// Writes out the commands that an entry's schedule invokes.
+// Expands an entry's schedule into commands.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -27,7 +27,7 @@ absl::Status NoSuchSlot(const Program& program, size_t command,
                    " that the invocation binds"));
 }
 
-// Replaces the ids of one command that stand for slots.
+// Replaces the ids of one command that name slots.
 class SlotBinder {
  public:
   SlotBinder(const Program& program, const Invocation& invocation)
@@ -107,7 +107,7 @@ absl::Status CheckInvocation(const Entry& entry, size_t index) {
                       program.num_event_slots);
 }
 
-// Commands, and the buffers that they name.
+// The number of commands and of the buffers that they name.
 int64_t SizeOf(const Program& program) {
   size_t size = program.commands.size();
   for (const Command& command : program.commands) {
@@ -116,7 +116,7 @@ int64_t SizeOf(const Program& program) {
   return static_cast<int64_t>(size);
 }
 
-// What the entry says in its programs and its schedule.
+// The size of the entry's programs and schedule.
 int64_t StatedSize(const Entry& entry, const std::vector<int64_t>& programs) {
   int64_t size = 0;
   for (const int64_t program : programs) size += program;
@@ -126,8 +126,7 @@ int64_t StatedSize(const Entry& entry, const std::vector<int64_t>& programs) {
   return size;
 }
 
-// A small file must not ask for an endless list, nor for as many programs of
-// streams as steps overlap.
+// A small file must not expand to an endless list of commands.
 absl::Status CheckExpansion(const Entry& entry) {
   std::vector<int64_t> sizes;
   for (const Program& program : entry.programs) {

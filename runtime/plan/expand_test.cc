@@ -97,7 +97,7 @@ TEST(Expand, RefusesASmallScheduleOfEndlessCommands) {
             "one step; expected a schedule of fewer; lower the micro-batches");
 }
 
-TEST(PlanLayout, StepsTakeTurnsInTheCopiesOfTheArena) {
+TEST(PlanLayout, StepsAlternateBetweenTheCopiesOfTheArena) {
   Plan plan;
   plan.devices.push_back({});
   plan.devices[0].persistent_bytes = 1000;

@@ -1,4 +1,4 @@
-// Walks over the parts of a plan file in the order of their bytes.
+// Iterates over the parts of a plan file in the order of their bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/file_gaps.h"
@@ -19,7 +19,7 @@ namespace {
 // First byte, and one past the last.
 using Part = std::pair<int64_t, int64_t>;
 
-// A constant that no literal names was read by nobody: it is no part.
+// A constant without a literal is not read, so it is not a part.
 void AddConstants(const fb::Plan& plan, std::vector<Part>& parts) {
   if (plan.literals() == nullptr) return;
   for (const fb::Literal* literal : *plan.literals()) {
@@ -30,11 +30,11 @@ void AddConstants(const fb::Plan& plan, std::vector<Part>& parts) {
   }
 }
 
-void AddImages(const fb::Plan& plan, std::vector<Part>& parts) {
-  if (plan.images() == nullptr) return;
-  for (const fb::Image* image : *plan.images()) {
-    if (image->declared()) continue;
-    parts.emplace_back(image->offset(), image->offset() + image->size());
+void AddCode(const fb::Plan& plan, std::vector<Part>& parts) {
+  if (plan.code_objects() == nullptr) return;
+  for (const fb::CodeObject* code : *plan.code_objects()) {
+    if (code->declared()) continue;
+    parts.emplace_back(code->offset(), code->offset() + code->size());
   }
 }
 
@@ -47,7 +47,7 @@ absl::Status CheckZero(absl::Span<const std::byte> file, int64_t begin,
   if (found == gap.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("found byte ", begin + (found - gap.begin()),
-                   ", which lies between the parts of the file, not zero; the "
+                   ", which is between the parts of the file, not zero; the "
                    "file is damaged: copy or compile it again"));
 }
 
@@ -63,7 +63,7 @@ absl::Status CheckGaps(const fb::Plan& plan,
       {start, start + static_cast<int64_t>(metadata.size())},
       {size, size}};
   AddConstants(plan, parts);
-  AddImages(plan, parts);
+  AddCode(plan, parts);
   absl::c_sort(parts);
   int64_t end = 0;
   for (const Part& part : parts) {

@@ -1,4 +1,4 @@
-// What lies between the parts of a plan file.
+// Checks the bytes between the parts of a plan file.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_FILE_GAPS_H_
@@ -12,10 +12,10 @@
 
 namespace partita {
 
-// InvalidArgument, naming the byte, if one that is not zero lies in no part:
-// neither header nor metadata, no literal's constant and no kernel image. So
-// all of the file is compared with a hash or known, and nothing hides in it.
-// The ranges of `plan`, whose metadata is a part of `file`, are checked before.
+// InvalidArgument, with the offset, if a byte outside all parts is not zero.
+// The parts are the header, the metadata, the constants of literals, and native
+// code. So every byte of the file is compared with a hash, checked, or zero.
+// Needs: checked ranges of `plan`, whose metadata is a part of `file`.
 absl::Status CheckGaps(const fb::Plan& plan,
                        absl::Span<const std::byte> metadata,
                        absl::Span<const std::byte> file);

@@ -1,4 +1,4 @@
-// Finds the literals of a module by what they hold.
+// Finds the literals of a module by their content.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_LITERAL_INDEX_H_
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// Over the literals that the pool has when this is made. Asks for each one's
-// hash, so those of mapped files should know it already.
+// An index of the literals that the pool has now. Computes the hash of each
+// literal, so literals of mapped files should have theirs already.
 class LiteralIndex {
  public:
   explicit LiteralIndex(const LiteralPool& pool);
@@ -27,8 +27,8 @@ class LiteralIndex {
   absl::flat_hash_map<std::pair<std::string, ContentHash>, LiteralId> ids_;
 };
 
-// What a `constant` or `variable` node holds when a session starts, whole; none
-// for other nodes, and for variables that the module does not have.
+// The initial value of a `constant` or `variable` node, unsharded; none for
+// other nodes, and for variables that the module does not have.
 std::optional<LiteralId> InitialLiteral(const Module& module,
                                         const Graph& graph, NodeId node);
 

@@ -1,4 +1,4 @@
-// Texts, types and ids of metadata, within its budget.
+// Reads texts, types and ids of metadata within its size.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/metadata_reader.h"

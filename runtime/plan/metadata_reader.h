@@ -1,4 +1,4 @@
-// Reads the parts that a plan file's metadata is made of; trusts none of them.
+// Reads the tables of a plan file's metadata without trusting them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_METADATA_READER_H_
@@ -22,9 +22,9 @@ namespace partita {
 template <typename T>
 using Tables = flatbuffers::Vector<flatbuffers::Offset<T>>;
 
-// The first fault is kept; after it, and once more was read than the metadata
-// can honestly hold (its tables may refer to each other over and over), every
-// call gives nothing. What is absent reads as empty.
+// Keeps the first fault. After a fault every call returns an empty result. It
+// is also a fault to read more bytes than the metadata has, because tables may
+// refer to one another repeatedly. Missing fields read as empty.
 class MetadataReader {
  public:
   explicit MetadataReader(int64_t metadata_bytes) : budget_(metadata_bytes) {}
@@ -34,18 +34,18 @@ class MetadataReader {
   void Fail(absl::string_view where, absl::string_view message);
   void Update(const absl::Status& status) { status_.Update(status); }
 
-  // False if the metadata cannot hold as much as was read with these bytes.
+  // Adds `bytes` to the bytes read. False if they exceed the metadata's size.
   bool Spend(int64_t bytes);
   std::string Text(const flatbuffers::String* from);
   std::vector<std::string> Texts(const Tables<flatbuffers::String>* from);
   TensorType Type(const flatbuffers::String* from);
-  // Metadata counts the nodes of a graph in its order; -1: none.
+  // The node at position `place` in the graph's order; -1: none.
   NodeId Node(int place, absl::Span<const NodeId> order);
   template <typename Id>
   std::vector<Id> Ids(const flatbuffers::Vector<int32_t>* from);
-  // False, and a fault, if the elements do not lie where their type may:
-  // FlatBuffers' own verifier (2.0) looks no further than the vector's length,
-  // which is of 4 bytes. Nothing may be read of such a vector.
+  // False, with a fault, if the elements are not aligned for their type: the
+  // verifier of FlatBuffers 2.0 checks only the vector's length, which has 4
+  // bytes. Such a vector must not be read.
   template <typename T>
   bool Aligned(const flatbuffers::Vector<T>& from);
   // Calls unpack(const T&) until there is a fault.
@@ -72,11 +72,11 @@ template <typename T>
 bool MetadataReader::Aligned(const flatbuffers::Vector<T>& from) {
   using Element = std::remove_const_t<std::remove_pointer_t<T>>;
   const auto first = reinterpret_cast<uintptr_t>(from.Data());
-  // Of no elements it is written wherever its length fits.
+  // An empty vector is stored wherever its length fits.
   if (from.size() == 0 || first % alignof(Element) == 0) return true;
   Fail("metadata",
-       "found numbers of 8 bytes that begin between two of them; "
-       "the file is damaged: copy or compile it again");
+       "found misaligned numbers of 8 bytes; the file is damaged: copy or "
+       "compile it again");
   return false;
 }
 

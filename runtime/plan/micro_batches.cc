@@ -1,11 +1,11 @@
-// Follows micro-batches from the ports through the graph.
+// Propagates variation from the ports through the graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/micro_batches.h"
 
 #include <algorithm>
 
-#include "graph/instance.h"
+#include "graph/shard.h"
 
 namespace partita {
 

@@ -1,4 +1,4 @@
-// What of an entry's graph is done anew in each micro-batch.
+// Finds which values of an entry's graph differ between micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_MICRO_BATCHES_H_
@@ -10,11 +10,11 @@
 
 namespace partita {
 
-// Of which the schedule speaks.
+// The number of micro-batches in the schedule.
 int CountMicroBatches(const Entry& entry);
 
-// By value id of the entry's graph: the value differs from one micro-batch to
-// the next. Ports that hold more than one value say which inputs do.
+// By value id of the entry's graph: true if the value differs between
+// micro-batches. An input varies if its port holds several values.
 std::vector<bool> VaryingValues(const Entry& entry);
 
 }  // namespace partita

@@ -15,7 +15,7 @@ namespace {
 
 using flatbuffers::Offset;
 
-// FlatBuffers cannot count beyond 2^31 bytes, and ends the program there.
+// FlatBuffers ends the program at 2^31 bytes.
 constexpr int64_t kMaxEstimate = int64_t{3} << 29;
 
 template <typename T>
@@ -31,7 +31,7 @@ std::vector<int32_t> Indices(const Ids& ids) {
 
 fb::Hash Pack(const ContentHash& hash) { return fb::Hash(hash.high, hash.low); }
 
-// What a table takes beside its texts and lists: none has more fields.
+// The size of a table without its texts and lists; no table has more fields.
 constexpr int64_t kTable = 256;
 
 int64_t BytesOf(const std::vector<Port>& ports) {
@@ -57,7 +57,7 @@ int64_t BytesOf(const Entry& entry) {
   for (const Buffer& buffer : entry.buffers) bytes += 128 + buffer.name.size();
   for (const Stream& stream : entry.streams) bytes += 64 + stream.name.size();
   for (const Group& group : entry.groups) {
-    bytes += 64 + 4 * group.members.size();
+    bytes += 64 + 4 * group.ranks.size();
   }
   for (const Channel& channel : entry.channels) {
     bytes += 64 + 4 * channel.slots.size();
@@ -87,8 +87,8 @@ int64_t BytesOf(const Certificate& certificate) {
   return bytes;
 }
 
-// At least the bytes of the metadata: fields are counted by what they take at
-// most, lists and texts by their lengths.
+// An upper bound of the metadata's bytes: the maximum size of each field, and
+// the lengths of lists and texts.
 int64_t Estimate(const Plan& plan, const std::string& module,
                  const StoredConstants& constants) {
   int64_t bytes = kTable + plan.name.size() + module.size();
@@ -101,7 +101,8 @@ int64_t Estimate(const Plan& plan, const std::string& module,
     const LiteralPool& pool = plan.module.literals();
     bytes += 64 + pool.type(stored.literal).ToString().size();
   }
-  for (const auto& image : plan.images) bytes += kTable + image.target.size();
+  for (const auto& code : plan.code_objects)
+    bytes += kTable + code.target.size();
   for (const Entry& entry : plan.entries) bytes += BytesOf(entry);
   if (plan.notes.has_value()) bytes += BytesOf(*plan.notes);
   if (plan.certificate.has_value()) bytes += BytesOf(*plan.certificate);
@@ -111,8 +112,8 @@ int64_t Estimate(const Plan& plan, const std::string& module,
 class Packer {
  public:
   Packer(const Plan& plan, const StoredConstants& constants,
-         const std::vector<StoredImage>& images)
-      : plan_(plan), constants_(constants), images_(images) {}
+         const std::vector<StoredCode>& code_objects)
+      : plan_(plan), constants_(constants), code_(code_objects) {}
 
   std::string Pack(const std::string& module);
 
@@ -141,18 +142,18 @@ class Packer {
   Offset<fb::Program> Pack(const Program& program);
   Offset<fb::Invocation> Pack(const Invocation& invocation);
   Offset<fb::Entry> Pack(const Entry& entry);
-  Offset<fb::Image> Pack(size_t image);
+  Offset<fb::CodeObject> Pack(size_t code);
   Offset<fb::EntryNotes> Pack(size_t entry, const EntryNotes& notes);
   Offset<fb::Notes> Pack(const PlanNotes& notes);
   Offset<fb::Certificate> Pack(const Certificate& certificate);
-  // Node ids as places in the graph's order.
+  // Numbers node ids by their position in the graph's order.
   void CountNodes(const Graph* graph);
   int Node(NodeId id) const;
 
   const Plan& plan_;
   const StoredConstants& constants_;
-  const std::vector<StoredImage>& images_;
-  std::vector<int> node_places_;  // by id, of the entry at hand
+  const std::vector<StoredCode>& code_;
+  std::vector<int> node_places_;  // by id, of the present entry
   flatbuffers::FlatBufferBuilder builder_;
 };
 
@@ -203,19 +204,19 @@ Offset<fb::Channel> Packer::Pack(const Channel& channel) {
 Offset<fb::PersistentValue> Packer::Pack(const PersistentValue& value) {
   const auto place = constants_.places.find(value.initial);
   return fb::CreatePersistentValue(
-      builder_, value.buffer.index, Node(value.node), value.member,
+      builder_, value.buffer.index, Node(value.node), value.rank,
       place == constants_.places.end() ? -1 : place->second);
 }
 
 Offset<fb::Command> Packer::Pack(const Command& command) {
   const auto operands = PackIds(command.operands);
   const auto results = PackIds(command.results);
-  return fb::CreateCommand(
-      builder_, static_cast<uint8_t>(command.kind), command.stream.index,
-      Node(command.instance.node), command.instance.member,
-      command.instance.micro_batch, operands, results, command.workspace.index,
-      command.event.index, command.port, command.group.index,
-      command.channel.index);
+  return fb::CreateCommand(builder_, static_cast<uint8_t>(command.kind),
+                           command.stream.index, Node(command.instance.node),
+                           command.instance.rank, command.instance.micro_batch,
+                           operands, results, command.workspace.index,
+                           command.event.index, command.port,
+                           command.group.index, command.channel.index);
 }
 
 Offset<fb::Program> Packer::Pack(const Program& program) {
@@ -249,7 +250,7 @@ Offset<fb::Entry> Packer::Pack(const Entry& entry) {
       });
   const auto groups =
       PackAll<fb::Group>(entry.groups, [this](const Group& group) {
-        return fb::CreateGroup(builder_, PackIds(group.members));
+        return fb::CreateGroup(builder_, PackIds(group.ranks));
       });
   const auto channels = PackAll<fb::Channel>(entry.channels, pack);
   const auto persistent = PackAll<fb::PersistentValue>(entry.persistent, pack);
@@ -260,11 +261,12 @@ Offset<fb::Entry> Packer::Pack(const Entry& entry) {
                          entry.num_events, entry.depth, programs, schedule);
 }
 
-Offset<fb::Image> Packer::Pack(size_t image) {
-  const StoredImage& stored = images_[image];
+Offset<fb::CodeObject> Packer::Pack(size_t code) {
+  const StoredCode& stored = code_[code];
   const fb::Hash hash = partita::Pack(stored.hash);
-  return fb::CreateImage(builder_, String(plan_.images[image].target), &hash,
-                         stored.offset, stored.size, stored.declared);
+  return fb::CreateCodeObject(builder_, String(plan_.code_objects[code].target),
+                              &hash, stored.offset, stored.size,
+                              stored.declared);
 }
 
 Offset<fb::EntryNotes> Packer::Pack(size_t entry, const EntryNotes& notes) {
@@ -322,15 +324,15 @@ std::string Packer::Pack(const std::string& module) {
                                  literal.constant);
       });
   const auto entries = PackAll<fb::Entry>(plan_.entries, pack);
-  Offsets<fb::Image> images;
-  for (size_t i = 0; i < images_.size(); ++i) images.push_back(Pack(i));
-  const auto packed_images = builder_.CreateVector(images);
+  Offsets<fb::CodeObject> code_objects;
+  for (size_t i = 0; i < code_.size(); ++i) code_objects.push_back(Pack(i));
+  const auto packed_code = builder_.CreateVector(code_objects);
   Offset<fb::Notes> notes;
   if (plan_.notes.has_value()) notes = Pack(*plan_.notes);
   Offset<fb::Certificate> certificate;
   if (plan_.certificate.has_value()) certificate = Pack(*plan_.certificate);
   builder_.Finish(fb::CreatePlan(builder_, name, devices, text, files,
-                                 constants, literals, entries, packed_images,
+                                 constants, literals, entries, packed_code,
                                  notes, certificate));
   return std::string(reinterpret_cast<const char*>(builder_.GetBufferPointer()),
                      builder_.GetSize());
@@ -338,9 +340,9 @@ std::string Packer::Pack(const std::string& module) {
 
 }  // namespace
 
-absl::StatusOr<std::string> PackPlan(const Plan& plan,
-                                     const StoredConstants& constants,
-                                     const std::vector<StoredImage>& images) {
+absl::StatusOr<std::string> PackPlan(
+    const Plan& plan, const StoredConstants& constants,
+    const std::vector<StoredCode>& code_objects) {
   const std::string module = PrintModule(plan.module);
   const int64_t estimate = Estimate(plan, module, constants);
   if (estimate > kMaxEstimate) {
@@ -349,7 +351,7 @@ absl::StatusOr<std::string> PackPlan(const Plan& plan,
                      " bytes beside its constants; expected at most ",
                      kMaxEstimate, "; use fewer micro-batches or entries"));
   }
-  return Packer(plan, constants, images).Pack(module);
+  return Packer(plan, constants, code_objects).Pack(module);
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Plan to FlatBuffers metadata.
+// Converts a Plan to FlatBuffers metadata.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PACK_PLAN_H_
@@ -13,19 +13,19 @@
 
 namespace partita {
 
-// Where an image's bytes lie in the plan's file.
-struct StoredImage {
+// The position of native code in the plan's file.
+struct StoredCode {
   ContentHash hash;
   int64_t offset = 0;
   int64_t size = 0;
-  bool declared = false;  // read from text: there are no bytes
+  bool declared = false;  // read from text: its bytes are missing
 };
 
-// The bytes of the metadata. Ids of the plan must exist (CheckIds).
-// ResourceExhausted if FlatBuffers cannot hold that much.
-absl::StatusOr<std::string> PackPlan(const Plan& plan,
-                                     const StoredConstants& constants,
-                                     const std::vector<StoredImage>& images);
+// The bytes of the metadata. Needs: ids that exist (CheckIds).
+// ResourceExhausted if the metadata is too large for FlatBuffers.
+absl::StatusOr<std::string> PackPlan(
+    const Plan& plan, const StoredConstants& constants,
+    const std::vector<StoredCode>& code_objects);
 
 }  // namespace partita
 

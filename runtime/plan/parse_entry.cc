@@ -1,4 +1,4 @@
-// Lines of an entry: ports, arenas, streams, programs, schedule.
+// Parses the lines of an entry: ports, arenas, streams, programs, schedule.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/parse_entry.h"
@@ -72,7 +72,7 @@ void EntryParser::ReadStatement(PlanLine& line) {
   ReadOfSection(line);
 }
 
-// A line that no keyword begins belongs to the section above it.
+// A line without a keyword belongs to the section above it.
 void EntryParser::ReadOfSection(PlanLine& line) {
   if (section_ == Section::kStream) return ReadCommand(line);
   if (section_ == Section::kSchedule && line.Take("invoke")) {
@@ -119,7 +119,7 @@ void EntryParser::ReadBuffer(PlanLine& line) {
     line.Expect("every");
     buffer.range.stride = line.Int("a stride", 0, kMaxBytes);
   }
-  // Kept in spite of faults, so that what names it is not faulty too.
+  // Kept despite faults, so that lines that name it are not faulty too.
   entry_.buffers.push_back(std::move(buffer));
 }
 
@@ -128,8 +128,7 @@ void EntryParser::ReadPersistent(PlanLine& line) {
   value.buffer = scope_.FindBuffer(line, nullptr);
   line.Expect("=");
   value.node = scope_.FindNode(line);
-  if (line.Take("member"))
-    value.member = line.Int("a member", 0, kMaxPlanNumber);
+  if (line.Take("rank")) value.rank = line.Int("a rank", 0, kMaxPlanNumber);
   if (line.Take("initial")) {
     value.initial = ReadInitial(line);
   } else if (line.ok()) {
@@ -150,7 +149,7 @@ LiteralId EntryParser::ReadInitial(PlanLine& line) {
   return id;
 }
 
-// Programs name the entry's streams and declare none.
+// Programs refer to the entry's streams and declare none.
 void EntryParser::ReadStream(PlanLine& line) {
   section_ = Section::kStream;
   stream_ = open_.has_value() ? scope_.FindStream(line)
@@ -170,7 +169,7 @@ void EntryParser::ReadGroup(PlanLine& line) {
   line.Int("the group's number", next, next);
   Group& group = entry_.groups.emplace_back();
   line.ReadList("(", ")",
-                [&] { group.members.push_back(scope_.FindStream(line)); });
+                [&] { group.ranks.push_back(scope_.FindStream(line)); });
 }
 
 void EntryParser::ReadChannel(PlanLine& line) {
@@ -222,7 +221,7 @@ void EntryParser::CloseProgram() {
   section_ = Section::kNone;
   std::optional<Program> program = open_->Take(entry_, faults_);
   open_.reset();
-  // Even a faulty one keeps its place, for the invocations that name it.
+  // A faulty program keeps its index, for the invocations that name it.
   entry_.programs.push_back(std::move(program).value_or(Program()));
 }
 

@@ -1,4 +1,4 @@
-// Reads one entry of a plan's text.
+// Parses one entry of a plan's text.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PARSE_ENTRY_H_
@@ -19,8 +19,8 @@
 
 namespace partita {
 
-// Takes the lines of an entry one by one; each line stands for itself, so that
-// a faulty one does not hide what the others say.
+// Takes the lines of an entry one by one. Lines are independent: a faulty line
+// does not hide faults of the others.
 class EntryParser {
  public:
   EntryParser(Plan& plan, const DevicesByName& devices, LiteralIndex& literals,
@@ -34,9 +34,9 @@ class EntryParser {
 
   // The line `entry @name of @graph depth 1 events 0 {`, after its first word.
   void ReadHead(PlanLine& line);
-  // False if the line was the closing brace of the entry.
+  // False if the line is the closing brace of the entry.
   bool ReadLine(PlanLine& line);
-  // What was read, once ReadLine has said false or the text has ended.
+  // The entry, once ReadLine has returned false or the text has ended.
   Entry Take() { return std::move(entry_); }
 
  private:
@@ -78,7 +78,7 @@ class EntryParser {
   StreamId stream_;
   absl::flat_hash_map<std::string, int> programs_;
   ProgramParser main_{"main"};         // the entry's own commands
-  std::optional<ProgramParser> open_;  // whose closing brace has not come yet
+  std::optional<ProgramParser> open_;  // the program that is not closed yet
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Reads a plan's text.
+// Parses a plan's text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <limits>
@@ -25,14 +25,14 @@ namespace {
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
 
-// Where the first line begins that starts with `plan `; npos if none does.
+// The start of the first line that begins with `plan `; npos if there is none.
 size_t FindPlan(absl::string_view text) {
   if (absl::StartsWith(text, "plan ")) return 0;
   const size_t at = text.find("\nplan ");
   return at == absl::string_view::npos ? at : at + 1;
 }
 
-// Takes the lines of `plan @name { ... }`.
+// Parses the lines of `plan @name { ... }`.
 class PlanParser {
  public:
   PlanParser(Plan& plan, Diagnostics& faults)
@@ -47,7 +47,7 @@ class PlanParser {
   void ReadDevice(PlanLine& line);
   void ReadArena(PlanLine& line);
   void ReadRates(PlanLine& line);
-  void ReadImage(PlanLine& line);
+  void ReadCode(PlanLine& line);
   void ReadCertificate(PlanLine& line);
 
   Plan& plan_;
@@ -91,15 +91,15 @@ void PlanParser::ReadHead(PlanLine& line) {
 
 void PlanParser::ReadItem(PlanLine& line) {
   if (ended_) {
-    line.FailNext("found more text behind the plan; remove it");
+    line.FailNext("found more text after the plan; remove it");
   } else if (line.Take("device")) {
     ReadDevice(line);
   } else if (line.Take("arena")) {
     ReadArena(line);
   } else if (line.Take("rates")) {
     ReadRates(line);
-  } else if (line.Take("image")) {
-    ReadImage(line);
+  } else if (line.Take("code")) {
+    ReadCode(line);
   } else if (line.Take("entry")) {
     entry_ = std::make_unique<EntryParser>(plan_, devices_, literals_, faults_);
     entry_->ReadHead(line);
@@ -111,7 +111,7 @@ void PlanParser::ReadItem(PlanLine& line) {
     ended_ = true;
   } else {
     line.FailNext(
-        "expected device, arena, rates, image, entry, certificate or a closing "
+        "expected device, arena, rates, code, entry, certificate or a closing "
         "brace");
   }
   line.ExpectEnd();
@@ -175,14 +175,14 @@ void PlanParser::ReadRates(PlanLine& line) {
   }
 }
 
-void PlanParser::ReadImage(PlanLine& line) {
-  KernelImage image;
-  image.target = line.String("the image's target");
+void PlanParser::ReadCode(PlanLine& line) {
+  CodeObject code;
+  code.target = line.String("the code's target");
   line.Expect("bytes");
-  image.declared_size =
+  code.declared_size =
       line.Int("bytes", 0, std::numeric_limits<int64_t>::max());
-  image.declared_hash = line.Hash();
-  if (line.ok()) plan_.images.push_back(std::move(image));
+  code.declared_hash = line.Hash();
+  if (line.ok()) plan_.code_objects.push_back(std::move(code));
 }
 
 void PlanParser::ReadCertificate(PlanLine& line) {

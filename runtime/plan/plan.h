@@ -1,5 +1,5 @@
-// The plan: everything that an executor does, and nothing that it decides.
-// Data only; ../docs and plan_text.h show it as a person reads it.
+// The plan: everything that an executor does. The executor decides nothing.
+// Only data; ../docs and plan_text.h show the text form.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_H_
@@ -31,10 +31,10 @@ using ChannelId = Id<struct ChannelTag>;    // index into Entry::channels
 struct Range {
   int64_t size() const { return block * count; }
   bool empty() const { return block == 0 || count == 0; }
-  // One past the last byte; only for ranges that passed the checker's form.
+  // One past the last byte. Needs: a range that passed the checker's form.
   int64_t end() const { return offset + (count - 1) * stride + block; }
-  // The one spelling of these bytes: an interval has one block and no stride,
-  // and no bytes are those of Range().
+  // The canonical form of these bytes: an interval has one block and no stride;
+  // an empty range is Range().
   Range Canonical() const;
   // True if both are the same bytes, however they are written.
   friend bool operator==(const Range& a, const Range& b);
@@ -45,32 +45,32 @@ struct Range {
   int64_t stride = 0;
 };
 
-// The machine that a plan is made for, one device: also the target contract.
+// One device of the machine that the plan is made for.
 struct PlanDevice {
   DeviceTraits traits;
-  int64_t memory = 0;      // bytes that arenas may take; the reserve is off
+  int64_t memory = 0;      // bytes that arenas may use, without the reserve
   int64_t alignment = 64;  // of the arena's base
   // The arena holds the persistent bytes first, then `depth` copies of the
-  // step-local part: step t uses copy t mod depth. A buffer's range is
-  // relative to the part that it lies in.
+  // step-local part: step t uses copy t mod depth. A buffer's range is relative
+  // to its part.
   int64_t persistent_bytes = 0;
-  int64_t step_bytes = 0;  // of one copy, the largest over the entries
+  int64_t step_bytes = 0;  // of one copy, the maximum over all entries
 };
 
-// Bytes with a name. Several buffers may share bytes: views, in-place results,
-// and values that live at different times.
+// Bytes with a name. Buffers may share bytes: views, in-place results, and
+// values with disjoint live ranges.
 struct Buffer {
   std::string name;  // without the sigil
   DeviceId device;
   Range range;
-  bool persistent = false;  // which part of the arena the range is relative to
+  bool persistent = false;  // the range is relative to the persistent part
 };
 
 // One instance of a node of the placed graph.
 struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
   NodeId node;
-  int member = 0;  // index into the node's device set
+  int rank = 0;  // index into the node's device set
   int micro_batch = 0;
 };
 
@@ -82,7 +82,7 @@ struct Command {
     kWait,        // event
     kFeed,        // bytes of graph input `port` to results[0]
     kFetch,       // operands[0] to graph output `port`
-    kCollective,  // one member's part; group
+    kCollective,  // the command of one rank; group
     kSend,        // operands[0]; channel
     kRecv,        // results[0]; channel
   };
@@ -100,16 +100,16 @@ struct Command {
   ChannelId channel;
 };
 
-// What a collective does is said by its node in the placed graph; every member
-// of the group issues the same ones in the same order.
+// The node in the placed graph determines the collective. Every rank of the
+// group issues the same collectives in the same order.
 struct Group {
-  std::vector<StreamId> members;
+  std::vector<StreamId> ranks;
 };
 
 struct Channel {
   StreamId sender;
   StreamId receiver;
-  int capacity = 0;             // messages that may be under way
+  int capacity = 0;             // messages that may be in flight
   std::vector<BufferId> slots;  // `capacity` of them; empty for 0
 };
 
@@ -119,8 +119,7 @@ struct Stream {
 };
 
 // Commands that a schedule invokes. In a program, a buffer or event id of
-// kFirstSlot + k stands for slot k of the invocation; smaller ids for
-// themselves.
+// kFirstSlot + k is slot k of the invocation; smaller ids are ids of the entry.
 inline constexpr int32_t kFirstSlot = 1 << 28;
 struct Program {
   std::string name;
@@ -136,13 +135,13 @@ struct Invocation {
   std::vector<EventId> events;    // by slot
 };
 
-// A persistent range and what it holds when the session starts: a constant or a
-// variable's first value. The value is the result of the `constant` or
-// `variable` node, on one member of its device set.
+// A persistent range and its content when the session starts: a constant, or a
+// variable's initial value. The value is the result of the `constant` or
+// `variable` node on one rank of its device set.
 struct PersistentValue {
   BufferId buffer;
   NodeId node;
-  int member = 0;
+  int rank = 0;
   LiteralId initial;  // of Plan::module's literals
 };
 
@@ -169,13 +168,13 @@ struct Entry {
   std::vector<Invocation> schedule;
 };
 
-// What helps a person and no executor.
+// Notes for people; executors ignore them.
 struct NodeNote {
   NodeId node;
   std::string reason;  // why it runs where it does
   double seconds = 0;  // predicted
 };
-struct CommandNote {  // by expanded command index
+struct CommandNote {  // by number of the expanded command
   double start_seconds = 0;
   double end_seconds = 0;
 };
@@ -183,15 +182,15 @@ struct EntryNotes {
   std::vector<NodeNote> nodes;
   std::vector<CommandNote> predicted;
   double step_seconds = 0;
-  double bound_seconds = 0;  // no plan of this graph and machine takes less
+  double bound_seconds = 0;  // lower bound of the time of any plan
 };
 struct PlanNotes {
   std::string machine_json;
-  std::vector<EntryNotes> entries;  // as many as Plan::entries, or none
+  std::vector<EntryNotes> entries;  // one for each of Plan::entries, or none
   std::string summary;
 };
 
-// What the checker proved, and over which bytes. Loading never trusts it.
+// What the checker proved, and for which plan. Loading never trusts it.
 struct Certificate {
   std::string checker;    // name and version
   std::string plan_hash;  // of the plan's text without notes
@@ -204,14 +203,14 @@ struct Plan {
   std::vector<PlanDevice> devices;
   Module module;  // placed functions, variables, constants
   std::vector<Entry> entries;
-  std::vector<KernelImage> images;
+  std::vector<CodeObject> code_objects;
   std::optional<PlanNotes> notes;
   std::optional<Certificate> certificate;
 };
 
-// The commands of an entry as the schedule invokes them, slots replaced: what
-// checker, simulator and executor all walk, in launch order. Indices into this
-// list are the command numbers that people see.
+// The commands of an entry as the schedule invokes them, with slots replaced.
+// Checker, simulator and executor process this list in launch order. Indices
+// into it are the command numbers that people see.
 // InvalidArgument if an invocation or slot does not exist.
 absl::StatusOr<std::vector<Command>> Expand(const Entry& entry);
 

@@ -13,54 +13,55 @@
 
 namespace partita {
 
-// Where the bytes of constants go.
+// Where the bytes of constants are stored.
 enum class WeightStorage : uint8_t {
-  kEmbed,      // all into the plan
-  kReference,  // those that lie in a mapped file stay there
+  kEmbed,      // all in the plan
+  kReference,  // constants of mapped files stay in those files
 };
 
 struct PlanFileOptions {
   WeightStorage weights = WeightStorage::kEmbed;
 };
 
-// Bytes of constants: in the plan's own file, and in files that it refers to.
-// What a pass folded or packed lies in no file, and what is not aligned there,
-// overlaps another constant, or lies outside the plan's folder, which reading
-// never leaves, cannot be used there: such constants are embedded always.
+// Bytes of constants: in the plan's own file, and in files that it references.
+// Some constants are always embedded: those that a pass folded or packed, which
+// are in no file; and those that cannot be used in their file, because they are
+// not aligned, overlap another constant, or are outside the plan's folder,
+// which reading never leaves.
 struct WrittenWeights {
   int64_t embedded = 0;
   int64_t referenced = 0;
-  int64_t misplaced = 0;  // of those embedded: not aligned, or overlapping
-  int64_t outside = 0;  // of those embedded: in no file below the plan's folder
+  int64_t misplaced = 0;  // embedded because not aligned, or overlapping
+  int64_t outside = 0;    // embedded because outside the plan's folder
 };
 
-// Writes beside `path` under another name, and takes that name only when all
-// is on the disk: at every moment `path` is the old file or the new one. On a
-// failure (ResourceExhausted for a full disk, PermissionDenied, ...) nothing is
-// left behind. The same plan gives the same bytes. Constants are written from
-// where they lie; their bytes must be at hand.
+// Writes to another name beside `path`, and renames the file when all of it is
+// on disk: `path` is always the old file or the new one. After a failure
+// (ResourceExhausted for a full disk, PermissionDenied, ...) no file is left
+// behind. The same plan gives the same bytes. Copies constants from where they
+// are stored; their bytes must be available.
 absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
                                          const std::string& path,
                                          const PlanFileOptions& options = {});
 
 struct ReadPlanOptions {
-  const OpSet* ops = nullptr;  // the built-in ones
-  // Reads all constants and refuses bytes, here or in files that the plan
-  // references, that are not those that it was compiled with. Without it only
-  // their places and sizes are checked. (Images and metadata are always
-  // compared with their hashes, and the gaps between the parts are zero.)
+  const OpSet* ops = nullptr;  // default: the built-in ones
+  // Reads all constants, here and in referenced files, and refuses bytes that
+  // differ from those at compile time. If false, only positions and sizes of
+  // constants are checked. (Native code and metadata are always compared with
+  // their hashes, and gaps between the parts with zero.)
   bool verify_hashes = true;
 };
 
-// Maps the file; constants stay in it and in the files that it references,
-// which must lie in its folder or below. Any bytes at all are safe to read:
-// what does not fit is InvalidArgument, and no byte of a constant is read
-// twice. Every id of the plan refers to something; whether it is a good plan is
-// the checker's question.
+// Maps the file. Constants stay in it and in the files that it references,
+// which must be in its folder or below. Any bytes are safe to read: bad ones
+// give InvalidArgument, and no byte of a constant is read twice. Every id of
+// the returned plan exists; whether the plan is correct is for the checker to
+// decide.
 absl::StatusOr<Plan> ReadPlan(const std::string& path,
                               const ReadPlanOptions& options = {});
 
-// Whether the file begins as a plan does.
+// True if the file begins like a plan.
 bool LooksLikePlanFile(absl::Span<const std::byte> bytes);
 
 }  // namespace partita

@@ -35,8 +35,8 @@ void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Over the file's bytes, as many as before: emptying it first takes the disk
-// milliseconds.
+// Overwrites the file with as many bytes as before: truncating it first takes
+// the disk milliseconds.
 void Overwrite(const std::string& path, const std::string& bytes) {
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out) << bytes;
 }
@@ -52,7 +52,7 @@ class PlanFile : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // The names in the folder: nothing may be left behind.
+  // The names in the folder: no file may be left behind.
   std::vector<std::string> Listing() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -65,7 +65,7 @@ class PlanFile : public testing::Test {
     EXPECT_TRUE(status.ok()) << status;
     return ReadFile(path_);
   }
-  // Of ReadPlan on these bytes, without the folder.
+  // The error of ReadPlan on these bytes, without the folder's name.
   std::string ErrorOf(const std::string& bytes,
                       const ReadPlanOptions& options = {}) const {
     WriteFile(path_, bytes);
@@ -77,7 +77,7 @@ class PlanFile : public testing::Test {
   std::string path_;
 };
 
-// The metadata's hash made to fit its bytes again, so that damage gets past it.
+// Updates the metadata's hash, so that damage passes it.
 void MendHash(std::string& bytes) {
   const absl::Span<const std::byte> span(
       reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
@@ -96,7 +96,7 @@ TEST_F(PlanFile, GivesBackWhatWasWritten) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(PrintPlan(*read, {.reasons = true}),
             PrintPlan(plan, {.reasons = true}));
-  EXPECT_EQ(read->images, plan.images);
+  EXPECT_EQ(read->code_objects, plan.code_objects);
   EXPECT_EQ(read->notes->summary, "all on one device");
   EXPECT_EQ(read->notes->entries.size(), 2u);
   EXPECT_EQ(read->notes->entries[0].predicted[0].end_seconds, 1e-6);
@@ -139,7 +139,7 @@ TEST_F(PlanFile, ConstantsStayInTheFile) {
 TEST_F(PlanFile, TheSamePlanGivesTheSameBytes) {
   const std::string first = Written(EveryConstructWithBytes());
   EXPECT_EQ(Written(EveryConstructWithBytes()), first);
-  // And so does what was read back, written over the file that it lies in.
+  // A plan that was read back and written over its own file has the same bytes.
   absl::StatusOr<Plan> read = ReadPlan(path_);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(Written(*read), first);
@@ -155,7 +155,7 @@ TEST_F(PlanFile, EqualConstantsAreStoredOnce) {
   EXPECT_LT(Written(plan).size(), once.size() + 100);
 }
 
-TEST_F(PlanFile, AnOldFileStaysUntilTheNewOneIsWhole) {
+TEST_F(PlanFile, TheOldFileStaysUntilTheNewOneIsComplete) {
   WriteFile(path_, "old");
   Plan declared = *ParsePlan(EveryConstruct(), "t", OpSet::BuiltIn());
   const absl::Status status = WritePlan(declared, path_).status();
@@ -199,7 +199,7 @@ TEST_F(PlanFile, AFolderThatIsNotThereIsAnError) {
   EXPECT_TRUE(Listing().empty());
 }
 
-// A plan whose big constant lies in `weights`.
+// A plan whose large constant is stored in `weights`.
 Plan PlanOver(const std::string& weights) {
   Plan plan = EveryConstructWithBytes();
   std::vector<float> values(1500, 2.5f);
@@ -233,7 +233,7 @@ TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
   EXPECT_EQ(graph.view(graph.order()[1]).result(0).constant()->data<float>()[7],
             2.5f);
 
-  // The weights change, then shrink, then go.
+  // The weights change, then shrink, then disappear.
   std::string bytes = ReadFile(weights);
   bytes[1000] ^= 1;
   WriteFile(weights, bytes);
@@ -255,7 +255,7 @@ TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
                          "from"));
 }
 
-// Reading never leaves the plan's folder, so what lies elsewhere is copied.
+// Reading never leaves the plan's folder, so constants outside are copied.
 TEST_F(PlanFile, WeightsOutsideThePlansFolderAreEmbedded) {
   const std::string weights = folder_ + "/w.bin";
   const Plan plan = PlanOver(weights);
@@ -336,18 +336,20 @@ TEST_F(PlanFile, EveryFlippedBitIsAnError) {
   std::mt19937 random(11);
   for (int i = 0; i < 3000; ++i) {
     std::string bytes = good;
-    // Half of them in the first and last two kilobytes, where the structure is.
+    // Half of them in the first and last two kilobytes, which hold the
+    // structure.
     size_t at = random() % bytes.size();
-    if (i % 2 == 0)
+    if (i % 2 == 0) {
       at = at % 4096 < 64 ? at % 64 : bytes.size() - 1 - at % 4096;
+    }
     bytes[at] ^= 1 << random() % 8;
     Overwrite(path_, bytes);
     ASSERT_FALSE(ReadPlan(path_).ok()) << "byte " << at;
   }
 }
 
-// The first constant begins at a page, behind the header's 64 bytes. Without
-// the hashes of constants too: what is between them is none of theirs.
+// The first constant begins at a page, after the header's 64 bytes. The gap is
+// checked even without the hashes of constants.
 TEST_F(PlanFile, TheGapsBetweenPartsAreZero) {
   const std::string good = Written(EveryConstructWithBytes());
   const int64_t metadata =
@@ -361,15 +363,15 @@ TEST_F(PlanFile, TheGapsBetweenPartsAreZero) {
     for (const bool verify : {true, false}) {
       EXPECT_EQ(ErrorOf(bytes, {.verify_hashes = verify}),
                 absl::StrCat("m.plan: found byte ", at,
-                             ", which lies between the parts of the file, not "
+                             ", which is between the parts of the file, not "
                              "zero; the file is damaged: copy or compile it "
                              "again"));
     }
   }
 }
 
-// Damage behind a hash that fits, as an attacker would do it: a plan or an
-// error, and whatever is read can be printed and written again.
+// Damage with a matching hash, as an attacker would forge it: the result is an
+// error, or a plan that can be printed and written again.
 TEST_F(PlanFile, ForgedMetadataIsSafeToRead) {
   const std::string good = Written(EveryConstructWithBytes());
   const int64_t start =
@@ -391,9 +393,10 @@ TEST_F(PlanFile, ForgedMetadataIsSafeToRead) {
     if (!read.ok()) continue;
     ++readable;
     PrintPlan(*read, {.reasons = true});
-    for (const Entry& entry : read->entries)
+    for (const Entry& entry : read->entries) {
       Expand(entry).status().IgnoreError();
-    if (readable > 20) continue;  // each waits for the disk
+    }
+    if (readable > 20) continue;  // each write waits for the disk
     WritePlan(*read, folder_ + "/again.plan").status().IgnoreError();
   }
   EXPECT_GT(readable, 50);
@@ -404,7 +407,7 @@ std::string Bytes(T value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
-// `to` wherever the metadata has `from`, which it has, behind a hash that fits.
+// Replaces `from`, which the metadata has, by `to`, and updates the hash.
 std::string Forged(std::string bytes, const std::string& from,
                    const std::string& to) {
   const int64_t start =
@@ -419,7 +422,7 @@ std::string Forged(std::string bytes, const std::string& from,
   return bytes;
 }
 
-TEST_F(PlanFile, PredictedTimesAreNumbersOfThisWorld) {
+TEST_F(PlanFile, PredictedTimesAreFiniteAndNotNegative) {
   const std::string good = Written(EveryConstructWithBytes());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -441,13 +444,13 @@ TEST_F(PlanFile, PredictedTimesAreNumbersOfThisWorld) {
   EXPECT_EQ(error_with(1e-6, 5), "");
 }
 
-// FlatBuffers' verifier lets this through.
-TEST_F(PlanFile, NumbersThatBeginBetweenTwoAreRefused) {
+// FlatBuffers' verifier accepts this.
+TEST_F(PlanFile, MisalignedNumbersAreRefused) {
   std::string bytes = Written(EveryConstructWithBytes());
   const std::string first_command = Bytes(0.0) + Bytes(1e-6);
   const size_t length = bytes.find(first_command) - sizeof(uint32_t);
   ASSERT_LT(length, bytes.size());
-  int moved = 0;  // references to the vector of commands, 4 bytes further on
+  int moved = 0;  // references to the vector of commands, moved by 4 bytes
   for (size_t at = length % 4; at < length; at += 4) {
     if (bytes.compare(at, 4, Bytes(static_cast<uint32_t>(length - at))) != 0) {
       continue;
@@ -456,11 +459,11 @@ TEST_F(PlanFile, NumbersThatBeginBetweenTwoAreRefused) {
     ++moved;
   }
   ASSERT_EQ(moved, 1);
-  bytes[length + 4] = 1;  // the length that is found there
+  bytes[length + 4] = 1;  // the length that the reader finds there
   MendHash(bytes);
   EXPECT_EQ(ErrorOf(bytes),
-            "m.plan: metadata: found numbers of 8 bytes that begin between two "
-            "of them; the file is damaged: copy or compile it again");
+            "m.plan: metadata: found misaligned numbers of 8 bytes; the file "
+            "is damaged: copy or compile it again");
 }
 
 TEST_F(PlanFile, NotesThatCannotBeReadAreNotWritten) {
@@ -476,8 +479,8 @@ TEST_F(PlanFile, NotesThatCannotBeReadAreNotWritten) {
             "1e+09; compile the plan again");
 }
 
-// Else a small file could name a large one's bytes over and over, and reading
-// it would take for ever.
+// Otherwise a small file could name a large file's bytes repeatedly, and
+// reading it would take forever.
 TEST_F(PlanFile, ConstantsThatShareBytesAreRefused) {
   const std::string good = Written(EveryConstructWithBytes());
   const absl::StatusOr<Plan> read = ReadPlan(path_);
@@ -490,12 +493,12 @@ TEST_F(PlanFile, ConstantsThatShareBytesAreRefused) {
   for (const bool verify : {true, false}) {
     EXPECT_TRUE(absl::StrContains(
         ErrorOf(shared, {.verify_hashes = verify}),
-        "m.plan: found bytes 4096..4176, some of which another constant has "
-        "too; expected its own; compile again"));
+        "m.plan: found bytes 4096..4176, which overlap another constant; "
+        "expected separate bytes; compile again"));
   }
 }
 
-// 80 bytes of `weights`, at `offset`, as the variable's first value.
+// Makes 80 bytes of `weights`, at `offset`, the variable's initial value.
 void PlaceInitial(const std::string& weights, int64_t offset, Plan& plan) {
   plan.entries[0].persistent[1].initial = plan.module.literals().AddMapped(
       {DType::kF32, {20}, {}}, *MappedFile::Open(weights), offset);
@@ -510,9 +513,9 @@ TEST_F(PlanFile, AFileHasItsBytesOnceUnderAllItsNames) {
   EXPECT_TRUE(ReadPlan(path_).ok()) << ReadPlan(path_).status();
   fs::remove(two);
   fs::create_symlink(one, two);
-  EXPECT_TRUE(absl::StrContains(
-      ReadPlan(path_).status().message(),
-      "found bytes 16..96, some of which another constant has too"));
+  EXPECT_TRUE(
+      absl::StrContains(ReadPlan(path_).status().message(),
+                        "found bytes 16..96, which overlap another constant"));
 }
 
 TEST_F(PlanFile, OfConstantsThatOverlapInAFileOneIsEmbedded) {
@@ -531,7 +534,7 @@ TEST_F(PlanFile, OfConstantsThatOverlapInAFileOneIsEmbedded) {
       2.5f);
 }
 
-TEST_F(PlanFile, RefusesIdsOfNothing) {
+TEST_F(PlanFile, RefusesIdsThatDoNotExist) {
   Plan plan = EveryConstructWithBytes();
   plan.entries[0].programs[0].commands[1].operands[0] = BufferId(9);
   EXPECT_EQ(WritePlan(plan, path_).status().message(),
@@ -550,9 +553,9 @@ TEST(PlanHash, NotesAndCertificatesDoNotCount) {
   EXPECT_NE(PlanHash(plan), hash);
 }
 
-// The file of format version 1: every later version must read it, so it is
-// never written anew. PARTITA_UPDATE_GOLDEN=folder writes the text anew, and
-// the file of a version that has none yet.
+// The file of format version 1. Every later version must read it, so it is
+// never rewritten. PARTITA_UPDATE_GOLDEN=folder rewrites the text, and writes
+// the file of a new version.
 TEST_F(PlanFile, ReadsTheGoldenFileOfVersion1) {
   if (const char* folder = std::getenv("PARTITA_UPDATE_GOLDEN")) {
     const Plan plan = EveryConstructWithBytes();

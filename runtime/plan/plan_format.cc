@@ -1,4 +1,4 @@
-// Encoding and checking of plan file headers.
+// Encodes and checks plan file headers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_format.h"
@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan_file.h"
 
@@ -17,7 +18,7 @@ constexpr char kMagic[] = "PARTITA\n";
 constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
 constexpr int64_t kPage = 4096;
 
-// FlatBuffers counts in 32 bits.
+// FlatBuffers uses 32-bit offsets.
 constexpr int64_t kMaxMetadataBytes = (int64_t{1} << 31) - 64;
 
 static_assert(std::endian::native == std::endian::little,
@@ -108,7 +109,7 @@ absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
 
 int64_t AlignedOffset(int64_t end, int64_t size) {
   const int64_t alignment = size >= kPage ? kPage : 64;
-  return (end + alignment - 1) / alignment * alignment;
+  return RoundUp(end, alignment);
 }
 
 absl::Status CheckFileRange(int64_t offset, int64_t size, int64_t file_size) {

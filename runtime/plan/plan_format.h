@@ -1,4 +1,4 @@
-// The bytes of a plan file around its metadata.
+// The layout of a plan file around its metadata.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_FORMAT_H_
@@ -15,9 +15,9 @@
 
 namespace partita {
 
-// Header (64 bytes), constants, images, metadata (plan.fbs). Every part starts
-// at a multiple of 64 bytes, those of a page or more at a multiple of 4096;
-// the gaps are zero. Numbers are little-endian.
+// Header (64 bytes), constants, native code, metadata (plan.fbs). Every part
+// starts at a multiple of 64 bytes, parts of a page or more at a multiple of
+// 4096. The gaps are zero. Numbers are little-endian.
 //
 //   0  magic "PARTITA\n"        32  size of the file
 //   8  format version, u32      40  hash of the metadata, high, low
@@ -36,14 +36,14 @@ struct PlanHeader {
 
 std::array<std::byte, kPlanHeaderBytes> EncodeHeader(const PlanHeader& header);
 
-// Checks magic, version, zeros and sizes against the whole file's bytes, and
-// that the metadata lies inside it. Messages do not name the file.
+// Checks magic, version, zeros and sizes against the whole file, and that the
+// metadata is inside it. Messages do not name the file.
 absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file);
 
-// The first offset from `end` on where a part of `size` bytes may start.
+// The first offset at or after `end` where a part of `size` bytes may start.
 int64_t AlignedOffset(int64_t end, int64_t size);
 
-// OK if `size` bytes at `offset` lie in a file of `file_size` bytes.
+// OK if `size` bytes at `offset` are inside a file of `file_size` bytes.
 absl::Status CheckFileRange(int64_t offset, int64_t size, int64_t file_size);
 
 }  // namespace partita

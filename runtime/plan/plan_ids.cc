@@ -1,4 +1,4 @@
-// Checks of ids, one entry after the other.
+// Checks ids, entry by entry.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_ids.h"
@@ -80,7 +80,7 @@ absl::Status EntryIds::CheckStreams() const {
         CheckId("device", stream.device.index, plan_.devices.size()));
   }
   for (const Group& group : entry_.groups) {
-    for (StreamId id : group.members) {
+    for (StreamId id : group.ranks) {
       PARTITA_RETURN_IF_ERROR(CheckId("stream", id.index, streams));
     }
   }
@@ -100,7 +100,7 @@ absl::Status EntryIds::CheckPersistent() const {
   for (const PersistentValue& value : entry_.persistent) {
     PARTITA_RETURN_IF_ERROR(CheckBuffer(value.buffer, 0));
     PARTITA_RETURN_IF_ERROR(CheckNode(value.node));
-    PARTITA_RETURN_IF_ERROR(CheckCount("member", value.member));
+    PARTITA_RETURN_IF_ERROR(CheckCount("rank", value.rank));
     if (!value.initial.valid()) continue;
     PARTITA_RETURN_IF_ERROR(CheckId("literal", value.initial.index, literals));
   }
@@ -140,7 +140,7 @@ absl::Status EntryIds::CheckCommand(const Program& program,
   if (command.instance.node.valid()) {
     PARTITA_RETURN_IF_ERROR(CheckNode(command.instance.node));
   }
-  PARTITA_RETURN_IF_ERROR(CheckCount("member", command.instance.member));
+  PARTITA_RETURN_IF_ERROR(CheckCount("rank", command.instance.rank));
   PARTITA_RETURN_IF_ERROR(
       CheckCount("micro-batch", command.instance.micro_batch));
   if (command.port >= 0) {

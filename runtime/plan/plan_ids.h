@@ -1,4 +1,4 @@
-// Whether everything that a plan refers to exists.
+// Checks that everything a plan refers to exists.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_IDS_H_
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-// InvalidArgument if an id is that of nothing, or a count is negative: what a
-// plan file must not hold, so that readers may index without asking. Much less
-// than the checker proves.
+// InvalidArgument if an id does not exist or a count is negative. Plan files
+// must pass this, so that their readers may index without checks. The checker
+// proves much more.
 absl::Status CheckIds(const Plan& plan);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Splitting lines of plan text, and reporting their faults.
+// Splits lines of plan text, and reports their faults.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_line.h"
@@ -288,7 +288,7 @@ TensorType PlanLine::Type() {
     type.dims.push_back(Int("an extent", 0, kMaxTensorBytes));
     if (type.rank() > kMaxRank) FailHere("expected fewer dimensions");
   });
-  // A brace right behind the type is its layout; any other opens a block.
+  // A brace directly after the type is its layout; any other opens a block.
   if (NextIs("{") &&
       tokens_[next_].where.data() == tokens_[next_ - 1].where.end()) {
     Expect("{");

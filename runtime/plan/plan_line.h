@@ -1,4 +1,4 @@
-// One line of a plan's text as words.
+// Splits a line of a plan's text into words.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_LINE_H_
@@ -17,17 +17,17 @@
 
 namespace partita {
 
-// A name as plan text spells it: bare if it can be, else in quotes. Names after
-// a sigil may hold slashes.
+// A name as in plan text: bare if possible, else in quotes. Names after a sigil
+// may contain slashes.
 std::string SpellName(absl::string_view name);
 std::string SpellSigilName(char sigil, absl::string_view name);
 
-// The type that TensorType::ToString spells.
+// Parses what TensorType::ToString prints.
 absl::StatusOr<TensorType> ParseTensorType(absl::string_view text);
 
-// Takes a line's words from left to right. The first fault is reported; after
-// it every call returns a default, so that callers look at ok() once, at the
-// end of the line.
+// Takes a line's words from left to right. Reports the first fault; after it
+// every call returns a default, so that callers check ok() once, at the end of
+// the line.
 class PlanLine {
  public:
   // `text` must be part of the text of `faults`, and outlive this.
@@ -37,7 +37,7 @@ class PlanLine {
   bool at_end() const { return next_ == tokens_.size(); }
   absl::string_view text() const { return text_; }
 
-  // True, and steps over it, if the next word or mark is `word`.
+  // True if the next word or mark is `word`, which is then taken.
   bool Take(absl::string_view word);
   bool NextIs(absl::string_view word) const;
   bool NextIsSigil(char sigil) const;
@@ -52,16 +52,16 @@ class PlanLine {
   std::string String(absl::string_view what);
   // The name after `sigil`; `what` is the kind of thing, for messages.
   std::string Sigil(char sigil, absl::string_view what);
-  // The number of `ev12` or `slot12`, or of `$12`; less than `bound`.
+  // The number in `ev12` or `slot12`, or in `$12`; less than `bound`.
   int64_t Numbered(absl::string_view prefix, int64_t bound);
   int64_t SigilNumber(char sigil, int64_t bound);
   TensorType Type();
   ContentHash Hash();
-  // What `read` takes, again and again between commas, in brackets.
+  // Calls `read` for each element of a comma-separated list in brackets.
   void ReadList(absl::string_view open, absl::string_view close,
                 absl::FunctionRef<void()> read);
 
-  // Reports a fault at the word taken last, or at the next one.
+  // Reports a fault at the word that was taken last, or at the next word.
   void FailHere(absl::string_view message, absl::string_view hint = "");
   void FailNext(absl::string_view message, absl::string_view hint = "");
 
@@ -70,7 +70,7 @@ class PlanLine {
     enum class Kind : uint8_t { kWord, kString, kSigil, kMark };
     Kind kind;
     absl::string_view where;
-    std::string text;  // a string's content; a sigil and the name's content
+    std::string text;  // content of a string, or of the name after a sigil
   };
   void Split();
   bool SplitOne(size_t& at);

@@ -1,4 +1,4 @@
-// Unique spellings for the things of a plan.
+// Makes the names of a plan unique.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_names.h"
@@ -34,7 +34,7 @@ std::string InParentheses(const std::vector<Id>& ids, Spell spell) {
 
 std::vector<std::string> UniqueNames(const std::vector<std::string>& names) {
   absl::flat_hash_set<std::string> taken;
-  // What to try next behind a name, so that a thousand equal ones stay cheap.
+  // The next suffix to try, so that a thousand equal names stay cheap.
   absl::flat_hash_map<std::string, int> next;
   std::vector<std::string> unique;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -92,7 +92,7 @@ EntryNames::EntryNames(const Plan& plan, const Entry& entry) {
   buffers_ = UniqueNames(buffers_);
   for (std::string& name : buffers_) name = SpellSigilName('!', name);
   const std::vector<std::string> devices = DeviceNames(plan);
-  // Different names on each device; the prefix keeps the devices apart.
+  // Names are unique on each device; the prefix distinguishes devices.
   std::vector<std::string> names;
   for (const Stream& stream : entry.streams) {
     names.push_back(absl::StrCat(stream.device.index, "/", stream.name));

@@ -1,4 +1,4 @@
-// The names by which a plan's text refers to things.
+// The names that a plan's text uses.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_NAMES_H_
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// Different names for all: one that is empty becomes its position, one that an
-// earlier thing has gets a number behind a dot.
+// Makes names unique: an empty name becomes its position, and a repeated name
+// gets a number after a dot.
 std::vector<std::string> UniqueNames(const std::vector<std::string>& names);
 
 // The spelling of everything in one entry that commands refer to. Ids that do
@@ -37,7 +37,7 @@ class EntryNames {
 };
 
 // By node id the name of the first result, without sigil and quotes; empty if
-// there is none. The names differ: to plan text, quotes tell nothing apart.
+// there is none. The names are unique even without their quotes.
 std::vector<std::string> NodeNames(const Graph& graph);
 
 // The spelling of the entry's programs.

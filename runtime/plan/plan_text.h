@@ -1,4 +1,4 @@
-// Plans as text: what a person reads, and what tests write.
+// The text form of plans, for people and tests.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_TEXT_H_
@@ -33,26 +33,26 @@ namespace partita {
 //     }
 //   }
 //
-// Commands stand by stream; their numbers are their places in launch order. A
-// program that the schedule invokes once, without slots, stands in the entry
-// itself if its name is `main`. Comments are for the reader: ParsePlan skips
-// them. A text may leave numbers out, `persistent` values' initial literals,
-// and every word that says the default.
+// Commands are listed by stream; their numbers are their positions in launch
+// order. A program that the schedule invokes once, without slots, is listed in
+// the entry itself if its name is `main`. Comments are for the reader:
+// ParsePlan skips them. A text may omit numbers, `persistent` values' initial
+// literals, and every word that states a default.
 struct PlanTextOptions {
   bool comments = true;  // kernels, live ranges, who records an event
   bool reasons = false;  // and the notes' reasons and predictions
   bool certificate = true;
 };
 
-// Names that are missing or repeated get a number. A plan with ids of things
-// that do not exist prints, with a question mark, but cannot be read back.
+// Missing or repeated names get a number. A plan with ids that do not exist can
+// be printed, with question marks, but not read back.
 std::string PrintPlan(const Plan& plan, const PlanTextOptions& options = {});
 
-// Reads what PrintPlan writes. Constants and images of which the text has only
-// the hash come back as declared. The ids of nodes, and nothing else, may be
-// other ones than those of the plan that was printed: they count in the
-// graph's order. `source` is the name to show in errors, of which all are
-// reported, each with its line and a caret.
+// Parses what PrintPlan prints. If the text has only the hash of a constant or
+// of native code, its bytes are missing in the plan. Node ids may differ from
+// those of the printed plan: nodes are numbered in the graph's order. All else
+// is equal. Errors begin with `source`; each fault is reported with its line
+// and a caret.
 absl::StatusOr<Plan> ParsePlan(absl::string_view text, absl::string_view source,
                                const OpSet& ops);
 

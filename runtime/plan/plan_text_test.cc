@@ -34,7 +34,7 @@ TEST(PlanText, ReadsEveryField) {
   EXPECT_EQ(plan.devices[0].traits.threads, 2);
   EXPECT_EQ(plan.devices[0].traits.peak_flops[int(DType::kBF16)], 2e12);
   EXPECT_EQ(plan.devices[1].traits.kind, DeviceKind::kCuda);
-  EXPECT_EQ(plan.images[0].declared_size, 1234);
+  EXPECT_EQ(plan.code_objects[0].declared_size, 1234);
   const Entry& f = plan.entries[0];
   EXPECT_EQ(f.graph, plan.module.FindFunction("f"));
   EXPECT_EQ(f.depth, 2);
@@ -55,8 +55,8 @@ TEST(PlanText, ReadsEveryField) {
             "kernels touch \"declared\" ranges only");
 }
 
-// Values that the graph's text tells apart by quotes, and names that only one
-// of the two texts takes bare.
+// Names that the graph's text distinguishes by quotes, and names that only one
+// of the two texts writes without quotes.
 TEST(PlanText, NodeNamesAreQuotedOnce) {
   absl::StatusOr<Plan> plan = Parse(R"(graph @f(%x: f32[2]) -> f32[2] {
   %0 = neg %x
@@ -126,7 +126,7 @@ TEST(PlanText, AHandWrittenPlanMayLeaveOutWhatIsTheDefault) {
   EXPECT_EQ(entry.num_events, 3);
   EXPECT_EQ(entry.programs[0].commands.size(), 2u);
   EXPECT_EQ(entry.schedule.size(), 1u);
-  // The constant's own literal, bytes and all.
+  // The constant's own literal with its bytes.
   EXPECT_TRUE(plan->module.literals().has_bytes(entry.persistent[0].initial));
 }
 
@@ -148,7 +148,7 @@ TEST(PlanText, NamesThatRepeatOrAreMissingGetNumbers) {
   EXPECT_EQ(again->entries[0].streams[1].name, "s.1");
 }
 
-TEST(PlanText, IdsOfNothingPrintWithAQuestionMark) {
+TEST(PlanText, MissingIdsPrintWithAQuestionMark) {
   absl::StatusOr<Plan> plan = Parse(kShort);
   ASSERT_TRUE(plan.ok());
   Entry& entry = plan->entries[0];
@@ -184,7 +184,7 @@ TEST(PlanText, ReasonsAreCommentsOnDemand) {
   EXPECT_EQ(PrintPlan(*again), EveryConstruct());
 }
 
-// kShort with one piece of text replaced.
+// kShort with one part of its text replaced.
 std::string Faulty(absl::string_view from, absl::string_view to) {
   return absl::StrReplaceAll(kShort, {{from, to}});
 }
@@ -260,7 +260,7 @@ TEST(PlanText, AFaultInTheGraphsIsReportedAtItsLine) {
             "t.plan:3:13: unknown value %q\n   ");
 }
 
-// Bytes changed at random: an error or a plan, never a crash.
+// Random bytes give an error or a plan, never a crash.
 TEST(PlanText, AnyBytesAreSafe) {
   std::mt19937 random(7);
   for (int i = 0; i < 3000; ++i) {

@@ -1,4 +1,4 @@
-// Every number of the notes, one by one.
+// Checks every number in the notes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/predicted_times.h"
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// Thirty years: in nanoseconds they still fit an int64.
+// Thirty years; in nanoseconds they still fit an int64.
 constexpr double kMostSeconds = 1e9;
 
 absl::Status CheckTime(absl::string_view what, double seconds, double least) {

@@ -1,4 +1,4 @@
-// Whether the times of a plan's notes are times.
+// Checks the times in a plan's notes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PREDICTED_TIMES_H_
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-// InvalidArgument if a predicted time is no number, negative or longer than any
-// step, or a command ends before it starts: what a plan file must not hold, so
-// that simulator, viewer and timed devices may calculate without asking.
+// InvalidArgument if a predicted time is not a number, negative or longer than
+// any step, or if a command ends before it starts. Plan files must pass this,
+// so that simulator, viewer and timed devices may use the times unchecked.
 absl::Status CheckPredictedTimes(const PlanNotes& notes);
 
 }  // namespace partita

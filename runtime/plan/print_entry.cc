@@ -1,4 +1,4 @@
-// Writes an entry of a plan as text.
+// Prints an entry of a plan as text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/print_entry.h"
@@ -23,20 +23,20 @@ std::string RangeText(const Range& range) {
   return text;
 }
 
-// By buffer, between which commands of the program it is touched.
+// By buffer: the first and last command of the program that access it.
 std::vector<std::string> LiveRanges(const Entry& entry,
                                     const Program& program) {
   std::vector<std::pair<int, int>> live(entry.buffers.size(), {-1, -1});
   for (size_t i = 0; i < program.commands.size(); ++i) {
-    const auto touch = [&](BufferId id) {
+    const auto access = [&](BufferId id) {
       if (!id.valid() || static_cast<size_t>(id.index) >= live.size()) return;
       auto& [first, last] = live[id.index];
       if (first < 0) first = static_cast<int>(i);
       last = static_cast<int>(i);
     };
-    for (BufferId id : program.commands[i].operands) touch(id);
-    for (BufferId id : program.commands[i].results) touch(id);
-    touch(program.commands[i].workspace);
+    for (BufferId id : program.commands[i].operands) access(id);
+    for (BufferId id : program.commands[i].results) access(id);
+    access(program.commands[i].workspace);
   }
   std::vector<std::string> texts;
   for (const auto& [first, last] : live) {
@@ -64,7 +64,8 @@ EntryPrinter::EntryPrinter(const Plan& plan, size_t index,
   for (const NodeNote& note : notes_->nodes) {
     command_notes_.reasons.emplace(note.node, note.reason);
   }
-  // Predictions count the step's commands, as the only program does.
+  // Predictions are by command of the step, which are those of the only
+  // program.
   if (HasOnlyMain(entry_)) command_notes_.predicted = notes_->predicted;
 }
 
@@ -134,7 +135,7 @@ void EntryPrinter::PrintPersistent() {
   for (const PersistentValue& value : entry_.persistent) {
     std::string text = absl::StrCat(names_.buffer(value.buffer), " = ",
                                     names_.node(value.node));
-    if (value.member != 0) absl::StrAppend(&text, " member ", value.member);
+    if (value.rank != 0) absl::StrAppend(&text, " rank ", value.rank);
     lines_.Add(6, absl::StrCat(text, " initial ", Initial(value)));
   }
 }
@@ -153,7 +154,7 @@ ProgramPrinter EntryPrinter::PrinterOf(const Program& program) {
   return ProgramPrinter(program, entry_, names_, command_notes_, lines_);
 }
 
-// All streams of the entry, and with them the commands of the only program.
+// Prints all streams of the entry, and the commands if there is one program.
 void EntryPrinter::PrintStreams() {
   std::map<StreamId, std::vector<int>> commands;
   std::optional<ProgramPrinter> main;
@@ -170,12 +171,12 @@ void EntryPrinter::PrintStreams() {
 
 void EntryPrinter::PrintGroups() {
   for (size_t i = 0; i < entry_.groups.size(); ++i) {
-    std::vector<std::string> members;
-    for (StreamId id : entry_.groups[i].members) {
-      members.push_back(names_.stream(id));
+    std::vector<std::string> ranks;
+    for (StreamId id : entry_.groups[i].ranks) {
+      ranks.push_back(names_.stream(id));
     }
     lines_.Add(
-        4, absl::StrCat("group ", i, " (", absl::StrJoin(members, ", "), ")"));
+        4, absl::StrCat("group ", i, " (", absl::StrJoin(ranks, ", "), ")"));
   }
 }
 
@@ -244,7 +245,8 @@ size_t EntryPrinter::NumCommands(int program) const {
   return exists ? entry_.programs[program].commands.size() : 0;
 }
 
-// The number that messages give it, and those that traces give its commands.
+// The invocation's number in messages, and the numbers of its commands in
+// traces.
 std::string EntryPrinter::InvocationNote(size_t index, size_t first) const {
   const size_t count = NumCommands(entry_.schedule[index].program);
   std::string note = absl::StrCat("invocation ", index);

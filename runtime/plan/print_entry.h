@@ -1,4 +1,4 @@
-// One entry of a plan as text.
+// Prints one entry of a plan as text.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PRINT_ENTRY_H_

@@ -1,4 +1,4 @@
-// Writes a plan as text.
+// Prints a plan as text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -40,13 +40,13 @@ void PrintDevice(const PlanDevice& device, const std::string& name,
   if (!rates.empty()) absl::StrAppend(&out, "    rates", rates, "\n");
 }
 
-void PrintImage(const KernelImage& image, std::string& out) {
-  const bool declared = image.bytes.empty();
+void PrintCode(const CodeObject& code, std::string& out) {
+  const bool declared = code.bytes.empty();
   const int64_t size =
-      declared ? image.declared_size : static_cast<int64_t>(image.bytes.size());
+      declared ? code.declared_size : static_cast<int64_t>(code.bytes.size());
   const ContentHash hash =
-      declared ? image.declared_hash : HashBytes(image.bytes);
-  absl::StrAppend(&out, "  image ", Quoted(image.target), " bytes ", size, " #",
+      declared ? code.declared_hash : HashBytes(code.bytes);
+  absl::StrAppend(&out, "  code ", Quoted(code.target), " bytes ", size, " #",
                   hash.ToString(), "\n");
 }
 
@@ -71,7 +71,7 @@ std::string PrintPlan(const Plan& plan, const PlanTextOptions& options) {
   for (size_t i = 0; i < devices.size(); ++i) {
     PrintDevice(plan.devices[i], devices[i], out);
   }
-  for (const KernelImage& image : plan.images) PrintImage(image, out);
+  for (const CodeObject& code : plan.code_objects) PrintCode(code, out);
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     EntryPrinter(plan, i, options, out).Print();
   }

@@ -1,4 +1,4 @@
-// Lines of commands, and their order.
+// Parses command lines and orders the commands.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/program_parser.h"
@@ -25,8 +25,8 @@ std::optional<Command::Kind> TakeKind(PlanLine& line) {
   return std::nullopt;
 }
 
-// Groups, channels and ports that do not exist. They may stand below the
-// commands, so this comes last.
+// Checks that groups, channels and ports exist. They may be declared after the
+// commands, so this runs last.
 void CheckIds(absl::string_view place, const Command& command,
               const Entry& entry, Diagnostics& faults) {
   if (command.group.index >= static_cast<int64_t>(entry.groups.size())) {
@@ -70,7 +70,8 @@ void ProgramParser::ReadCommand(PlanLine& line, std::optional<StreamId> stream,
   Command command;
   const std::optional<Command::Kind> kind = TakeKind(line);
   if (kind.has_value() && !stream.has_value()) {
-    line.FailHere("found a command of no stream; expected a stream above it");
+    line.FailHere(
+        "found a command without a stream; expected a stream above it");
   }
   command.kind = kind.value_or(Command::Kind::kKernel);
   command.stream = stream.value_or(StreamId());
@@ -83,8 +84,7 @@ void ProgramParser::ReadParts(PlanLine& line, Command& command,
                               EntryScope& scope) const {
   Instance& instance = command.instance;
   if (line.NextIsSigil('%')) instance.node = scope.FindNode(line);
-  if (line.Take("member"))
-    instance.member = line.Int("a member", 0, kMaxPlanNumber);
+  if (line.Take("rank")) instance.rank = line.Int("a rank", 0, kMaxPlanNumber);
   if (line.Take("batch")) {
     instance.micro_batch = line.Int("a micro-batch", 0, kMaxPlanNumber);
   }
@@ -131,7 +131,7 @@ std::optional<Program> ProgramParser::Take(const Entry& entry,
   return std::move(program_);
 }
 
-// All commands have numbers, each of them once, or none has.
+// Either all commands have numbers, each number once, or none has.
 bool ProgramParser::NumbersAgree(Diagnostics& faults) const {
   const int64_t count = static_cast<int64_t>(written_.size());
   std::vector<bool> taken(count);

@@ -1,4 +1,4 @@
-// Reads the commands of one program of a plan's text.
+// Parses the commands of one program of a plan's text.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PROGRAM_PARSER_H_
@@ -14,23 +14,23 @@
 
 namespace partita {
 
-// The program that `program first buffers 1 events 1 {` opens, or the one of
-// an entry's own commands.
+// The program that `program first buffers 1 events 1 {` opens, or the program
+// of an entry's own commands.
 class ProgramParser {
  public:
-  // The line, after its first word.
+  // Parses the line after its first word.
   static ProgramParser Open(PlanLine& line);
   explicit ProgramParser(std::string name) { program_.name = std::move(name); }
 
   const std::string& name() const { return program_.name; }
   bool empty() const { return written_.empty(); }
 
-  // `stream`: the one that the command stands under.
+  // `stream`: the stream of the section that contains the command.
   void ReadCommand(PlanLine& line, std::optional<StreamId> stream,
                    EntryScope& scope);
 
-  // What was read, in launch order if numbers say one; nothing if they do not
-  // agree. Leaves this empty.
+  // The program in launch order, if its commands have numbers; empty if the
+  // numbers disagree. Leaves this empty.
   std::optional<Program> Take(const Entry& entry, Diagnostics& faults);
 
  private:

@@ -1,4 +1,4 @@
-// A command's words, and the comment behind them.
+// Prints a command and the comment after it.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/program_printer.h"
@@ -59,8 +59,8 @@ std::string ProgramPrinter::Text(const Command& command) const {
   if (instance.node.valid()) {
     absl::StrAppend(&text, " ", names_.node(instance.node));
   }
-  if (instance.member != 0) {
-    absl::StrAppend(&text, " member ", instance.member);
+  if (instance.rank != 0) {
+    absl::StrAppend(&text, " rank ", instance.rank);
   }
   if (instance.micro_batch != 0) {
     absl::StrAppend(&text, " batch ", instance.micro_batch);
@@ -68,12 +68,12 @@ std::string ProgramPrinter::Text(const Command& command) const {
   return text + Parts(command);
 }
 
-// Kernels alone have parentheses around one buffer too.
+// Only kernels have parentheses around a single buffer.
 std::string ProgramPrinter::Buffers(const std::vector<BufferId>& ids) const {
   return ids.size() == 1 ? names_.buffer(ids[0]) : names_.buffers(ids);
 }
 
-// What it touches, and whom it meets.
+// The buffers, event, port, group or channel of the command.
 std::string ProgramPrinter::Parts(const Command& command) const {
   const bool kernel = command.kind == Command::Kind::kKernel;
   const bool fetch = command.kind == Command::Kind::kFetch;
@@ -112,7 +112,7 @@ std::string ProgramPrinter::Comment(size_t index) const {
   return absl::StrJoin(parts, "; ");
 }
 
-// What a command is about, beyond its own words.
+// The comment of a command.
 std::string ProgramPrinter::Subject(const Command& command) const {
   switch (command.kind) {
     case Command::Kind::kFeed:

@@ -1,4 +1,4 @@
-// Commands of one program as text, and what they are about.
+// Prints the commands of one program with their comments.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PROGRAM_PRINTER_H_
@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// What comments know beyond the plan's commands.
+// Additional data for comments.
 struct CommandNotes {
   absl::flat_hash_map<NodeId, std::string> reasons;  // where the node runs
   absl::Span<const CommandNote> predicted;           // by command; or none
@@ -55,7 +55,7 @@ class ProgramPrinter {
   const EntryNames& names_;
   const CommandNotes& notes_;
   TextLines& lines_;
-  absl::flat_hash_map<EventId, int> records_;  // by event, the first one
+  absl::flat_hash_map<EventId, int> records_;  // by event: its first record
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// One spelling for the bytes of a range.
+// The canonical form of a range's bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan.h"

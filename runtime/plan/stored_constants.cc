@@ -31,7 +31,7 @@ class Collector {
   absl::Status Add(LiteralId id);
   absl::Status AddNamed(LiteralId id);
   int ConstantOf(LiteralId id);
-  // Leaves the bytes in their file, if that is wanted and can be.
+  // Leaves the bytes in their file, if that is requested and possible.
   void Refer(StoredConstant& constant);
   bool StaysAt(const LiteralPool::FileRange& range, const std::string& path,
                StoredConstant& constant);
@@ -77,7 +77,7 @@ absl::Status Collector::AddGraph(const Graph& graph) {
   return absl::OkStatus();
 }
 
-// A literal of the module's text: small ones stand there in full.
+// A literal of the module's text; the text contains small ones in full.
 absl::Status Collector::AddNamed(LiteralId id) {
   if (id.valid() && LiteralText(pool_, id)[0] != '#') return absl::OkStatus();
   return Add(id);
@@ -111,7 +111,7 @@ int Collector::ConstantOf(LiteralId id) {
 
 void Collector::Refer(StoredConstant& constant) {
   const auto range = pool_.file_range(constant.literal);
-  // What lies in an older plan moves on to the new one, which may replace it.
+  // Constants in an older plan are copied to the new one, which may replace it.
   if (!range.has_value() || LooksLikePlanFile(range->file->bytes())) return;
   const std::optional<std::string> path =
       StoredWeightPath(plan_path_, range->file->path());
@@ -127,7 +127,7 @@ bool Collector::StaysAt(const LiteralPool::FileRange& range,
   const int element = BitsOf(pool_.type(constant.literal).dtype) / 8;
   if (range.offset % element != 0) return false;
   const int file = FileIndex(path);
-  // Of tensors of a model that overlap, one stays in its file.
+  // Of tensors that overlap in a file, one stays there.
   if (!taken_[file].Take(range.offset, constant.size)) return false;
   constant.file = file;
   constant.offset = range.offset;

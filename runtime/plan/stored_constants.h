@@ -1,4 +1,4 @@
-// Which constants a plan file holds, and where.
+// Collects the constants of a plan file and their positions.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_STORED_CONSTANTS_H_
@@ -15,16 +15,16 @@
 
 namespace partita {
 
-// Bytes of one hash, once.
+// The bytes of one hash, stored once.
 struct StoredConstant {
   ContentHash hash;
   int64_t size = 0;
-  LiteralId literal;   // one that has the bytes
-  int file = -1;       // of StoredConstants::files; -1: the plan's own
+  LiteralId literal;   // a literal with these bytes
+  int file = -1;       // index in StoredConstants::files; -1: the plan's own
   int64_t offset = 0;  // in the plan's own file: set when it is laid out
 };
 
-// One type over a constant's bytes.
+// A literal: a type over a constant's bytes.
 struct StoredLiteral {
   LiteralId literal;
   int constant = 0;
@@ -39,9 +39,9 @@ struct StoredConstants {
   int64_t outside = 0;
 };
 
-// What the plan's text does not hold in full, in the order of first use:
-// variables, nodes, persistent values. FailedPrecondition if the bytes of one
-// are not at hand.
+// Collects the constants whose bytes the plan's text does not contain, in the
+// order of first use: variables, nodes, persistent values. FailedPrecondition
+// if the bytes of one are missing.
 absl::StatusOr<StoredConstants> CollectConstants(const Plan& plan,
                                                  const std::string& plan_path,
                                                  WeightStorage weights);

@@ -1,4 +1,4 @@
-// Where a line's comment begins.
+// Chooses the column where a line's comment begins.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/text_lines.h"

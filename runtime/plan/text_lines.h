@@ -1,4 +1,4 @@
-// Lines of plan text, their comments in a column.
+// Lines of plan text with comments in one column.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_TEXT_LINES_H_
@@ -10,7 +10,8 @@ namespace partita {
 
 class TextLines {
  public:
-  // Appends to `out`, which must outlive this; comments only if asked for.
+  // Appends to `out`, which must outlive this. Omits comments unless
+  // `comments`.
   TextLines(bool comments, std::string& out) : comments_(comments), out_(out) {}
 
   void Add(int indent, std::string text, const std::string& comment = "");

@@ -1,4 +1,4 @@
-// Tables of an entry to what they stand for, one function each.
+// Converts the tables of an entry, one function for each.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/unpack_entry.h"
@@ -94,7 +94,7 @@ Stream EntryUnpacker::Unpack(const fb::Stream& from) {
 }
 
 Group EntryUnpacker::Unpack(const fb::Group& from) {
-  return {reader_.Ids<StreamId>(from.members())};
+  return {reader_.Ids<StreamId>(from.ranks())};
 }
 
 Channel EntryUnpacker::Unpack(const fb::Channel& from) {
@@ -110,8 +110,8 @@ PersistentValue EntryUnpacker::Unpack(const fb::PersistentValue& from) {
   PersistentValue value;
   value.buffer = BufferId(from.buffer());
   value.node = reader_.Node(from.node(), nodes_);
-  value.member = from.member();
-  // The file's literals are the pool's first ones, in the same order.
+  value.rank = from.rank();
+  // The file's literals are the first ones of the pool, in the same order.
   value.initial = LiteralId(from.initial());
   return value;
 }
@@ -125,7 +125,7 @@ Command EntryUnpacker::Unpack(const fb::Command& from) {
   }
   command.kind = static_cast<Command::Kind>(from.kind());
   command.stream = StreamId(from.stream());
-  command.instance = {reader_.Node(from.node(), nodes_), from.member(),
+  command.instance = {reader_.Node(from.node(), nodes_), from.rank(),
                       from.micro_batch()};
   command.operands = reader_.Ids<BufferId>(from.operands());
   command.results = reader_.Ids<BufferId>(from.results());

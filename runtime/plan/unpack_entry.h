@@ -1,4 +1,4 @@
-// One entry of a plan file.
+// Reads one entry of a plan file.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_UNPACK_ENTRY_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Ids are as they stand in the file, so they may name nothing. Needs: the
-// functions and literals of `module`. Faults go to `reader`.
+// Copies ids from the file unchecked. Needs: the functions and literals of
+// `module`. Faults go to `reader`.
 Entry UnpackEntry(const fb::Entry& from, const Module& module,
                   MetadataReader& reader);
 

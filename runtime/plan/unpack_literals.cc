@@ -20,9 +20,9 @@
 namespace partita {
 namespace {
 
-constexpr int kPlanFile = -1;  // instead of a number of another file
+constexpr int kPlanFile = -1;  // instead of the index of another file
 
-// Says of a file that cannot be mapped what it was for.
+// Adds to the error of a file that cannot be mapped what the file is for.
 absl::StatusOr<std::shared_ptr<const MappedFile>> OpenWeights(
     const std::string& path) {
   absl::StatusOr<std::shared_ptr<const MappedFile>> opened =
@@ -67,7 +67,7 @@ class LiteralUnpacker {
       const std::string& path);
   bool CheckPlace(absl::string_view where, const fb::Constant& constant,
                   const TensorType& type, const MappedFile& file);
-  // All bytes of all files are read once at most, whatever constants there are.
+  // Bounds the work: each byte of the files is read at most once.
   bool TakeBytes(absl::string_view where, const fb::Constant& constant,
                  const MappedFile& file);
   bool CheckHash(absl::string_view where, const fb::Constant& constant,
@@ -83,7 +83,8 @@ class LiteralUnpacker {
   LiteralPool& literals_;
   const Tables<fb::Constant>* constants_ = nullptr;
   std::vector<std::string> files_;
-  std::vector<std::shared_ptr<const MappedFile>> opened_;  // as files_; or null
+  // By file; null: not opened.
+  std::vector<std::shared_ptr<const MappedFile>> opened_;
   absl::flat_hash_map<std::string, std::shared_ptr<const MappedFile>> by_path_;
   absl::flat_hash_map<const MappedFile*, DisjointRanges> taken_;
   absl::flat_hash_set<int> seen_;  // several literals may share a constant
@@ -159,7 +160,7 @@ bool LiteralUnpacker::CheckPlace(absl::string_view where,
                 absl::StrCat("found ", constant.size(), " bytes; expected ",
                              type.num_bytes(), " of ", type.ToString()));
   }
-  // Bytes of other files are as aligned as their writers made them.
+  // Other files may have any alignment.
   const int64_t alignment =
       constant.file() == kPlanFile ? 64 : BitsOf(type.dtype) / 8;
   if (constant.offset() % alignment == 0) return true;
@@ -173,8 +174,8 @@ bool LiteralUnpacker::TakeBytes(absl::string_view where,
   if (taken_[&file].Take(constant.offset(), constant.size())) return true;
   return Fail(where, absl::StrCat("found bytes ", constant.offset(), "..",
                                   constant.offset() + constant.size(),
-                                  ", some of which another constant has too; "
-                                  "expected its own; compile again"));
+                                  ", which overlap another constant; expected "
+                                  "separate bytes; compile again"));
 }
 
 bool LiteralUnpacker::CheckHash(absl::string_view where,

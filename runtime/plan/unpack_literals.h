@@ -1,4 +1,4 @@
-// The literals of a plan file, and the files that hold their bytes.
+// Reads the literals of a plan file, and maps the files with their bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_UNPACK_LITERALS_H_
@@ -13,8 +13,8 @@
 namespace partita {
 
 // Adds the literals of the plan in `plan_file` to the pool, in order. Their
-// bytes stay where they lie: in that file or in others beside it, each mapped
-// once. Faults go to `reader`.
+// bytes stay in that file or in files beside it, each of which is mapped once.
+// Faults go to `reader`.
 void UnpackLiterals(const fb::Plan& from,
                     std::shared_ptr<const MappedFile> plan_file,
                     const ReadPlanOptions& options, MetadataReader& reader,

@@ -62,36 +62,38 @@ PlanDevice UnpackDevice(const fb::Device& from, MetadataReader& reader) {
   return device;
 }
 
-// Images are copied. They take from `bytes_left`, so that together they are no
-// more than the file.
-KernelImage UnpackImage(const fb::Image& from, absl::Span<const std::byte> file,
-                        int64_t& bytes_left, MetadataReader& reader) {
-  KernelImage image;
-  image.target = reader.Text(from.target());
+// Copies native code. Its size is taken from `bytes_left`, so that all native
+// code together is no larger than the file.
+CodeObject UnpackCode(const fb::CodeObject& from,
+                      absl::Span<const std::byte> file, int64_t& bytes_left,
+                      MetadataReader& reader) {
+  CodeObject code;
+  code.target = reader.Text(from.target());
   if (from.declared()) {
-    image.declared_size = from.size();
-    image.declared_hash = HashOf(from.hash());
-    return image;
+    code.declared_size = from.size();
+    code.declared_hash = HashOf(from.hash());
+    return code;
   }
   const absl::Status fits = CheckFileRange(from.offset(), from.size(),
                                            static_cast<int64_t>(file.size()));
-  if (!fits.ok()) reader.Fail("kernel image", fits.message());
+  if (!fits.ok()) reader.Fail("code object", fits.message());
   if (reader.ok() && from.size() > bytes_left) {
-    reader.Fail("kernel image",
-                "found bytes that several share; expected their own");
+    reader.Fail(
+        "code object",
+        "found bytes that several code objects share; expected separate bytes");
   }
-  if (!reader.ok()) return image;
+  if (!reader.ok()) return code;
   bytes_left -= from.size();
   const absl::Span<const std::byte> bytes =
       file.subspan(from.offset(), from.size());
   if (HashBytes(bytes) != HashOf(from.hash())) {
-    reader.Fail("kernel image",
+    reader.Fail("code object",
                 "found other bytes than were written; the file is damaged: "
                 "copy or compile it again");
-    return image;
+    return code;
   }
-  image.bytes.assign(bytes.begin(), bytes.end());
-  return image;
+  code.bytes.assign(bytes.begin(), bytes.end());
+  return code;
 }
 
 // `graph` is the entry's.
@@ -139,7 +141,7 @@ Certificate UnpackCertificate(const fb::Certificate& from,
   return certificate;
 }
 
-// Everything of the plan but its module.
+// Reads everything except the module.
 void UnpackParts(const fb::Plan& from, absl::Span<const std::byte> file,
                  MetadataReader& reader, Plan& plan) {
   reader.ForEach(from.devices(), [&](const fb::Device& device) {
@@ -148,9 +150,10 @@ void UnpackParts(const fb::Plan& from, absl::Span<const std::byte> file,
   reader.ForEach(from.entries(), [&](const fb::Entry& entry) {
     plan.entries.push_back(UnpackEntry(entry, plan.module, reader));
   });
-  int64_t image_bytes_left = static_cast<int64_t>(file.size());
-  reader.ForEach(from.images(), [&](const fb::Image& image) {
-    plan.images.push_back(UnpackImage(image, file, image_bytes_left, reader));
+  int64_t code_bytes_left = static_cast<int64_t>(file.size());
+  reader.ForEach(from.code_objects(), [&](const fb::CodeObject& code) {
+    plan.code_objects.push_back(
+        UnpackCode(code, file, code_bytes_left, reader));
   });
   if (from.notes() != nullptr) {
     plan.notes = UnpackNotes(*from.notes(), plan.entries, reader);

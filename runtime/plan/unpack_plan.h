@@ -1,4 +1,4 @@
-// FlatBuffers metadata to Plan.
+// Converts FlatBuffers metadata to a Plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_UNPACK_PLAN_H_
@@ -14,7 +14,7 @@
 
 namespace partita {
 
-// The plan whose metadata lies at `metadata`, a part of `file`. Trusts none of
+// The plan whose metadata is at `metadata`, a part of `file`. Trusts none of
 // its bytes. Messages do not name the file.
 absl::StatusOr<Plan> UnpackPlan(absl::Span<const std::byte> metadata,
                                 std::shared_ptr<const MappedFile> file,

@@ -18,7 +18,7 @@ constexpr char kWayOut[] =
     "; put the file below the plan's folder and compile the model there, or "
     "compile it with --weights embed";
 
-// What is not there yet stays as it is written.
+// Parts that do not exist yet stay as they are written.
 fs::path WithoutLinks(const fs::path& path) {
   std::error_code error;
   fs::path found = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -60,7 +60,7 @@ absl::StatusOr<std::string> OpenedWeightPath(const std::string& plan_path,
   }
   const fs::path stored(stored_path);
   if (stored.is_absolute()) return Leaves(stored_path, "an absolute path");
-  // Before links are followed, so that nothing is asked of the files outside.
+  // Checked before links are resolved, so that no file outside is accessed.
   const fs::path folder = FolderOf(plan_path);
   if (!IsBelow(folder, (folder / stored).lexically_normal())) {
     return Leaves(stored_path, "which leaves the plan's folder");

@@ -22,7 +22,7 @@ absl::Span<const std::byte> AsBytes(const std::string& text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-// Gives offsets to the constants that go into the file; one past the last.
+// Assigns offsets to the constants of the file. Returns the end of the last.
 int64_t LayOut(int64_t end, std::vector<StoredConstant>& constants) {
   for (StoredConstant& constant : constants) {
     if (constant.file >= 0) continue;
@@ -32,15 +32,15 @@ int64_t LayOut(int64_t end, std::vector<StoredConstant>& constants) {
   return end;
 }
 
-std::vector<StoredImage> LayOut(int64_t& end,
-                                const std::vector<KernelImage>& images) {
-  std::vector<StoredImage> stored;
-  for (const KernelImage& image : images) {
-    StoredImage& place = stored.emplace_back();
-    place.declared = image.bytes.empty() && image.declared_size > 0;
-    place.size = place.declared ? image.declared_size
-                                : static_cast<int64_t>(image.bytes.size());
-    place.hash = place.declared ? image.declared_hash : HashBytes(image.bytes);
+std::vector<StoredCode> LayOut(int64_t& end,
+                               const std::vector<CodeObject>& code_objects) {
+  std::vector<StoredCode> stored;
+  for (const CodeObject& code : code_objects) {
+    StoredCode& place = stored.emplace_back();
+    place.declared = code.bytes.empty() && code.declared_size > 0;
+    place.size = place.declared ? code.declared_size
+                                : static_cast<int64_t>(code.bytes.size());
+    place.hash = place.declared ? code.declared_hash : HashBytes(code.bytes);
     if (place.declared) continue;
     place.offset = AlignedOffset(end, place.size);
     end = place.offset + place.size;
@@ -59,7 +59,7 @@ WrittenWeights Count(const StoredConstants& stored) {
 }
 
 absl::Status WriteParts(const Plan& plan, const StoredConstants& constants,
-                        const std::vector<StoredImage>& images,
+                        const std::vector<StoredCode>& code_objects,
                         const std::string& metadata, const PlanHeader& header,
                         AtomicFile& file) {
   PARTITA_RETURN_IF_ERROR(file.Write(EncodeHeader(header)));
@@ -69,10 +69,10 @@ absl::Status WriteParts(const Plan& plan, const StoredConstants& constants,
     PARTITA_RETURN_IF_ERROR(
         file.Write(plan.module.literals().byte_span(constant.literal)));
   }
-  for (size_t i = 0; i < images.size(); ++i) {
-    if (images[i].declared) continue;
-    PARTITA_RETURN_IF_ERROR(file.PadTo(images[i].offset));
-    PARTITA_RETURN_IF_ERROR(file.Write(plan.images[i].bytes));
+  for (size_t i = 0; i < code_objects.size(); ++i) {
+    if (code_objects[i].declared) continue;
+    PARTITA_RETURN_IF_ERROR(file.PadTo(code_objects[i].offset));
+    PARTITA_RETURN_IF_ERROR(file.Write(plan.code_objects[i].bytes));
   }
   PARTITA_RETURN_IF_ERROR(file.PadTo(header.metadata_offset));
   return file.Write(AsBytes(metadata));
@@ -90,9 +90,9 @@ absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
   PARTITA_ASSIGN_OR_RETURN(StoredConstants constants,
                            CollectConstants(plan, path, options.weights));
   int64_t end = LayOut(kPlanHeaderBytes, constants.constants);
-  const std::vector<StoredImage> images = LayOut(end, plan.images);
+  const std::vector<StoredCode> code_objects = LayOut(end, plan.code_objects);
   PARTITA_ASSIGN_OR_RETURN(const std::string metadata,
-                           PackPlan(plan, constants, images));
+                           PackPlan(plan, constants, code_objects));
   PlanHeader header;
   header.metadata_size = static_cast<int64_t>(metadata.size());
   header.metadata_offset = AlignedOffset(end, header.metadata_size);
@@ -101,7 +101,7 @@ absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file,
                            AtomicFile::Create(path));
   PARTITA_RETURN_IF_ERROR(
-      WriteParts(plan, constants, images, metadata, header, *file));
+      WriteParts(plan, constants, code_objects, metadata, header, *file));
   PARTITA_RETURN_IF_ERROR(file->Commit());
   return Count(constants);
 }

@@ -1,4 +1,4 @@
-// The shape of a message about a file.
+// The form of a message about a file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/bad_file.h"

@@ -1,4 +1,4 @@
-// Packing, by zlib.
+// Compression by zlib.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/deflate_text.h"
@@ -9,7 +9,7 @@ namespace partita {
 namespace {
 
 std::string Packed(const std::string& text, int window_bits) {
-  constexpr size_t kGzipHead = 32;  // which deflateBound may not count
+  constexpr size_t kGzipHead = 32;  // deflateBound may omit it
   z_stream stream = {};
   deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
   std::string packed(deflateBound(&stream, text.size()) + kGzipHead, '\0');

@@ -1,4 +1,4 @@
-// Packs text, for tests of what unpacks it.
+// Compresses text, for tests of decompression.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_DEFLATE_TEXT_H_
@@ -8,7 +8,7 @@
 
 namespace partita {
 
-// A gzip file, and a deflate stream alone.
+// A gzip file, and a raw deflate stream.
 std::string GzipOf(const std::string& text);
 std::string RawDeflateOf(const std::string& text);
 

@@ -1,4 +1,4 @@
-// Mapping, borrowing and copying.
+// Maps, borrows and copies bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/file_bytes.h"

@@ -1,4 +1,4 @@
-// Bytes of a file and a tensor among them, where they lie.
+// Bytes of a file, and tensors stored in them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_FILE_BYTES_H_
@@ -15,25 +15,25 @@
 
 namespace partita {
 
-// Mapped from a file, or unpacked from one.
+// Bytes that are mapped from a file, or decompressed from one.
 struct FileBytes {
-  // These bytes from `offset` on, kept by the same owner.
+  // The bytes from `offset` on, with the same owner.
   FileBytes From(size_t offset) const;
 
-  std::string source;  // for messages: the path, and a member's name if any
+  std::string source;  // for messages: the path, and the member's name
   absl::Span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  // keeps the bytes; null: the caller does
+  std::shared_ptr<const void> owner;  // of the bytes; null: the caller
 };
 
 absl::StatusOr<FileBytes> MapFile(const std::string& path);
 
-// `bytes` that the caller keeps.
+// `bytes` that the caller keeps alive.
 FileBytes BorrowedBytes(absl::string_view bytes, absl::string_view source);
 
-// A row-major tensor. Its elements may lie at any address, and a bool may be
-// any byte.
+// A row-major tensor. Its elements may be unaligned, and a bool may be any
+// byte.
 struct FileTensor {
-  // The same in memory of its own: aligned, bools 0 or 1.
+  // A copy in its own memory: aligned, bools 0 or 1.
   HostTensor Copy() const;
 
   TensorType type;

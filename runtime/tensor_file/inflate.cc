@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// zlib counts what it is given in 32 bits.
+// zlib counts input in 32 bits.
 constexpr size_t kMostPerCall = size_t{1} << 30;
 constexpr int kGzipOnly = 16;  // added to the window's bits
 
@@ -76,14 +76,14 @@ absl::StatusOr<size_t> Inflater::ReadSome(absl::Span<std::byte> to) {
 void Inflater::Feed() {
   if (stream_.avail_in > 0) return;
   const size_t size = std::min(packed_.size(), kMostPerCall);
-  // zlib only reads through it, though its type does not say so.
+  // zlib only reads through this pointer, although its type is not const.
   stream_.next_in =
       reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed_.data()));
   stream_.avail_in = static_cast<uInt>(size);
   packed_.remove_prefix(size);
 }
 
-// What tapes and disks leave behind the last member; gzip ignores it, too.
+// Padding of tapes and disks after the last member; gzip ignores it, too.
 bool Inflater::OnlyZerosFollow() const {
   return std::all_of(stream_.next_in, stream_.next_in + stream_.avail_in,
                      [](Bytef byte) { return byte == 0; }) &&
@@ -103,15 +103,15 @@ absl::Status Inflater::EndMember() {
   }
   return BadFile(source_,
                  absl::StrCat(stream_.avail_in + packed_.size(),
-                              " bytes behind the end of its deflate stream"),
+                              " bytes after the end of its deflate stream"),
                  "none", "it is damaged; fetch it again");
 }
 
 absl::Status Inflater::Failure(int code) const {
   switch (code) {
-    case Z_BUF_ERROR:  // it wants more input, and there is none
+    case Z_BUF_ERROR:  // zlib needs more input, and there is none
       return BadFile(source_,
-                     absl::StrCat("a packed stream that breaks off after ",
+                     absl::StrCat("a packed stream that ends early after ",
                                   unpacked_, " bytes"),
                      "its end", "the file was cut short; fetch it again");
     case Z_MEM_ERROR:

@@ -1,4 +1,4 @@
-// Unpacking of deflate streams (RFC 1951), alone or in gzip files (RFC 1952).
+// Decompresses deflate streams (RFC 1951), raw or in gzip files (RFC 1952).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_INFLATE_H_
@@ -16,21 +16,21 @@
 
 namespace partita {
 
-// No stream of `packed` bytes holds more: its shortest code, two bits, stands
-// for 258 bytes. Whoever reads a size from a file holds it against this before
-// anything is allocated.
+// The largest size of a stream of `packed` bytes: its shortest code, two bits,
+// stands for 258 bytes. Readers compare a size in a file with this before they
+// allocate.
 inline constexpr int64_t MostUnpackedBytes(size_t packed) {
   return static_cast<int64_t>(packed) * 1032;
 }
 
-// Unpacks piece by piece, into memory of the caller only. Any bytes are safe.
+// Decompresses in steps, into the caller's memory only. Any bytes are safe.
 class Inflater {
  public:
-  // A gzip file may have several members, which follow one another, and their
-  // checksums are verified; zeros may follow the last. A raw stream has none.
+  // A gzip file may have several members in sequence, whose checksums are
+  // verified; zeros may follow the last. A raw stream has no checksum.
   enum class Format { kGzip, kRaw };
 
-  // `packed` is kept by the caller; messages begin with `source`.
+  // The caller keeps `packed` alive. Messages begin with `source`.
   Inflater(Format format, absl::Span<const std::byte> packed,
            std::string source);
   ~Inflater();
@@ -39,11 +39,11 @@ class Inflater {
 
   // Fills `to`. An error if the stream ends before, or is damaged.
   absl::Status Read(absl::Span<std::byte> to);
-  // An error unless the stream ends here, whole.
+  // An error unless the stream ends here, complete.
   absl::Status ExpectEnd();
 
  private:
-  // Unpacks at least one byte into `to`; none at the end of the stream.
+  // Decompresses at least one byte into `to`; none at the end of the stream.
   absl::StatusOr<size_t> ReadSome(absl::Span<std::byte> to);
   void Feed();
   bool OnlyZerosFollow() const;
@@ -51,11 +51,11 @@ class Inflater {
   absl::Status Failure(int code) const;
 
   const Format format_;
-  absl::Span<const std::byte> packed_;  // what zlib has not been given yet
+  absl::Span<const std::byte> packed_;  // not yet passed to zlib
   const std::string source_;
   int64_t unpacked_ = 0;
   bool ended_ = false;
-  int opened_;  // zlib's answer
+  int opened_;  // zlib's result
   z_stream stream_ = {};
 };
 

@@ -1,4 +1,4 @@
-// Unpacking, and what is said of streams that are not whole.
+// Tests decompression, and the errors for incomplete streams.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/inflate.h"
@@ -49,11 +49,11 @@ TEST(Inflate, ZerosMayFollowAGzipFile) {
             "header check); expected what zlib can unpack; fetch the file "
             "again");
   EXPECT_EQ(Unpacked(Format::kRaw, RawDeflateOf("one") + zeros, 3),
-            "f.gz: found 512 bytes behind the end of its deflate stream; "
+            "f.gz: found 512 bytes after the end of its deflate stream; "
             "expected none; it is damaged; fetch it again");
 }
 
-TEST(Inflate, AStreamThatIsShorterThanItShouldBeIsToldWithBothSizes) {
+TEST(Inflate, AStreamThatIsTooShortIsReportedWithBothSizes) {
   EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text"), 12),
             "f.gz: found only 9 bytes in it; expected 12; the file was cut "
             "short; fetch it again");
@@ -69,12 +69,12 @@ TEST(Inflate, AFileCutShortAnywhereIsAnError) {
   const std::string whole = GzipOf("some text that is packed");
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_NE(Unpacked(Format::kGzip, whole.substr(0, size), 24)
-                  .find("found a packed stream that breaks off after"),
+                  .find("found a packed stream that ends early after"),
               std::string::npos)
         << size;
   }
   EXPECT_EQ(Unpacked(Format::kGzip, whole.substr(0, whole.size() - 1), 24),
-            "f.gz: found a packed stream that breaks off after 24 bytes; "
+            "f.gz: found a packed stream that ends early after 24 bytes; "
             "expected its end; the file was cut short; fetch it again");
 }
 
@@ -86,22 +86,22 @@ TEST(Inflate, AWrongChecksumIsAnError) {
             "check); expected what zlib can unpack; fetch the file again");
 }
 
-TEST(Inflate, BytesBehindTheEndAreAnError) {
+TEST(Inflate, BytesAfterTheEndAreAnError) {
   EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text") + "tail", 9),
             "f.gz: found a damaged packed stream after 9 bytes (incorrect "
             "header check); expected what zlib can unpack; fetch the file "
             "again");
   EXPECT_EQ(Unpacked(Format::kRaw, RawDeflateOf("some text") + "tail", 9),
-            "f.gz: found 4 bytes behind the end of its deflate stream; "
+            "f.gz: found 4 bytes after the end of its deflate stream; "
             "expected none; it is damaged; fetch it again");
 }
 
-TEST(Inflate, TheMostThatAStreamHoldsIsKnownFromItsSize) {
+TEST(Inflate, TheSizeOfAStreamBoundsItsContent) {
   const std::string zeros(1 << 22, '\0');
   const std::string packed = RawDeflateOf(zeros);
   EXPECT_GE(MostUnpackedBytes(packed.size()),
             static_cast<int64_t>(zeros.size()));
-  // The bound is near: zlib comes close to it.
+  // The bound is close: zlib almost reaches it.
   EXPECT_LT(MostUnpackedBytes(packed.size()),
             static_cast<int64_t>(zeros.size()) * 102 / 100);
 }

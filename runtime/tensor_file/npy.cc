@@ -1,4 +1,4 @@
-// Reading and writing NumPy's format.
+// Reads and writes NumPy's format.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/npy.h"
@@ -25,25 +25,24 @@ struct Descr {
   DType dtype;
   absl::string_view text;
 };
-constexpr Descr kDescrs[] = {
-    {DType::kF64, "<f8"},
-    {DType::kF32, "<f4"},
-    {DType::kF16, "<f2"},
-    {DType::kI64, "<i8"},
-    {DType::kI32, "<i4"},
-    {DType::kI16, "<i2"},
-    {DType::kI8, "|i1"},
-    {DType::kU8, "|u1"},
-    {DType::kU16, "<u2"},
-    {DType::kU32, "<u4"},
-    {DType::kU64, "<u8"},
-    {DType::kBool, "|b1"},
-    // As NumPy writes and reads a type that it does not know, such as bfloat16
-    // of the package ml_dtypes.
-    {DType::kBF16, "<V2"},
-    {DType::kBF16, "|V2"}};
+constexpr Descr kDescrs[] = {{DType::kF64, "<f8"},
+                             {DType::kF32, "<f4"},
+                             {DType::kF16, "<f2"},
+                             {DType::kI64, "<i8"},
+                             {DType::kI32, "<i4"},
+                             {DType::kI16, "<i2"},
+                             {DType::kI8, "|i1"},
+                             {DType::kU8, "|u1"},
+                             {DType::kU16, "<u2"},
+                             {DType::kU32, "<u4"},
+                             {DType::kU64, "<u8"},
+                             {DType::kBool, "|b1"},
+                             // NumPy's form of types that it does not know,
+                             // such as bfloat16 of the package ml_dtypes.
+                             {DType::kBF16, "<V2"},
+                             {DType::kBF16, "|V2"}};
 
-// What follows `'key':` in the header, a dictionary as Python prints it.
+// The text after `'key':` in the header, a dictionary as Python prints it.
 std::optional<absl::string_view> Field(absl::string_view header,
                                        absl::string_view key) {
   const size_t at = header.find(absl::StrCat("'", key, "':"));
@@ -82,7 +81,7 @@ absl::StatusOr<DType> DTypeOf(absl::string_view header,
       }
     }
   }
-  // Up to the quote that ends it.
+  // Up to the closing quote.
   const absl::string_view shown = text.value_or("none");
   const std::string found =
       absl::StrCat("element type ", shown.substr(0, shown.find('\'', 1)),
@@ -96,13 +95,13 @@ absl::StatusOr<DType> DTypeOf(absl::string_view header,
 
 struct Header {
   absl::string_view text;
-  size_t data = 0;  // offset of the elements
+  size_t data = 0;  // of the elements
 };
 
 absl::StatusOr<Header> HeaderOf(absl::string_view bytes,
                                 absl::string_view source) {
   if (bytes.size() < 12 || !absl::StartsWith(bytes, kMagic)) {
-    return BadFile(source, "bytes that are no .npy file, or one cut short",
+    return BadFile(source, "bytes that are not a whole .npy file",
                    "NumPy's format");
   }
   const auto byte = [&](size_t i) {
@@ -161,8 +160,9 @@ std::string NpyText(const HostTensor& tensor) {
       std::begin(kDescrs), std::end(kDescrs),
       [&](const Descr& descr) { return descr.dtype == tensor.type().dtype; });
   std::string shape;
-  for (int64_t extent : tensor.type().dims)
+  for (int64_t extent : tensor.type().dims) {
     absl::StrAppend(&shape, extent, ",");
+  }
   std::string header =
       absl::StrCat("{'descr': '", row->text, "', 'fortran_order': False, ",
                    "'shape': (", shape, "), }");

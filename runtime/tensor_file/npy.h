@@ -1,4 +1,4 @@
-// NumPy's tensors: .npy files, format 1 to 3.
+// NumPy's tensors: .npy files, formats 1 to 3.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_NPY_H_
@@ -14,13 +14,13 @@
 namespace partita {
 
 // The tensor of a .npy file: little-endian numbers or bools in C order. Reads
-// the header only. Any bytes are safe to parse.
+// only the header. Any bytes are safe.
 absl::StatusOr<FileTensor> OpenNpy(const FileBytes& file);
-// The same, copied.
+// The same tensor, copied.
 absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
                                     absl::string_view source);
-// What NumPy's load reads. bf16, which NumPy has not, is written as the package
-// ml_dtypes does: `load(...).view(ml_dtypes.bfloat16)` reads it.
+// The text of a .npy file for NumPy's load. bf16, which NumPy lacks, is written
+// as in the package ml_dtypes: `load(...).view(ml_dtypes.bfloat16)` reads it.
 std::string NpyText(const HostTensor& tensor);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// NumPy's own files, and what is said of others.
+// Tests of NumPy's own files, and of the errors for other files.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/npy.h"
@@ -26,7 +26,7 @@ std::vector<int64_t> UpTo(int64_t last) {
   return numbers;
 }
 
-TEST(Npy, AFileOfNumPyIsReadWhereItLies) {
+TEST(Npy, AFileOfNumPyIsReadInPlace) {
   const auto file = MapFile(Recorded("f32.npy"));
   ASSERT_TRUE(file.ok()) << file.status();
   const auto tensor = OpenNpy(*file);
@@ -37,7 +37,7 @@ TEST(Npy, AFileOfNumPyIsReadWhereItLies) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(copy.data<float>()[i], i + 1);
 }
 
-TEST(Npy, WhatIsWrittenReadsTheSame) {
+TEST(Npy, WrittenFilesReadTheSame) {
   const HostTensor tensor = HostTensor::Of<int16_t>({2, 2}, {1, -2, 3, -4});
   const auto again = ParseNpy(NpyText(tensor), "t.npy");
   ASSERT_TRUE(again.ok()) << again.status();
@@ -47,7 +47,7 @@ TEST(Npy, WhatIsWrittenReadsTheSame) {
 
 // np.save(np.array([1, 2.5], ml_dtypes.bfloat16)), and read again by
 // np.load(...).view(ml_dtypes.bfloat16).
-TEST(Npy, BFloat16IsAsThePackageOfItsNameHasIt) {
+TEST(Npy, BFloat16IsWrittenAsInMlDtypes) {
   const std::string header =
       "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }";
   const std::string saved =
@@ -69,10 +69,10 @@ std::string Fault(std::string text) {
   return std::string(ParseNpy(text, "t.npy").status().message());
 }
 
-TEST(Npy, FaultsAreTold) {
+TEST(Npy, FaultsAreReported) {
   const std::string text = NpyText(HostTensor::Of<float>({2}, {1, 2}));
   EXPECT_EQ(Fault(text.substr(0, 11)),
-            "t.npy: found bytes that are no .npy file, or one cut short; "
+            "t.npy: found bytes that are not a whole .npy file; "
             "expected NumPy's format");
   EXPECT_EQ(Fault(text.substr(0, 40)),
             "t.npy: found a header cut short; expected a whole .npy file");

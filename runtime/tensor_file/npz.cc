@@ -1,4 +1,4 @@
-// An archive's members as arrays.
+// Reads an archive's members as arrays.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/npz.h"

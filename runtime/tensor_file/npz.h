@@ -19,14 +19,14 @@ class NpzFile {
   // Reads the list of members. Any bytes are safe.
   static absl::StatusOr<NpzFile> Open(FileBytes archive);
 
-  // The arrays, by the names under which they were saved.
+  // The names under which the arrays were saved.
   std::vector<std::string> names() const;
-  // Unpacks the array if it is packed; else it stays where it lies.
+  // Decompresses the array if it is compressed; otherwise it stays in the file.
   absl::StatusOr<FileTensor> Array(absl::string_view name) const;
 
  private:
   FileBytes archive_;
-  std::vector<ZipMember> members_;  // those that end with .npy
+  std::vector<ZipMember> members_;  // members that end with .npy
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Finds the tensors of a file and compares them with those that are wanted.
+// Finds the tensors of a file and compares them with the expected ones.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/safetensors_file.h"
@@ -33,7 +33,7 @@ absl::StatusOr<size_t> HeaderLength(const FileBytes& file) {
   if (length > kMaxSafetensorsHeader) {
     return BadFile(file.source, absl::StrCat("a header of ", length, " bytes"),
                    absl::StrCat("at most ", kMaxSafetensorsHeader),
-                   "it is no safetensors file, or is damaged");
+                   "it is not a safetensors file, or is damaged");
   }
   if (length > size - kLengthBytes) {
     return BadFile(file.source, absl::StrCat(size, " bytes"),
@@ -43,7 +43,7 @@ absl::StatusOr<size_t> HeaderLength(const FileBytes& file) {
   return static_cast<size_t>(length);
 }
 
-// Sorted tensors must follow one another from 0 to `size`.
+// Sorted tensors must be contiguous from 0 to `size`.
 absl::Status CheckPacked(const std::vector<SafetensorsHeader::Tensor>& tensors,
                          int64_t size, absl::string_view source) {
   int64_t end = 0;
@@ -51,7 +51,7 @@ absl::Status CheckPacked(const std::vector<SafetensorsHeader::Tensor>& tensors,
     if (tensor.begin != end) {
       return BadFile(absl::StrCat(source, ": tensor ", tensor.name),
                      absl::StrCat("its first byte at ", tensor.begin),
-                     absl::StrCat(end, ", behind the tensor before it"),
+                     absl::StrCat(end, ", the end of the tensor before it"),
                      tensor.begin < end
                          ? "tensors must not overlap"
                          : "the format allows no bytes between tensors");
@@ -62,7 +62,7 @@ absl::Status CheckPacked(const std::vector<SafetensorsHeader::Tensor>& tensors,
   return BadFile(source, absl::StrCat(size, " bytes of tensors"),
                  absl::StrCat(end, ", as the header says"),
                  end > size ? "the file was cut short; take a whole one"
-                            : "the format allows no bytes behind the tensors");
+                            : "the format allows no bytes after the tensors");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Parse(FileBytes file) {
   PARTITA_ASSIGN_OR_RETURN(SafetensorsHeader header,
                            ParseSafetensorsHeader(json, file.source));
   std::vector<SafetensorsHeader::Tensor>& tensors = header.tensors;
-  // Empty tensors before the one that begins where they do.
+  // Puts empty tensors before a tensor with the same begin.
   std::stable_sort(
       tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
         return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -1,4 +1,4 @@
-// Reading tensors by name from a safetensors file
+// Reads tensors by name from a safetensors file
 // (https://huggingface.co/docs/safetensors).
 // SPDX-License-Identifier: Apache-2.0
 
@@ -19,12 +19,12 @@
 
 namespace partita {
 
-// Reads the header; tensors stay where they lie. Thread safety: may be read
-// from many threads.
+// Reads the header; tensors stay in the file. Thread safety: may be read from
+// many threads.
 class SafetensorsFile {
  public:
-  // Refuses what ParseSafetensorsHeader does, and tensors that overlap, leave
-  // bytes of the file unused or lie outside it. Any bytes are safe.
+  // Refuses what ParseSafetensorsHeader refuses, and tensors that overlap,
+  // leave bytes unused or are outside the file. Any bytes are safe.
   static absl::StatusOr<SafetensorsFile> Parse(FileBytes file);
   // Maps the file.
   static absl::StatusOr<SafetensorsFile> Open(const std::string& path);
@@ -41,8 +41,8 @@ class SafetensorsFile {
     return metadata_;
   }
 
-  // InvalidArgument, which lists the first faults, unless the file holds just
-  // the tensors that are `expected`, in their types.
+  // InvalidArgument, with the first differences, unless the file holds exactly
+  // the `expected` tensors with their types.
   absl::Status ExpectTensors(
       absl::Span<const std::pair<std::string, TensorType>> expected) const;
 

@@ -1,5 +1,5 @@
-// Reads the header as the JSON parser meets its parts, so that no tree is built
-// and no repeated key is lost.
+// Handles the events of a JSON parser, so that no tree is built and repeated
+// keys are detected.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/safetensors_header.h"
@@ -41,7 +41,7 @@ std::string KnownDTypes() {
                        });
 }
 
-// What one tensor's object has said so far.
+// The part of one tensor's object that was read so far.
 struct Draft {
   std::string name;
   std::optional<DType> dtype;
@@ -49,7 +49,8 @@ struct Draft {
   std::optional<std::vector<int64_t>> offsets;
 };
 
-// nlohmann's events. A `false` ends the parse with status().
+// Handles nlohmann's events. A handler that returns false ends the parse with
+// status().
 class HeaderEvents : public json::json_sax_t {
  public:
   explicit HeaderEvents(absl::string_view source) : source_(source) {}
@@ -117,7 +118,7 @@ std::string HeaderEvents::Where() const {
   return absl::StrCat(source_, ": tensor ", top_key_);
 }
 
-// What may stand where the parser is.
+// What may follow at the parser's position.
 std::string HeaderEvents::Expected() const {
   switch (place_) {
     case Place::kOutside:

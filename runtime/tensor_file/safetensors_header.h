@@ -1,4 +1,4 @@
-// The header of a safetensors file: JSON that says where each tensor lies.
+// The header of a safetensors file: JSON with the position of each tensor.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_SAFETENSORS_HEADER_H_
@@ -16,13 +16,13 @@
 
 namespace partita {
 
-// As much as the format's own library reads.
+// The limit of the format's own library.
 inline constexpr int64_t kMaxSafetensorsHeader = 100'000'000;
 
 inline constexpr absl::string_view kSafetensorsMetadata = "__metadata__";
 
-// The format's names for dtypes, in the order in which it packs tensors: that
-// of their alignment, smallest first.
+// The format's names for dtypes, in the order in which it stores tensors: by
+// alignment, smallest first.
 struct SafetensorsDType {
   absl::string_view name;
   DType dtype;
@@ -54,9 +54,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// Parses the JSON. Refuses what the format's page forbids (names and keys that
-// occur twice, other keys, sizes that do not fit the shape) and dtypes that
-// Partita has not. Needs memory in proportion to the text. Any bytes are safe.
+// Parses the JSON. Refuses what the format forbids (repeated names and keys,
+// other keys, sizes that do not fit the shape) and dtypes that Partita lacks.
+// Needs memory proportional to the text. Any bytes are safe.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
     absl::string_view json, absl::string_view source);
 

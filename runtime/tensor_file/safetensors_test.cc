@@ -1,5 +1,4 @@
-// Safetensors files of the format's own library, what is written, and what is
-// refused.
+// Tests files of the format's own library, written files, and refused files.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -31,11 +30,12 @@ std::string TestPath(absl::string_view name) {
   return absl::StrCat(testing::TempDir(), "/", getpid(), "_", name);
 }
 
-// A file with this header and `bytes` zeros behind it.
+// A file with this header, followed by `bytes` zeros.
 std::string FileOf(const std::string& header, size_t bytes) {
   std::string text(8, '\0');
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; ++i) {
     text[i] = static_cast<char>(header.size() >> 8 * i);
+  }
   return text + header + std::string(bytes, '\0');
 }
 
@@ -74,7 +74,7 @@ TEST(Safetensors, EveryDTypeOfTheFormatsOwnLibraryIsRead) {
   EXPECT_EQ(file->Find("another"), nullptr);
 }
 
-TEST(Safetensors, WhatIsWrittenHasTheBytesOfTheFormatsOwnLibrary) {
+TEST(Safetensors, WrittenFilesHaveTheBytesOfTheFormatsOwnLibrary) {
   const auto file = SafetensorsFile::Open(kRecorded);
   ASSERT_TRUE(file.ok()) << file.status();
   std::vector<NamedTensor> tensors;
@@ -83,15 +83,15 @@ TEST(Safetensors, WhatIsWrittenHasTheBytesOfTheFormatsOwnLibrary) {
         {entry.name, entry.tensor.type, entry.tensor.elements.bytes});
   }
   const std::string path = TestPath("again.safetensors");
-  // In whatever order they come.
-  for (int turn = 0; turn < 2; ++turn) {
+  // The order of tensors does not matter.
+  for (int order = 0; order < 2; ++order) {
     ASSERT_TRUE(WriteSafetensors(path, tensors, file->metadata()).ok());
     EXPECT_EQ(Content(path), Content(kRecorded));
     std::reverse(tensors.begin(), tensors.end());
   }
 }
 
-TEST(Safetensors, AFileOfNothingIsAFile) {
+TEST(Safetensors, AFileWithoutTensorsIsValid) {
   const std::string path = TestPath("nothing.safetensors");
   ASSERT_TRUE(WriteSafetensors(path, {}).ok());
   EXPECT_EQ(Content(path), std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
@@ -109,7 +109,7 @@ TEST(Safetensors, AForeignBoolBecomesOne) {
   EXPECT_EQ(ToInt64s(file->Find("b")->Copy()), (std::vector<int64_t>{0, 1}));
 }
 
-TEST(Safetensors, ADTypeThatPartitaHasNotIsRefusedByName) {
+TEST(Safetensors, ADTypeThatPartitaLacksIsRefusedByName) {
   EXPECT_EQ(
       Fault(R"({"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", 2),
       "m: tensor w: found dtype \"F8_E4M3\"; expected one of BOOL, U8, I8, "
@@ -137,10 +137,10 @@ TEST(Safetensors, AFileCutShortIsAnError) {
             "the file was cut short; take a whole one");
   EXPECT_EQ(fault("no safetensors file"),
             "m: found a header of 8387222449776783214 bytes; expected at most "
-            "100000000; it is no safetensors file, or is damaged");
+            "100000000; it is not a safetensors file, or is damaged");
 }
 
-TEST(Safetensors, BytesThatNoTensorHasAndBytesThatTwoHaveAreErrors) {
+TEST(Safetensors, GapsAndOverlapsAreErrors) {
   const std::string a =
       R"("a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]})";
   const auto b = [&](const std::string& offsets) {
@@ -149,14 +149,14 @@ TEST(Safetensors, BytesThatNoTensorHasAndBytesThatTwoHaveAreErrors) {
   };
   EXPECT_EQ(Fault(b("[2,4]"), 4), "");
   EXPECT_EQ(Fault(b("[1,3]"), 3),
-            "m: tensor b: found its first byte at 1; expected 2, behind the "
-            "tensor before it; tensors must not overlap");
+            "m: tensor b: found its first byte at 1; expected 2, the end of "
+            "the tensor before it; tensors must not overlap");
   EXPECT_EQ(Fault(b("[3,5]"), 5),
-            "m: tensor b: found its first byte at 3; expected 2, behind the "
-            "tensor before it; the format allows no bytes between tensors");
+            "m: tensor b: found its first byte at 3; expected 2, the end of "
+            "the tensor before it; the format allows no bytes between tensors");
   EXPECT_EQ(Fault(b("[2,4]"), 5),
             "m: found 5 bytes of tensors; expected 4, as the header says; the "
-            "format allows no bytes behind the tensors");
+            "format allows no bytes after the tensors");
   EXPECT_EQ(Fault(b("[2,5]"), 5),
             "m: tensor b: found 3 bytes; expected 2 for u8[2]");
   EXPECT_EQ(Fault(b("[4,2]"), 4),
@@ -214,7 +214,7 @@ TEST(Safetensors, AHeaderOfAnotherFormIsRefusedWhereItDiffers) {
   EXPECT_NE(Fault(huge, 1).find("m: tensor a: found "), std::string::npos);
 }
 
-TEST(Safetensors, WhatCannotBeWrittenIsRefusedBeforeAFileIsTouched) {
+TEST(Safetensors, BadTensorsAreRefusedBeforeAFileIsWritten) {
   const HostTensor one = HostTensor::Of<float>({1}, {1});
   const std::string path = TestPath("refused.safetensors");
   const auto fault = [&](const std::vector<NamedTensor>& tensors) {
@@ -253,7 +253,7 @@ TEST(Safetensors, ADiskThatIsFullLeavesTheOldFile) {
   EXPECT_EQ(Content(path), before);
 }
 
-TEST(Safetensors, TheFileOfAnotherModelIsToldTensorByTensor) {
+TEST(Safetensors, DifferencesFromTheModelAreListedByTensor) {
   const std::string path = TestPath("model.safetensors");
   const HostTensor w(TensorType{DType::kF32, {2, 3}, {}});
   ASSERT_TRUE(

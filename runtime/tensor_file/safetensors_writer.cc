@@ -1,4 +1,4 @@
-// Lays tensors out and writes them one after another.
+// Lays tensors out and writes them in sequence.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/safetensors_writer.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kAlignment = 8;  // of the first tensor in the file
 
-// Its place among the format's dtypes.
+// The position of a dtype in the format's list.
 size_t RowOf(DType dtype) {
   size_t row = 0;
   while (kSafetensorsDTypes[row].dtype != dtype) ++row;
@@ -102,7 +102,7 @@ absl::StatusOr<std::string> TensorJson(const NamedTensor& tensor,
                       begin + tensor.type.num_bytes(), "]}");
 }
 
-// The header behind its length, filled up with spaces.
+// The header after its length, padded with spaces.
 std::string Head(std::string json) {
   while (json.size() % kAlignment != 0) json.push_back(' ');
   std::string head;

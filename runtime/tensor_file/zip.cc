@@ -22,7 +22,7 @@ using Bytes = absl::Span<const std::byte>;
 
 constexpr absl::string_view kFetchAgain = "fetch the file again";
 
-// The fixed parts of the three kinds of record.
+// Signatures and fixed sizes of the three kinds of record.
 constexpr uint32_t kEndMark = 0x06054b50;
 constexpr size_t kEndSize = 22;
 constexpr uint32_t kCentralMark = 0x02014b50;
@@ -35,7 +35,7 @@ constexpr uint16_t kEncrypted = 1;  // a flag
 constexpr uint16_t kStored = 0;     // methods
 constexpr uint16_t kDeflated = 8;
 
-// Little-endian, within `bytes`.
+// A little-endian number within `bytes`.
 uint16_t U16(Bytes bytes, size_t at) {
   return static_cast<uint16_t>(std::to_integer<unsigned>(bytes[at]) |
                                std::to_integer<unsigned>(bytes[at + 1]) << 8);
@@ -48,7 +48,7 @@ absl::string_view Text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Cuts `size` bytes off the front of `bytes`, or none if there are too few.
+// Removes `size` bytes from the front of `bytes`; empty if there are too few.
 std::optional<Bytes> Take(Bytes& bytes, size_t size) {
   if (size > bytes.size()) return std::nullopt;
   const Bytes taken = bytes.first(size);
@@ -56,7 +56,7 @@ std::optional<Bytes> Take(Bytes& bytes, size_t size) {
   return taken;
 }
 
-// The last record, which ends with a comment of any bytes.
+// The position of the last record, which ends with a comment of any bytes.
 std::optional<size_t> FindEnd(Bytes archive) {
   if (archive.size() < kEndSize) return std::nullopt;
   const size_t last = archive.size() - kEndSize;
@@ -72,14 +72,15 @@ std::optional<size_t> FindEnd(Bytes archive) {
 struct Directory {
   Bytes records;
   int entries = 0;
-  size_t begin = 0;  // in the archive; members lie before
+  size_t begin = 0;  // in the archive; members are before it
 };
 
 absl::StatusOr<Directory> FindDirectory(const FileBytes& archive) {
   const std::optional<size_t> end = FindEnd(archive.bytes);
   if (!end.has_value()) {
-    return BadFile(archive.source, "no end of a zip archive", "one",
-                   "the file was cut short or is another; fetch it again");
+    return BadFile(
+        archive.source, "no end of a zip archive", "one",
+        "the file was cut short or has another format; fetch it again");
   }
   const Bytes record = archive.bytes.subspan(*end, kEndSize);
   const size_t size = U32(record, 12);
@@ -103,33 +104,35 @@ absl::StatusOr<Directory> FindDirectory(const FileBytes& archive) {
   return Directory{archive.bytes.subspan(begin, size), entries, begin};
 }
 
-// A member whose local header begins at `begin`.
-struct Placed {
+// A member with the position of its local header.
+struct LocatedMember {
   ZipMember member;
   size_t begin = 0;
   size_t end = 0;
 };
 
-// Reads the local header, which repeats the name and says where bytes begin.
+// Reads the local header, which repeats the name and gives the position of the
+// bytes.
 absl::Status FindPacked(const FileBytes& archive, const std::string& where,
-                        size_t packed_size, size_t limit, Placed& placed) {
+                        size_t packed_size, size_t limit,
+                        LocatedMember& located) {
   const absl::Status lost =
-      BadFile(where, absl::StrCat("no local header at byte ", placed.begin),
+      BadFile(where, absl::StrCat("no local header at byte ", located.begin),
               "one of this name", kFetchAgain);
-  if (placed.begin > limit) return lost;
-  Bytes rest = archive.bytes.first(limit).subspan(placed.begin);
+  if (located.begin > limit) return lost;
+  Bytes rest = archive.bytes.first(limit).subspan(located.begin);
   const std::optional<Bytes> header = Take(rest, kLocalSize);
   if (!header.has_value() || U32(*header, 0) != kLocalMark) return lost;
   const std::optional<Bytes> name = Take(rest, U16(*header, 26));
-  if (!name.has_value() || Text(*name) != placed.member.name) return lost;
+  if (!name.has_value() || Text(*name) != located.member.name) return lost;
   if (!Take(rest, U16(*header, 28)).has_value()) return lost;
   const std::optional<Bytes> packed = Take(rest, packed_size);
   if (!packed.has_value()) {
     return BadFile(where, absl::StrCat(rest.size(), " bytes of it"),
                    absl::StrCat(packed_size), kFetchAgain);
   }
-  placed.member.packed = *packed;
-  placed.end = limit - rest.size();
+  located.member.packed = *packed;
+  located.end = limit - rest.size();
   return absl::OkStatus();
 }
 
@@ -156,61 +159,63 @@ absl::Status CheckSize(const std::string& where, const ZipMember& member) {
       absl::StrCat(member.deflated ? "at most " : "", most), kFetchAgain);
 }
 
-// Cuts one record off the directory.
-absl::StatusOr<Placed> TakeMember(const FileBytes& archive,
-                                  const Directory& directory, Bytes& records) {
+// Removes one record from the directory.
+absl::StatusOr<LocatedMember> TakeMember(const FileBytes& archive,
+                                         const Directory& directory,
+                                         Bytes& records) {
   const absl::Status cut = BadFile(archive.source, "a directory cut short",
-                                   "one record a member", kFetchAgain);
+                                   "one record for each member", kFetchAgain);
   const std::optional<Bytes> record = Take(records, kCentralSize);
   if (!record.has_value() || U32(*record, 0) != kCentralMark) return cut;
   const std::optional<Bytes> name = Take(records, U16(*record, 28));
   if (!name.has_value()) return cut;
-  const size_t behind = size_t{U16(*record, 30)} + U16(*record, 32);
-  if (!Take(records, behind).has_value()) return cut;
-  Placed placed;
-  ZipMember& member = placed.member;
+  const size_t extra = size_t{U16(*record, 30)} + U16(*record, 32);
+  if (!Take(records, extra).has_value()) return cut;
+  LocatedMember located;
+  ZipMember& member = located.member;
   member.name = std::string(Text(*name));
   member.deflated = U16(*record, 10) == kDeflated;
   member.checksum = U32(*record, 16);
   member.size = U32(*record, 24);
-  placed.begin = U32(*record, 42);
+  located.begin = U32(*record, 42);
   const std::string where = absl::StrCat(archive.source, ": ", member.name);
   PARTITA_RETURN_IF_ERROR(
       CheckMethod(where, U16(*record, 10), U16(*record, 8)));
   PARTITA_RETURN_IF_ERROR(
-      FindPacked(archive, where, U32(*record, 20), directory.begin, placed));
+      FindPacked(archive, where, U32(*record, 20), directory.begin, located));
   PARTITA_RETURN_IF_ERROR(CheckSize(where, member));
-  return placed;
+  return located;
 }
 
 absl::Status CheckApart(const FileBytes& archive,
-                        const std::vector<Placed>& members) {
+                        const std::vector<LocatedMember>& members) {
   absl::flat_hash_set<absl::string_view> names;
-  std::vector<const Placed*> sorted;
-  for (const Placed& placed : members) {
-    if (!names.insert(placed.member.name).second) {
+  std::vector<const LocatedMember*> sorted;
+  for (const LocatedMember& located : members) {
+    if (!names.insert(located.member.name).second) {
       return BadFile(archive.source,
-                     absl::StrCat("member ", placed.member.name, " twice"),
+                     absl::StrCat("member ", located.member.name, " twice"),
                      "every name once", "pack the archive again");
     }
-    sorted.push_back(&placed);
+    sorted.push_back(&located);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const Placed* a, const Placed* b) {
-    return a->begin < b->begin;
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const LocatedMember* a, const LocatedMember* b) {
+              return a->begin < b->begin;
+            });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i - 1]->end <= sorted[i]->begin) continue;
     return BadFile(archive.source,
                    absl::StrCat("members ", sorted[i - 1]->member.name, " and ",
                                 sorted[i]->member.name, " in the same bytes"),
-                   "members apart", "pack the archive again");
+                   "disjoint members", "pack the archive again");
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<FileBytes> Inflated(const ZipMember& member,
                                    const std::string& where) {
-  // A tensor gives the bytes their alignment.
+  // A tensor aligns the bytes.
   const TensorType type = {DType::kU8, {member.size}, {}};
   auto unpacked = std::make_shared<HostTensor>(type);
   Inflater inflater(Inflater::Format::kRaw, member.packed, where);
@@ -226,15 +231,15 @@ absl::StatusOr<FileBytes> Inflated(const ZipMember& member,
 absl::StatusOr<std::vector<ZipMember>> ListZip(const FileBytes& archive) {
   PARTITA_ASSIGN_OR_RETURN(const Directory directory, FindDirectory(archive));
   Bytes records = directory.records;
-  std::vector<Placed> placed;
+  std::vector<LocatedMember> located;
   for (int i = 0; i < directory.entries; ++i) {
-    PARTITA_ASSIGN_OR_RETURN(Placed next,
+    PARTITA_ASSIGN_OR_RETURN(LocatedMember next,
                              TakeMember(archive, directory, records));
-    placed.push_back(std::move(next));
+    located.push_back(std::move(next));
   }
-  PARTITA_RETURN_IF_ERROR(CheckApart(archive, placed));
+  PARTITA_RETURN_IF_ERROR(CheckApart(archive, located));
   std::vector<ZipMember> members;
-  for (Placed& each : placed) members.push_back(std::move(each.member));
+  for (LocatedMember& each : located) members.push_back(std::move(each.member));
   return members;
 }
 

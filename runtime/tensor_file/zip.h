@@ -1,4 +1,4 @@
-// The members of a zip archive (PKWARE's APPNOTE), stored or packed by deflate.
+// The members of a zip archive (PKWARE's APPNOTE), stored or deflated.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_TENSOR_FILE_ZIP_H_
@@ -19,18 +19,18 @@ struct ZipMember {
   std::string name;
   bool deflated = false;
   absl::Span<const std::byte> packed;  // bytes of the archive
-  int64_t size = 0;                    // unpacked; possible for `packed`
-  uint32_t checksum = 0;               // CRC-32 of the unpacked bytes
+  int64_t size = 0;                    // decompressed; possible for `packed`
+  uint32_t checksum = 0;               // CRC-32 of the decompressed bytes
 };
 
 // The members of an archive, in its own order. Refuses what Partita does not
-// read (zip64, several disks, encryption, other methods), names that occur
-// twice and members that overlap, so that all members together unpack to at
-// most MostUnpackedBytes of the archive. Any bytes are safe.
+// read (zip64, several disks, encryption, other methods), repeated names and
+// overlapping members. So all members together decompress to at most
+// MostUnpackedBytes of the archive. Any bytes are safe.
 absl::StatusOr<std::vector<ZipMember>> ListZip(const FileBytes& archive);
 
-// The member's bytes: those of the archive if they are stored, else in memory
-// of their own. The checksum is verified.
+// The member's bytes: those of the archive if they are stored, else
+// decompressed into new memory. Verifies the checksum.
 absl::StatusOr<FileBytes> UnpackMember(const FileBytes& archive,
                                        const ZipMember& member);
 

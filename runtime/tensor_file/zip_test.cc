@@ -1,4 +1,4 @@
-// What is refused of zip archives.
+// Tests which zip archives are refused.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/zip.h"
@@ -29,7 +29,8 @@ struct Sketch {
   uint16_t method = 0;
   uint16_t flags = 0;
   int64_t size = 4;
-  int64_t begin = -1;  // of the local header, as the directory says; -1: right
+  int64_t begin =
+      -1;  // of the local header in the directory; -1: the right one
   uint32_t checksum = static_cast<uint32_t>(
       crc32(0, reinterpret_cast<const Bytef*>("text"), 4));
 };
@@ -38,7 +39,7 @@ std::string Sizes(const Sketch& s) {
   return Little(s.checksum, 4) + Little(s.packed.size(), 4) + Little(s.size, 4);
 }
 
-// An archive as the sketches say, each with its local header and record.
+// An archive made from the sketches, each with its local header and record.
 std::string Archive(const std::vector<Sketch>& sketches) {
   std::string text;
   std::string records;
@@ -67,7 +68,7 @@ std::string First(const std::string& archive) {
                      content->bytes.size());
 }
 
-TEST(Zip, AStoredMemberLiesInItsArchive) {
+TEST(Zip, AStoredMemberIsReadInPlace) {
   const std::string archive = Archive({Sketch{}, Sketch{.name = "b"}});
   EXPECT_EQ(First(archive), "text");
   const FileBytes bytes = BorrowedBytes(archive, "z.npz");
@@ -84,17 +85,17 @@ TEST(Zip, ACommentOfAnyBytesMayFollow) {
   EXPECT_EQ(First(archive + Little(6, 2) + "PK\5\6xy"), "text");
 }
 
-TEST(Zip, WhatIsNoArchiveIsRefused) {
+TEST(Zip, AFileThatIsNotAnArchiveIsRefused) {
   const std::string archive = Archive({Sketch{}});
   EXPECT_EQ(First("no archive"),
             "z.npz: found no end of a zip archive; expected one; the file was "
-            "cut short or is another; fetch it again");
+            "cut short or has another format; fetch it again");
   for (size_t size = 0; size < archive.size(); ++size) {
     EXPECT_NE(First(archive.substr(0, size)), "text") << size;
   }
 }
 
-TEST(Zip, WhatPartitaDoesNotReadIsRefusedByName) {
+TEST(Zip, UnsupportedFeaturesAreRefusedByName) {
   EXPECT_EQ(First(Archive({Sketch{.flags = 1}})),
             "z.npz: a: found an encrypted member; expected a plain one; pack "
             "it without a password");
@@ -126,15 +127,15 @@ TEST(Zip, MembersMayNotShareBytesOrNames) {
   EXPECT_EQ(First(Archive({Sketch{}, Sketch{}})),
             "z.npz: found member a twice; expected every name once; pack the "
             "archive again");
-  // The whole of the second member lies in the first one's content.
+  // The content of the first member contains the whole second member.
   const std::string inner = Archive({Sketch{.name = "b"}});
   const std::string outer_content = inner.substr(0, 30 + 1 + 4);
   Sketch outer;
   outer.packed = outer_content;
   outer.size = static_cast<int64_t>(outer_content.size());
   EXPECT_EQ(First(Archive({outer, Sketch{.name = "b", .begin = 31}})),
-            "z.npz: found members a and b in the same bytes; expected members "
-            "apart; pack the archive again");
+            "z.npz: found members a and b in the same bytes; expected disjoint "
+            "members; pack the archive again");
 }
 
 TEST(Zip, RecordsThatPointElsewhereAreRefused) {
@@ -145,7 +146,7 @@ TEST(Zip, RecordsThatPointElsewhereAreRefused) {
             "z.npz: a: found no local header at byte 1073741824; expected one "
             "of this name; fetch the file again");
   std::string archive = Archive({Sketch{}});
-  archive[30] = 'b';  // the name, by the local header
+  archive[30] = 'b';  // the name in the local header
   EXPECT_EQ(First(archive),
             "z.npz: a: found no local header at byte 0; expected one of this "
             "name; fetch the file again");
@@ -158,15 +159,16 @@ TEST(Zip, RecordsThatPointElsewhereAreRefused) {
   archive[archive.size() - 14] = 2;  // entries on this disk
   archive[archive.size() - 12] = 2;  // and in all
   EXPECT_EQ(First(archive),
-            "z.npz: found a directory cut short; expected one record a member; "
+            "z.npz: found a directory cut short; expected one record for each "
+            "member; "
             "fetch the file again");
   archive = Archive({Sketch{}});
-  archive[archive.size() - 22 - 47 + 20] = 5;  // the packed size, by the record
+  archive[archive.size() - 22 - 47 + 20] = 5;  // the packed size in the record
   EXPECT_EQ(First(archive),
             "z.npz: a: found 4 bytes of it; expected 5; fetch the file again");
 }
 
-TEST(Zip, AnArchiveWithoutArraysIsToldWhenOneIsAskedFor) {
+TEST(Zip, AnArchiveWithoutArraysIsReportedWhenOneIsRead) {
   const std::string archive = Archive({Sketch{}});
   const auto npz = NpzFile::Open(BorrowedBytes(archive, "z.npz"));
   ASSERT_TRUE(npz.ok()) << npz.status();

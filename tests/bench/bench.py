@@ -1,4 +1,4 @@
-"""What the benchmarks share: the programs, this host as a machine, and a Python that has the peers."""
+"""Shared by the benchmarks: the programs, this host as a machine, and a Python with the peers."""
 # SPDX-License-Identifier: Apache-2.0
 
 import json
@@ -59,7 +59,7 @@ def ran(*command, limit=None):
 
 
 def output_of(*command):
-    """What it prints; ends this program if it fails."""
+    """Its output; ends this program if it fails."""
     done = ran(*command)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command[:3]))} ...: exit {done.returncode}\n{done.stderr[-2000:]}")
@@ -67,7 +67,7 @@ def output_of(*command):
 
 
 def build(*targets):
-    """Into a file, as the server that bazel may start here would hold a pipe open for as long as it lives."""
+    """Into a file, since a server that bazel starts would keep a pipe open."""
     log = CACHE / "build.log"
     command = ["bazel", "build", "--config=opt", *targets]
     with open(log, "w") as file:
@@ -77,7 +77,7 @@ def build(*targets):
 
 
 def python_with(venv, modules, packages, variable):
-    """The Python that the environment's `variable` names, or that of CACHE/venv, which gets the packages from PyPI.
+    """The Python that the environment's `variable` names, or that of CACHE/venv, with the packages from PyPI.
 
     None if it has not all modules.
     """
@@ -98,7 +98,7 @@ def peers_python(*peers):
 
 
 def machine(devices, threads):
-    """Writes a machine of like CPU devices, with this host's rates for so many threads; returns its path."""
+    """Writes a machine of identical CPU devices, with this host's rates for `threads`; returns its path."""
     host = json.loads(output_of(PARTITA, "devices"))["devices"][0]
     share = threads / host["threads"]
     cpus = [

@@ -1,6 +1,6 @@
-// How long lowering and proving a large plan take, and how much memory: a
-// training step on many devices, each with its part of the batch, or devices
-// that all send to one another.
+// The time and memory of lowering and proving a large plan: a training step on
+// many devices, each with its shard of the batch, or devices that all send to
+// each other.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Says how long it has lived, by the clock and by what the processor did.
+// Prints how long it has existed, by wall time and by processor time.
 class Stopwatch {
  public:
   std::string Text() const {
@@ -62,7 +62,7 @@ class Stopwatch {
   const double cpu_begin_ = CpuSeconds();
 };
 
-// A small GPT, whose number of nodes is what matters.
+// A small GPT; only its number of nodes matters.
 absl::Status CompileStep(int devices, int layers, const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(Module module, GptTraining({.batch = 4 * devices,
                                                        .layers = layers,

@@ -1,6 +1,6 @@
-// What a second core adds: the work per second of two threads, each on a core
-// of its own, over that of one, which has the other core idle beside it. No
-// plan for two devices of one core can be expected to gain more.
+// What a second core adds: the work per second of two threads on two cores,
+// over that of one thread with the other core idle. No plan for two one-core
+// devices can gain more.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sched.h>
@@ -22,9 +22,9 @@
 namespace partita {
 namespace {
 
-constexpr int kTurns = 15;
+constexpr int kRuns = 15;
 
-// What each thread repeats: copies of so many floats, or multiply-adds.
+// What each thread repeats: copies of this many floats, or multiply-adds.
 struct Loop {
   const char* name;
   int64_t copied;
@@ -33,7 +33,7 @@ constexpr Loop kLoops[] = {{"multiply-adds", 0},
                            {"copies of 256 KiB", int64_t{1} << 16},
                            {"copies of 64 MiB", int64_t{1} << 24}};
 
-// As many sums as hide the latency of one.
+// Enough independent sums to hide the latency of one.
 struct MultiplyAdds {
   [[gnu::always_inline]] static inline void Run(int64_t rounds, float* result) {
     constexpr int kSums = 12;
@@ -48,7 +48,7 @@ struct MultiplyAdds {
   }
 };
 
-// The work of one thread, told which.
+// The work of one thread, by its number.
 using Work = std::function<void(int)>;
 
 std::vector<int> Cores() {
@@ -68,13 +68,13 @@ void StayOn(int core) {
   sched_setaffinity(0, sizeof(set), &set);
 }
 
-// Until the last of them is done; all begin at once.
+// Until the last thread is done; all begin together.
 double SecondsOf(const std::vector<int>& cores, int threads, const Work& work) {
   std::atomic<int> ready = 0;
   std::vector<double> seconds(threads);
-  std::vector<std::thread> team;
+  std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) {
-    team.emplace_back([&, i] {
+    workers.emplace_back([&, i] {
       StayOn(cores[i]);
       for (++ready; ready < threads;) continue;
       const auto start = std::chrono::steady_clock::now();
@@ -84,19 +84,19 @@ double SecondsOf(const std::vector<int>& cores, int threads, const Work& work) {
                        .count();
     });
   }
-  for (std::thread& thread : team) thread.join();
+  for (std::thread& thread : workers) thread.join();
   return *std::max_element(seconds.begin(), seconds.end());
 }
 
-// The median, the least and the most of turns.
+// The median, minimum and maximum of several runs.
 void Print(const char* name, const std::vector<int>& cores, const Work& work) {
   std::vector<double> gains;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int run = 0; run < kRuns; ++run) {
     const double one = SecondsOf(cores, 1, work);
     gains.push_back(2 * one / SecondsOf(cores, 2, work));
   }
   std::sort(gains.begin(), gains.end());
-  std::printf("%s: %.2f (%.2f to %.2f)\n", name, gains[kTurns / 2],
+  std::printf("%s: %.2f (%.2f to %.2f)\n", name, gains[kRuns / 2],
               gains.front(), gains.back());
 }
 
@@ -109,7 +109,7 @@ void PrintMultiplyAdds(const char* name, const std::vector<int>& cores) {
 
 void PrintCopies(const char* name, const std::vector<int>& cores,
                  int64_t floats) {
-  constexpr int64_t kFloats = int64_t{1} << 26;  // copied in a turn
+  constexpr int64_t kFloats = int64_t{1} << 26;  // copied in a run
   std::vector<std::vector<float>> from(2, std::vector<float>(floats));
   std::vector<std::vector<float>> to = from;
   Print(name, cores, [&](int thread) {
@@ -120,7 +120,7 @@ void PrintCopies(const char* name, const std::vector<int>& cores,
   });
 }
 
-// `only` names one of the loops; empty, all are measured.
+// `only` names one of the loops; empty: all.
 int Main(const std::string& only) {
   const std::vector<int> cores = Cores();
   if (cores.size() < 2) {

@@ -1,5 +1,5 @@
-// What the executor adds to the kernels: a chain of trivial ops on one stream,
-// and one that changes streams at every op.
+// The executor's overhead: a chain of trivial ops on one stream, and one that
+// changes streams at every op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <benchmark/benchmark.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kOps = 1000;
 
-// A kernel that does as little as one can.
+// A kernel that does as little as possible.
 class EmptyKernel : public BoundKernel {
  public:
   absl::Status Launch(const LaunchArgs& args) override {
@@ -36,8 +36,8 @@ class EmptyLibrary : public KernelLibrary {
   }
 };
 
-// relu(relu(...)), in place, on streams in turn; with several an event between
-// each two ops.
+// relu(relu(...)), in place, on streams in turn; with several streams, an event
+// between every two ops.
 std::shared_ptr<Plan> ChainPlan(int streams) {
   PlanBuilder b(1);
   ValueId value = b.Input("x", {DType::kF32, {16}, {}});

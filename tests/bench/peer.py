@@ -20,7 +20,7 @@ WARM_UP = 3
 
 
 def inputs_of(model):
-    """Those that no initializer gives."""
+    """The inputs without an initializer."""
     graph = onnx.load(model, load_external_data=False).graph
     given = {tensor.name for tensor in graph.initializer}
     return [value for value in graph.input if value.name not in given]

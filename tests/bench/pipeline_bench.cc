@@ -1,5 +1,4 @@
-// Steps per second of a plan with `depth` steps under way at once, on virtual
-// devices.
+// Steps per second of a plan with `depth` steps in flight, on virtual devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <chrono>
@@ -18,7 +17,7 @@
 namespace partita {
 namespace {
 
-// The caller's bytes of one step under way.
+// The caller's bytes of one step in flight.
 struct Slot {
   std::vector<HostTensor> inputs, outputs;
   std::vector<const void*> in;
@@ -41,7 +40,7 @@ Slot NewSlot(const Session& session) {
   return slot;
 }
 
-// Keeps as many steps under way as the plan allows.
+// Keeps as many steps in flight as the plan allows.
 absl::StatusOr<double> SecondsOf(Session& session, int requests) {
   std::vector<Slot> slots;
   for (int i = 0; i < session.depth(); ++i) slots.push_back(NewSlot(session));

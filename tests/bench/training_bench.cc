@@ -1,4 +1,4 @@
-// Makes plans of training steps, and times them: tests/bench/train calls it.
+// Makes plans of training steps, and times them; called by tests/bench/train.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
@@ -26,15 +26,16 @@ namespace {
 constexpr char kUsage[] =
     "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
     "           [--batch-norm-parts N] [--bucket-size MIB] "
-    "[--divided-updates KIB]\n"
+    "[--sharded-updates KIB]\n"
     "           [--micro-batches N]\n"
     "       training_bench run PLAN STEPS\n";
 
 constexpr FlagDef kFlags[] = {
     {"batch-norm-parts", "N",
      "parts of the batch with statistics of their own"},
-    {"bucket-size", "MIB", "how many MiB of gradients are exchanged together"},
-    {"divided-updates", "KIB", "variables of so many KiB are updated in parts"},
+    {"bucket-size", "MIB", "size of a bucket, in MiB"},
+    {"sharded-updates", "KIB",
+     "variables with at least KIB KiB have sharded updates"},
     {"micro-batches", "N", "parts of the batch, in sequence"},
 };
 
@@ -60,12 +61,12 @@ absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,
       name, ": found no such model; expected mnist, resnet18 or gpt"));
 }
 
-// 0 for what is no count.
+// 0 for anything that is not a count.
 int Count(const std::string& text) {
   return std::max(0, std::atoi(text.c_str()));
 }
 
-// Like devices with this host's rates for so many threads.
+// Identical devices with this host's rates for this number of threads.
 Machine MachineOf(int devices, int threads) {
   const MachineDevice host = DetectHost({.gpus = false}).devices[0];
   const double share = static_cast<double>(threads) / host.traits.threads;
@@ -102,10 +103,10 @@ absl::Status CompileStep(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
                            arguments.GetInt("bucket-size", 0, 0, 1 << 20));
   if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
-  PARTITA_ASSIGN_OR_RETURN(const int64_t divided_updates,
-                           arguments.GetInt("divided-updates", 0, 0, 1 << 30));
-  if (arguments.has("divided-updates")) {
-    options.planner.divided_update_bytes = divided_updates << 10;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t sharded_updates,
+                           arguments.GetInt("sharded-updates", 0, 0, 1 << 30));
+  if (arguments.has("sharded-updates")) {
+    options.planner.sharded_update_bytes = sharded_updates << 10;
   }
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));
@@ -130,7 +131,7 @@ absl::Status SetInputs(Session& session) {
   return absl::OkStatus();
 }
 
-// What each step takes, the fastest first.
+// The time of each step, fastest first.
 absl::StatusOr<std::vector<double>> StepSeconds(Session& session, int steps) {
   std::vector<double> seconds;
   for (int i = 0; i < steps; ++i) {
@@ -159,14 +160,14 @@ int64_t Memory(const std::string& field) {
 absl::Status RunSteps(const std::string& path, int steps) {
   const int64_t before = Memory("VmRSS:");
   LoadOptions options;
-  options.devices = DeviceMode::kVirtual;  // one host plays two, too
+  options.devices = DeviceMode::kVirtual;  // one host emulates two, too
   options.trust_code = true;
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Load(path, options));
   PARTITA_RETURN_IF_ERROR(session->UseEntry("train"));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session));
   PARTITA_RETURN_IF_ERROR(StepSeconds(*session, 3).status());
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
   PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
                            StepSeconds(*session, steps));
   int64_t arenas = 0;

@@ -1,4 +1,4 @@
-// Debian's ONNX test data through the whole chain: import, passes, placement
+// Runs Debian's ONNX test data through all stages: import, passes, placement
 // over two devices, kernels, lowering, proof, a run on virtual devices.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -22,7 +22,7 @@ const Machine& TwoDevices() {
   return machine;
 }
 
-// Cut into two stages, or into one where there is only one node to place.
+// In two stages, or in one if there is only one node to place.
 absl::StatusOr<Compiled> CompileStages(const Module& module) {
   CompileOptions options;
   options.strategy = "pipeline";
@@ -50,8 +50,7 @@ absl::Status RunCase(const LoadedCase& loaded, bool stages, int& spanning) {
   return Close(run.outputs, loaded.outputs, 1e-3, 1e-5);
 }
 
-// The importer names the op, by its node, or says which type or opset it does
-// not know.
+// The importer names the op, by its node, or the unknown type or opset.
 bool NamesWhatIsMissing(const absl::Status& refusal) {
   if (refusal.code() != absl::StatusCode::kUnimplemented) return false;
   for (const char* name :
@@ -92,7 +91,7 @@ TEST(ChainConformance, EveryCaseAgreesOrIsRefusedByName) {
             << " plans copy between devices)\n";
   EXPECT_EQ(failed, 0);
   EXPECT_GE(spanning, 50);
-  EXPECT_GE(passed, 829);  // all that passed once: none becomes refused
+  EXPECT_GE(passed, 829);  // the number that passes; it must not shrink
 }
 
 }  // namespace

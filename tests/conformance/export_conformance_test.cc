@@ -1,6 +1,6 @@
-// Exports what the importer made of Debian's ONNX test data, and models that
-// were built, and reads them back: the same graphs, the same numbers, and
-// nothing that ONNX's own checker minds.
+// Exports what the importer makes of Debian's ONNX test data, and models that
+// were built, and reads them back: the same graphs, the same numbers, and no
+// complaint of ONNX's own checker.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -25,12 +25,12 @@ namespace {
 
 constexpr char kRoot[] = "/usr/share/libonnx-testdata/data";
 
-// Of an older opset, and no newer one has the coordinates.
+// An older opset's; no newer one has these coordinates.
 constexpr char kGone[] =
     "node/test_resize_downsample_sizes_nearest_tf_half_pixel_for_nn";
 
-// Initializers have no place of their own: constants in the order of their
-// first use, before everything else.
+// Initializers have no order, so constants come in the order of their first
+// use, before everything else.
 void MoveConstantsUp(Graph& graph) {
   const std::vector<OpView> ops = graph.ops();
   std::vector<ValueId> read;
@@ -57,8 +57,8 @@ void MoveConstantsUp(Graph& graph) {
   }
 }
 
-// The text without what several nodes share after an import, and an export
-// keeps apart: names of results, scopes and locations.
+// The text without what nodes may share after an import but not after an
+// export: names of results, scopes and locations.
 std::string NormalisedText(const Module& module) {
   const Module copy = module.Clone();
   Graph& graph = copy.main();
@@ -115,8 +115,8 @@ void ExpectSameBits(const Module& module, const Module& again,
   }
 }
 
-// Recurrences of ONNX have the product of their inputs within them, its
-// poolings give no indices alone, and its indices count from the end.
+// ONNX's recurrences include the product of their inputs, its pools give no
+// indices alone, and its indices count from the end.
 bool HasNoForm(const OpView& op) {
   if (op.is(kGatherElements) || op.is(kScatterElements)) {
     return !op.attr_bool("from_end");
@@ -153,11 +153,11 @@ TEST(ExportConformance, EveryImportedCaseComesBackAsItWas) {
     ++came_back;
   }
   std::cout << "export: " << came_back << " cases come back\n";
-  EXPECT_GE(came_back, 726);  // every other case that the importer passes
+  EXPECT_GE(came_back, 726);  // all other cases that the importer passes
 }
 
-// Of float attributes ONNX keeps 32 bits, so that only what was read from there
-// comes back as it was.
+// ONNX keeps float attributes in 32 bits, so only attributes from there come
+// back unchanged.
 void ExpectComesBack(const Module& module, const std::string& function) {
   const Graph& graph = *module.FindFunction(function);
   const absl::StatusOr<Module> once = Reimported(module, function);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-# Runs the standard's newest node tests by `partita run --test-data` and writes which pass, and why the others do not.
+# Runs the standard's newest node tests by `partita run --test-data`, and writes which pass and why others do not.
 #
 #   python3 -m venv v && v/bin/pip install onnx==1.22.0
 #   v/bin/backend-test-tools generate-data -o DATA
 #   python3 tests/conformance/node_tests.py --data DATA/node --partita bazel-bin/tools/partita/partita \
 #       --table docs/reference/node_tests.md
 #
-# Without --table nothing is written. The exit code is 1 where a case gives wrong numbers or the program dies, and where
-# one does not pass that the table, as it was, did not list.
+# Without --table nothing is written. The exit code is 1 if a case gives wrong numbers, if the program dies, or if a case
+# fails that the old table did not list.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
@@ -22,7 +22,7 @@ CONTRADICTED = {
     "test_resize_downsample_scales_cubic_align_corners",
     "test_resize_downsample_scales_linear_align_corners",
 }
-# Their data are what NumPy drew; the standard leaves open which numbers are drawn.
+# Their data are NumPy's random numbers; the standard does not define them.
 DRAWN = {
     "test_training_dropout",
     "test_training_dropout_default",
@@ -51,7 +51,7 @@ def run_case(partita, folder):
 
 
 def reason(message):
-    """The message without what differs from case to case of one kind."""
+    """The message without the details of a case."""
     text = re.sub(r"^partita: ", "", message.replace("\n", " "))
     text = re.sub(r"^\S*?(model\.onnx|\.pb): ", "", text)
     ops = re.findall(r"(\w+)(?: of domain (\S+))? \((?:node|giving)", text)
@@ -83,13 +83,13 @@ def table(results):
             reasons[KNOWN.get(case) or reason(outcome[1])].append(case.removeprefix("test_"))
     passed = sum(outcome is None for outcome in results.values())
     lines = [
-        "# Which of the standard's node tests pass?",
+        "# ONNX node tests",
         "",
-        f"{passed} of the {len(results)} node tests of ONNX 1.22 pass through `partita run MODEL --test-data FOLDER`, "
-        "none gives wrong numbers,",
-        "and the others do not for these reasons. `tests/conformance/node_tests.py` runs them and writes this page.",
+        f"{passed} of the {len(results)} node tests of ONNX 1.22 pass with `partita run MODEL --test-data FOLDER`. "
+        "None gives wrong",
+        "numbers. The table says why the others do not pass. `tests/conformance/node_tests.py` runs them and writes this page.",
         "",
-        "| cases | why they do not | which |",
+        "| cases | reason | names |",
         "|---|---|---|",
     ]
     for text, cases in sorted(reasons.items(), key=lambda row: (-len(row[1]), row[0])):

@@ -1,4 +1,4 @@
-// Finding and loading the cases of the ONNX test data.
+// Finds and loads the cases of the ONNX test data.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/conformance/onnx_case.h"
@@ -37,7 +37,7 @@ const char* KnownBadData(absl::string_view case_name) {
   };
   static constexpr char kShape[] =
       "input `like` has shape [1], the model says [3, 4]";
-  // As ONNX Runtime and PyTorch have it: see docs/internals/numerics.md.
+  // As in ONNX Runtime and PyTorch: see docs/internals/numerics.md.
   static constexpr char kCorners[] =
       "the data align the last element with a fraction of the extent";
   static constexpr char kDrawn[] = "the data are NumPy's random numbers";

@@ -31,7 +31,8 @@ struct LoadedCase {
 };
 
 // Reads data set 0 and imports the model for inputs of those shapes. An input
-// whose value decides a shape is bound to its value where the importer asks.
+// whose value decides a shape is bound to its value if the importer asks for
+// it.
 absl::StatusOr<LoadedCase> LoadOnnxCase(const OnnxCase& c);
 
 }  // namespace partita

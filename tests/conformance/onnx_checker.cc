@@ -1,4 +1,4 @@
-// Calls the library, which throws what it finds.
+// Calls the library, which throws its findings.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/conformance/onnx_checker.h"

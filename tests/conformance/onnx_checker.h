@@ -1,4 +1,4 @@
-// ONNX's own judgement of a model.
+// ONNX's own checker.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_CONFORMANCE_ONNX_CHECKER_H_
@@ -8,8 +8,8 @@
 
 namespace partita {
 
-// What the checker of Debian's ONNX library finds wrong with a model file,
-// types and shapes of every value included; empty: nothing.
+// The checker's complaint about a model file, including types and shapes of
+// every value; "" if there is none.
 std::string OnnxFault(const std::string& path);
 
 }  // namespace partita

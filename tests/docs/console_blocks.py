@@ -1,11 +1,11 @@
-# Runs the commands of a page's console blocks and compares what they print.
+# Runs the commands of a page's console blocks and compares their output.
 # SPDX-License-Identifier: Apache-2.0
 """A block is
     ```console
     $ partita ...
-    what it prints
+    output
     ```
-A line `...` stands for any lines. Other blocks are left alone.
+A line `...` matches any lines. Other blocks are ignored.
 """
 
 import os
@@ -34,7 +34,7 @@ def commands_of(block):
 
 
 def matches(expected, printed):
-    """Whether `printed` is `expected`, in which a line `...` is any lines."""
+    """Whether `printed` matches `expected`, in which a line `...` matches any lines."""
     if "..." not in expected:
         return expected == printed
     cut = expected.index("...")
@@ -45,7 +45,7 @@ def matches(expected, printed):
 
 
 def renewed(expected, printed):
-    """`printed`, shortened where `expected` was: as many lines at both ends."""
+    """`printed`, shortened like `expected`, with as many lines at both ends."""
     if "..." not in expected:
         return printed
     first = expected.index("...")
@@ -55,7 +55,7 @@ def renewed(expected, printed):
 
 
 class Console:
-    """A folder of its own in which `partita` and `examples/` are at hand."""
+    """A temporary folder with `partita` and `examples/`."""
 
     def __init__(self, program, root):
         self.folder = tempfile.TemporaryDirectory()
@@ -80,7 +80,7 @@ class Console:
 
 
 def page_faults(text, run):
-    """What the page's blocks say wrongly, and the page as it should be."""
+    """The differences in the page's blocks, and the corrected page."""
     faults = []
 
     def renew(block):
@@ -102,5 +102,5 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
 def links_of(text):
-    """The files that a page links to; addresses of the net are left out."""
+    """The files that a page links to, without web addresses."""
     return LINK.findall(text)

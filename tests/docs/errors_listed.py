@@ -4,7 +4,7 @@
 """usage: tests/docs/errors_listed.py [FOLDER...]   (from the root of the tree)
 
 A message is a string literal (its neighbours joined) with the word `found` or
-`expected`; it is shown if its longest piece stands in a test. Prints
+`expected`; it is shown if a test contains its longest part. Prints
     FILE:LINE  literal
 for the others, and last how many there are of how many.
 """
@@ -23,7 +23,7 @@ def unescaped(text):
 
 
 def literals(text):
-    """(line, literal) with literals that stand side by side joined."""
+    """(line, literal) with adjacent literals joined."""
     found, end = [], None
     for match in LITERAL.finditer(text):
         piece = match.group(2) if match.group(1) is None else unescaped(match.group(1))
@@ -36,7 +36,7 @@ def literals(text):
 
 
 def longest_piece(message):
-    """Of what stands between format directives and line ends."""
+    """The longest text between format directives and line ends."""
     return max(re.split(r"%[-+.\d]*[a-z]|\n", message), key=len).strip(" ;,:")
 
 
@@ -53,7 +53,7 @@ def text_of(path):
 
 
 def shown_text():
-    """All that tests say, with joined literals beside the text as it is."""
+    """The text of all tests, followed by their joined literals."""
     parts = []
     for path in files("."):
         if SHOWN_IN.search(path) or path.startswith("tests/"):
@@ -78,7 +78,7 @@ def main(folders):
                 if longest_piece(message) not in shown:
                     missing += 1
                     print("%s:%d  %s" % (path, line, message.strip()))
-    print("%d of %d messages stand in no test" % (missing, messages))
+    print("%d of %d messages are in no test" % (missing, messages))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-# What the pages say that the program prints is what it prints.
+# The pages show the program's real output.
 # SPDX-License-Identifier: Apache-2.0
 """pages_test.py PROGRAM ANY_FILE_OF_ROOT [--update]"""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pages that tools print are what they print; --update writes them anew.
+# The generated pages equal the tools' output; --update rewrites them.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 export PYTHONDONTWRITEBYTECODE=1

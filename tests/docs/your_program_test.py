@@ -1,4 +1,4 @@
-# The page of a program of one's own shows the program that is built, and what it prints.
+# The page of your own program shows the program that is built, and its output.
 # SPDX-License-Identifier: Apache-2.0
 """your_program_test.py PROGRAM"""
 

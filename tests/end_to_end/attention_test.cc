@@ -1,5 +1,5 @@
-// Attention as exporters spell it, divided by heads and by samples: recognised,
-// and with the values of one device.
+// Attention as exporters write it, sharded by heads and by samples: it is
+// recognised, and has the values of one device.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "graph/evaluate.h"
-#include "graph/instance.h"
 #include "graph/op_set.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
+#include "graph/shard.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
@@ -52,7 +52,7 @@ constexpr char kBlock[] =
 }
 )";
 
-// The same in the op's own words, three heads of queries for one of keys.
+// The same as one op, with three heads of queries for each head of keys.
 constexpr char kGrouped[] =
     R"(graph @f(%q: f32[4, 7, 6, 8], %k: f32[4, 9, 2, 8], %v: f32[4, 9, 2, 8], %mask: f32[6, 7, 9]) -> f32[4, 7, 6, 8] {
   %y = attention %q, %k, %v, %mask {causal = true, past = 2, positions_first = true, scale = 0.35, softcap = 2} : f32[4, 7, 6, 8] SCOPE
@@ -71,8 +71,8 @@ std::vector<std::string> Cpus(int devices) {
   return names;
 }
 
-// One attention, divided, and the values of eval.
-void ExpectDivided(const char* text, const CompileOptions& options,
+// Expects one attention node, sharded, with the values of eval.
+void ExpectSharded(const char* text, const CompileOptions& options,
                    int devices) {
   const Module module = Parsed(text);
   const std::vector<HostTensor> inputs = RandomInputs(module.main(), 1);
@@ -84,7 +84,7 @@ void ExpectDivided(const char* text, const CompileOptions& options,
   const std::vector<OpView> attentions =
       compiled->plan.module.main().ops(kAttention);
   ASSERT_EQ(attentions.size(), 1u);
-  EXPECT_TRUE(IsCut(attentions[0]));
+  EXPECT_TRUE(IsSharded(attentions[0]));
   EXPECT_EQ(attentions[0].node().placement.devices.size(),
             static_cast<size_t>(devices));
   const auto run = RunVirtually(std::move(compiled->plan), inputs);
@@ -93,33 +93,33 @@ void ExpectDivided(const char* text, const CompileOptions& options,
   EXPECT_EQ(Close(run->outputs, *expected, 1e-4, 1e-5), absl::OkStatus());
 }
 
-TEST(DividedAttention, ByHeads) {
+TEST(ShardedAttention, ByHeads) {
   for (int devices : {2, 3}) {
     CompileOptions options;
     options.strategy = "pinned";
     options.pins = {{"heads", Cpus(devices), 1}};
-    ExpectDivided(kBlock, options, devices);
+    ExpectSharded(kBlock, options, devices);
   }
 }
 
-// Two heads of keys, each with its three of queries.
-TEST(DividedAttention, ByHeadsThatShareKeys) {
+// Two heads of keys, each with three heads of queries.
+TEST(ShardedAttention, ByHeadsThatShareKeys) {
   CompileOptions options;
   options.strategy = "pinned";
   options.pins = {{"heads", Cpus(2), 2}};
-  ExpectDivided(kGrouped, options, 2);
+  ExpectSharded(kGrouped, options, 2);
 }
 
-TEST(DividedAttention, BySamples) {
+TEST(ShardedAttention, BySamples) {
   for (int devices : {2, 3}) {
     CompileOptions options;
     options.strategy = "data";
-    ExpectDivided(kBlock, options, devices);
+    ExpectSharded(kBlock, options, devices);
   }
   CompileOptions options;
   options.strategy = "pinned";
   options.pins = {{"heads", Cpus(3), 0}};
-  ExpectDivided(kGrouped, options, 3);
+  ExpectSharded(kGrouped, options, 3);
 }
 
 }  // namespace

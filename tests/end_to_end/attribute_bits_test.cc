@@ -1,5 +1,5 @@
-// The bits of float attributes survive text, passes that fuse nodes, plan text
-// and plan files: NaN of any payload, and zeros of both signs.
+// The bits of float attributes survive text, fusing passes, plan text and plan
+// files: NaN of any payload, and zeros of both signs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// As the printer writes them; defaults are not printed.
+// As the printer writes them; it omits defaults.
 const std::string kAttributes[] = {
     "leaky_relu %t {alpha = $0}",
     "elu %t {alpha = $0}",
@@ -44,7 +44,7 @@ const std::string kAttributes[] = {
 const std::string kValues[] = {"nan", "-nan", "nan:7ff8000000001234",
                                "nan:fff0000000000001", "-0"};
 
-// Between two nodes that it can be fused with.
+// The op between two nodes that it can be fused with.
 std::string GraphOf(const std::string& op) {
   const std::string y = absl::StartsWith(op, "pad") ? "f32[6]" : "f32[5]";
   return absl::StrCat("graph @main(%x: f32[5]) -> ", y, " {\n",
@@ -67,7 +67,7 @@ void ExpectEqual(const HostTensor& found, const HostTensor& expected) {
   }
 }
 
-// The plan written, read, and as text read again.
+// Writes and reads the plan as a file and as text.
 void ExpectSurvives(const Plan& plan) {
   const std::string path =
       absl::StrCat(testing::TempDir(), "/attribute_bits_", getpid(), ".plan");

@@ -1,4 +1,4 @@
-// Binds every node as a session would.
+// Binds every node as a session does.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/end_to_end/bound_kernels.h"
@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/algorithm/container.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/cpu/onednn_recipe.h"
@@ -16,18 +16,19 @@
 namespace partita {
 namespace {
 
-absl::Status AddBound(const Plan& plan, const OpView& node, int member,
+absl::Status AddBound(const Plan& plan, const OpView& node, int rank,
                       std::vector<BoundNode>& bound) {
-  const std::string& name = node.node().placement.devices[member];
+  const std::string& name = node.node().placement.devices[rank];
   const auto device =
       absl::c_find_if(plan.devices, [&](const PlanDevice& candidate) {
         return candidate.traits.name == name;
       });
-  std::unique_ptr<Graph> piece;
+  std::unique_ptr<Graph> shard;
   OpView op = node;
-  if (HasOwnInstances(node)) {
-    PARTITA_ASSIGN_OR_RETURN(piece, CutNode(node, member, kTypicalMicroBatch));
-    op = piece->ops().front();
+  if (HasOwnShards(node)) {
+    PARTITA_ASSIGN_OR_RETURN(shard,
+                             ShardOfNode(node, rank, kTypicalMicroBatch));
+    op = shard->ops().front();
   }
   PARTITA_ASSIGN_OR_RETURN(
       HostKernel kernel,
@@ -46,8 +47,8 @@ absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
   for (const Entry& entry : plan.entries) {
     for (const OpView& node : entry.graph->ops()) {
       if (!node.node().kernel.has_value()) continue;
-      const size_t members = node.node().placement.devices.size();
-      for (size_t m = 0; m < members; ++m) {
+      const size_t ranks = node.node().placement.devices.size();
+      for (size_t m = 0; m < ranks; ++m) {
         PARTITA_RETURN_IF_ERROR(
             AddBound(plan, node, static_cast<int>(m), bound));
       }

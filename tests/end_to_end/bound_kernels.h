@@ -1,4 +1,4 @@
-// Which kernels compute a plan where virtual devices run it.
+// Finds the kernels that compute a plan on virtual devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_END_TO_END_BOUND_KERNELS_H_
@@ -25,7 +25,7 @@ struct BoundNode {
 absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
     const Plan& plan);
 
-// True if nothing but eval or the library's own reference loops was bound.
+// True if only eval or the library's own reference loops were bound.
 bool IsSlow(const KernelIdentity& identity);
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// What computes the nodes of GPUs where the host emulates them: kernels as fast
-// as those of a plan for the host itself, and none of the reference.
+// The kernels that emulate GPU kernels on a host: they are as fast as those of
+// a plan for the host itself, and none is a reference kernel.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ absl::StatusOr<Plan> PlanForGpu(const Module& module) {
   return std::move(compiled->plan);
 }
 
-// What is bound by nothing but the reference, and has more than one element.
+// Nodes with more than one element that are bound only to reference kernels.
 std::vector<std::string> SlowNodes(const Plan& plan) {
   const auto bound = KernelsOnVirtualDevices(plan);
   EXPECT_TRUE(bound.ok()) << bound.status();
@@ -55,7 +55,7 @@ std::vector<std::string> SlowNodes(const Plan& plan) {
   return slow;
 }
 
-TEST(EmulatedKernels, AConvolutionBeforeItsResidualIsFollowedByALoop) {
+TEST(EmulatedKernels, AConvolutionWithAResidualRunsAsConvolutionAndLoop) {
   const auto module =
       ImportOnnx("tests/end_to_end/cases/conv_residual_emulated.onnx", {});
   ASSERT_TRUE(module.ok()) << module.status();
@@ -64,7 +64,7 @@ TEST(EmulatedKernels, AConvolutionBeforeItsResidualIsFollowedByALoop) {
   const auto bound = KernelsOnVirtualDevices(*plan);
   ASSERT_TRUE(bound.ok()) << bound.status();
   ASSERT_EQ(bound->size(), 1u);
-  // With AVX-512 oneDNN may compute it whole.
+  // With AVX-512, oneDNN may compute it as one kernel.
   const std::string& kernel = bound->front().identity.kernel;
   EXPECT_TRUE(kernel == "unfused.onednn.conv+codegen.elementwise" ||
               kernel == "onednn.conv")
@@ -82,7 +82,7 @@ TEST(EmulatedKernels, AConvolutionBeforeItsResidualIsFollowedByALoop) {
   EXPECT_EQ(Close(*outputs, *expected, 1e-5, 1e-5), absl::OkStatus());
 }
 
-// And not those of the least that a plan may be for.
+// Emulation uses more than the least instruction set of a plan.
 TEST(EmulatedKernels, LoopsUseTheHostsBestInstructions) {
   const std::vector<std::string> usable = UsableIsas();
   ASSERT_FALSE(usable.empty());
@@ -117,7 +117,7 @@ std::ostream& operator<<(std::ostream& out, const Root& root) {
   return out << root.name;
 }
 
-// Elementwise ops behind a product %p, with an operand %r of its extents. T is
+// Elementwise ops after a product %p, with an operand %r of its extents. T is
 // the type.
 constexpr const char* kEpilogues[] = {
     "%y = relu %p : T",
@@ -132,7 +132,7 @@ constexpr const char* kEpilogues[] = {
     "%a = leaky_relu %p {alpha = 0.1} : T\n %y = add %a, %r : T",
 };
 
-// A product of its own before each epilogue, so that each is fused.
+// A separate product before each epilogue, so that each is fused.
 std::string GraphOf(const Root& root, const std::string& dtype) {
   const std::string result = absl::StrCat(dtype, root.result);
   std::vector<std::string> inputs = {absl::StrCat("%x: ", dtype, root.x),
@@ -185,8 +185,8 @@ TEST_P(Epilogues, GiveEvalsNumbers) {
   EXPECT_EQ(Close(run->outputs, *expected, 1e-4, 1e-4), absl::OkStatus());
 }
 
-// Sums of products take the time; what is elementwise has no kernels of 16-bit
-// floats but eval, on CPUs neither.
+// Products take most of the time. Elementwise ops on 16-bit floats have only
+// eval, also on CPUs.
 TEST_P(Epilogues, OfHalvesLeaveTheProductToAFastKernel) {
   for (const char* dtype : {"bf16", "f16"}) {
     const auto module =
@@ -239,7 +239,7 @@ std::vector<absl::StatusOr<Module>> Models() {
   return models;
 }
 
-TEST(EmulatedKernels, OfModelsAreFastButForSingleNumbers) {
+TEST(EmulatedKernels, OfModelsAreFastExceptForSingleNumbers) {
   for (const absl::StatusOr<Module>& module : Models()) {
     ASSERT_TRUE(module.ok()) << module.status();
     const auto plan = PlanForGpu(*module);

@@ -1,5 +1,5 @@
-// Fusion takes no division away: what pins or a strategy can divide node by
-// node, they can divide when nodes are fused.
+// Fusion does not prevent sharding: what pins or a strategy can shard node by
+// node, they can shard when nodes are fused.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "graph/evaluate.h"
-#include "graph/instance.h"
 #include "graph/op_set.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
@@ -33,13 +33,14 @@ const std::vector<std::string>& Both() {
   return both;
 }
 
-// "fused %y divided, neg %z": what is computed on both devices.
+// "fused %y sharded, neg %z": the nodes that both devices compute.
 std::string ComputedOnBoth(const Plan& plan) {
   std::vector<std::string> nodes;
   for (const OpView& op : plan.module.main().ops()) {
     if (op.op().traits.placed_only || op.num_operands() == 0) continue;
     if (op.node().placement.devices.size() != 2) continue;
-    nodes.push_back(absl::StrCat(op.ToString(), IsCut(op) ? " divided" : ""));
+    nodes.push_back(
+        absl::StrCat(op.ToString(), IsSharded(op) ? " sharded" : ""));
   }
   return absl::StrJoin(nodes, ", ");
 }
@@ -50,7 +51,7 @@ Module ModuleOf(absl::string_view text) {
   return *std::move(module);
 }
 
-// The plan is run and compared with the graph.
+// Runs the plan and compares it with the graph.
 std::string Compiled2(absl::string_view text, const CompileOptions& options) {
   const Module module = ModuleOf(text);
   absl::StatusOr<Compiled> compiled =
@@ -88,12 +89,12 @@ bool Refused(const std::string& computed) {
   return absl::StrContains(computed, "; expected");
 }
 
-// Every node, fused or not, as kernels there are for.
-void ExpectAllDivided(absl::string_view text, std::vector<Pin> pins) {
+// Every node, fused or not, if there are kernels for it.
+void ExpectAllSharded(absl::string_view text, std::vector<Pin> pins) {
   const std::string computed = Pinned(text, std::move(pins));
   EXPECT_FALSE(Refused(computed)) << computed;
   for (absl::string_view node : absl::StrSplit(computed, ", ")) {
-    EXPECT_TRUE(absl::EndsWith(node, " divided")) << computed;
+    EXPECT_TRUE(absl::EndsWith(node, " sharded")) << computed;
   }
 }
 
@@ -109,43 +110,43 @@ graph @f(%x: f32[4, 16], %w: f32[16, 16]) -> f32[4, 16] {
 })");
 }
 
-TEST(FusedPins, AResidualOfTheProductsOwnOperandIsDivided) {
+TEST(FusedPins, AResidualOfTheProductsOwnOperandIsSharded) {
   for (const char* activation : {"tanh", "relu"}) {
     const std::string text = Residual(activation);
     for (int dim : {0, 1}) {
-      ExpectAllDivided(text, {{"*", Both(), dim}});
-      ExpectAllDivided(
+      ExpectAllSharded(text, {{"*", Both(), dim}});
+      ExpectAllSharded(
           text, {{"a", Both(), dim}, {"t", Both(), dim}, {"y", Both(), dim}});
     }
   }
 }
 
-TEST(FusedPins, AProductWithItselfIsDivided) {
+TEST(FusedPins, AProductWithItselfIsSharded) {
   constexpr char kSquare[] = R"(
 graph @f(%x: f32[16, 16]) -> f32[16, 16] {
   %a = matmul %x, %x : f32[16, 16]
   %y = relu %a : f32[16, 16]
   return %y
 })";
-  ExpectAllDivided(kSquare, {{"*", Both(), 0}});
-  ExpectAllDivided(kSquare, {{"*", Both(), 1}});
+  ExpectAllSharded(kSquare, {{"*", Both(), 0}});
+  ExpectAllSharded(kSquare, {{"*", Both(), 1}});
 }
 
-// Groups of channels are products; the pin splits the groups.
-TEST(FusedPins, AGroupedConvolutionIsDividedApart) {
+// Groups of channels are separate products; the pin splits the groups.
+TEST(FusedPins, AGroupedConvolutionIsShardedByGroups) {
   constexpr char kGrouped[] = R"(
 graph @f(%x: f32[2, 8, 6, 6], %w: f32[8, 4, 3, 3]) -> f32[2, 8, 4, 4] {
   %c = conv %x, %w {groups = 2} : f32[2, 8, 4, 4]
   %r = relu %c : f32[2, 8, 4, 4]
   return %r
 })";
-  ExpectAllDivided(kGrouped, {{"*", Both(), 0}});
+  ExpectAllSharded(kGrouped, {{"*", Both(), 0}});
   EXPECT_EQ(Pinned(kGrouped, {{"*", Both(), 1}}),
-            "conv %c divided, relu %r divided");
+            "conv %c sharded, relu %r sharded");
 }
 
-// Rows of %h are samples; the product reads those of all.
-TEST(FusedPins, ReplicasDivideASumOfNeighboursAndTheirOwn) {
+// Rows of %h are samples; the product reads the rows of all samples.
+TEST(FusedPins, ReplicasShardASumOfNeighboursAndTheirOwn) {
   CompileOptions options;
   options.strategy = "data";
   EXPECT_EQ(Compiled2(R"(
@@ -155,10 +156,10 @@ graph @f(%near: f32[8, 8], %x: f32[8, 3]) -> f32[8, 3] {
   return %y
 })",
                       options),
-            "fused %y divided");
+            "fused %y sharded");
 }
 
-TEST(FusedPins, WhatCannotBeDividedNamesThePinAndTheDimension) {
+TEST(FusedPins, AnErrorNamesThePinAndTheDimension) {
   constexpr char kConv[] = R"(
 graph @f(%x: f32[2, 2, 8, 8], %w: f32[3, 2, 3, 3]) -> f32[2, 3, 6, 6] {
   %c = conv %x, %w : f32[2, 3, 6, 6]
@@ -167,15 +168,15 @@ graph @f(%x: f32[2, 2, 8, 8], %w: f32[3, 2, 3, 3]) -> f32[2, 3, 6, 6] {
 })";
   EXPECT_EQ(Pinned(kConv, {{"c", Both(), 2}}),
             "pin c=cpu:0,cpu:1/split2: conv %c: found a split along dimension "
-            "2 of its result, whose parts need one another; expected a "
-            "dimension whose parts can be computed apart; choose another "
-            "dimension, or leave the node whole on one device");
-  // Of nodes that a pattern finds it is whole on each.
-  EXPECT_EQ(Pinned(kConv, {{"*", Both(), 2}}), "conv %c, relu %r divided");
+            "2 of its result, whose shards depend on one another; expected a "
+            "dimension with independent shards; choose another dimension, or "
+            "leave the node whole on one device");
+  // If a pattern matches the node, it is replicated on both devices.
+  EXPECT_EQ(Pinned(kConv, {{"*", Both(), 2}}), "conv %c, relu %r sharded");
 }
 
-// Square values, so that a value is read along several dimensions: products,
-// activations and residuals; of `grouped`, convolutions in the products' place.
+// Square values, so that values are read along several dimensions: products,
+// activations and residuals; if `grouped`, convolutions instead of products.
 class ResidualGraph {
  public:
   ResidualGraph(uint64_t seed, bool grouped) : bits_(seed), grouped_(grouped) {
@@ -193,7 +194,7 @@ class ResidualGraph {
   }
   int rank() const { return grouped_ ? 4 : 2; }
 
-  // A pin for each value, of those that there is a choice of, most alike.
+  // Pins for all values that have several possible pins, most of them equal.
   std::vector<Pin> Pins(bool wildcard) {
     const int dim = static_cast<int>(Below(rank()));
     if (wildcard) return {{"*", Both(), dim}};
@@ -208,7 +209,7 @@ class ResidualGraph {
 
  private:
   uint64_t Below(uint64_t limit) { return bits_() % limit; }
-  // The last value most often, so that chains are long.
+  // Most often the last value, so that chains are long.
   std::string Value() {
     return absl::StrCat("%v", Below(2) == 0 ? count_ - 1 : Below(count_));
   }
@@ -222,7 +223,7 @@ class ResidualGraph {
                                     ", %w {groups = 2, pads_before = [1, 1], "
                                     "pads_after = [1, 1]}")
                      : absl::StrCat("matmul ", Value(), ", ", Value()));
-        // Values stay small.
+        // Keeps values small.
         return Add(absl::StrCat("tanh %v", count_ - 1));
       case 1:
         return Add(absl::StrCat(kUnary[Below(3)], " ", Value()));
@@ -241,9 +242,9 @@ class ResidualGraph {
   std::string body_;
 };
 
-TEST(FusedPins, WhatIsDividedWithoutFusionIsDividedWithIt) {
+TEST(FusedPins, FusionKeepsShardings) {
   const int count = std::getenv("PARTITA_FULL") != nullptr ? 2000 : 32;
-  int divided = 0, fused = 0;
+  int sharded = 0, fused = 0;
   for (int seed = 0; seed < count; ++seed) {
     ResidualGraph graph(seed, /*grouped=*/seed % 4 == 3);
     const std::string text = graph.Text();
@@ -252,10 +253,10 @@ TEST(FusedPins, WhatIsDividedWithoutFusionIsDividedWithIt) {
     if (Refused(Pinned(text, pins, /*fuses=*/false))) continue;
     const std::string with = Pinned(text, pins);
     ASSERT_FALSE(Refused(with)) << with;
-    divided += absl::StrContains(with, "divided");
+    sharded += absl::StrContains(with, "sharded");
     fused += absl::StrContains(with, "fused");
   }
-  EXPECT_GT(divided, count / 3);
+  EXPECT_GT(sharded, count / 3);
   EXPECT_GT(fused, count / 3);
 }
 

@@ -1,5 +1,5 @@
-// Models of 16-bit floats run by fast kernels, on the CPU and where it emulates
-// a GPU, and have the numbers of eval.
+// Models of 16-bit floats run on fast kernels, on the CPU and where it emulates
+// a GPU, and have the values of eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -33,7 +33,7 @@ std::ostream& operator<<(std::ostream& out, const Model& model) {
   return out << model.name;
 }
 
-// Convolutions with what stands behind them, pools, a resize, a concat.
+// Convolutions with epilogues, pools, a resize, a concat.
 constexpr char kImages[] = R"(
 graph @main(%x: T[2, 8, 12, 12], %w: T[16, 8, 3, 3], %s: T[16, 1, 1], %v: T[16, 16, 1, 1]) -> (T[2, 32], T[2, 32, 11, 6]) {
   %c = conv %x, %w {pads_after = [1, 1], pads_before = [1, 1]} : T[2, 16, 12, 12]
@@ -51,7 +51,7 @@ graph @main(%x: T[2, 8, 12, 12], %w: T[16, 8, 3, 3], %s: T[16, 1, 1], %v: T[16, 
   return %m, %z
 })";
 
-// An encoder's layer: embedding, norm, attention in parts, gelu.
+// An encoder layer: embedding, norm, attention as single ops, gelu.
 constexpr char kTokens[] = R"(
 graph @main(%i: i64[2, 5], %e: T[50, 16], %s: T[16], %b: T[16], %w: T[16, 48], %o: T[16, 16], %l: bool[5, 5]) -> T[2, 5, 16] {
   %x = gather %e, %i : T[2, 5, 16]
@@ -69,7 +69,7 @@ graph @main(%i: i64[2, 5], %e: T[50, 16], %s: T[16], %b: T[16], %w: T[16, 48], %
   return %z
 })";
 
-// A detector of sounds: mirrored signal, frames, recurrence, logarithms.
+// A sound detector: mirrored signal, frames, recurrence, logarithms.
 constexpr char kSounds[] = R"(
 graph @main(%x: T[64, 40], %f: T[8, 1, 6], %w: T[8, 64], %r: T[1, 16, 64], %h: T[1, 64, 16], %c: T[1, 64, 16]) -> (T[64], T[64, 16]) {
   %p = pad %x {after = [0, 3], before = [0, 3], mode = "reflect"} : T[64, 46]
@@ -109,7 +109,7 @@ class HalfModel : public testing::TestWithParam<Case> {
   bool IsBf16() const { return std::get<1>(GetParam()) == kHalves[1]; }
 };
 
-// A unit or two of the last place: each op rounds.
+// One or two units in the last place: each op rounds.
 void ExpectNumbersOfEval(const Module& module, Plan plan, bool is_bf16) {
   const auto inputs = RandomInputs(module.main(), 3);
   const auto run = RunVirtually(std::move(plan), inputs);

@@ -1,5 +1,5 @@
-// No plan is predicted to be faster than the bound that any plan for the same
-// machine states, nodes whole or cut.
+// No plan is predicted to be faster than the lower bound of its machine, with
+// nodes whole or sharded.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace partita {
 namespace {
 
 constexpr int64_t kRoom = int64_t{1} << 36;
-// Sums of the same seconds in another order.
+// The order of summation may change the rounding of equal times.
 constexpr double kRounding = 1 + 1e-9;
 
 struct Extremes {
@@ -35,7 +35,7 @@ void Look(const Module& module, const Machine& machine,
           const CompileOptions& options, Extremes& extremes) {
   const absl::StatusOr<Compiled> compiled =
       Compile(module.Clone(), machine, options);
-  if (!compiled.ok()) return;  // not every graph can be cut so
+  if (!compiled.ok()) return;  // not every graph can be sharded like this
   ++extremes.plans;
   extremes.least_step =
       std::min(extremes.least_step, compiled->report.entries[0].step_seconds);
@@ -43,11 +43,11 @@ void Look(const Module& module, const Machine& machine,
                                     compiled->report.entries[0].bound_seconds);
 }
 
-CompileOptions AllCut(const Machine& machine, size_t members, int dim) {
+CompileOptions AllSharded(const Machine& machine, size_t ranks, int dim) {
   CompileOptions options;
   options.strategy = "pinned";
   Pin pin{"*", {}, dim};
-  for (size_t d = 0; d < members; ++d) {
+  for (size_t d = 0; d < ranks; ++d) {
     pin.devices.push_back(machine.devices[d].traits.name);
   }
   options.pins = {pin};
@@ -59,15 +59,15 @@ Extremes LookAtAll(const Module& module, const Machine& machine) {
   for (const char* strategy : {"single", "list", "pipeline"}) {
     Look(module, machine, {.strategy = strategy}, extremes);
   }
-  for (size_t members = 2; members <= machine.devices.size(); ++members) {
+  for (size_t ranks = 2; ranks <= machine.devices.size(); ++ranks) {
     for (const int dim : {0, 1}) {
-      Look(module, machine, AllCut(machine, members, dim), extremes);
+      Look(module, machine, AllSharded(machine, ranks, dim), extremes);
     }
   }
   return extremes;
 }
 
-// Rates that no device has are rates too.
+// Rates that no real device has.
 Machine OddMachine(uint64_t seed) {
   std::mt19937_64 bits(seed);
   const auto power = [&](double least, double most) {
@@ -107,8 +107,8 @@ TEST(LowerBound, RandomGraphsOnOddMachines) {
   EXPECT_GE(plans, 120);
 }
 
-// Found as 158 ms beside a plan of 42 ms.
-TEST(LowerBound, HoldsForAProductThatFourDevicesShare) {
+// Regression: a bound of 158 ms for a plan of 42 ms.
+TEST(LowerBound, HoldsForAProductShardedOverFourDevices) {
   const Module module = Parsed(R"(
 graph @f(%x: f32[2048, 64], %y: f32[64, 2048]) -> f32[2048, 2048] {
   %a = matmul %x, %y : f32[2048, 2048]
@@ -125,7 +125,8 @@ graph @f(%x: f32[2048, 64], %y: f32[64, 2048]) -> f32[2048, 2048] {
   EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding);
 }
 
-// Found as 84 ms beside its plan's 19 ms: another kernel was priced than taken.
+// Regression: a bound of 84 ms for a plan of 19 ms, because the bound used
+// another kernel than the plan.
 TEST(LowerBound, HoldsOnADeviceThatIsSlowerThanItsMemory) {
   const Module module = Parsed(R"(
 graph @f(%x: f32[65536]) -> f32[65536] {
@@ -139,7 +140,7 @@ graph @f(%x: f32[65536]) -> f32[65536] {
     const Extremes extremes = LookAtAll(module, machine);
     EXPECT_GE(extremes.plans, 1);
     EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding);
-    // One core computes no more than its peak.
+    // One core does not exceed its peak rate.
     EXPECT_GE(extremes.least_step, 65536 / flops);
     EXPECT_GE(extremes.largest_bound, 65536 / flops);
   }

@@ -1,4 +1,4 @@
-// Whole models over two and four virtual devices: the same bits as on one.
+// Whole models over two and four virtual devices give the bits of one device.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -46,7 +46,7 @@ CompileOptions OverAll(const char* strategy, int stages) {
   return options;
 }
 
-// Kernels with all that fixes their bits, as many of each as there are nodes.
+// The arithmetics of all kernels, one for each node.
 std::multiset<std::string> Arithmetics(const Plan& plan) {
   std::multiset<std::string> all;
   const Graph& graph = plan.module.main();
@@ -66,7 +66,7 @@ std::multiset<std::string> Arithmetics(const Plan& plan) {
   return all;
 }
 
-// The same bits where the arithmetics agree, else roundings apart.
+// Equal bits if the arithmetics are equal; otherwise equal up to rounding.
 void ExpectSame(const VirtualRun& run, bool same_arithmetics,
                 const VirtualRun& alone) {
   EXPECT_EQ(SameBits(run.outputs, run.reference), absl::OkStatus());
@@ -148,7 +148,7 @@ TEST(Memory, ADeviceThatIsTooSmallIsRefusedAndTheRemedyWorks) {
   const auto refused =
       Compile(module->Clone(), machine, {.strategy = "single"});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  // How much of it is workspace is up to the host's kernels.
+  // The amount of workspace depends on the host's kernels.
   const std::string text(refused.status().message());
   const std::regex expected(
       R"(placement @mlp: found (3[1-3]\.\d) KiB needed on cpu:0 at fused %h, )"

@@ -1,5 +1,5 @@
-// Gradients are exchanged while the backward pass goes on: what the predicted
-// timeline of a training step over two GPUs shows.
+// Gradients are all-reduced during the backward pass, in the predicted timeline
+// of a training step over two GPUs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -22,12 +22,13 @@
 namespace partita {
 namespace {
 
-// The weights' gradients are 88 kB: those of the linear layers, of the second
-// convolution and of the first.
+// The weights have 88 kB of gradients: those of the linear layers, of the
+// second convolution and of the first.
 constexpr int64_t kSmallBucket = int64_t{16} << 10;
 
-// By node id: true for the makers of the values, and for theirs.
-std::vector<bool> WhatMakes(const Graph& graph, std::vector<ValueId> values) {
+// By node id: true for nodes on which the values depend.
+std::vector<bool> DependenciesOf(const Graph& graph,
+                                 std::vector<ValueId> values) {
   std::vector<bool> makes(graph.node_id_bound(), false);
   while (!values.empty()) {
     const NodeId maker = graph.value(values.back()).defining_node;
@@ -40,27 +41,27 @@ std::vector<bool> WhatMakes(const Graph& graph, std::vector<ValueId> values) {
   return makes;
 }
 
-// The collectives of a training step that the loss does not need, and the
-// kernels that only they do.
+// The collectives of a training step that the loss does not depend on, and the
+// kernels that only they depend on.
 struct BackwardPass {
-  std::vector<bool> exchanges;  // by node id
+  std::vector<bool> collectives;  // by node id
   std::vector<bool> kernels;
 };
 
 BackwardPass BackwardOf(const Graph& graph) {
-  const std::vector<bool> forward = WhatMakes(graph, graph.outputs());
+  const std::vector<bool> forward = DependenciesOf(graph, graph.outputs());
   BackwardPass pass;
-  pass.exchanges.assign(graph.node_id_bound(), false);
+  pass.collectives.assign(graph.node_id_bound(), false);
   std::vector<ValueId> gradients;
   for (const OpView& op : graph.ops()) {
     if (forward[op.id().index]) continue;
     if (CollectiveOf(op) != CollectiveKind::kAllReduce) continue;
-    pass.exchanges[op.id().index] = true;
+    pass.collectives[op.id().index] = true;
     const Node& node = op.node();
     gradients.insert(gradients.end(), node.operands.begin(),
                      node.operands.end());
   }
-  pass.kernels = WhatMakes(graph, std::move(gradients));
+  pass.kernels = DependenciesOf(graph, std::move(gradients));
   for (size_t i = 0; i < forward.size(); ++i) {
     if (forward[i]) pass.kernels[i] = false;
   }
@@ -73,7 +74,7 @@ struct Span {
   StreamId stream;
 };
 
-// Of one device's commands of a kind, those of the nodes that are asked for.
+// The spans of one device's commands of a kind, for the given nodes.
 std::vector<Span> SpansOf(const Plan& plan, const std::string& device,
                           Command::Kind kind, const std::vector<bool>& nodes) {
   const Entry& entry = plan.entries[0];
@@ -92,7 +93,7 @@ std::vector<Span> SpansOf(const Plan& plan, const std::string& device,
   return spans;
 }
 
-// The longest time in which one of each run.
+// The longest overlap of a span of `some` with one of `others`.
 double LongestOverlap(absl::Span<const Span> some,
                       absl::Span<const Span> others) {
   double longest = 0;
@@ -105,25 +106,25 @@ double LongestOverlap(absl::Span<const Span> some,
   return longest;
 }
 
-void ExpectExchangesInTheBackwardPass(const Plan& plan,
-                                      const std::string& device) {
+void ExpectAllReducesInTheBackwardPass(const Plan& plan,
+                                       const std::string& device) {
   SCOPED_TRACE(device);
   const BackwardPass pass = BackwardOf(*plan.entries[0].graph);
   const std::vector<Span> kernels =
       SpansOf(plan, device, Command::Kind::kKernel, pass.kernels);
   const std::vector<Span> buckets =
-      SpansOf(plan, device, Command::Kind::kCollective, pass.exchanges);
+      SpansOf(plan, device, Command::Kind::kCollective, pass.collectives);
   ASSERT_GE(kernels.size(), 5u);
   ASSERT_GE(buckets.size(), 2u);
   for (const Span& bucket : buckets) {
     EXPECT_NE(bucket.stream, kernels[0].stream);
   }
   EXPECT_GT(LongestOverlap(buckets, kernels), 0);
-  // Both run one after another, so the first and the last to start are known.
+  // Both lists run in sequence, so the first and the last to start are known.
   EXPECT_LT(buckets.front().start, kernels.back().start);
 }
 
-TEST(Overlap, BucketsAreExchangedWhileTheBackwardPassGoesOn) {
+TEST(Overlap, BucketsAreReducedDuringTheBackwardPass) {
   for (const char* name : {"cpu_2_rtx4090", "cpu_2_h100"}) {
     SCOPED_TRACE(name);
     const auto machine =
@@ -139,7 +140,7 @@ TEST(Overlap, BucketsAreExchangedWhileTheBackwardPassGoesOn) {
     ASSERT_EQ(compiled->plan.entries[0].name, "train");
     ASSERT_TRUE(compiled->plan.notes.has_value());
     for (const char* device : {"gpu:0", "gpu:1"}) {
-      ExpectExchangesInTheBackwardPass(compiled->plan, device);
+      ExpectAllReducesInTheBackwardPass(compiled->plan, device);
     }
   }
 }

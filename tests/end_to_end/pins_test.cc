@@ -1,5 +1,5 @@
-// Pins through the whole chain: what the user wrote about a convolution and the
-// relu behind it is where they run, by every strategy.
+// Pins from compilation to execution: a convolution and the relu after it run
+// where the user pinned them, with every strategy.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -42,7 +42,7 @@ Module ModuleOf(absl::string_view text) {
   return *std::move(module);
 }
 
-// "conv %c cpu:0, relu %r cpu:1": what is computed, without transfers.
+// "conv %c cpu:0, relu %r cpu:1": the computing nodes, without transfers.
 std::string Computed(const Plan& plan) {
   std::vector<std::string> nodes;
   for (const OpView& op : plan.module.main().ops()) {
@@ -61,7 +61,8 @@ VariableValues InitialValues(const Module& module) {
   return values;
 }
 
-// What runs where by this strategy on two CPUs; the plan is run and compared.
+// The placement that this strategy finds on two CPUs. Runs and compares the
+// plan.
 std::string Compiled2(absl::string_view text, std::vector<Pin> pins,
                       const std::string& strategy) {
   const Module module = ModuleOf(text);
@@ -94,7 +95,7 @@ TEST(Pins, AConvolutionAndItsReluRunWhereTheyArePinned) {
     EXPECT_EQ(
         Compiled2(kConvRelu, {{"c", {"cpu:1"}}, {"r", {"cpu:1"}}}, strategy),
         "fused %r cpu:1");
-    // The pin of either holds for both, as no pin keeps them apart.
+    // A pin of either node holds for both, because no pin separates them.
     EXPECT_EQ(Compiled2(kConvRelu, {{"c", {"cpu:1"}}}, strategy),
               "fused %r cpu:1");
     EXPECT_EQ(Compiled2(kConvRelu, {{"r", {"cpu:1"}}}, strategy),
@@ -102,8 +103,8 @@ TEST(Pins, AConvolutionAndItsReluRunWhereTheyArePinned) {
   }
 }
 
-// Else its bytes would go there and back in every step.
-TEST(Pins, AVariableLiesWhereItsLayerIsPinned) {
+// Otherwise its bytes would move there and back in every step.
+TEST(Pins, AVariableIsStoredWhereItsLayerIsPinned) {
   constexpr char kStep[] = R"(
 variable @w: f32[4, 3] = f32[4, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
@@ -133,8 +134,8 @@ graph @train(%x: f32[5, 4]) -> f32[5, 3] {
   }
 }
 
-// One device then holds both, a part and the whole.
-TEST(Pins, AVariableMayBeReadInPartsAndWhole) {
+// One device then holds both its shard and the whole variable.
+TEST(Pins, AVariableMayBeReadShardedAndWhole) {
   constexpr char kBoth[] = R"(
 variable @w: f32[4, 2] = f32[4, 2] [1, 2, 3, 4, 5, 6, 7, 8]
 
@@ -164,7 +165,8 @@ TEST(Pins, DeviceSetsHoldThroughFusion) {
             "conv %c cpu:0+cpu:1, relu %r cpu:0+cpu:1");
 }
 
-// Arithmetics of the convolution's kernel, each of some of its devices.
+// The number of different arithmetics of the convolution's kernels on two
+// unlike devices.
 int Arithmetics(const Pin& pin) {
   Machine unlike = EqualCpus(2, kRoom);
   unlike.devices[0].traits.threads = 2;
@@ -183,14 +185,14 @@ int Arithmetics(const Pin& pin) {
   return 0;
 }
 
-// Else variables that are updated from them would drift apart.
+// Otherwise variables that are updated from them would diverge.
 TEST(Pins, CopiesOnUnlikeDevicesHaveTheSameBits) {
   const std::vector<std::string> both = {"cpu:0", "cpu:1"};
   EXPECT_EQ(Arithmetics({"c", both}), 1);
   EXPECT_EQ(Arithmetics({"c", both, 0}), 2);
 }
 
-TEST(Pins, TheTextsOwnAreKeptToo) {
+TEST(Pins, PinsInTheTextAreKeptToo) {
   const std::string text(kConvRelu);
   std::string apart = text;
   apart.insert(apart.find("\n  %r"), " on cpu:1");
@@ -200,7 +202,7 @@ TEST(Pins, TheTextsOwnAreKeptToo) {
             "conv %c cpu:1, relu %r cpu:0+cpu:1");
 }
 
-TEST(Pins, EqualBranchesPinnedApartAreBothComputed) {
+TEST(Pins, EqualBranchesOnDifferentPinsAreBothComputed) {
   constexpr char kTwice[] = R"(
 graph @f(%x: f32[64]) -> (f32[64], f32[64]) {
   %a = exp %x : f32[64]
@@ -212,7 +214,7 @@ graph @f(%x: f32[64]) -> (f32[64], f32[64]) {
             "exp %a cpu:0, exp %b cpu:1");
 }
 
-TEST(Pins, WhatPassesRemoveIsToldAndNoError) {
+TEST(Pins, PinsOfRemovedNodesAreReportedWithoutAnError) {
   constexpr char kIdle[] = R"(
 graph @f(%x: f32[4]) -> f32[4] {
   %one = constant f32[] 1
@@ -237,7 +239,7 @@ graph @f(%x: f32[4]) -> f32[4] {
   EXPECT_EQ(Computed(compiled->plan), "mul %y cpu:1");
 }
 
-// A pin speaks of the module: one function with such a node is enough.
+// A pin applies to the module: one function with a matching node is enough.
 TEST(Pins, APinMayMatchInOneFunctionOnly) {
   Module module = ModuleOf(R"(
 graph @f(%x: f32[4]) -> f32[4] {
@@ -262,8 +264,8 @@ graph @g(%x: f32[4]) -> f32[4] {
   EXPECT_EQ(std::string(Compile(module.Clone(), EqualCpus(2, kRoom), options)
                             .status()
                             .message()),
-            "pin bb=cpu:1: found no node with such a scope or result name; "
-            "expected one such as a, b; * stands for any run of characters");
+            "pin bb=cpu:1: found no node with this scope or result name; "
+            "expected one such as a, b; * matches any run of characters");
 }
 
 }  // namespace

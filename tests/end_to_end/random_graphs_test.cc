@@ -1,5 +1,5 @@
-// Random graphs by every strategy for random machines: proved, the same plan
-// each time, and right under every interleaving.
+// Random graphs with every strategy for random machines: plans are proved,
+// reproducible, and correct under every interleaving.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -39,11 +39,11 @@ uint64_t SeedFromEnvironment() {
   return seed;
 }
 
-// One graph and one machine, the same for the same seed.
+// One graph and one machine, determined by the seed.
 class Sample {
  public:
   explicit Sample(uint64_t seed) : bits_(seed), seed_(seed) {
-    // Every other graph has values that jump, where roundings decide.
+    // Every other graph has discontinuous values, which depend on rounding.
     discrete_ = Below(2) == 0;
     module_ = RandomGraph(seed, {.steps = 2 + static_cast<int>(Below(30)),
                                  .discrete = discrete_});
@@ -74,7 +74,7 @@ class Sample {
     return machine_.devices[Below(machine_.devices.size())].traits.name;
   }
 
-  // For pins.
+  // Names for pins.
   void NameBlocks() {
     int index = 0;
     for (const OpView& op : module_.main().ops()) {
@@ -86,7 +86,7 @@ class Sample {
   void MakeMachine() {
     machine_ = EqualCpus(1 + static_cast<int>(Below(4)), int64_t{1} << 28);
     for (MachineDevice& device : machine_.devices) {
-      // A fraction of a CPU's rate up to a GPU's.
+      // From the rate of a CPU up to that of a GPU.
       const double rate = std::exp2(static_cast<double>(Below(8)));
       device.traits.peak_flops[static_cast<int>(DType::kF32)] = 1e9 * rate;
       device.traits.memory_bandwidth = 1e8 * rate;
@@ -106,7 +106,7 @@ class Sample {
       blocks.insert(op.node().scope);
     }
     for (const std::string& block : blocks) {
-      // Some are left to the planner.
+      // The planner places the other blocks.
       if (Below(3) > 0) pins.push_back({block, {RandomDevice()}});
     }
   }
@@ -119,8 +119,8 @@ class Sample {
   std::vector<HostTensor> inputs_;
 };
 
-// Folding and kernels change the order of roundings: the tolerance is that of a
-// chain of f32 operations on values of this size.
+// Folding and kernels change the order of roundings. The tolerance fits a chain
+// of f32 operations on values of this size.
 absl::Status CloseToEval(const std::vector<HostTensor>& outputs,
                          const Sample& sample) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<HostTensor> expected,
@@ -156,7 +156,7 @@ struct Totals {
   int copies = 0;
 };
 
-// Passes give a node the scope of one of those that it stands for.
+// A fused node has the scope of one of its nodes.
 absl::Status PinsHold(const Plan& plan, const std::vector<Pin>& pins) {
   for (const OpView& op : plan.module.main().ops()) {
     if (op.op().traits.placed_only || op.num_operands() == 0) continue;

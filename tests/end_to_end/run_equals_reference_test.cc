@@ -1,5 +1,5 @@
-// Plans of whole models, run on several machines under random delays: the bits
-// of their references, and within tolerance the values of eval.
+// Plans of whole models on several machines under random delays: the bits of
+// their references, and within tolerance the values of eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -116,9 +116,9 @@ TEST(RunEqualsReferenceTest, SmallConvNet) {
   ExpectRunsEverywhere([] { return *SmallConvNet(); }, 2);
 }
 
-// No kernel computes sin, so the body is taken apart. What is left of it behind
-// the matmul cannot be one loop, as the softmax reads %e.
-TEST(RunEqualsReferenceTest, ABodyTakenApartIsReadAmidst) {
+// No kernel computes sin, so the fused body is split. The rest after the matmul
+// cannot be one loop, because the softmax reads %e.
+TEST(RunEqualsReferenceTest, AnInnerValueOfASplitBodyMayBeRead) {
   constexpr char kText[] = R"(
 graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> (f32[8, 8], f32[8, 8]) {
   %a, %y = fused %x, %w @body(%x: f32[8, 8], %w: f32[8, 8]) {
@@ -136,8 +136,8 @@ graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> (f32[8, 8], f32[8, 8]) {
       [&] { return *ParseModule(kText, "f", OpSet::BuiltIn()); }, 3);
 }
 
-// Nobody reads %s, and no kernel is chosen for what is not there.
-TEST(RunEqualsReferenceTest, ABodyTakenApartMayHaveAnUnreadResult) {
+// Nobody reads %s, so no kernel is chosen for it.
+TEST(RunEqualsReferenceTest, ASplitBodyMayHaveAnUnreadResult) {
   constexpr char kText[] = R"(
 graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> f32[8, 8] {
   %a, %y = fused %x, %w @body(%x: f32[8, 8], %w: f32[8, 8]) {

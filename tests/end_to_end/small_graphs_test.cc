@@ -1,5 +1,5 @@
-// Graphs of a few lines whose values were wrong, by hand: values of no bytes,
-// and NaN attributes.
+// Regressions in graphs of a few lines: values of zero bytes, and NaN
+// attributes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -41,7 +41,8 @@ Floats FloatsOf(const HostTensor& tensor) {
   return {elements.begin(), elements.end()};
 }
 
-// Of a step, whose outputs the reference has too. Floats go into the inputs.
+// The outputs of a step, compared with the reference. Floats are copied into
+// the inputs.
 std::vector<Floats> Outputs(const std::string& text,
                             std::vector<HostTensor> inputs,
                             const CompileOptions& options = {}) {
@@ -86,7 +87,7 @@ std::vector<HostTensor> NoColumns() {
   return inputs;
 }
 
-TEST(EmptyValues, DoNotTakeThePlaceOfTheNextConstant) {
+TEST(EmptyValues, DoNotOverwriteTheNextConstant) {
   const std::string empty = "  %z = constant f32[0, 3] []\n";
   const std::string rows = "  %c = constant f32[3] [1, 2, 3]\n";
   const std::vector<Floats> expected = {Floats(6, 0), kRows};
@@ -94,7 +95,7 @@ TEST(EmptyValues, DoNotTakeThePlaceOfTheNextConstant) {
   EXPECT_EQ(Outputs(ProductOfNothing(rows + empty), NoColumns()), expected);
 }
 
-TEST(EmptyValues, OnlyViewedAreNothingToTheReference) {
+TEST(EmptyValues, OnlyViewedAreIgnoredByTheReference) {
   std::vector<HostTensor> inputs;
   inputs.push_back(HostTensor::Of<float>({2, 3}, kRows));
   EXPECT_EQ(Outputs("graph @main(%x: f32[2, 3]) -> f32[2, 3] {\n"
@@ -105,9 +106,9 @@ TEST(EmptyValues, OnlyViewedAreNothingToTheReference) {
             std::vector<Floats>{kRows});
 }
 
-// A graph of that many rows: beside %x, values of no bytes that are only moved,
-// multiplied with nothing, gathered by no indices or not read at all.
-std::string RowsBesideNothing(const std::string& rows) {
+// A graph with this many rows: besides %x, values of zero bytes that are only
+// moved, multiplied, gathered without indices or not read.
+std::string RowsBesideEmptyValues(const std::string& rows) {
   return absl::StrReplaceAll(
       R"(graph @main(%x: f32[N, 3], %e: f32[N, 0]) -> (f32[N, 3], f32[N, 0],
     f32[N, 3], f32[N, 0], f32[N, 0]) {
@@ -125,7 +126,7 @@ std::string RowsBesideNothing(const std::string& rows) {
       {{"N", rows}});
 }
 
-TEST(EmptyValues, OfMicroBatchesAreThereWithoutBytes) {
+TEST(EmptyValues, OfMicroBatchesExistWithoutBytes) {
   for (int micro_batches : {1, 2, 4}) {
     SCOPED_TRACE(micro_batches);
     std::vector<HostTensor> inputs;
@@ -140,7 +141,7 @@ TEST(EmptyValues, OfMicroBatchesAreThereWithoutBytes) {
         {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3},
         {},
         {}};
-    EXPECT_EQ(Outputs(RowsBesideNothing("4"), std::move(inputs), options),
+    EXPECT_EQ(Outputs(RowsBesideEmptyValues("4"), std::move(inputs), options),
               expected);
   }
 }
@@ -184,7 +185,7 @@ TEST(ComparisonsOfNan, ThresholdedReluAndShrinkGiveZero) {
                                  {0, -INFINITY, INFINITY, 0, 1.5f}}));
 }
 
-// 10 by 0.7 and 15 by 1.2 of f32, as ONNX Runtime 1.32 has them.
+// 10 by 0.7 and 15 by 1.2 in f32, as in ONNX Runtime 1.32.
 TEST(ResizeByScales, ReadsWhatOnnxRuntimeReads) {
   std::vector<HostTensor> inputs;
   inputs.push_back(HostTensor::Of<float>({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));

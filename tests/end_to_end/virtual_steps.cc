@@ -1,4 +1,4 @@
-// Sessions of virtual devices and the judging of their outputs.
+// Sessions of virtual devices, and comparisons of their outputs.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/end_to_end/virtual_steps.h"

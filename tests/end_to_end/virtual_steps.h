@@ -1,5 +1,4 @@
-// Plans that are run as tests run them: on virtual devices, next to their
-// reference.
+// Runs plans on virtual devices, together with their reference.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_END_TO_END_VIRTUAL_STEPS_H_
@@ -26,18 +25,18 @@ struct VirtualRun {
 absl::StatusOr<std::unique_ptr<Session>> VirtualSession(
     std::shared_ptr<const Plan> plan, absl::Span<const HostTensor> inputs);
 
-// The outputs of one more step.
+// Runs one more step and returns its outputs.
 absl::StatusOr<std::vector<HostTensor>> StepOutputs(
     Session& session, const RunOptions& options = {});
 
-// One step, and its reference.
+// Runs one step and its reference.
 absl::StatusOr<VirtualRun> RunVirtually(Plan plan,
                                         absl::Span<const HostTensor> inputs);
 
 // OK if both hold the same bits.
 absl::Status SameBits(absl::Span<const HostTensor> found,
                       absl::Span<const HostTensor> expected);
-// OK if every element is within rtol of its own magnitude plus atol.
+// OK if every element differs by at most rtol times its magnitude plus atol.
 absl::Status Close(absl::Span<const HostTensor> found,
                    absl::Span<const HostTensor> expected, double rtol,
                    double atol);

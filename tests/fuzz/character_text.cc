@@ -1,5 +1,5 @@
 // Fuzz target: any bytes are safe to number as the characters of a text and to
-// read as a vocabulary; texts and vocabularies come back as they were.
+// read as a vocabulary; texts and vocabularies come back unchanged.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>

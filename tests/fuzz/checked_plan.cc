@@ -1,5 +1,5 @@
-// Fuzz target: the checker is safe on any plan whose graphs are good, and no
-// run of a plan that it proves goes wrong on the oracle's machines.
+// Fuzz target: the checker is safe on any plan with valid graphs, and no run of
+// a plan that it proves fails on the oracle's machines.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// The machines hold every byte and every command of a few steps.
+// The machines store every byte and every command of a few steps.
 constexpr int64_t kMostBytes = 1 << 12;
 constexpr size_t kMostCommands = 60;
 constexpr int kMostDepth = 3;

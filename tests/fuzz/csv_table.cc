@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as a table, and every sample of what
-// was read can be copied and holds finite numbers.
+// Fuzz target: any bytes are safe to read as a table, and every sample of an
+// accepted table can be copied and has finite numbers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Runs a fuzz target without libFuzzer: seeds first, then changed seeds.
+// Runs a fuzz target without libFuzzer: first the seeds, then mutated seeds.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 
-// As libFuzzer has it: changes bytes where they lie, for targets that know what
-// they are, and returns how many there are then; 0 if it cannot.
+// As in libFuzzer: mutates bytes in place, for targets that know their format,
+// and returns the new size; 0 if it cannot.
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
     uint8_t* bytes, size_t size, size_t max_size, unsigned int seed);
 
@@ -43,19 +43,19 @@ struct Options {
   int64_t seconds = 10;
   int64_t seed = 1;
   int64_t max_size = 1 << 16;
-  // What an input may take at once: so much, and so much for each byte of it.
+  // The memory that an input may take: this much, plus this much for each byte.
   int64_t free_mib = 16;
   int64_t bytes_per_byte = 512;
-  std::string suffix;              // of the files that folders are read for
+  std::string suffix;              // of the files to read in folders
   std::vector<std::string> seeds;  // contents
 };
 
-// What a signal handler needs, set before every input.
+// For the signal handler, set before every input.
 const char* current_bytes = nullptr;
 size_t current_size = 0;
 char crash_path[4096] = "crash-input";
 
-// Keeps the input that ended the program; only calls that a handler may make.
+// Writes the input that ended the program; only async-signal-safe calls.
 void OnFault(int signal_number) {
   const int fd = open(crash_path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (fd >= 0) {
@@ -90,7 +90,7 @@ void AddSeeds(const fs::path& path, const std::string& suffix,
     seeds.push_back(ReadFile(path));
     return;
   }
-  std::vector<fs::path> paths;  // in an order that no file system decides
+  std::vector<fs::path> paths;  // sorted, independent of the file system
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
     if (!entry.is_regular_file()) continue;
     if (absl::EndsWith(entry.path().string(), suffix)) {
@@ -137,7 +137,7 @@ bool ParseOptions(int argc, char** argv, Options& options) {
   return true;
 }
 
-// ./test runs every target for so long, and repeats a run by its seed.
+// ./test runs every target for this time, and reproduces a run by its seed.
 void ReadEnvironment(Options& options) {
   const char* seconds = std::getenv("PARTITA_FUZZ_SECONDS");
   const char* seed = std::getenv("PARTITA_SEED");
@@ -147,7 +147,7 @@ void ReadEnvironment(Options& options) {
   if (seed != nullptr && absl::SimpleAtoi(seed, &options.seed)) return;
 }
 
-// The most that some input took beside its own bytes, for the report.
+// The most memory of an input besides its own bytes, for the report.
 int64_t most_bytes = 0;
 double most_bytes_per_byte = 0;
 
@@ -178,7 +178,7 @@ void Run(const Options& options, const std::string& input) {
   alarm(0);
 }
 
-// A seed as the target itself changes it; empty if it cannot.
+// A seed as mutated by the target itself; empty if it cannot.
 std::string MutateByTarget(const Options& options, std::mt19937_64& random) {
   const std::string& seed = options.seeds[random() % options.seeds.size()];
   const size_t max_size = static_cast<size_t>(options.max_size);

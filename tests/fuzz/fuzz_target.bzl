@@ -19,7 +19,7 @@ def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_b
         testonly = True,
         srcs = srcs,
         deps = deps,
-        # Nothing refers to the entry point but the drivers' own main.
+        # Only the drivers' main refers to the entry point.
         alwayslink = True,
     )
     native.cc_test(

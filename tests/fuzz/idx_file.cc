@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as an IDX file, plain or in gzip, and
-// what was read has the bytes of its type.
+// Fuzz target: any bytes are safe to read as an IDX file, plain or gzip, and an
+// accepted one has the bytes of its type.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>

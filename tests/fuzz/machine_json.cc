@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as a machine file, and what was read
-// prints to a text that reads as the same.
+// Fuzz target: any bytes are safe to read as a machine file, and an accepted
+// one prints to a text that reads as the same.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>

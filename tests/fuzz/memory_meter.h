@@ -1,4 +1,4 @@
-// Counts what operator new has given and delete has not taken back.
+// Counts the bytes that operator new has allocated and delete has not freed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_FUZZ_MEMORY_METER_H_
@@ -8,7 +8,8 @@
 
 namespace partita {
 
-// From now on, beside what is there already. Of all threads of the program.
+// Counts from now on, in addition to existing allocations. For all threads of
+// the program.
 void BeginMeter();
 // The most bytes at once since BeginMeter; 0 under the address and thread
 // sanitizers, which have an operator new of their own.

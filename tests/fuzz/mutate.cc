@@ -1,4 +1,4 @@
-// The ways in which bytes are changed.
+// The kinds of mutation.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/fuzz/mutate.h"
@@ -39,7 +39,7 @@ void SetNumber(std::string& bytes, Random& random) {
   std::memcpy(&bytes[Below(bytes.size() - size + 1, random)], &value, size);
 }
 
-// The same in decimal, over a run of digits if the place has one.
+// The same in decimal, replacing a run of digits if there is one.
 void SetDecimal(std::string& bytes, Random& random) {
   static constexpr const char* kEdges[] = {"0",
                                            "1",
@@ -67,7 +67,7 @@ void CutEnd(std::string& bytes, Random& random) {
   bytes.resize(Below(bytes.size() + 1, random));
 }
 
-// A piece of `from` goes to some place of `bytes`.
+// Copies a part of `from` to some position of `bytes`.
 void Insert(const std::string& from, std::string& bytes, Random& random) {
   if (from.empty()) return;
   const size_t start = Below(from.size(), random);

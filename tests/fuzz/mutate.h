@@ -1,4 +1,4 @@
-// Changes bytes at random, the same way for the same seed.
+// Mutates bytes at random; deterministic for a seed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_FUZZ_MUTATE_H_
@@ -10,9 +10,9 @@
 
 namespace partita {
 
-// One of the seeds, changed in one to eight places: bits, bytes, numbers at the
-// edge of their range, pieces cut out, doubled, moved, or taken from another
-// seed. At most `max_size` bytes.
+// One of the seeds, mutated in one to eight positions: bits, bytes, numbers at
+// the edge of their range, ranges removed, duplicated, moved, or copied from
+// another seed. At most `max_size` bytes.
 std::string Mutate(const std::vector<std::string>& seeds, size_t max_size,
                    std::mt19937_64& random);
 

@@ -1,4 +1,4 @@
-// The ways in which a model is changed.
+// The kinds of mutation of a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/fuzz/mutate_model.h"
@@ -60,7 +60,7 @@ void CollectLists(Nodes& nodes, std::vector<Nodes*>& lists) {
   }
 }
 
-// Of the graph, of functions and of bodies. Seeds nest little, and a change
+// Of the graph, of functions and of bodies. Seeds nest little, and a mutation
 // adds one level.
 std::vector<Nodes*> ListsOf(onnx::ModelProto& model) {
   std::vector<Nodes*> lists;
@@ -84,13 +84,13 @@ std::vector<std::string> NamesIn(const onnx::ModelProto& model,
   return names;
 }
 
-// One change at one node: what of the model it needs lies here.
+// One mutation of one node, with the parts of the model that it needs.
 struct Place {
   const ModelParts& parts;
   Random& random;
   onnx::ModelProto& model;
-  Nodes& nodes;           // a list
-  onnx::NodeProto& node;  // one of it
+  Nodes& nodes;           // a list of nodes
+  onnx::NodeProto& node;  // one of them
 };
 
 void ChangeNumbers(Place& place, onnx::AttributeProto& attribute) {
@@ -138,7 +138,7 @@ void DropAttribute(Place& place) {
   attributes.DeleteSubrange(Below(attributes.size(), place.random), 1);
 }
 
-// Of some node of a model before, with what belongs to its op.
+// To the op of some node of a previous model, with its attributes.
 void ChangeOp(Place& place) {
   if (place.parts.nodes.empty()) return;
   const onnx::NodeProto& other = OneOf(place.parts.nodes, place.random);
@@ -170,7 +170,7 @@ void AddOutput(Place& place) {
   place.node.add_output(absl::StrCat("more", place.random() % 1000));
 }
 
-// Its outputs take the place of inputs of others.
+// Its outputs replace inputs of other nodes.
 void AddNode(Place& place) {
   const bool own = place.parts.nodes.empty() || Chance(2, place.random);
   onnx::NodeProto added =
@@ -225,7 +225,7 @@ void ChangeWeight(Place& place) {
   }
 }
 
-// An input comes to be known while the model is imported.
+// Makes an input known at import.
 void FixInput(Place& place) {
   const auto* input =
       AnyOf(*place.model.mutable_graph()->mutable_input(), place.random);
@@ -271,7 +271,7 @@ void ChangeOpset(Place& place) {
   if (opset != nullptr) opset->set_version(Below(28, place.random));
 }
 
-// The node moves into a function of its own, which at times calls itself.
+// Moves the node into a function of its own, which may call itself.
 void MakeFunction(Place& place) {
   onnx::FunctionProto& function = *place.model.add_functions();
   function.set_domain("fuzz");

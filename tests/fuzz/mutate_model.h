@@ -1,4 +1,4 @@
-// Changes the parts of an ONNX model at random, so that it stays one.
+// Mutates the parts of an ONNX model at random, so that it stays a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_FUZZ_MUTATE_MODEL_H_
@@ -12,7 +12,7 @@
 
 namespace partita {
 
-// What models seen before are made of, which others get parts of.
+// Parts of previous models, for use in others.
 struct ModelParts {
   static constexpr size_t kMost = 4096;  // of each
 
@@ -22,10 +22,10 @@ struct ModelParts {
   std::vector<onnx::AttributeProto> attributes;
 };
 
-// Changes one to four of: attributes, also of other nodes; ops; operands;
-// nodes, which come, go and change places; initializers and extents; opsets.
-// Nodes are put into functions, which may come to call themselves, and into the
-// branches of an If.
+// One to four mutations of: attributes, also of other nodes; ops; operands;
+// nodes, which are added, removed and swapped; initializers and extents;
+// opsets. Nodes are moved into functions, which may call themselves, and into
+// the branches of an If.
 void MutateModel(const ModelParts& parts, std::mt19937_64& random,
                  onnx::ModelProto& model);
 

@@ -1,4 +1,4 @@
-// Changed models are models, of every kind that the importer must withstand.
+// Mutated models are models, of every kind that the importer must withstand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/fuzz/mutate_model.h"
@@ -8,7 +8,7 @@
 namespace partita {
 namespace {
 
-// Two nodes one after the other, an attribute and an initializer.
+// Two nodes in sequence, an attribute and an initializer.
 onnx::ModelProto SmallModel() {
   onnx::ModelProto model;
   model.add_opset_import()->set_version(17);

@@ -1,4 +1,4 @@
-// Fuzz target: any bytes are safe to read as a .npy file, and what was read
+// Fuzz target: any bytes are safe to read as a .npy file, and an accepted one
 // writes to a file that reads as the same.
 // SPDX-License-Identifier: Apache-2.0
 

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as a .npz file, and every array that
-// it holds has the bytes of its type.
+// Fuzz target: any bytes are safe to read as a .npz file, and every array in it
+// has the bytes of its type.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>

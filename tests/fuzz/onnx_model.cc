@@ -1,6 +1,6 @@
-// Fuzz target: any bytes are safe to import as an ONNX model, and what was
-// imported is a valid module. The skeleton of a model parses where the model
-// does, and only names bytes of the model.
+// Fuzz target: any bytes are safe to import as an ONNX model, and an imported
+// one is a valid module. The skeleton of a model parses if the model does, and
+// refers only to bytes of the model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to open as a plan file, also when the hash of
-// the metadata was made to fit.
+// Fuzz target: any bytes are safe to open as a plan file, also with a corrected
+// hash of the metadata.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_file.h"
@@ -37,8 +37,8 @@ class MemoryFile {
   int fd_;
 };
 
-// False if the header is not good enough to say where the metadata is.
-bool MendHash(std::string& bytes) {
+// False if the header does not say where the metadata are.
+bool FixHash(std::string& bytes) {
   const absl::Span<const std::byte> span(
       reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
   absl::StatusOr<PlanHeader> header = DecodeHeader(span);
@@ -51,9 +51,9 @@ bool MendHash(std::string& bytes) {
   return true;
 }
 
-// The header's sizes made to fit the bytes, so that cut and grown files get
-// past it too.
-void MendSizes(std::string& bytes) {
+// Corrects the header's sizes, so that truncated and extended files pass it
+// too.
+void FixSizes(std::string& bytes) {
   if (bytes.size() < kPlanHeaderBytes) return;
   int64_t offset;
   std::memcpy(&offset, bytes.data() + 16, sizeof(offset));
@@ -80,7 +80,7 @@ void Read(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);
   partita::Read(bytes);
-  partita::MendSizes(bytes);
-  if (partita::MendHash(bytes)) partita::Read(bytes);
+  partita::FixSizes(bytes);
+  if (partita::FixHash(bytes)) partita::Read(bytes);
   return 0;
 }

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to parse as a plan, and what was read prints
-// to a text that reads as the same.
+// Fuzz target: any bytes are safe to parse as a plan, and an accepted plan
+// prints to a text that parses to the same.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/plan_text.h"

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as a safetensors file, and what was
-// read writes to bytes that read as the same and write to the same.
+// Fuzz target: any bytes are safe to read as a safetensors file, and an
+// accepted one writes to bytes that read as the same and write to the same.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/tensor_file/safetensors_file.h"

@@ -1,5 +1,5 @@
 // Fuzz target: any bytes are safe to read as a .pb tensor, and no tensor is
-// larger than its bytes explain.
+// larger than its bytes allow.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(bytes), size);
   const absl::StatusOr<HostTensor> tensor = ParseTensorFile(text, "input");
   if (!tensor.ok()) return 0;
-  // A protobuf may say in one byte what takes up to eight in memory.
+  // One byte of protobuf may encode up to eight in memory.
   ExpectFuzz(
       tensor->type().num_bytes() <= kWidestElement * static_cast<int64_t>(size),
       "more elements than bytes", tensor->type().ToString());

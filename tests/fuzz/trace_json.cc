@@ -1,5 +1,5 @@
-// Fuzz target: any bytes are safe to read as a measured trace, and what was
-// read has a span with a start and an end for every command of the plan.
+// Fuzz target: any bytes are safe to read as a measured trace, and an accepted
+// one has a span with a start and an end for every command of the plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// The plan that the traces are of: two devices, three streams' worth of names.
+// The plan of the traces: two devices, three streams' worth of names.
 constexpr absl::string_view kPlan =
     R"(graph @f(%x: f32[2] on cpu:0) -> f32[2] {
   %a = neg %x : f32[2] on cpu:0

@@ -77,7 +77,7 @@ absl::StatusOr<GoldenFile> ParseGolden(absl::string_view text) {
       }
       ended = true;
       part = &file.examples.back().expected;
-      // What stands behind these endings is no text to keep.
+      // Text after these endings is ignored.
       static std::string& ignored = *new std::string;
       const Ending ending = file.examples.back().ending;
       if (ending == Ending::kUnchanged || ending == Ending::kSameAs) {

@@ -1,4 +1,4 @@
-// Golden files: graphs, and what passes make of them.
+// Golden files: graphs, and the result of passes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_GOLDEN_GOLDEN_FILE_H_
@@ -30,13 +30,13 @@ struct GoldenExample {
 };
 
 struct GoldenFile {
-  std::string head;                 // what comes before the first example
+  std::string head;                 // before the first example
   std::vector<std::string> passes;  // of its line `// run: a, b`
   std::vector<GoldenExample> examples;
 };
 
 absl::StatusOr<GoldenFile> ParseGolden(absl::string_view text);
-// Gives back a parsed file's text, up to blank lines between examples.
+// A parsed file's text, except blank lines between examples.
 std::string PrintGolden(const GoldenFile& file);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Compares what passes do with what golden files say.
+// Compares the results of passes with golden files.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/golden/golden_runner.h"
@@ -35,7 +35,7 @@ absl::Status RunPass(const std::string& name, absl::Span<const Pass> table,
   return absl::OkStatus();
 }
 
-// The text reads back as the same graph and prints the same.
+// The text parses to the same graph and prints the same.
 absl::Status CheckRoundTrip(const Module& module) {
   const std::string text = PrintModule(module);
   PARTITA_ASSIGN_OR_RETURN(const Module again,

@@ -13,7 +13,7 @@
 
 namespace partita {
 
-// Where an example ends: the text of its module, or a message.
+// The end of an example: the text of its module, or a message.
 struct GoldenOutcome {
   bool failed = false;
   std::string text;    // printed, or the message and a line end
@@ -22,16 +22,16 @@ struct GoldenOutcome {
 
 // Parses the input, runs the passes of `table` that `names` lists on each
 // function, and verifies after each. Fails on a graph that does not print to
-// text that reads back as the same graph.
+// text that parses to the same graph.
 GoldenOutcome RunPasses(absl::string_view input,
                         absl::Span<const std::string> names,
                         absl::Span<const Pass> table);
 
-// OK, or what was expected and what was found.
+// OK, or the expected and the actual result.
 absl::Status CheckExample(const GoldenFile& file, const GoldenExample& example,
                           absl::Span<const Pass> table);
 
-// Every example with the ending that it has now, but `same as` as it was.
+// Every example with its present ending; `same as` stays.
 GoldenFile Updated(GoldenFile file, absl::Span<const Pass> table);
 
 }  // namespace partita

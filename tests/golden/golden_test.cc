@@ -1,5 +1,5 @@
-// One test for each example of the golden files named on the command line;
-// with --update the files are written anew instead.
+// One test for each example of the golden files on the command line; with
+// --update the files are rewritten instead.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 int Update(const std::string& path, const GoldenFile& file) {
-  // `bazel run` starts elsewhere and says where the sources are.
+  // `bazel run` starts in another folder; this is the source folder.
   const char* folder = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   const std::string target =
       folder == nullptr ? path : absl::StrCat(folder, "/", path);
@@ -60,7 +60,7 @@ int Update(const std::string& path, const GoldenFile& file) {
   return 1;
 }
 
-// The registered tests own the file together.
+// The registered tests share the file.
 void AddTests(const std::string& path, GoldenFile file) {
   const auto kept = std::make_shared<const GoldenFile>(std::move(file));
   for (size_t i = 0; i < kept->examples.size(); ++i) {

@@ -1,6 +1,5 @@
-// Batch norm with statistics of each replica's own part of the batch, against
-// what two processes of PyTorch's DistributedDataParallel computed
-// (record_torch.py).
+// Batch norm with the statistics of each replica's shard of the batch, compared
+// with two processes of PyTorch's DistributedDataParallel (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
 #include <map>
@@ -27,8 +26,8 @@
 namespace partita {
 namespace {
 
-// Ten times what was seen: what is divided by the variance of a few values is
-// off by more than the values were.
+// Ten times the observed distance: a quotient by the variance of a few values
+// has larger errors than the values.
 constexpr double kRoundings = 450;
 
 const Numbers& Recorded(const std::string& name) {
@@ -105,7 +104,7 @@ Numbers ValueOf(Session& session, const std::string& variable) {
   return value.ok() ? ToNumbers(*value) : Numbers();
 }
 
-// Two replicas, and one device that takes the batch's halves apart.
+// Two replicas, and one device that normalizes the batch's halves separately.
 TEST(BatchNormOfReplicas, TrainsAsDistributedDataParallelDoes) {
   for (const int devices : {1, 2}) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
@@ -123,24 +122,24 @@ TEST(BatchNormOfReplicas, TrainsAsDistributedDataParallelDoes) {
   }
 }
 
-TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
+TEST(BatchNormOfReplicas, OwnStatisticsNeedNoCollective) {
   const auto own = OverDevices(TrainingModule(2), 2);
   const auto shared = OverDevices(TrainingModule(1), 2);
   ASSERT_NE(own, nullptr);
   ASSERT_NE(shared, nullptr);
   EXPECT_EQ(JoinedSums(*own), 1 + 6);  // of the loss, and gradients
-  // Of x and of its squares. The sums that the statistics' gradients need are
+  // Sums of x and of its squares. The sums for the statistics' gradients are
   // the gradients of scale and bias.
   EXPECT_EQ(JoinedSums(*shared), 1 + 6 + 2);
 }
 
-// Running statistics are those of replica 0: one exchange for all of them, on
+// Running statistics are those of replica 0: one collective for all of them, on
 // the stream of the kernels.
 TEST(BatchNormOfReplicas, RunningStatisticsAreGatheredTogether) {
   const auto session = OverDevices(SmallResNet18(/*parts=*/2), 2);
   ASSERT_NE(session, nullptr);
   const Entry& step = session->plan().entries[0];
-  std::vector<int> gathered;  // values of each exchange
+  std::vector<int> gathered;  // values of each collective
   for (const OpView& op : step.graph->ops()) {
     if (CollectiveOf(op) != CollectiveKind::kAllGather) continue;
     gathered.push_back(op.num_operands());
@@ -149,9 +148,9 @@ TEST(BatchNormOfReplicas, RunningStatisticsAreGatheredTogether) {
   for (const Stream& stream : step.streams) EXPECT_EQ(stream.name, "compute");
 }
 
-// Of five examples one device has three and the other two: sums are weighed by
-// what they are of.
-TEST(BatchNormOfReplicas, UnevenSharesHaveTheStatisticsOfTheBatch) {
+// Of five examples one device has three and the other two: sums are weighted by
+// their number.
+TEST(BatchNormOfReplicas, UnevenShardsHaveTheStatisticsOfTheBatch) {
   const auto one = OverDevices(TrainingModule(/*parts=*/1, 5), 1);
   const auto two = OverDevices(TrainingModule(/*parts=*/1, 5), 2);
   ASSERT_NE(one, nullptr);
@@ -181,7 +180,7 @@ NamedNumbers AfterAStep(Session& session) {
   return VariablesOf(session);
 }
 
-// One device is held against PyTorch (torch_models_test).
+// torch_models_test compares one device with PyTorch.
 TEST(BatchNormOfReplicas, ResNet18IsTrainedBothWays) {
   NamedNumbers values[2];
   for (const int parts : {1, 2}) {
@@ -194,7 +193,7 @@ TEST(BatchNormOfReplicas, ResNet18IsTrainedBothWays) {
     ExpectSameVariables(values[parts - 1], AfterAStep(*one), kRoundings);
     ExpectEqualReplicas(*two, 2);
   }
-  // Statistics of the halves are others than those of the batch.
+  // Statistics of the halves differ from those of the batch.
   EXPECT_GT(
       RoundingsApart(values[1].at("fc.weight"), values[0].at("fc.weight")),
       100 * kRoundings);

@@ -1,4 +1,4 @@
-// The numbers that go into recorded gradients, and the tables of what came out
+// The inputs of recorded gradients, and the tables of the results
 // (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
@@ -27,23 +27,23 @@ HostTensor DrawnWeights(Shape dims, int number);
 HostTensor DrawnIndices(Shape dims, int64_t below);
 
 Numbers ToNumbers(const HostTensor& tensor);
-// Of all tensors, one after another.
+// Of all tensors, concatenated.
 Numbers ToNumbers(absl::Span<const HostTensor> tensors);
 
-// Fails the test unless all are equal but for rounding.
+// Fails the test unless all are equal except for rounding.
 void ExpectNear(const Numbers& found, const Numbers& expected);
 
-// The file beside this one, whole; fails the test if it cannot be read.
+// The file beside this one; fails the test if it cannot be read.
 std::string ReadTable(const std::string& name);
 // "name: 1 2 3" lines.
 std::map<std::string, Numbers> ReadLists(const std::string& name);
 Numbers ParseNumbers(const std::string& text);
 
-// The initial values of a module's variables, which steps then change.
+// The variables of a module, starting from their initial values.
 class State {
  public:
   explicit State(const Module& module);
-  // The outputs of a step of this function; the variables become what it says.
+  // The outputs of a step of this function; updates the variables.
   std::vector<HostTensor> Step(const Graph& function,
                                absl::Span<const HostTensor> inputs);
   const HostTensor& operator[](const std::string& variable) const {

@@ -1,6 +1,6 @@
-# What goes into recorded gradients, and how numbers are written.
+# Inputs of recorded gradients, and the format of numbers.
 # SPDX-License-Identifier: Apache-2.0
-"""Every number that goes in is a formula of its position, which the tests know too (drawn.h)."""
+"""Every input is a formula of its position, which the tests compute too (drawn.h)."""
 
 import torch
 

@@ -1,6 +1,6 @@
-// Batches divided where features, classes, places and weights have the batch's
-// extent by accident, or where the batch is merged behind another dimension:
-// results are those of the whole batch.
+// Sharded batches in models whose features, classes, positions or weights have
+// the batch's extent by accident, or whose batch is merged as an inner
+// dimension: results are those of the whole batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -25,7 +25,8 @@ namespace {
 
 constexpr double kRoundings = 16;
 
-// Samples meet weights, a bias for each feature and a place for each row.
+// Samples are combined with weights, a bias for each feature and a position for
+// each row.
 constexpr char kInference[] =
     R"(graph @f(%x: f32[8, 8], %w: f32[8, 8], %b: f32[8], %v: f32[8, 3]) -> f32[8, 3] {
   %a = matmul %x, %w : f32[8, 8]
@@ -49,7 +50,7 @@ constexpr char kSequences[] =
 }
 )";
 
-// A step whose weights and momentum come in and go out.
+// A step with weights and momentum as inputs and outputs.
 constexpr char kTraining[] =
     R"(graph @f(%x: f32[8, 8], %w: f32[8, 8], %s: f32[8, 8], %t: f32[8, 8], %b: f32[8]) -> (f32[8, 8], f32[8, 8], f32[8], f32[8, 8]) {
   %h = matmul %x, %w : f32[8, 8]
@@ -85,7 +86,7 @@ graph @f(%x: f32[4, 4], %t: f32[4, 4]) -> (f32[], f32[4, 4]) {
 }
 )";
 
-// The first input holds no samples.
+// The first input is not the batch.
 constexpr char kTable[] =
     R"(graph @f(%table: f32[6, 3], %ids: i32[4], %m: f32[4, 3]) -> f32[4, 3] {
   %e = gather %table, %ids {axis = 0} : f32[4, 3]
@@ -94,8 +95,8 @@ constexpr char kTable[] =
 }
 )";
 
-// As PyTorch's attention leaves its projection to the exporter: rows are places
-// of a batch, not of an example.
+// As exported from the projection of PyTorch's attention: rows are positions of
+// a batch, not of an example.
 constexpr char kInnerBatch[] =
     R"(graph @f(%x: f32[4, 3, 2, 8], %w: f32[16, 5], %b: f32[5]) -> f32[4, 3, 5] {
   %t = transpose %x {perm = [1, 0, 2, 3]} : f32[3, 4, 2, 8]
@@ -109,7 +110,7 @@ constexpr char kInnerBatch[] =
 }
 )";
 
-// The batch is the third dimension, and rows meet others in a sum.
+// The batch is the third dimension, and rows are summed with others.
 constexpr char kInnerBatchTraining[] =
     R"(variable @v: f32[3, 2] trainable = f32[3, 2] [1, 2, 3, 4, 5, 6]
 
@@ -132,7 +133,7 @@ graph @f(%x: f32[4, 2, 5, 3], %t: f32[4, 2, 5, 2]) -> (f32[], f32[4, 2, 5, 2]) {
 }
 )";
 
-// What adds up along the rows tells one order of them from another.
+// A cumulative sum along the rows depends on their order.
 constexpr char kRowsInOrder[] =
     R"(graph @f(%x: f32[4, 3, 2]) -> f32[4, 3, 2] {
   %t = transpose %x {perm = [1, 0, 2]} : f32[3, 4, 2]
@@ -199,30 +200,30 @@ void ExpectSameResults(const std::string& text,
   }
 }
 
-TEST(EqualExtents, OfWeightsAndABiasChangeNothing) {
+TEST(EqualExtents, OfWeightsAndABiasHaveNoEffect) {
   ExpectSameResults(kInference);
 }
 
-TEST(EqualExtents, OfPlacesAndFeaturesChangeNothing) {
+TEST(EqualExtents, OfPositionsAndFeaturesHaveNoEffect) {
   ExpectSameResults(kSequences);
 }
 
-TEST(EqualExtents, OfWhatATrainingStepReturnsChangeNothing) {
+TEST(EqualExtents, OfATrainingStepsResultsHaveNoEffect) {
   ExpectSameResults(kTraining);
 }
 
-TEST(EqualExtents, OfVariablesAndConstantsChangeNothing) {
+TEST(EqualExtents, OfVariablesAndConstantsHaveNoEffect) {
   ExpectSameResults(kVariable);
 }
 
-TEST(EqualExtents, OrOtherOnesChangeNothingWhereInputsAreNamed) {
+TEST(EqualExtents, HaveNoEffectWithNamedInputs) {
   ExpectSameResults(kTable, {"ids", "m"});
   ExpectSameResults(kTraining, {"x", "t"});
 }
 
-// Weights that were divided would have to be gathered. What crosses is the
-// second replica's part of the output.
-TEST(EqualExtents, ReplicasExchangeNothingOfWeights) {
+// Sharded weights would have to be gathered. Only the second replica's shard of
+// the output is transferred.
+TEST(EqualExtents, ReplicasTransferNoWeights) {
   CompileOptions options;
   options.strategy = "data";
   const auto session = SessionOf(kInference, 2, options);
@@ -234,7 +235,7 @@ TEST(EqualExtents, ReplicasExchangeNothingOfWeights) {
   }
 }
 
-TEST(InnerBatch, IsDividedAsTheFirstDimensionIs) {
+TEST(InnerBatch, IsShardedLikeTheFirstDimension) {
   ExpectSameResults(kInnerBatch);
   ExpectSameResults(kInnerBatchTraining, {"x", "t"});
 }
@@ -255,12 +256,12 @@ std::string RefusalOf(const std::string& text,
 TEST(InnerBatch, IsRefusedWhereRowsHaveAnOrder) {
   EXPECT_EQ(
       RefusalOf(kRowsInOrder, {}, 2),
-      "micro-batches of @f: found what needs the whole batch at once; "
-      "expected examples apart from each other, and sums over them; "
+      "micro-batches of @f: found results that need the whole batch at once; "
+      "expected independent examples, and sums over them; "
       "leave out micro-batches, or write it as a sum:\n"
-      "  reshape %r: merges the batch, dimension 1 of its operand, behind "
+      "  reshape %r: merges the batch, dimension 1 of its operand, after "
       "another dimension into rows that must keep their order; put the "
-      "batch in front by a transpose\n"
+      "batch first by a transpose\n"
       "  the batch was taken for the first extent of x f32[4, 3, 2]; if "
       "it is not, name the inputs that hold the samples by "
       "--batch-input");

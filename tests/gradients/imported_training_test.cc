@@ -1,4 +1,4 @@
-// An ONNX model is trained as the same network of the builder is.
+// An ONNX model trains like the same network of the builder.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -29,8 +29,8 @@ HostTensor Filled(Shape dims, float value) {
   return tensor;
 }
 
-// As PyTorch's exporter writes nn.Sequential(Conv2d(1, 3, 2), BatchNorm2d(3),
-// ReLU(), Flatten(), Linear(12, 4)) in evaluation, without folding.
+// As exported by PyTorch from nn.Sequential(Conv2d(1, 3, 2), BatchNorm2d(3),
+// ReLU(), Flatten(), Linear(12, 4)) in evaluation mode, without folding.
 SketchedModel Exported(bool with_softmax = false) {
   SketchedModel model(17);
   model.Input("x", kFloat, {5, 1, 3, 3})
@@ -132,7 +132,7 @@ std::vector<HostTensor> Batch(int step) {
   std::vector<HostTensor> inputs;
   inputs.push_back(DrawnWeights({5, 1, 3, 3}, 10 + step));
   inputs.push_back(DrawnIndices({5}, 4));
-  inputs[1].data<int64_t>()[4] = -100;  // fills the batch up
+  inputs[1].data<int64_t>()[4] = -100;  // padding of the batch
   return inputs;
 }
 
@@ -169,7 +169,7 @@ TEST(ImportedTraining, HasTheStepsOfTheSameNetworkOfTheBuilder) {
   ExpectStepsOfTheBuilder(update);
 }
 
-// Of an untrained batch norm scale and variance are ones, bias and mean zeros.
+// An untrained batch norm's scale and variance are ones, bias and mean zeros.
 TEST(ImportedTraining, WeightsThatTheExporterSharedAreApartAgain) {
   SketchedModel model(17);
   model.Input("x", kFloat, {5, 3})
@@ -195,7 +195,7 @@ TEST(ImportedTraining, WeightsThatTheExporterSharedAreApartAgain) {
   EXPECT_NE(ToNumbers(state["bias"]), ToNumbers(state["mean"]));
 }
 
-// However often it is read; what is trained is one weight of all its readers.
+// However often it is read, it is one trained weight for all its readers.
 TEST(ImportedTraining, OneInitializerIsOneVariableThroughIdentities) {
   const auto model = [](bool through_identities) {
     SketchedModel m(17);
@@ -227,7 +227,7 @@ TEST(ImportedTraining, OneInitializerIsOneVariableThroughIdentities) {
   EXPECT_EQ(ToNumbers(found["w"]), ToNumbers(expected["w"]));
 }
 
-// As models for inference often end: the scores are what is trained.
+// Common for inference models: the scores are trained.
 TEST(ImportedTraining, ASoftmaxAtTheEndIsPartOfTheLoss) {
   const auto scores = Training(Exported(), "cross-entropy");
   const auto module =
@@ -239,9 +239,8 @@ TEST(ImportedTraining, ASoftmaxAtTheEndIsPartOfTheLoss) {
             ToNumbers(expected.Step(*scores->FindFunction("train"), inputs)));
 }
 
-// Scores [2, 4] as what pooling over a whole image leaves, [2, 4, 1, 1], or as
-// such probabilities: before opset 13 a softmax took all dimensions behind one
-// for a row.
+// Scores [2, 4] after a global pooling, [2, 4, 1, 1], or such probabilities:
+// before opset 13 a softmax treated all dimensions from the axis on as one.
 SketchedModel Pooled(int opset, bool is_row, bool with_softmax = false) {
   SketchedModel model(opset);
   model.Input("x", kFloat, {2, 3, 2, 2})
@@ -309,7 +308,7 @@ TEST(ImportedTraining, EvaluationHasARowForEachLabel) {
   }
 }
 
-// y = w x; the last two samples fill the batch up.
+// y = w x; the last two samples are padding.
 TEST(ImportedTraining, MeanSquaresLeaveOutWhatIsNoNumber) {
   SketchedModel model(17);
   model.Input("x", kFloat, {4, 1})
@@ -324,7 +323,7 @@ TEST(ImportedTraining, MeanSquaresLeaveOutWhatIsNoNumber) {
   inputs.push_back(HostTensor::Of<float>({4, 1}, {1, 2, 5, 7}));
   inputs.push_back(HostTensor::Of<float>({4, 1}, {1, 2, kNan, kNan}));
   State state(*module);
-  // ((3 - 1)^2 + (6 - 2)^2) / 2, and w less half of (2 * 2 + 2 * 4 * 2) / 2.
+  // ((3 - 1)^2 + (6 - 2)^2) / 2, and w minus half of (2 * 2 + 2 * 4 * 2) / 2.
   EXPECT_EQ(ToNumbers(state.Step(*module->FindFunction("train"), inputs)),
             Numbers{10});
   EXPECT_EQ(ToNumbers(state["w"]), Numbers{-2});
@@ -402,7 +401,7 @@ TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
       HasRunningStatistics(Imported(Pooled(17, /*is_row=*/true)).value()));
 }
 
-// A module that is called twice is exported as two nodes that share all.
+// A module that is called twice is exported as two nodes that share everything.
 TEST(ImportedTraining, StatisticsOfTwoBatchNormsAreRefused) {
   SketchedModel model = BatchNormOperands();
   model

@@ -1,4 +1,4 @@
-// A model whose training step no one device has room for, over two and four.
+// A model whose training step fits on no single device, over two and four.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -27,8 +27,8 @@ constexpr int64_t kWidth = 96;
 constexpr int64_t kClasses = 10;
 constexpr int kLayers = 8;
 constexpr int kSteps = 200;
-// Weights and momenta of the hidden layers alone are 590 KB, gradients beside
-// them 295 KB: more than one device has, less than two have.
+// Weights and momenta of the hidden layers alone are 590 KB, gradients 295 KB:
+// more than one device has, less than two have.
 constexpr int64_t kLittle = 700 << 10;
 
 Tensor Dense(Tensor x, int64_t width, int layer) {
@@ -57,7 +57,7 @@ Module DeepTraining() {
   return *std::move(module);
 }
 
-// Noise that is brighter where the label says.
+// Noise with a brighter part that depends on the label.
 std::vector<HostTensor> Batch(uint64_t seed) {
   HostTensor x =
       RandomTensor({DType::kF32, {kBatch, kWidth}, {}}, seed, -0.5, 0.5);
@@ -112,7 +112,7 @@ TEST(LargerThanADevice, OneDeviceIsRefusedWithTheNumbers) {
   }
 }
 
-// Layer by layer, as many on each.
+// Layer by layer, equally many on each device.
 std::vector<Pin> PinLayers(int devices) {
   std::vector<Pin> pins;
   for (int layer = 0; layer <= kLayers; ++layer) {
@@ -123,9 +123,8 @@ std::vector<Pin> PinLayers(int devices) {
   return pins;
 }
 
-// The same kernels in the same order of sums: the loss curve of 200 steps, and
-// what they make of weights and momenta, are bit for bit those of one device
-// with room.
+// The same kernels in the same order of sums: the losses of 200 steps, weights
+// and momenta are bit for bit those of one device with enough memory.
 TEST(LargerThanADevice, TwoAndFourTrainAsALargerOneDoes) {
   const auto one = SessionBy("single", EqualCpus(1, kTrainingMemory));
   ASSERT_NE(one, nullptr);

@@ -1,5 +1,5 @@
-// Training in micro-batches: one step for all of them, on one device, as a
-// pipeline or by replicas.
+// Training with micro-batches, one step for all of them: on one device, as a
+// pipeline or with replicas.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace {
 constexpr PipelineSchedule kSchedules[] = {
     PipelineSchedule::kOneForwardOneBackward, PipelineSchedule::kGPipe};
 
-// Ten times what was seen after four steps.
+// Ten times the observed distance after four steps.
 constexpr double kRoundings = 25;
 
 constexpr PerceptronSizes kSizes = {.layers = 4, .width = 16, .batch = 16};
@@ -49,8 +49,8 @@ CompileOptions InParts(int devices, int micro_batches,
   return options;
 }
 
-// Convolutions, pools and dropout: what is dropped does not depend on the
-// parts.
+// Convolutions, pools and dropout: the dropped elements do not depend on the
+// micro-batches.
 TEST(MicroBatchTraining, ADeviceTrainsAsItDoesWithTheWholeBatch) {
   const auto expect_trains = [](int micro_batches, PipelineSchedule schedule) {
     SCOPED_TRACE(absl::StrCat(micro_batches, " micro-batches"));
@@ -98,13 +98,14 @@ TEST(MicroBatchTraining, APipelineTrainsAsEvalDoes) {
         ASSERT_NE(session, nullptr);
         EXPECT_EQ(session->plan().devices.size(), devices);
         ExpectTrainsAsEval(*session);
-        if (micro_batches == 1) break;  // it has no schedule
+        // without micro-batches there is no schedule
+        if (micro_batches == 1) break;
       }
     }
   }
 }
 
-// The losses of four steps, delayed or not.
+// The losses of four steps, with or without delays.
 Numbers Losses(Session& session, std::optional<int> chaos) {
   Numbers losses;
   for (int step = 0; step < 4; ++step) {
@@ -171,8 +172,8 @@ std::unique_ptr<Session> Replicas(const absl::StatusOr<Module>& module,
                          options);
 }
 
-// In micro-batches over one device and over two stages: as with the whole batch
-// but for rounding, and with each other's bits. Replicas add gradients up in
+// With micro-batches over one device and over two stages: as with the whole
+// batch except for rounding, and with equal bits. Replicas add gradients in
 // another order, and stay equal.
 void ExpectTrainsInParts(const absl::StatusOr<Module>& module, double high,
                          double roundings) {
@@ -209,7 +210,7 @@ TEST(MicroBatchTraining, ReplicasTrainAsADeviceDoesWithTheWholeBatch) {
   }
 }
 
-TEST(MicroBatchTraining, ReplicasTakeUnevenPartsOfEachMicroBatch) {
+TEST(MicroBatchTraining, ReplicasTakeUnevenShardsOfEachMicroBatch) {
   for (const auto& [replicas, micro_batches] :
        {std::pair{2, 1}, {3, 2}, {3, 4}, {4, 8}, {2, 16}}) {
     SCOPED_TRACE(absl::StrCat(replicas, " replicas, ", micro_batches,
@@ -222,9 +223,9 @@ TEST(MicroBatchTraining, ReplicasTakeUnevenPartsOfEachMicroBatch) {
   }
 }
 
-// Nothing is exchanged but whole sums: one bucket, and the loss.
-TEST(MicroBatchTraining, ReplicasJoinTheirSumsOnceAStep) {
-  const auto exchanges = [](int micro_batches) {
+// One bucket of whole sums, and the loss; no other collective.
+TEST(MicroBatchTraining, ReplicasAllReduceOnceAStep) {
+  const auto collectives = [](int micro_batches) {
     const auto session =
         Replicas(PerceptronTraining(kSizes), OfReplicas(2, micro_batches));
     const Entry& entry = session->plan().entries[0];
@@ -238,11 +239,11 @@ TEST(MicroBatchTraining, ReplicasJoinTheirSumsOnceAStep) {
     }
     return count;
   };
-  EXPECT_EQ(exchanges(8), exchanges(1));
+  EXPECT_EQ(collectives(8), collectives(1));
 }
 
-// GPUs exchange in streams beside those of their kernels; and schedules, the
-// strategy that is found, and steps that overlap are like any others.
+// GPUs have streams for collectives beside those of their kernels. Schedules,
+// the strategy that is found, and overlapping steps work as usual.
 TEST(MicroBatchTraining, ReplicasGoByAnyScheduleOnAnyDevices) {
   CompileOptions gpipe = OfReplicas(2, 4);
   gpipe.schedule = PipelineSchedule::kGPipe;
@@ -264,9 +265,9 @@ TEST(MicroBatchTraining, ReplicasGoByAnyScheduleOnAnyDevices) {
   }
 }
 
-// A layer that a pin puts on one device, or divides otherwise, is exchanged in
-// each micro-batch.
-TEST(MicroBatchTraining, ReplicasMeetAtPins) {
+// A layer that a pin puts on one device, or shards differently, needs a
+// transfer in each micro-batch.
+TEST(MicroBatchTraining, ReplicasTransferAtPins) {
   for (const Pin& pin :
        {Pin{"layer1*", {"cpu:1"}}, Pin{"layer1*", {"cpu:0", "cpu:1"}, 1},
         Pin{"layer1*", {"cpu:0", "cpu:1"}, 0}}) {
@@ -280,20 +281,20 @@ TEST(MicroBatchTraining, ReplicasMeetAtPins) {
   }
 }
 
-// A delay changes no bit, nor do shares of updates.
-TEST(MicroBatchTraining, DelaysAndDividedUpdatesChangeNoBitOfReplicas) {
+// Neither delays nor sharded updates change a bit.
+TEST(MicroBatchTraining, DelaysAndShardedUpdatesChangeNoBitOfReplicas) {
   const auto replicas = Replicas(PerceptronTraining(kSizes), OfReplicas(2, 4));
   ASSERT_NE(replicas, nullptr);
   const Numbers expected = Losses(*replicas, std::nullopt);
   CompileOptions options = OfReplicas(2, 4);
-  options.planner.divided_update_bytes = 0;
-  const auto divided = Replicas(PerceptronTraining(kSizes), options);
-  ASSERT_NE(divided, nullptr);
-  EXPECT_EQ(Losses(*divided, 7), expected);
-  ExpectSameBits(*divided, *replicas);
+  options.planner.sharded_update_bytes = 0;
+  const auto sharded = Replicas(PerceptronTraining(kSizes), options);
+  ASSERT_NE(sharded, nullptr);
+  EXPECT_EQ(Losses(*sharded, 7), expected);
+  ExpectSameBits(*sharded, *replicas);
 }
 
-// Products of a recurrent network are over all of its times.
+// Products of a recurrent network are over all time steps.
 TEST(MicroBatchTraining, ARecurrentNetworkTrainsAsWithTheWholeBatch) {
   ExpectTrainsInParts(
       LstmTraining({.batch = 4, .width = 16, .context = 6, .vocabulary = 16}),
@@ -314,7 +315,7 @@ TEST(MicroBatchTraining, AttentionAndDropoutTrainAsWithTheWholeBatch) {
       15, kRoundings);
 }
 
-// As many samples as places, features and classes.
+// As many samples as positions, features and classes.
 TEST(MicroBatchTraining, ModelsWhoseExtentsAreAllTheBatchTrainAsWithAWholeOne) {
   ExpectTrainsInParts(
       GptTraining({.batch = 8,
@@ -365,22 +366,23 @@ TEST(MicroBatchTraining, BatchNormsHaveTheStatisticsOfTheWholeBatch) {
   ExpectTrainsInParts(NormalizedTraining(/*parts=*/1), 1, 3 * kRoundings);
 }
 
-// Running statistics are those of the first part, which is not a sum over all.
-TEST(MicroBatchTraining, BatchNormsOfPartsAreRefused) {
+// Running statistics are those of the first shard, which is not a sum over all.
+TEST(MicroBatchTraining, BatchNormsOfShardsAreRefused) {
   for (const int devices : {1, 2}) {
     const auto compiled = Compile(
         NormalizedTraining(/*parts=*/2), EqualCpus(devices, kTrainingMemory),
         InParts(devices, 2, PipelineSchedule::kOneForwardOneBackward));
     EXPECT_TRUE(absl::StartsWith(
         compiled.status().message(),
-        "micro-batches of @train: found what needs the whole batch at once; "
-        "expected examples apart from each other, and sums over them; leave "
+        "micro-batches of @train: found results that need the whole batch at "
+        "once; expected independent examples, and sums over them; leave "
         "out micro-batches, or write it as a sum:\n  slice "))
         << compiled.status();
   }
 }
 
-// Its text has commands once for each form of a turn, not for each micro-batch.
+// Its text has commands once for each form of a program, not for each
+// micro-batch.
 TEST(MicroBatchTraining, APlanGrowsLessThanItsMicroBatches) {
   const auto commands = [](int micro_batches) {
     const auto session =

@@ -1,4 +1,4 @@
-// Plans of training steps whose products are bf16 or f16.
+// Plans of training steps with bf16 or f16 products.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kSteps = 8;
 
-// The loss of f16 is scaled by so little that no gradient overflows: a step
-// that is left out would put the losses of all later ones beside others.
+// The f16 loss is scaled so little that no gradient overflows: a skipped step
+// would shift the losses of all later ones.
 std::unique_ptr<Session> TrainingIn(DType precision, int devices,
                                     const CompileOptions& options) {
   auto session = TrainingSession(MnistModule(0.2, kMnistBatch, precision),
@@ -77,8 +77,8 @@ TEST(MixedPrecisionTraining, TrainsNearlyAsSinglesDo) {
   }
 }
 
-// With the whole batch, and where each of three adds up what two pieces of its
-// part of the batch give.
+// With the whole batch, and with three replicas that each accumulate over two
+// micro-batches.
 TEST(MixedPrecisionTraining, ReplicasTrainNearlyAsOneDeviceDoesAndStayEqual) {
   CompileOptions options;
   options.strategy = "data";
@@ -122,7 +122,7 @@ bool IsProduct(const OpView& op) {
          op.is(kConvWeightGradient);
 }
 
-// Products have kernels, whatever the processor.
+// Products have kernels on every processor.
 TEST(MixedPrecisionTraining, NoProductIsLeftToEval) {
   CompileOptions options;
   options.strategy = "single";

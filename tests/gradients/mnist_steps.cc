@@ -14,8 +14,8 @@
 namespace partita {
 namespace {
 
-// Ten times what was seen after four steps: f32 is summed in the order of its
-// kernels, by eval in f64.
+// Ten times the observed distance after four steps: f32 is summed in the order
+// of its kernels, by eval in f64.
 constexpr double kRoundings = 80;
 
 }  // namespace

@@ -19,14 +19,14 @@ inline constexpr int64_t kMnistBatch = 8;
 Module MnistModule(double dropout, int64_t batch = kMnistBatch,
                    DType precision = DType::kF32);
 
-// Noise with a bright bar whose place says the label: a batch that a network
-// can learn.
+// Noise with a bright bar whose position depends on the label: a batch that a
+// network can learn.
 std::vector<HostTensor> MnistBatch(uint64_t seed, int64_t batch = kMnistBatch);
 
 // Four steps of MnistModule(0.2, batch). The plan is proved when the session is
-// made. Every step has the bits of its reference and, but for rounding, the
-// loss and the weights of eval, random numbers included. `after_step` may look
-// at more.
+// created. Every step has the bits of its reference and, except for rounding,
+// the loss and the weights of eval, random numbers included. `after_step` may
+// check more.
 void ExpectTrainsAsEvalDoes(
     Session& session,
     absl::FunctionRef<void(Session&)> after_step = [](Session&) {});

@@ -57,7 +57,7 @@ TEST(MnistTraining, APlanOnOneDeviceTrainsAsEvalDoes) {
   ExpectTrainsAsEvalDoes(*session);
 }
 
-// The model is not changed: backward pass and update go where their layer is.
+// The model does not change: backward pass and update follow their layer.
 TEST(MnistTraining, LayersPinnedToTwoDevicesTrainAsEvalDoes) {
   CompileOptions options;
   options.strategy = "list";
@@ -76,7 +76,7 @@ TEST(MnistTraining, LayersPinnedToTwoDevicesTrainAsEvalDoes) {
   }
 }
 
-// Every activation and every gradient between layers crosses.
+// Every activation and every gradient between layers is transferred.
 TEST(MnistTraining, AlternatingPinsChangeNoBit) {
   const auto pinned = [](const char* odd, const char* even) {
     CompileOptions options;

@@ -1,5 +1,5 @@
 // Every optimizer, accumulated gradients and recurrent layers as plans, on one
-// device and on replicas that share a batch unevenly, and updates or not.
+// device and on replicas with uneven shards, with sharded updates or without.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 #include "graph/builder/recurrent.h"
 #include "graph/builder/update_rule.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/shard.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/training_steps.h"
@@ -33,7 +33,7 @@ constexpr int64_t kFeatures = 6;
 constexpr int64_t kTime = 3;
 constexpr int64_t kHidden = 4;
 constexpr int kSteps = 4;
-// Between one device and two; found 2.
+// Between one device and two; observed: 2.
 constexpr double kRoundings = 16;
 
 HostTensor Floats(Shape dims, uint64_t seed) {
@@ -42,7 +42,7 @@ HostTensor Floats(Shape dims, uint64_t seed) {
 
 using Layers = absl::FunctionRef<Tensor(GraphBuilder&, Tensor)>;
 
-// x to [kBatch, 3].
+// From x to [kBatch, 3].
 Tensor TwoLayers(GraphBuilder& b, Tensor x) {
   const Tensor hidden =
       Relu(MatMul(x, b.Variable("w1", Floats({kFeatures, 8}, 1))) +
@@ -71,24 +71,24 @@ Module TrainedBy(const UpdateRule& rule, Shape x, Layers layers) {
 }
 
 std::unique_ptr<Session> OverDevices(const Module& module, int devices,
-                                     bool divides_updates = false) {
+                                     bool shards_updates = false) {
   CompileOptions options;
   options.strategy = devices == 1 ? "single" : "data";
-  if (divides_updates) options.planner.divided_update_bytes = 0;
+  if (shards_updates) options.planner.sharded_update_bytes = 0;
   return TrainingSession(module.Clone(), EqualCpus(devices, kTrainingMemory),
                          options);
 }
 
-// Variables of which each device has a part.
-int DividedVariables(const Session& session) {
-  int divided = 0;
+// Variables that are sharded over the devices.
+int ShardedVariables(const Session& session) {
+  int sharded = 0;
   for (const OpView& op : session.plan().module.main().ops(kVariable)) {
-    divided += IsCut(op);
+    sharded += IsSharded(op);
   }
-  return divided;
+  return sharded;
 }
 
-// What is there whole is equal on all devices.
+// Whole variables are equal on all devices.
 void ExpectEqualWholes(Session& session) {
   for (const Variable& variable : session.plan().module.variables()) {
     SCOPED_TRACE(absl::StrCat("variable ", variable.name));
@@ -108,8 +108,8 @@ std::vector<HostTensor> Batch(const Session& session, int step) {
   return inputs;
 }
 
-// Every step has the bits of its reference, on every device; two devices leave
-// what one does but for the order of sums.
+// Every step has the bits of its reference, on every device; two devices have
+// one device's results except for the order of sums.
 void ExpectTrains(const Module& module) {
   const auto one = OverDevices(module, 1);
   const auto two = OverDevices(module, 2);
@@ -143,12 +143,13 @@ TEST(OptimizerPlans, EachOptimizerKeepsReplicasEqual) {
   }
 }
 
-// Each step has the bits of its reference, and leaves what one device does but
-// for the order of sums; `exact`: what as many devices do that update all.
+// Each step has the bits of its reference, and one device's results except for
+// the order of sums; `exact`: the bits of as many devices without sharded
+// updates.
 void ExpectTrainsInParts(const Module& module, int devices, bool exact) {
   const auto one = OverDevices(module, 1);
   const auto whole = OverDevices(module, devices);
-  const auto parts = OverDevices(module, devices, /*divides_updates=*/true);
+  const auto parts = OverDevices(module, devices, /*shards_updates=*/true);
   ASSERT_NE(one, nullptr);
   ASSERT_NE(whole, nullptr);
   ASSERT_NE(parts, nullptr);
@@ -163,7 +164,7 @@ void ExpectTrainsInParts(const Module& module, int devices, bool exact) {
   ExpectSameVariables(VariablesOf(*parts), VariablesOf(*one), kRoundings);
 }
 
-TEST(OptimizerPlans, EachOptimizerUpdatesInParts) {
+TEST(OptimizerPlans, EachOptimizersUpdatesCanBeSharded) {
   for (const std::string& name : OptimizerNames()) {
     for (const int devices : {2, 3}) {
       SCOPED_TRACE(absl::StrCat(name, " on ", devices, " devices"));
@@ -173,15 +174,16 @@ TEST(OptimizerPlans, EachOptimizerUpdatesInParts) {
       const Module module = TrainedBy(rule, {kBatch, kFeatures}, TwoLayers);
       ExpectTrainsInParts(module, devices, /*exact=*/true);
       const auto parts = OverDevices(module, devices, true);
-      // A state each of w1 and w2, or two. (The gradient of b1 is reshaped
-      // from one row, which has no parts.)
-      EXPECT_EQ(DividedVariables(*parts), name.starts_with("adam") ? 4 : 2);
+      // One state each for w1 and w2, or two. (The gradient of b1 is reshaped
+      // from one row, which cannot be sharded.)
+      EXPECT_EQ(ShardedVariables(*parts), name.starts_with("adam") ? 4 : 2);
     }
   }
 }
 
-// The planner counts a part of a moment, and none for what a part becomes.
-TEST(OptimizerPlans, WhatFitsInPartsIsNotRefused) {
+// The planner counts a shard of a moment, and no memory for a shard's new
+// value.
+TEST(OptimizerPlans, WhatFitsShardedIsNotRefused) {
   const UpdateRule rule = {.optimizer = {.name = "adam"}};
   const Module module =
       TrainedBy(rule, {kBatch, 256}, [](GraphBuilder& b, Tensor x) {
@@ -195,7 +197,7 @@ TEST(OptimizerPlans, WhatFitsInPartsIsNotRefused) {
     return compiled.ok() ? compiled->report.devices[0].arena : 0;
   };
   const int64_t whole = arena(kTrainingMemory);
-  options.planner.divided_update_bytes = 0;
+  options.planner.sharded_update_bytes = 0;
   const int64_t parts = arena(kTrainingMemory);
   ASSERT_GT(parts, 0);
   // Two moments, half of which each device has.
@@ -203,8 +205,8 @@ TEST(OptimizerPlans, WhatFitsInPartsIsNotRefused) {
   EXPECT_GT(arena(parts + parts / 20), 0);
 }
 
-// The norm is a sum of the parts' sums.
-TEST(OptimizerPlans, ClippedGradientsUpdateInParts) {
+// The norm is a sum of the shards' sums.
+TEST(OptimizerPlans, UpdatesByClippedGradientsCanBeSharded) {
   const UpdateRule rule = {.optimizer = {.name = "adamw", .weight_decay = 0.1},
                            .schedule = {.learning_rate = 0.01},
                            .clip_norm = 0.5};
@@ -240,7 +242,7 @@ TEST(OptimizerPlans, RecurrentLayersTrain) {
   }));
 }
 
-// @train adds a batch's gradients to the sum, @update goes by their mean.
+// @train adds a batch's gradients to the sum, @update applies their mean.
 Module Accumulating(int batches) {
   GraphBuilder b("train");
   const Tensor loss = MeanSquare(b, {kBatch, kFeatures}, TwoLayers);
@@ -279,11 +281,11 @@ TEST(OptimizerPlans, GradientsAreAccumulatedOverBatches) {
   ExpectSameVariables(VariablesOf(*two), VariablesOf(*one), kRoundings);
 }
 
-// Each device adds up its part of the gradients.
-TEST(OptimizerPlans, GradientsAreAccumulatedInParts) {
+// Each device accumulates its shard of the gradients.
+TEST(OptimizerPlans, AccumulatedGradientsAreSharded) {
   const Module module = Accumulating(/*batches=*/2);
   const auto whole = OverDevices(module, 2);
-  const auto parts = OverDevices(module, 2, /*divides_updates=*/true);
+  const auto parts = OverDevices(module, 2, /*shards_updates=*/true);
   ASSERT_NE(whole, nullptr);
   ASSERT_NE(parts, nullptr);
   EXPECT_EQ(parts->ReadReplicas("w1.gradient")->size(), 1u);

@@ -1,5 +1,5 @@
-// Steps in f16 whose gradients overflow, as plans over replicas that share a
-// batch unevenly: the scale of the loss falls, and nothing is learned of them.
+// f16 steps whose gradients overflow, as plans over replicas with uneven
+// shards: the loss scale falls, and nothing is learned from these steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -22,10 +22,11 @@
 namespace partita {
 namespace {
 
-constexpr int kReplicas = 3;  // of three, three and two images
+constexpr int kReplicas = 3;  // three, three and two images
 constexpr char kGoodSteps[] = "loss_scale.good_steps";
 
-// Without a dropout and at one learning rate: only Adam goes by a count.
+// Without dropout and with a constant learning rate: only Adam depends on a
+// count.
 std::unique_ptr<Session> OverReplicas(const std::string& optimizer,
                                       double scale) {
   const OptimizerChoice choice = {.name = optimizer,
@@ -54,7 +55,7 @@ double NumberOf(Session& session, const std::string& variable) {
   return value.ok() ? GetAsDouble(*value, 0) : std::nan("");
 }
 
-// Weights and what the optimizer keeps of each, as bits.
+// Weights and optimizer state, as bits.
 std::map<std::string, HostTensor> LearnedOf(Session& session) {
   std::map<std::string, HostTensor> learned;
   for (const Variable& variable : session.plan().module.variables()) {
@@ -85,8 +86,8 @@ double Loss(Session& session, int step, const std::vector<HostTensor>& batch) {
   return loss.size() == 1 ? loss[0] : std::nan("");
 }
 
-// How many steps of the first batch overflow before one does not. Each of them
-// halves the scale and leaves all that was learned as it is.
+// The number of steps of the first batch that overflow before one does not.
+// Each of them halves the scale and changes nothing that was learned.
 int StepsLeftOut(Session& session) {
   const auto before = LearnedOf(session);
   double scale = NumberOf(session, kLossScale);
@@ -104,9 +105,9 @@ int StepsLeftOut(Session& session) {
   return 0;
 }
 
-// Once the scale is one that serves, training goes on to the bit as one that
-// began with it: momenta and Adam's count have seen none of the steps before.
-// (A later batch may lower the scale of both.)
+// Once the scale is small enough, training continues like one that started with
+// it, bit for bit: momenta and Adam's count ignore the skipped steps. (A later
+// batch may lower the scale of both.)
 TEST(OverflowingSteps, AreNotOfTheTraining) {
   constexpr double kTooMuch = 1 << 19;
   for (const char* optimizer : {"adam", "sgd"}) {
@@ -140,7 +141,7 @@ TEST(OverflowingSteps, AreNotOfTheTraining) {
   }
 }
 
-// The batch, of which the image of the last replica has `brightness`.
+// The batch, with `brightness` for the image of the last replica.
 std::vector<HostTensor> WithLastImage(float brightness) {
   std::vector<HostTensor> inputs = MnistBatch(0);
   auto pixels = inputs[0].data<float>();
@@ -160,7 +161,7 @@ TEST(OverflowingSteps, OfOneReplicaAreLeftOutByAll) {
   EXPECT_EQ(NumberOf(*bright, kSkippedSteps), 1);
   EXPECT_EQ(NumberOf(*bright, kLossScale), kScale / 2);
   ExpectLearned(*bright, initial);
-  // The other replicas' images overflow nothing.
+  // The other replicas' images do not overflow.
   Loss(*plain, 0, WithLastImage(0));
   EXPECT_EQ(NumberOf(*plain, kSkippedSteps), 0);
   EXPECT_EQ(NumberOf(*plain, kLossScale), kScale);

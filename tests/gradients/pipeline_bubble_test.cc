@@ -1,4 +1,4 @@
-// Predicted bubbles of what strategy `pipeline` cuts by itself.
+// Predicted bubbles of the stages that strategy `pipeline` chooses.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/status/statusor.h"
@@ -25,8 +25,8 @@ TEST(PipelineBubble, OfEqualLayersIsThatOfTheBook) {
 
 class OfAModelWithClasses : public testing::TestWithParam<StagedModel> {};
 
-// How many labels count is summed over all micro-batches before the backward
-// pass of any of them: it still runs in each, beside what it goes back through.
+// The number of labels that count is summed over all micro-batches before the
+// first backward pass, but its node still runs in each micro-batch.
 TEST_P(OfAModelWithClasses, IsThatOfTheBookOrOfPins) {
   for (const Cut& cut : AllCuts()) {
     SCOPED_TRACE(cut.ToString());

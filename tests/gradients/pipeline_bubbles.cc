@@ -1,4 +1,4 @@
-// Models, their cuts, and predicted bubbles.
+// Models, their stages, and predicted bubbles.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/gradients/pipeline_bubbles.h"
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kBlocks = 4;
 constexpr double kPoint = 0.01;
-// A step may take this of what a step of pins takes: the search of stages knows
-// no reorders, which kernels ask for later.
+// The most that a step may take, relative to pins: the search of stages does
+// not know the reorders that kernels need later.
 constexpr double kMostOfPins = 1.04;
 
 Machine EqualStages(const Cut& cut) {
@@ -28,7 +28,7 @@ Machine EqualStages(const Cut& cut) {
     for (double& flops : device.traits.peak_flops) flops *= cut.speed;
     device.traits.memory_bandwidth *= cut.speed;
   }
-  // What crosses takes next to no time, as in the book.
+  // Transfers take almost no time, as in the textbook.
   for (Link& link : machine.links) link.bandwidth = 1e13 * cut.speed;
   return machine;
 }

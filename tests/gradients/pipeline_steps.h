@@ -18,8 +18,8 @@ struct PerceptronSizes {
   int64_t batch = 16;
 };
 
-// Layers of `width` by `width`, rectified, learn by momentum to give what a
-// random layer gives; the output is the loss.
+// Layers of `width` by `width`, with relu, learn a random layer's results with
+// momentum; the output is the loss.
 Module PerceptronTraining(const PerceptronSizes& sizes);
 
 // Inputs and targets of a step.

@@ -1,4 +1,4 @@
-// Bubbles of plans that timed devices play, which sleep for what is predicted.
+// Bubbles of plans on timed devices, which sleep for the predicted times.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 namespace partita {
 namespace {
 
-// Steps of one or two seconds, beside which it takes no time to wake a thread;
-// where a busy host wakes them late, steps eight times as long.
+// Steps of one or two seconds, compared with which waking a thread takes no
+// time; if a busy host wakes threads late, steps eight times as long.
 constexpr double kSpeed = 1.0 / 1024;
 constexpr double kLeastSpeed = kSpeed / 8;
-// Something else may keep the host busy now and then; no plan is played faster
-// than it can be.
+// Other programs may keep the host busy now and then; no plan runs faster than
+// predicted.
 constexpr int kMostSteps = 8;
-// What a busy host may cost even the fastest of them, in ./test.
+// The most that a busy host costs even the fastest step, in ./test.
 constexpr double kBusyHost = 0.02;
 
 double SecondsOfStep(Session& session) {
@@ -45,14 +45,14 @@ std::unique_ptr<Session> TimedSession(Plan plan) {
   return *std::move(session);
 }
 
-struct Played {
+struct TimedRun {
   double bubble = 0;  // of the fastest step
   double most = 0;    // what it may be
   std::string times;
 };
 
-absl::StatusOr<Played> Play(const StagedModel& model, const Cut& cut,
-                            double busy_host) {
+absl::StatusOr<TimedRun> RunTimed(const StagedModel& model, const Cut& cut,
+                                  double busy_host) {
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled, InStages(model.make(), cut));
   PARTITA_ASSIGN_OR_RETURN(const double most, MostBubble(model, cut, compiled));
   const auto session = TimedSession(std::move(compiled.plan));
@@ -61,9 +61,9 @@ absl::StatusOr<Played> Play(const StagedModel& model, const Cut& cut,
     if (BubbleOf(compiled, seconds) <= most + busy_host) break;
     seconds = std::min(seconds, SecondsOfStep(*session));
   }
-  return Played{BubbleOf(compiled, seconds), most + busy_host,
-                absl::StrCat(seconds, " s, predicted ",
-                             compiled.report.entries[0].step_seconds)};
+  return TimedRun{BubbleOf(compiled, seconds), most + busy_host,
+                  absl::StrCat(seconds, " s, predicted ",
+                               compiled.report.entries[0].step_seconds)};
 }
 
 class OnTimedDevices : public testing::TestWithParam<StagedModel> {};
@@ -73,14 +73,14 @@ TEST_P(OnTimedDevices, TheBubbleIsThatOfTheBookOrOfPins) {
   for (Cut cut : AllCuts(kSpeed)) {
     if (!is_full && (cut.stages != 4 || cut.micro_batches != 8)) continue;
     SCOPED_TRACE(cut.ToString());
-    auto played = Play(GetParam(), cut, is_full ? 0 : kBusyHost);
-    ASSERT_TRUE(played.ok()) << played.status();
-    if (is_full && played->bubble > played->most) {
+    auto run = RunTimed(GetParam(), cut, is_full ? 0 : kBusyHost);
+    ASSERT_TRUE(run.ok()) << run.status();
+    if (is_full && run->bubble > run->most) {
       cut.speed = kLeastSpeed;
-      played = Play(GetParam(), cut, 0);
-      ASSERT_TRUE(played.ok()) << played.status();
+      run = RunTimed(GetParam(), cut, 0);
+      ASSERT_TRUE(run.ok()) << run.status();
     }
-    EXPECT_LE(played->bubble, played->most) << played->times;
+    EXPECT_LE(run->bubble, run->most) << run->times;
   }
 }
 

@@ -1,4 +1,4 @@
-// Pipelines of micro-batches: what they save of time and memory.
+// Pipelines of micro-batches: their savings of time and memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -39,7 +39,8 @@ absl::StatusOr<Compiled> CompileOn(int devices, int64_t memory,
                  options);
 }
 
-// The first of four stages keeps what four micro-batches left, and not eight.
+// The first of four stages keeps the activations of four micro-batches, not of
+// eight.
 TEST(PipelineTraining, OneForwardOneBackwardTakesLessMemory) {
   const PerceptronSizes sizes = {.layers = 8, .width = 64, .batch = 2048};
   std::vector<int64_t> arenas[2];
@@ -89,7 +90,7 @@ Numbers Losses(Session& session, const PerceptronSizes& sizes) {
   return losses;
 }
 
-// What every variable is apart at most, in roundings.
+// The largest distance of any variable, in roundings.
 double VariablesApart(Session& found, Session& expected) {
   const NamedNumbers there = VariablesOf(expected);
   double apart = 0;
@@ -99,10 +100,10 @@ double VariablesApart(Session& found, Session& expected) {
   return apart;
 }
 
-// Each step of one device begins with what the stages have left. Left alone the
-// two may part after some hundred steps that are one rounding apart: an input
-// of relu that is zero up to rounding takes another sign, and gradients leap
-// there. Losses do not, nor do the variables of most steps.
+// The single device starts each step from the stages' variables. Otherwise the
+// two could diverge after some hundred steps: an input of relu that is zero
+// except for rounding takes another sign, and gradients jump. Losses do not,
+// nor do the variables of most steps.
 void ExpectTrainsAsOneDeviceDoes(Session& stages, Session& one,
                                  const PerceptronSizes& sizes) {
   constexpr int kSteps = 100;
@@ -115,7 +116,7 @@ void ExpectTrainsAsOneDeviceDoes(Session& stages, Session& one,
     expected.push_back(LossOf(one, batch, {}).at(0));
     leaps += VariablesApart(stages, one) > 20 ? 1 : 0;
   }
-  // Both bounds are some ten times what was seen.
+  // Both bounds are about ten times the observed distances.
   EXPECT_LE(RoundingsApart(losses, expected), 10);
   EXPECT_LE(leaps, kSteps / 10);
   EXPECT_LT(losses.back(), losses.front() / 2);  // it learns

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Records gradients as PyTorch computes them, in f64, for the tests beside this file.
+# Records PyTorch's gradients, in f64, for the tests beside this file.
 # SPDX-License-Identifier: Apache-2.0
 """usage: record_torch.py [FOLDER]
 

@@ -37,7 +37,7 @@ std::unique_ptr<Session> OverReplicas(int devices, int64_t batch,
                          options);
 }
 
-// Even and uneven shares: 8 over 2 and 4 devices, and over 3.
+// Even and uneven shards: 8 over 2 and 4 devices, and over 3.
 TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
   for (const int devices : {2, 3, 4}) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
@@ -49,10 +49,10 @@ TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
   }
 }
 
-// What goes between the devices: the number of examples that count, which the
-// backward pass divides by; then the gradients of the eight parameters and the
-// loss, each by itself or all in one bucket. Each member has a part.
-TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
+// Collectives: the number of examples that count, by which the backward pass
+// divides; then the gradients of the eight parameters and the loss, each by
+// itself or all in one bucket. Each rank has a command.
+TEST(DataParallelTraining, OnlySumsOverTheBatchAreAllReduced) {
   const auto session = OverReplicas(2, kMnistBatch);
   const auto apart = OverReplicas(2, kMnistBatch, kTrainingMemory, 0);
   ASSERT_NE(session, nullptr);
@@ -65,7 +65,7 @@ TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
   }
 }
 
-// A gradient's bits do not depend on what it is exchanged with.
+// A gradient's bits do not depend on the other values of its bucket.
 TEST(DataParallelTraining, BucketsChangeNoBit) {
   std::vector<Numbers> losses;
   for (const int64_t bucket : {0, 4096, 4 << 20}) {
@@ -79,8 +79,9 @@ TEST(DataParallelTraining, BucketsChangeNoBit) {
   }
 }
 
-// Of eight images two devices get four each, and three two, three and three.
-TEST(DataParallelTraining, EachReplicaIsFedItsPartOfTheBatch) {
+// Of eight images two devices get four each, and three get two, three and
+// three.
+TEST(DataParallelTraining, EachReplicaIsFedItsShardOfTheBatch) {
   for (const int devices : {2, 3}) {
     const auto session = OverReplicas(devices, kMnistBatch);
     ASSERT_NE(session, nullptr);

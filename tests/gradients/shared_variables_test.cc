@@ -1,5 +1,5 @@
-// Functions of one module that share variables: by every strategy each finds a
-// variable where the others keep it, whatever its own batch.
+// Functions of one module that share variables: with every strategy each finds
+// a variable where the others store it, whatever its own batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <iterator>
@@ -26,9 +26,9 @@ namespace partita {
 namespace {
 
 constexpr int kLayers = 5;
-// Forward the first layer has the most to do; trained, it has the least, as it
-// needs no gradient of its input. So each function by itself would be cut into
-// two stages at a place of its own.
+// In the forward pass the first layer has the most work; in training the least,
+// since it needs no gradient of its input. So each function alone would be
+// split into two stages at another layer.
 constexpr int64_t kWidths[kLayers + 1] = {84, 64, 64, 64, 64, 64};
 constexpr int kSteps = 3;
 
@@ -54,8 +54,8 @@ Tensor Network(GraphBuilder& b, Tensor x) {
   return x;
 }
 
-// @evaluate(%x) -> %y, of many more operations than @train(%x, %target) ->
-// %loss if its batch is, but without a say in where variables lie.
+// @evaluate(%x) -> %y, with many more operations than @train(%x, %target) ->
+// %loss if its batch has, but without an influence on where variables are.
 Module TwoFunctions(const Batches& batches) {
   GraphBuilder b("train");
   for (int layer = 0; layer < kLayers; ++layer) {
@@ -81,7 +81,7 @@ std::unique_ptr<Session> SessionOf(const Batches& batches, int devices,
                          EqualCpus(devices, int64_t{1} << 24), options);
 }
 
-// What the steps' losses are, and what evaluation tells then.
+// The steps' losses, and the result of an evaluation after them.
 Numbers TrainAndEvaluate(Session& session, const Batches& batches) {
   Numbers all;
   for (int step = 0; step < kSteps; ++step) {
@@ -113,7 +113,7 @@ void ExpectAsOnOneDevice(const Batches& batches, int devices,
              TrainAndEvaluate(*one, batches));
 }
 
-// Copies of variables to where they are not kept.
+// Copies of variables to devices that do not store them.
 int CopiedVariables(const Graph& placed) {
   return static_cast<int>(
       absl::c_count_if(placed.ops(kCopy), [&](const OpView& copy) {
@@ -122,7 +122,7 @@ int CopiedVariables(const Graph& placed) {
       }));
 }
 
-// That compute.
+// Those that compute.
 std::vector<std::string> DevicesOf(const Graph& placed) {
   std::vector<std::string> devices;
   for (const OpView& op : placed.ops()) {
@@ -135,7 +135,7 @@ std::vector<std::string> DevicesOf(const Graph& placed) {
   return devices;
 }
 
-TEST(SharedVariables, StagesOfAllFunctionsAreCutAlike) {
+TEST(SharedVariables, AllFunctionsHaveTheSameStages) {
   for (const int micro_batches : {1, 4}) {
     CompileOptions options;
     options.strategy = "pipeline";
@@ -153,15 +153,15 @@ TEST(SharedVariables, StagesOfAllFunctionsAreCutAlike) {
   }
 }
 
-TEST(SharedVariables, EachFunctionDividesItsOwnBatch) {
+TEST(SharedVariables, EachFunctionShardsItsOwnBatch) {
   CompileOptions options;
   options.strategy = "data";
-  // More examples than devices or fewer, in one of both.
+  // More examples than devices or fewer, in either function.
   for (const Batches& batches : {Batches{64, 100}, Batches{5, 3}, Batches{6, 1},
                                  Batches{2, 9}, Batches{1, 4}}) {
     ExpectAsOnOneDevice(batches, 4, options);
   }
-  // Micro-batches of as many examples as devices, of more and of fewer.
+  // Micro-batches with as many examples as devices, with more and with fewer.
   options.micro_batches = 4;
   for (const Batches& batches :
        {Batches{64, 100}, Batches{16, 12}, Batches{8, 4}}) {

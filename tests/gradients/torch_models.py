@@ -1,6 +1,6 @@
 # Gradients of whole models by all their weights, by PyTorch.
 # SPDX-License-Identifier: Apache-2.0
-"""torch_models.txt has named lists of numbers, of what the tests build in C++."""
+"""torch_models.txt has named lists of numbers for models that the tests build in C++."""
 
 import torch
 import torch.nn.functional as F
@@ -11,12 +11,12 @@ from torch_replicas import mean_of_replicas, on_replicas, own_part
 
 
 def digest(value):
-    """Of all elements: their squares, and a sum in which each has a weight of its own."""
+    """Over all elements: the sum of squares, and a sum with a different weight for each."""
     return numbers(torch.stack([(value * value).sum(), (value * drawn(list(value.shape), 1)).sum()]))
 
 
 def model_weights(shapes):
-    """Drawn by their place among the names in order; leaves of the backward pass."""
+    """Drawn by their position among the sorted names; leaves of the backward pass."""
     return {name: (drawn(shapes[name], number) / 8).requires_grad_() for number, name in enumerate(sorted(shapes))}
 
 
@@ -99,7 +99,7 @@ class Block(torch.nn.Module):
 
 
 class ResNet18(torch.nn.Module):
-    """Of small images, by the names of torchvision's."""
+    """For small images, with torchvision's names."""
 
     def __init__(self, width, classes):
         super().__init__()
@@ -140,7 +140,7 @@ def record_resnet18(out):
 
 
 def resnet18_replica():
-    """A step in the process of one replica: each has the mean of their gradients."""
+    """A step in the process of one replica; gradients are averaged over replicas."""
     replica = DistributedDataParallel(drawn_resnet18())
     images, labels = own_part(drawn([8, 3, 16, 16], 0)), own_part(drawn_indices([8], 5))
     loss = F.cross_entropy(replica(images), labels)
@@ -151,7 +151,7 @@ def resnet18_replica():
 
 
 def record_resnet18_replicas(out):
-    """Of each half of the batch its own statistics; the running ones that are kept are the first replica's."""
+    """Each half of the batch has its own statistics; the running ones are the first replica's."""
     record_step(out, "two-replica resnet18", *on_replicas(resnet18_replica, 2))
 
 

@@ -1,4 +1,4 @@
-// A training step of whole example models against what PyTorch computed in f64
+// A training step of whole example models, compared with PyTorch's in f64
 // (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
@@ -15,8 +15,8 @@
 namespace partita {
 namespace {
 
-// A step of plain gradient descent at this rate changes a weight by that many
-// gradients, whose digits are not lost beside it.
+// A step of plain gradient descent at this rate changes a weight by so many
+// gradients that their digits are not lost.
 constexpr double kRate = 64;
 
 UpdateRule Descent() { return {.schedule = {.learning_rate = kRate}}; }
@@ -29,7 +29,7 @@ HostTensor InF32(const HostTensor& from, double divisor) {
   return tensor;
 }
 
-// Drawn by their place among the names in order.
+// Drawn by their position among the sorted names.
 State DrawnWeights(const Module& module) {
   std::map<std::string, Shape> shapes;
   for (const Variable& variable : module.variables()) {

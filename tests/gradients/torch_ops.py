@@ -27,7 +27,7 @@ def elementwise(title, op, function, attributes=""):
 
 
 def after(title, prepare, op, function, attributes=""):
-    """`op` on numbers of its domain, which `prepare` makes of %x: lines of text that end in %e, and what they compute."""
+    """`op` on numbers of its domain, computed from %x by `prepare`: lines of text that end in %e, and their function."""
     lines, prepared = prepare
     case(title, """graph @f(%%x: f64[3, 4], %%c: f64[3, 4]) -> f64[] {
 %s
@@ -85,7 +85,7 @@ def declare_elementwise():
     elementwise("neg", "neg", torch.neg)
     elementwise("reciprocal", "reciprocal", torch.reciprocal)
     elementwise("relu", "relu", F.relu)
-    # Other digits of the constants than the ONNX standard's, which are the op's defaults.
+    # More digits of the constants than the ONNX standard's, which are the op's defaults.
     elementwise("selu", "selu", F.selu, "{alpha = 1.6732632423543772, gamma = 1.0507009873554805}")
     elementwise("shrink", "shrink", lambda x: F.softshrink(x, 0.5), "{bias = 0.5}")
     elementwise("sigmoid", "sigmoid", torch.sigmoid)
@@ -160,13 +160,13 @@ def declare_linear():
 
 
 def backward_of(function, shape, dy, *operands):
-    """What the function of zeros of this shape gives its operand, as a function of dy that has a gradient itself."""
+    """The operand's gradient, for zeros of this shape, as a function of dy that itself has a gradient."""
     x = torch.zeros(shape, requires_grad=True)
     return torch.autograd.grad(function(x, *operands), x, dy, create_graph=True)[0]
 
 
 def declare_backward():
-    """The ops that other ops' gradients are made of have gradients too."""
+    """Ops that occur in gradients have gradients too."""
     shaped("gradient of a convolution by its filters", "%x: f64[2, 2, 5, 4], %dy: f64[2, 4, 3, 4]",
            "conv_weight_gradient %x, %dy {dilations = [1, 2], groups = 2, kernel = [3, 2], pads_after = [1, 1], pads_before = [1, 1], strides = [2, 1]}",
            [4, 1, 3, 2],
@@ -225,7 +225,7 @@ def declare_norms():
 
 
 def attention(q, k, v, mask=None, causal=False, softcap=0, past=0, rows=False):
-    """By the formula, with a scale of 0.5; `rows`: of [n, positions, heads, size]."""
+    """By the formula, with a scale of 0.5; `rows`: for [n, positions, heads, size]."""
     if rows:
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     group = q.shape[1] // k.shape[1]

@@ -1,4 +1,4 @@
-// Gradients of graphs against those that PyTorch computed (record_torch.py).
+// Compares gradients of graphs with those of PyTorch (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
@@ -23,7 +23,7 @@ namespace {
 struct Case {
   std::string title;
   std::string graph;
-  int64_t below = 0;  // integers among the inputs
+  int64_t below = 0;                                       // for integer inputs
   std::vector<std::pair<std::string, Numbers>> gradients;  // by input
 };
 

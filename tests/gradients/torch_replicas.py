@@ -1,6 +1,6 @@
 # Steps of DistributedDataParallel, as it takes them: each replica is a process.
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of this machine, which exchange gradients and buffers by gloo over 127.0.0.1."""
+"""Processes on this machine, which communicate by gloo over 127.0.0.1."""
 
 import os
 import tempfile
@@ -14,7 +14,7 @@ def _replica(rank, replicas, train, folder):
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method="file://%s/meeting" % folder, rank=rank, world_size=replicas)
+    dist.init_process_group("gloo", init_method="file://%s/rendezvous" % folder, rank=rank, world_size=replicas)
     found = train()
     if rank == 0:
         torch.save(found, folder + "/found")
@@ -22,14 +22,14 @@ def _replica(rank, replicas, train, folder):
 
 
 def on_replicas(train, replicas):
-    """What `train()` returns in the process of rank 0; a function of a module, with tensors in what it returns."""
+    """The result of `train()` in the process of rank 0. `train` is a module-level function that returns tensors."""
     with tempfile.TemporaryDirectory() as folder:
         torch.multiprocessing.spawn(_replica, (replicas, train, folder), replicas)
         return torch.load(folder + "/found")
 
 
 def own_part(batch):
-    """Equal parts: DistributedDataParallel gives each replica the same weight, however many examples it has."""
+    """Equal shards: DistributedDataParallel weights replicas equally, whatever their number of examples."""
     assert len(batch) % dist.get_world_size() == 0
     return batch.chunk(dist.get_world_size())[dist.get_rank()]
 

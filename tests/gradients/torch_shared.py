@@ -1,6 +1,6 @@
-# Trainings of models that read one weight in several ways, or weights of no elements, by PyTorch.
+# Trainings of models that read one weight in several ways, or weights without elements, by PyTorch.
 # SPDX-License-Identifier: Apache-2.0
-"""torch_shared.txt: of each model the losses of 20 steps of SGD, and then its weight."""
+"""torch_shared.txt: for each model the losses of 20 steps of SGD, and then its weight."""
 
 import torch
 import torch.nn.functional as F

@@ -1,6 +1,6 @@
-// Imported models that read one initializer in several ways, or initializers of
-// no elements, trained for 20 steps by eval and by plans, against PyTorch
-// (record_torch.py).
+// Imported models that read one initializer in several ways, or initializers
+// without elements, trained for 20 steps by eval and by plans, compared with
+// PyTorch (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -76,7 +76,7 @@ Numbers ByPlan(Module module, const std::vector<HostTensor>& inputs) {
   return numbers;
 }
 
-// "w" is the variable that the model trains and PyTorch's figures are of.
+// "w" is the trained variable, and that of PyTorch's figures.
 void ExpectTrainsAsPyTorch(const std::string& name, const SketchedModel& model,
                            const std::vector<HostTensor>& inputs) {
   SCOPED_TRACE(name);
@@ -99,7 +99,7 @@ SketchedModel Reading(const Ints& w) {
   return model;
 }
 
-// relu(x a) b, of what the nodes so far make of w.
+// relu(x a) b, for weights a and b computed from w by the model's nodes.
 SketchedModel TwoLayers(SketchedModel model, const std::string& a,
                         const std::string& b) {
   return model.Node("MatMul", {"x", a}, {"h"})
@@ -160,7 +160,7 @@ TEST(SharedInitializers, AreOneVariableThroughChains) {
   ExpectTrainsAsPyTorch("chains", TwoLayers(model, "a", "b"), Batch());
 }
 
-// An embedding's table is the last layer's weight, too.
+// An embedding's table is also the last layer's weight.
 TEST(SharedInitializers, AreOneVariableOfTiedEmbeddings) {
   SketchedModel model(17);
   model.Input("ids", kInt64, {5, 2})
@@ -178,8 +178,8 @@ TEST(SharedInitializers, AreOneVariableOfTiedEmbeddings) {
   ExpectTrainsAsPyTorch("tied embeddings", model, inputs);
 }
 
-// Low-rank adapters of rank 0: two weights without elements add nothing, and
-// take nothing from the weights beside them.
+// Low-rank adapters of rank 0: two weights without elements have no effect, and
+// do not affect other weights.
 TEST(EmptyInitializers, OfAdaptersOfRank0LeaveOthersAlone) {
   SketchedModel model = Reading({3, 3});
   model.Constant("a", kFloat, DrawnWeights({3, 0}, 2))

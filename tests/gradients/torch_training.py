@@ -1,6 +1,6 @@
 # Optimizers, schedules, losses, recurrent layers, replicas and products in bf16, by PyTorch.
 # SPDX-License-Identifier: Apache-2.0
-"""torch_training.txt has named lists of numbers, of what the tests build in C++."""
+"""torch_training.txt has named lists of numbers for models that the tests build in C++."""
 
 import torch
 import torch.nn.functional as F
@@ -105,7 +105,7 @@ def record_batch_norm(out):
 
 
 def record_mixed_precision(out):
-    """What autocast computes in bf16 of f32: two products of matrices, and a convolution."""
+    """What autocast computes in bf16 from f32: two products of matrices, and a convolution."""
     x, w, v, c = (drawn(shape, number).float().requires_grad_()
                   for number, shape in enumerate(([4, 6], [6, 5], [5, 3], [4, 3])))
     with torch.autocast("cpu", torch.bfloat16):
@@ -132,7 +132,7 @@ def small_conv_net():
 
 
 def train_replica():
-    """Four steps in the process of one replica: the means of the losses, and what the model has become."""
+    """Four steps in the process of one replica: the means of the losses, and the trained model."""
     replica = DistributedDataParallel(small_conv_net())
     optimizer = torch.optim.SGD(replica.parameters(), 0.1)
     losses = []
@@ -147,7 +147,7 @@ def train_replica():
 
 
 def record_replicas(out):
-    """Each half of the batch by its own statistics; the first replica's running statistics are what is kept."""
+    """Each half of the batch has its own statistics; the running ones are the first replica's."""
     losses, state = on_replicas(train_replica, 2)
     out.write("losses of two replicas: %s\n" % " ".join(map(numbers, losses)))
     for name in ("0.weight", "1.weight", "4.weight", "1.running_mean", "1.running_var"):

@@ -1,5 +1,5 @@
-// Optimizers, schedules, losses and layers that the builder makes, against what
-// PyTorch computed (record_torch.py).
+// Optimizers, schedules, losses and layers of the builder, compared with
+// PyTorch (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
@@ -305,7 +305,7 @@ HostTensor Single(const HostTensor& doubles) {
 }
 
 // The loss, and its gradients by f32 inputs of these shapes, drawn by their
-// numbers, where products are computed in bf16.
+// numbers, with products in bf16.
 Numbers InBf16(const std::vector<Shape>& shapes,
                const std::function<Tensor(const std::vector<Tensor>&)>& loss) {
   GraphBuilder b("loss");
@@ -331,7 +331,7 @@ Tensor WeightedSum(Tensor y, Shape dims, int number) {
                y.builder()->Constant(Single(Drawn(std::move(dims), number))));
 }
 
-// As PyTorch's autocast has them: sums of few products, exact in f32, that are
+// As in PyTorch's autocast: sums of few products, exact in f32, that are
 // rounded once.
 TEST(TorchTraining, ProductsInBf16) {
   const auto two_layers = [](const std::vector<Tensor>& x) {

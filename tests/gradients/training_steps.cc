@@ -1,4 +1,4 @@
-// Sessions, their steps, and comparisons of what steps leave.
+// Sessions, their steps, and comparisons of their results.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/gradients/training_steps.h"
@@ -106,7 +106,8 @@ testing::AssertionResult SameBits(const HostTensor& found,
 
 int JoinedSums(const Session& session) {
   int joined = 0;
-  // The module's own graph, as lowering puts several sums into one exchange.
+  // The module's own graph, since lowering puts several sums into one
+  // collective.
   for (const OpView& op : session.plan().module.main().ops()) {
     joined += absl::c_count_if(
         op.node().placement.operands,

@@ -1,4 +1,4 @@
-// That the comparisons of training_steps.h fail where they should.
+// Tests that the comparisons of training_steps.h fail when they should.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/gradients/training_steps.h"
@@ -32,7 +32,7 @@ using testing::Not;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Two weights, learned by momentum over two replicas.
+// Two weights, learned with momentum over two replicas.
 std::unique_ptr<Session> OverTwoReplicas() {
   GraphBuilder b("train");
   const Tensor x = b.Input("x", DType::kF32, {4, 2});
@@ -56,7 +56,7 @@ std::vector<HostTensor> Batch() {
   return inputs;
 }
 
-// The last bit of one element.
+// Flips the last bit of one element.
 void Change(HostTensor& tensor, int element) {
   uint32_t bits = 0;
   std::byte* place = tensor.bytes() + sizeof(bits) * element;
@@ -65,7 +65,7 @@ void Change(HostTensor& tensor, int element) {
   std::memcpy(place, &bits, sizeof(bits));
 }
 
-// What `check` says in failures, which are not this test's.
+// The failures of `check`, which are not this test's.
 std::string FailuresOf(absl::FunctionRef<void()> check) {
   testing::TestPartResultArray failures;
   {

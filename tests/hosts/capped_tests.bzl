@@ -1,4 +1,4 @@
-"""Tests that run again as on processors of less than this one's instructions."""
+"""Runs tests again as on processors with fewer instructions."""
 
 def capped_tests(name, tests, caps = ["SSE41", "AVX2"], tags = []):
     """Declares NAME_sse41_test and NAME_avx2_test, which run what is built for `tests`.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # capped_tests.sh PARTITA CAP TEST[=FILTER]...: the tests as on a processor that
-# has the instruction set CAP, in oneDNN's words, and no more.
+# has only the instruction set CAP, by oneDNN's name.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
 
@@ -8,7 +8,7 @@ partita=$1
 cap=$2
 shift 2
 
-# Our own kernels obey the cap as well: graph/instruction_set.h.
+# The limit applies to our own kernels too: graph/instruction_set.h.
 usable_isa() { "$partita" devices | sed -n 's/.*"isa": "\(.*\)".*/\1/p'; }
 here=$(usable_isa)
 export ONEDNN_MAX_CPU_ISA=$cap

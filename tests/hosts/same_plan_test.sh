@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A plan for a machine file is the same, byte for byte, whatever instructions and
-# threads the process that compiles it may use; and it runs right with those that
-# it is for.
+# threads the compiling process may use; and it runs correctly with those that it
+# is for.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
@@ -25,7 +25,7 @@ graph @convolutions(%x: f32[2, 3, 16, 16], %w: f32[24, 3, 3, 3], %v: f32[40, 24,
   return %y
 }
 GRAPH
-# What oneDNN computes with more workspace for more threads.
+# oneDNN needs more workspace for it with more threads.
 cat > strided.graph <<'GRAPH'
 graph @strided(%x: f32[2, 16, 20, 20], %w: f32[16, 16, 3, 3], %v: f32[32, 16, 1, 1], %r: f32[2, 32, 10, 10], %u: f32[32, 10]) -> f32[2, 10] {
   %a = conv %x, %w {pads_before = [1, 1], pads_after = [1, 1]} : f32[2, 16, 20, 20]
@@ -42,7 +42,7 @@ models=(convolutions.graph strided.graph "$source/examples/mlp.graph"
   "$source/examples/linear_training.graph"
   "$source/examples/two_layer_training.graph"
   builtin:mnist builtin:gpt builtin:lstm)
-# Where there is no AVX-512 each plan waits for oneDNN to be told otherwise.
+# Without AVX-512, each plan waits while oneDNN's start is emulated.
 models_for_avx512=(convolutions.graph strided.graph "$source/examples/mlp.graph")
 
 (printf '\0\0\10\3\0\0\0\4\0\0\0\34\0\0\0\34'; head -c 3136 /dev/zero) > images.idx
@@ -72,14 +72,14 @@ fail() {
   failed=1
 }
 
-# few_threads COMMAND...: in an environment that leaves less to OpenMP and asks
-# other things of oneDNN.
+# few_threads COMMAND...: in an environment with fewer OpenMP threads and other
+# settings of oneDNN.
 few_threads() {
   (export OMP_THREAD_LIMIT=1 OMP_NUM_THREADS=1 OMP_DYNAMIC=true \
     ONEDNN_CPU_ISA_HINTS=PREFER_YMM ONEDNN_DEFAULT_FPMATH_MODE=BF16; "$@")
 }
 
-# same_plans MODEL ISA: whatever the process that compiles may use.
+# same_plans MODEL ISA: in every environment of the compiling process.
 same_plans() {
   for compiling in ALL AVX2 SSE41; do
     ONEDNN_MAX_CPU_ISA=$compiling make_plan "$1" $compiling.plan > report.txt 2>&1 ||
@@ -102,10 +102,10 @@ runs_as_planned() {
     fail "$1 for $2 binds other kernels: $(cat ran.txt)"
 }
 
-# has_isa ISA CAP: under the cap this processor has that, and no more.
+# has_isa ISA CAP: with the limit this processor has exactly that.
 has_isa() { ONEDNN_MAX_CPU_ISA=$2 "$partita" devices | grep -q "\"isa\": \"$1\""; }
 
-# A team that OpenMP makes smaller does all the work of the plan's.
+# If OpenMP grants fewer threads, they do all the work of the plan's.
 runs_with_few_threads() {
   few_threads run_plan "$1" > ran.txt 2>&1 ||
     fail "$1 for $2 does not run with one thread: $(cat ran.txt)"
@@ -128,14 +128,14 @@ for isa in sse4 avx2 avx512; do
   done
 done
 
-# runs_as_made_here COMMAND...: what is compiled on this host for itself binds
-# the kernels that were chosen.
+# runs_as_made_here COMMAND...: a plan compiled on this host for itself binds the
+# chosen kernels.
 runs_as_made_here() {
   "$partita" "$@" > ran.txt 2>&1 || fail "$cap: $* does not run: $(cat ran.txt)"
   ! grep -q 'instead of' ran.txt || fail "$cap: $* binds other kernels: $(cat ran.txt)"
 }
 
-# All that oneDNN knows: also those between two instruction sets of devices.
+# All of oneDNN's limits, also those between two instruction sets of devices.
 for cap in SSE41 AVX AVX2 AVX2_VNNI AVX512_MIC AVX512_MIC_4OPS AVX512_CORE \
   AVX512_CORE_VNNI AVX512_CORE_BF16 AVX512_CORE_AMX ALL; do
   export DNNL_MAX_CPU_ISA=$cap
@@ -145,7 +145,7 @@ done
 
 unset DNNL_MAX_CPU_ISA
 
-# A training by kernels that are not the plan's says so, and what would have them.
+# A training with kernels that are not the plan's reports them, with the remedy.
 sed 's/"isa": ".*"/"isa": "avx2"/' \
   "$source/examples/machines/cpu_2_cores.json" > machine.json
 training=(train builtin:mnist --images images.idx --labels labels.idx --batch 4
@@ -158,7 +158,7 @@ ONEDNN_MAX_CPU_ISA=SSE41 "$partita" "${training[@]}" --json > ran.txt 2>&1 ||
   fail "training for avx2 without it: $(cat ran.txt)"
 grep -q '"planned": "onednn' ran.txt || fail "no replaced_kernels in $(cat ran.txt)"
 
-# What is compared does depend on the machine file.
+# The compared plans do depend on the machine file.
 cmp -s mlp.graph.sse4.plan mlp.graph.avx2.plan &&
   fail "plans for sse4 and avx2 are the same"
 cmp -s mlp.graph.avx2.plan mlp.graph.avx512.plan &&

@@ -1,4 +1,4 @@
-// What is drawn depends on the seed alone.
+// Random choices that depend only on the seed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_KERNELS_DICE_H_
@@ -10,10 +10,10 @@
 
 namespace partita {
 
-// The same on every host: no library's distribution is used.
+// The same on every host: uses no library's distribution.
 class Dice {
  public:
-  // Of the thing of this number among those drawn by one seed.
+  // For the item of this number among those drawn with one seed.
   Dice(uint64_t seed, uint64_t number) {
     std::seed_seq both{seed, seed >> 32, number};
     random_.seed(both);
@@ -29,7 +29,7 @@ class Dice {
   T Of(std::initializer_list<T> all) {
     return all.begin()[Below(static_cast<int64_t>(all.size()))];
   }
-  // Ones, odd ones, and those about the blocks of vectors.
+  // One, odd numbers, and those around the blocks of vectors.
   int64_t Channels() {
     return Of<int64_t>({1,  1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 15,
                         16, 16, 17, 19, 20, 24, 31, 32, 32, 33, 48, 64, 65});

@@ -12,8 +12,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// By tiles of Winograd's, the digits that docs/internals/numerics.md says; of
-// 16 bits, those of one rounding.
+// For Winograd's tiles, the digits of docs/internals/numerics.md; for 16 bits,
+// those of one rounding.
 constexpr double kTolerance = 2e-4;
 constexpr double kToleranceOf16Bits = 2e-2;
 constexpr int64_t kMostProducts = 400'000;
@@ -43,7 +43,7 @@ void DrawDimension(Dice& dice, Window& w) {
   w.small.push_back((extent + before + after - span) / stride + 1);
 }
 
-// Winograd's, and 1x1 with strides, are drawn often.
+// Winograd's, and strided 1x1, are drawn often.
 void DrawCommon(Dice& dice, Window& w) {
   const int64_t taps = dice.Chance(50) ? 3 : 1;
   const int64_t stride = taps == 3 ? 1 : dice.Between(1, 3);
@@ -84,7 +84,7 @@ Convolution DrawOne(Dice& dice) {
   c.in = dice.Channels();
   c.out = dice.Channels();
   c.groups = 1;
-  if (dice.Chance(25)) {  // few channels to whole blocks
+  if (dice.Chance(25)) {  // few channels, padded to blocks
     c.in = dice.Between(1, 15);
     c.out = 8 * dice.Between(1, 4);
   } else if (dice.Chance(15)) {  // depthwise
@@ -127,7 +127,7 @@ double ToleranceOf(DType dtype) {
   return dtype == DType::kF32 ? kTolerance : kToleranceOf16Bits;
 }
 
-// By itself or with a bias; or with what passes fuse behind it.
+// Alone or with a bias; or with an epilogue that passes fuse.
 DrawnNode Finished(Dice& dice, const OpDef& op, const Shape& x, const Shape& w,
                    int64_t out, const Attributes& attributes) {
   const DType dtype = DrawType(dice);

@@ -35,7 +35,7 @@ Shape DrawImage(Dice& dice) {
   return Bounded(std::move(dims));
 }
 
-// A window that fits on every dimension of the image.
+// A window that fits into the image.
 Attributes DrawWindow(Dice& dice, const Shape& x, bool may_dilate) {
   Ints kernel, strides, dilations, before, after;
   const bool is_alike = dice.Chance(50);
@@ -165,7 +165,7 @@ DrawnNode DrawBinary(Dice& dice) {
   return {.one = OneNode(*op, types), .low = 0.5};
 }
 
-// What code is generated for: a function, or a fused chain of them.
+// Generated code: a function, or a fused chain of functions.
 DrawnNode DrawElementwise(Dice& dice) {
   const Shape x = DrawImage(dice);
   if (dice.Chance(40)) {

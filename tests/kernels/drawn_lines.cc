@@ -38,7 +38,7 @@ Shape DrawShape(Dice& dice, int64_t rank) {
 }
 
 Ints DrawAxes(Dice& dice, int64_t rank) {
-  if (rank >= 3 && dice.Chance(40)) {  // what is kept are channels
+  if (rank >= 3 && dice.Chance(40)) {  // keeps the channels
     Ints axes;
     if (dice.Chance(50)) axes.push_back(0);
     for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
@@ -83,7 +83,7 @@ DrawnNode DrawLayerNorm(Dice& dice) {
   const TensorType all = F32(x);
   const TensorType line = F32(Shape(x.begin() + axis, x.end()));
   const Attributes attributes = {{"axis", axis}};
-  // A variance of few numbers is small, and its root's digits are few.
+  // A variance of few numbers is small, so its root has few digits.
   constexpr double kTolerance = 1e-3;
   const Attributes scaled = {{"axis", axis}, {"center", false}};
   switch (dice.Below(6)) {

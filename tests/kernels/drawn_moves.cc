@@ -1,4 +1,4 @@
-// What moves elements: by extents, by steps and by indices.
+// Moves of elements: by extents, by steps and by indices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

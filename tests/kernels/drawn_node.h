@@ -1,4 +1,4 @@
-// Nodes drawn at random, one kind of op after another.
+// Nodes drawn at random, by kind of op.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_KERNELS_DRAWN_NODE_H_
@@ -15,7 +15,7 @@ namespace partita {
 
 struct DrawnNode {
   OneNode one;
-  // Of operands that no random numbers do for, such as indices.
+  // Operands that random numbers do not suit, such as indices.
   std::vector<std::unique_ptr<HostTensor>> given = {};
   double tolerance = 0;  // see KernelCheckOptions
   double low = -2;
@@ -26,7 +26,7 @@ struct DrawnNode {
 struct NodeKind {
   const char* name;
   DrawnNode (*draw)(Dice& dice);
-  int share = 1;  // how many are drawn for one of another kind
+  int share = 1;  // how many are drawn for each of another kind
 };
 
 absl::Span<const NodeKind> ConvolutionKinds();
@@ -47,8 +47,8 @@ class FusedBody {
   ValueId Add(const OpDef& op, std::vector<ValueId> operands,
               Attributes attributes = {});
   const Shape& dims(ValueId value) const { return graph_->type(value).dims; }
-  // Behind it once or more: a sum with one value a channel, or with as many as
-  // there are; a function.
+  // One or more of: a sum with one value per channel, or with a full tensor; a
+  // function.
   ValueId AddEpilogue(ValueId value, int channel_dim, Dice& dice);
   OneNode Fuse(ValueId output);
 

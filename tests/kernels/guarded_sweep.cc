@@ -1,5 +1,5 @@
-// A child says, line by line, what it does; when it dies, the last line says
-// by what, and another child goes on behind that node.
+// A child prints each action as a line. When it dies, the last line names the
+// fault, and another child continues after that node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/kernels/guarded_sweep.h"
@@ -39,36 +39,37 @@ std::string TextOf(const DrawnNode& drawn) {
 // In a child: nodes one by one.
 class Child {
  public:
-  Child(const NodeKind& kind, const SweepOptions& options, const Say& say)
+  Child(const NodeKind& kind, const SweepOptions& options,
+        const SendToParent& send)
       : kind_(kind),
         options_(options),
-        say_(say),
+        send_(send),
         kernels_(options.kernels ? options.kernels() : HostKernels()) {}
 
   void Run(int first) {
-    Tell("isa", IsaOfOnednn());
+    Print("isa", IsaOfOnednn());
     if (IsaOfOnednn() != options_.isa) return;
     for (int i = first; i < options_.first + options_.nodes; ++i) {
       Dice dice(options_.seed, static_cast<uint64_t>(i));
       const DrawnNode drawn = kind_.draw(dice);
-      Tell("node", absl::StrCat(i, " ", TextOf(drawn)));
-      if (!options_.with_known_faults) TellExcluded(drawn.one.node());
+      Print("node", absl::StrCat(i, " ", TextOf(drawn)));
+      if (!options_.with_known_faults) PrintExcluded(drawn.one.node());
       Check(drawn);
     }
   }
 
  private:
-  void Tell(absl::string_view what, absl::string_view text) {
-    say_(absl::StrCat(what, " ", text, "\n"));
+  void Print(absl::string_view what, absl::string_view text) {
+    send_(absl::StrCat(what, " ", text, "\n"));
   }
   DeviceTraits Device(int threads) const {
     DeviceTraits device = TestCpu(threads);
     device.isa = std::string(IsaOfOnednn());
     return device;
   }
-  void TellExcluded(const OpView& node) {
+  void PrintExcluded(const OpView& node) {
     for (const std::string& name : ExcludedOf(node, Device(/*threads=*/1))) {
-      Tell("excluded", name);
+      Print("excluded", name);
     }
   }
   void Check(const DrawnNode& drawn) {
@@ -81,14 +82,14 @@ class Child {
       options.operands.push_back(tensor.get());
     }
     options.before = [&](const KernelChoice& choice, int threads) {
-      Tell("kernel", absl::StrCat(threads, " ", ImplementationOf(choice)));
+      Print("kernel", absl::StrCat(threads, " ", ImplementationOf(choice)));
     };
     for (const KernelLibrary* library : kernels_.libraries) {
       const CheckReport report =
           CheckKernels(drawn.one.node(), *kernels_.catalog, *library, options);
       if (!report.status.ok()) {
-        Tell("fault",
-             absl::StrReplaceAll(report.status.ToString(), {{"\n", " / "}}));
+        Print("fault",
+              absl::StrReplaceAll(report.status.ToString(), {{"\n", " / "}}));
         return;
       }
     }
@@ -96,7 +97,7 @@ class Child {
 
   const NodeKind& kind_;
   const SweepOptions& options_;
-  const Say& say_;
+  const SendToParent& send_;
   const SweptKernels kernels_;
 };
 
@@ -107,7 +108,7 @@ class Listener {
       : kind_(kind), seed_(options.seed), next_node_(options.first) {}
 
   void Hear(const ChildOutcome& outcome) {
-    for (absl::string_view line : absl::StrSplit(outcome.said, '\n')) {
+    for (absl::string_view line : absl::StrSplit(outcome.texts, '\n')) {
       const std::pair<absl::string_view, absl::string_view> words =
           absl::StrSplit(line, absl::MaxSplits(' ', 1));
       HearLine(words.first, words.second);
@@ -151,11 +152,11 @@ class Listener {
   std::string node_, kernel_;
 };
 
-// Of a process that has asked oneDNN for nothing yet.
+// For a process that has not used oneDNN yet.
 void Cap(const std::string& isa) {
   unsetenv("DNNL_MAX_CPU_ISA");
   setenv("ONEDNN_MAX_CPU_ISA", isa.c_str(), 1);
-  // Threads that wait leave the cores to others.
+  // Waiting threads leave the cores to others.
   setenv("OMP_WAIT_POLICY", "passive", 1);
 }
 
@@ -183,21 +184,22 @@ Sweep RunSweep(const NodeKind& kind, const SweepOptions& options) {
          deaths < options.most_deaths) {
     const int first = listener.next_node();
     const ChildOutcome outcome =
-        RunInChild(options.seconds, [&](const Say& say) {
+        RunInChild(options.seconds, [&](const SendToParent& send) {
           Cap(options.cap);
           std::optional<IgnoreKnownFaults> scope;
           if (options.with_known_faults) scope.emplace();
-          Child(kind, options, say).Run(first);
+          Child(kind, options, send).Run(first);
         });
     listener.Hear(outcome);
     if (!outcome.death.empty()) ++deaths;
-    if (listener.next_node() == first) break;  // no child gets so far
+    if (listener.next_node() == first) break;  // no child reached it
   }
   return listener.sweep();
 }
 
 std::string TableHead() {
-  return "| nodes | capped at | drawn | kernels launched | failed | excluded | "
+  return "| nodes | limited to | drawn | kernels launched | failed | excluded "
+         "| "
          "implementations |\n|---|---|---|---|---|---|---|\n";
 }
 

@@ -1,5 +1,5 @@
-// Binds and launches kernels of drawn nodes over guarded memory, in child
-// processes whose instructions are capped.
+// Binds and launches kernels of random nodes over guarded memory, in child
+// processes with limited instruction sets.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_KERNELS_GUARDED_SWEEP_H_
@@ -15,33 +15,34 @@
 
 namespace partita {
 
-// What children take their kernels from.
+// The source of the children's kernels.
 struct SweptKernels {
   const KernelCatalog* catalog;
   std::vector<const KernelLibrary*> libraries;
 };
 
 struct SweepOptions {
-  std::string cap;  // as oneDNN calls it; "AVX2"
-  std::string isa;  // as machine files do; nothing is drawn where it is less
+  std::string cap;  // oneDNN's name: "AVX2"
+  // as in machine files; no node is drawn if the host has less
+  std::string isa;
   uint64_t seed = 1;
-  int first = 0;  // node, and how many
+  int first = 0;  // first node, and their number
   int nodes = 0;
   std::vector<int> threads = {1, 2, 3, 4};
-  int seconds = 180;    // that a kernel may take, and one asking for it
+  int seconds = 180;    // the limit of one kernel, and of one query
   int most_deaths = 8;  // of children; then the sweep ends
-  // Nothing is excluded for what is known to be wrong with it.
+  // Does not exclude kernels with known faults.
   bool with_known_faults = false;
-  // Called in each child. By default all that the host has.
+  // Called in each child. Default: all of the host's kernels.
   std::function<SweptKernels()> kernels;
 };
 
 struct Sweep {
-  std::string isa;  // that the children had
+  std::string isa;  // the children's
   int nodes = 0;    // drawn
-  // Kernels that were launched, one for each number of threads.
+  // Launched kernels, one for each number of threads.
   std::map<std::string, int> launched;  // by implementation
-  // Left out for one thread, by implementation.
+  // Excluded with one thread, by implementation.
   std::map<std::string, int> excluded;
   // "gradient by the weights 17 (seed 1), 2 threads, jit:avx2: signal 11 ...",
   // and the node.
@@ -51,11 +52,11 @@ struct Sweep {
   int Excluded() const;
 };
 
-// The caller has started no threads, and has not asked oneDNN for anything.
-// Launches, twice, every kernel that can be bound to a node: its operands may
-// not be written, nothing may be touched outside of them, the results and the
-// workspace that was asked for, the results are eval's, and it ends
-// within the limit. A node is left at its first fault.
+// The caller must not have started threads or used oneDNN. Launches, twice,
+// every kernel that can be bound to a node. Operands must not be written, and
+// no byte outside of them, the results and the requested workspace may be
+// accessed; the results must be eval's, and the kernel must end within the
+// limit. Stops testing a node at its first fault.
 Sweep RunSweep(const NodeKind& kind, const SweepOptions& options);
 
 // A line of a table in Markdown, and its head.

@@ -1,5 +1,5 @@
-// Kernels touch what they declare and nothing else, whatever the shape, the
-// number of threads and the instructions; and a sweep sees it when one does.
+// Kernels access only what they declare, for every shape, number of threads and
+// instruction set; and a sweep detects violations.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/kernels/guarded_sweep.h"
@@ -35,17 +35,18 @@ constexpr Cap kCaps[] = {{"SSE41", "sse4"},
                          {"AVX512_CORE_BF16", "avx512_bf16"},
                          {"AVX512_CORE_AMX", "avx512_amx"}};
 
-// Of these, what the processor has. Asked in a child, as a process keeps the
-// answer that its environment gave first.
+// Those that the processor has. Queried in a child, since a process keeps the
+// answer for its first environment.
 std::vector<Cap> CapsHere() {
   static const std::vector<std::string>& usable =
       *new std::vector<std::string>([]() -> std::vector<std::string> {
-        const ChildOutcome outcome = RunInChild(10, [](const Say& say) {
-          unsetenv("DNNL_MAX_CPU_ISA");
-          unsetenv("ONEDNN_MAX_CPU_ISA");
-          say(absl::StrJoin(UsableIsas(), " "));
-        });
-        return absl::StrSplit(outcome.said, ' ');
+        const ChildOutcome outcome =
+            RunInChild(10, [](const SendToParent& send) {
+              unsetenv("DNNL_MAX_CPU_ISA");
+              unsetenv("ONEDNN_MAX_CPU_ISA");
+              send(absl::StrJoin(UsableIsas(), " "));
+            });
+        return absl::StrSplit(outcome.texts, ' ');
       }());
   std::vector<Cap> caps;
   for (const Cap& cap : kCaps) {
@@ -81,7 +82,7 @@ class Kernels : public testing::TestWithParam<std::tuple<Cap, NodeKind>> {
   static void SetUpTestSuite() { std::cout << TableHead(); }
 };
 
-TEST_P(Kernels, TouchWhatTheyDeclare) {
+TEST_P(Kernels, AccessWhatTheyDeclare) {
   const auto& [cap, kind] = GetParam();
   const SweepOptions options = OptionsFor(cap, kind);
   const Sweep sweep = RunSweep(kind, options);
@@ -120,7 +121,7 @@ TEST(Caps, AreAllThatACpuMayHave) {
   }
 }
 
-// Of a strided 1x1 convolution with fewer channels than a block.
+// For a strided 1x1 convolution with fewer channels than a block.
 DrawnNode DrawStridedGradient(Dice& dice) {
   const int64_t in = dice.Between(1, 7), out = 8 * dice.Between(1, 4);
   const Attributes attributes = {{"kernel", std::vector<int64_t>{1, 1}},
@@ -130,7 +131,7 @@ DrawnNode DrawStridedGradient(Dice& dice) {
                       {F32({4, in, 14, 14}), F32({4, out, 7, 7})}, attributes)};
 }
 
-// With a sum behind it, of channels that fill no vector.
+// With a sum in the epilogue, for channels that fill no vector.
 DrawnNode DrawDepthwise(Dice& dice) {
   const int64_t channels = 4 * dice.Between(1, 5) + dice.Between(1, 3);
   FusedBody body;
@@ -152,7 +153,7 @@ class Exclusion : public testing::TestWithParam<Excluded> {};
 TEST_P(Exclusion, IsFoundWhereNothingIsExcluded) {
   const auto& [cap, draw, implementation] = GetParam();
   const NodeKind kind = {"excluded", draw};
-  // One thread shows it; of two, one may write over their barrier.
+  // One thread shows it; with two, one may overwrite their barrier.
   SweepOptions options = {
       .cap = cap.onednn, .isa = cap.isa, .nodes = 12, .threads = {1}};
   const Sweep without = RunSweep(kind, options);

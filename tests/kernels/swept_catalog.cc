@@ -1,4 +1,4 @@
-// Asks oneDNN for what it has behind its first answer.
+// Asks oneDNN for its further implementations.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/kernels/swept_catalog.h"
@@ -18,7 +18,7 @@
 namespace partita {
 namespace {
 
-// As many as oneDNN has for any node: jit, gemm and its reference, with and
+// The most that oneDNN has for any node: jit, gemm and its reference, with and
 // without AVX-512.
 constexpr int kMostImplementations = 6;
 constexpr double kSoonDone = 2e5;  // operations
@@ -87,9 +87,9 @@ std::vector<KernelChoice> SweptCatalog::Choices(
   return all;
 }
 
-absl::StatusOr<std::vector<KernelImage>> SweptCatalog::BuildImages(
+absl::StatusOr<std::vector<CodeObject>> SweptCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
-  return all_.BuildImages(nodes, device);
+  return all_.BuildCode(nodes, device);
 }
 
 std::string ImplementationOf(const KernelChoice& choice) {

@@ -1,5 +1,6 @@
-// All that can be bound to a node on this host: what the catalogs offer, and
-// what oneDNN has in the same layouts, which a plan made elsewhere may name.
+// All kernels that can be bound to a node on this host: those of the catalogs,
+// and oneDNN's others in the same layouts, which a plan made elsewhere may
+// name.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_KERNELS_SWEPT_CATALOG_H_
@@ -12,14 +13,14 @@
 
 namespace partita {
 
-// `all` must outlive it. Of eval's own kernels, and of oneDNN's reference
-// loops, those that are soon done.
+// `all` must outlive it. Includes eval's kernels and oneDNN's reference loops
+// only for small nodes.
 class SweptCatalog : public KernelCatalog {
  public:
   explicit SweptCatalog(const KernelCatalog& all) : all_(all) {}
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+  absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes,
       const DeviceTraits& device) const override;
 
@@ -27,11 +28,11 @@ class SweptCatalog : public KernelCatalog {
   const KernelCatalog& all_;
 };
 
-// "jit:avx2" of oneDNN's kernels, "cpu.reduce" of ours.
+// "jit:avx2" for oneDNN's kernels, "cpu.reduce" for ours.
 std::string ImplementationOf(const KernelChoice& choice);
 
-// The implementations of the kernels that are excluded here only by their
-// known faults (kernels/cpu/onednn_faults.h), one for each.
+// The implementations that are excluded here only by their known faults
+// (kernels/cpu/onednn_faults.h), one for each.
 std::vector<std::string> ExcludedOf(const OpView& node,
                                     const DeviceTraits& device);
 

@@ -1,4 +1,4 @@
-# Holds every #include and header of a source tree against docs/internals/layers.txt.
+# Checks every #include and header of a source tree against docs/internals/layers.txt.
 # SPDX-License-Identifier: Apache-2.0
 """Faults are lines such as
 passes/foo.cc:7 includes placement/cost.h; passes may include only graph
@@ -13,7 +13,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
 EVERYWHERE = "absl"
 
-# How the headers of each library begin.
+# The prefixes of each library's headers.
 LIBRARIES = {
     "absl": ("absl/",),
     "benchmark": ("benchmark/",),
@@ -144,7 +144,7 @@ def file_faults(layers, path, text):
 
 def source_files(root):
     for folder, folders, names in os.walk(root):
-        # bazel-* are links to outputs; third_party builds what others wrote.
+        # bazel-* are links to outputs; third_party has other people's code.
         folders[:] = sorted(f for f in folders if not f.startswith((".", "bazel-"))
                             and (folder != root or f != "third_party"))
         for name in sorted(names):
@@ -168,7 +168,7 @@ def types_of(path, text):
 
 
 def same_name_faults(seen, path, text):
-    """Two types of one name are one type to the linker, which keeps whichever it likes (the one definition rule)."""
+    """Two types of one name are one type to the linker, which keeps either (the one definition rule)."""
     faults = []
     for name, number in types_of(path, text):
         first = seen.setdefault(name, f"{path}:{number}")

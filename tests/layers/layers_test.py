@@ -1,4 +1,4 @@
-# The rules of layers.py on small trees, then the tree at hand.
+# The rules of layers.py on small trees, then on this tree.
 # SPDX-License-Identifier: Apache-2.0
 
 import os

@@ -1,4 +1,4 @@
-// Lowering of ten thousand nodes: still proved and within the bounds.
+// Lowers ten thousand nodes: the plan is proved and within the memory bounds.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 namespace partita {
 namespace {
 
-// Layers of unequal widths, each reading two of the last few values; weights
-// are constants. Runs of layers lie on one device.
+// Layers of unequal widths; each reads two of the latest few values. Weights
+// are constants. Consecutive layers share a device.
 Module LayeredGraph(int nodes, int devices) {
   Module module;
   Graph& graph = module.AddFunction("large");
@@ -60,8 +60,8 @@ Module LayeredGraph(int nodes, int devices) {
   return module;
 }
 
-// Branches that all live until one node joins them: of n values all n
-// squared pairs live at once.
+// Branches that are all live until one node concatenates them: all pairs of n
+// values are live at the same time.
 Module WideGraph(int branches, int devices) {
   Module module;
   Graph& graph = module.AddFunction("wide");
@@ -74,19 +74,20 @@ Module WideGraph(int branches, int devices) {
     spec.placement.devices = {absl::StrCat("gpu:", device)};
     return *graph.AddValue(std::move(spec));
   };
-  ValueIds joined;
+  ValueIds branch_results;
   for (int i = 0; i < branches; ++i) {
     const int device = i * devices / branches;
     const ValueId y = add(kSigmoid, {x}, {}, device);
-    joined.push_back(add(kSoftmax, {y}, {}, device));
+    branch_results.push_back(add(kSoftmax, {y}, {}, device));
   }
-  graph.SetOutputs({add(kConcat, std::move(joined), {{"axis", int64_t{0}}}, 0)},
-                   {"y"});
+  graph.SetOutputs(
+      {add(kConcat, std::move(branch_results), {{"axis", int64_t{0}}}, 0)},
+      {"y"});
   return module;
 }
 
-// Matmuls on two devices, of rows and of columns in turn, so that the devices
-// exchange their halves after each.
+// Matmuls on two devices, split by rows and by columns alternately, with an
+// all-to-all after each.
 Module AlternatingSplits(int matmuls) {
   Module module;
   Graph& graph = module.AddFunction("splits");
@@ -126,16 +127,16 @@ TEST(LargeLowering, TenThousandNodesStayWithinTheBounds) {
   }
 }
 
-// Ten seconds and more a device if pairs of them were looked at.
+// A comparison of all pairs would take more than ten seconds per device.
 TEST(LargeLowering, TenThousandBranchesStayWithinTheBounds) {
   for (int devices : {1, 4}) {
     ExpectProvedWithinTheBounds(WideGraph(10'000, devices), devices);
   }
 }
 
-// Minutes, if the bound went through the lives pair by pair, or in as many
-// rounds as there are matmuls.
-TEST(LargeLowering, FiveThousandExchangesStayWithinTheBounds) {
+// Takes minutes if the bound compares live ranges pair by pair, or needs one
+// round per matmul.
+TEST(LargeLowering, FiveThousandAllToAllsStayWithinTheBounds) {
   ExpectProvedWithinTheBounds(AlternatingSplits(5'000), 2);
 }
 

@@ -1,6 +1,5 @@
-// Mutants of plans that lowering made: the checker refuses every one that a
-// machine can harm. PARTITA_MUTANTS_SEED and PARTITA_MUTANTS_GRAPHS choose
-// another sample.
+// The checker refuses every harmful mutant of lowered plans.
+// PARTITA_MUTANTS_SEED and PARTITA_MUTANTS_GRAPHS select another sample.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Random graphs, randomly placed, lowered: proved, right, small, and without a
-// wait too many.
+// Lowers random graphs with random placements: plans are proved, correct,
+// small, and have no redundant wait.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ uint32_t Next(uint64_t& state) {
   return static_cast<uint32_t>(state >> 33);
 }
 
-// Neighbours mostly stay together, as a planner would have them.
+// Neighbours mostly share a device, as after a planner.
 Module PlacedRandomGraph(uint64_t seed, int devices, int steps) {
   RandomGraphOptions options;
   options.steps = steps;
@@ -56,7 +56,7 @@ std::string Without(const Plan& plan, size_t command, Plan& changed) {
   return proof.ok() ? "accepted" : "refused";
 }
 
-// ./test --full takes ten times as many.
+// ./test --full runs ten times as many.
 int Graphs() { return std::getenv("PARTITA_FULL") != nullptr ? 400 : 40; }
 
 class RandomLowering : public testing::TestWithParam<int> {};
@@ -88,7 +88,7 @@ TEST_P(RandomLowering, IsProvedAndRunsLikeEvalWithinTheBounds) {
   }
 }
 
-// One that a greedy packing leaves at 5.5 % above the bound.
+// Greedy packing alone takes 5.5 % more than the bound here.
 TEST(LoweringOfRandomGraphs, AHardPackingStaysWithinTheBound) {
   const auto plan = PlanOf(PlacedRandomGraph(154, 1, 158), LinkedMachine(1));
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -96,8 +96,8 @@ TEST(LoweringOfRandomGraphs, AHardPackingStaysWithinTheBound) {
             kSlack * SequentialBound(plan->entries[0]));
 }
 
-// Reads some inputs of the graph from variables instead, and makes some of its
-// values their next ones.
+// Replaces some inputs by variables, and updates some of those by values of the
+// graph.
 Module WithVariables(uint64_t seed, int devices) {
   Module module = PlacedRandomGraph(seed, devices, 24);
   Graph& graph = module.main();
@@ -144,30 +144,30 @@ TEST_P(RandomLowering, UpdatesOfVariablesAreProvedAndRunLikeEval) {
   }
 }
 
-// Dimensions of the only result along which the node may be cut into so many
-// parts.
-std::vector<int> CutsOf(const OpView& op, int parts) {
+// Dimensions of the only result along which the node may be split into `shards`
+// shards.
+std::vector<int> SplitDimsOf(const OpView& op, int shards) {
   const DimensionRule rule = op.op().dimension_rule(op);
-  std::vector<int> cuts;
-  if (op.num_results() != 1) return cuts;
+  std::vector<int> split_dims;
+  if (op.num_results() != 1) return split_dims;
   for (size_t d = 0; d < rule.results[0].size(); ++d) {
     const auto& product = rule.results[0][d];
     if (product.size() != 1) continue;
     const int factor = product.front();
     bool alone = rule.factors[factor].kind == Factor::Kind::kKept &&
-                 rule.factors[factor].size >= parts;
+                 rule.factors[factor].size >= shards;
     for (const DimensionRule::Dims& dims : rule.operands) {
       for (const auto& other : dims) {
         alone &= other.size() < 2 ||
                  std::count(other.begin(), other.end(), factor) == 0;
       }
     }
-    if (alone) cuts.push_back(static_cast<int>(d));
+    if (alone) split_dims.push_back(static_cast<int>(d));
   }
-  return cuts;
+  return split_dims;
 }
 
-// Most nodes lie on several devices, replicated or cut.
+// Most nodes run on several devices, replicated or split.
 Module ShardedRandomGraph(uint64_t seed, int devices) {
   Module module = PlacedRandomGraph(seed, devices, 16);
   uint64_t state = seed;
@@ -179,17 +179,18 @@ Module ShardedRandomGraph(uint64_t seed, int devices) {
     for (int i = 0; i < count; ++i) {
       placement.devices.push_back(absl::StrCat("gpu:", (first + i) % devices));
     }
-    const std::vector<int> cuts = CutsOf(op, count);
-    if (count > 1 && !cuts.empty() && Next(state) % 4 != 0) {
-      placement.results = {{.kind = Sharding::Kind::kSplit,
-                            .dim = cuts[Next(state) % cuts.size()]}};
+    const std::vector<int> split_dims = SplitDimsOf(op, count);
+    if (count > 1 && !split_dims.empty() && Next(state) % 4 != 0) {
+      placement.results = {
+          {.kind = Sharding::Kind::kSplit,
+           .dim = split_dims[Next(state) % split_dims.size()]}};
     }
     module.main().node(op.id()).placement = placement;
   }
   return module;
 }
 
-TEST_P(RandomLowering, DividedNodesAreProvedAndRunLikeEval) {
+TEST_P(RandomLowering, ShardedNodesAreProvedAndRunLikeEval) {
   const int devices = GetParam();
   for (uint64_t seed = 500; seed < 506; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));

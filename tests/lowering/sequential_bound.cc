@@ -1,4 +1,4 @@
-// Live bytes by value.
+// Counts live bytes by value.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/lowering/sequential_bound.h"
@@ -12,13 +12,14 @@
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/round_up.h"
 
 namespace partita {
 namespace {
 
-int64_t RoundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+int64_t Aligned(int64_t bytes) { return RoundUp(bytes, 64); }
 
-// A value is bytes of the root that a command makes.
+// The bytes of a value, as a range of the root value that a command computes.
 struct Part {
   ValueId root;
   int64_t begin = 0;
@@ -134,7 +135,7 @@ class Counter {
     int64_t since = 0;
     int depth = 0;
     for (const auto& [at, by] : change) {
-      if (depth > 0) bytes += RoundUp(at) - RoundUp(since);
+      if (depth > 0) bytes += Aligned(at) - Aligned(since);
       depth += by;
       since = at;
     }
@@ -147,10 +148,10 @@ class Counter {
     for (const auto& [value, made] : made_) {
       if (persistent_.contains(value)) continue;
       if (made < c) live += Needed(value, c);
-      if (made == c) live += RoundUp(graph_.type(value).num_bytes());
+      if (made == c) live += Aligned(graph_.type(value).num_bytes());
     }
     if (command.kind != Command::Kind::kKernel) return live;
-    live += RoundUp(graph_.node(command.instance.node).kernel->workspace);
+    live += Aligned(graph_.node(command.instance.node).kernel->workspace);
     return live - SavedInPlace(c);
   }
 
@@ -179,7 +180,7 @@ class Counter {
         continue;
       }
       results.insert(pair.result);
-      saved += RoundUp(bytes);
+      saved += Aligned(bytes);
     }
     return saved;
   }
@@ -188,7 +189,7 @@ class Counter {
   const Graph& graph_;
   const std::vector<Command> commands_;
   std::vector<Part> parts_;       // by value id
-  std::set<ValueId> persistent_;  // roots that lie outside the step part
+  std::set<ValueId> persistent_;  // roots that persist between steps
   std::map<ValueId, std::vector<Read>> reads_;  // by root
   std::map<ValueId, int> made_;
 };

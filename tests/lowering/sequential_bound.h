@@ -1,5 +1,4 @@
-// The live bytes of a plan's order on one device with every result in place
-// that kernels allow.
+// The live bytes of a plan of one device, with every possible result in place.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_LOWERING_SEQUENTIAL_BOUND_H_
@@ -11,9 +10,9 @@
 
 namespace partita {
 
-// The peak over the commands of an entry of one device, from the placed graph
-// and the order of its nodes in the plan; buffers are not looked at. Sizes
-// count in multiples of 64.
+// Returns the peak over the commands of an entry for one device. Uses the
+// placed graph and the order of its nodes in the plan, not the buffers. Sizes
+// are rounded up to multiples of 64 bytes.
 int64_t SequentialBound(const Entry& entry);
 
 }  // namespace partita

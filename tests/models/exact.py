@@ -1,4 +1,4 @@
-"""Runs an ONNX model in f64, by ONNX's own reference evaluator but for two ops.
+"""Runs an ONNX model in f64, by ONNX's own reference evaluator except for two ops.
 
 PyTorch computes convolutions, which are slow there; BatchNormalization is written out, as the evaluator takes the
 statistics of the batch in opsets before 14.

@@ -1,4 +1,4 @@
-"""Exports an encoder of MiniLM's shape with seeded random weights, and what PyTorch makes of one sentence.
+"""Exports an encoder of MiniLM's shape with seeded random weights, and records PyTorch's result for one sentence.
 
     export_minilm.py FOLDER     writes FOLDER/model.onnx and FOLDER/test_data_set_0
 """

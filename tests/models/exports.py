@@ -22,7 +22,7 @@ from torch import nn
 
 @dataclasses.dataclass
 class Way:
-    """How a model is written."""
+    """How a model is exported."""
 
     opset: int
     traced: bool = False
@@ -39,7 +39,7 @@ IMAGE = dict(hidden_size=48, num_hidden_layers=2, num_attention_heads=4, interme
 
 
 class Called(nn.Module):
-    """A model whose inputs have places instead of names, and whose outputs are a tuple of tensors."""
+    """A model with positional inputs and a tuple of tensors as outputs."""
 
     def __init__(self, model, names, outputs, **fixed):
         super().__init__()
@@ -51,7 +51,7 @@ class Called(nn.Module):
 
 
 class Cached(nn.Module):
-    """A decoder that takes the keys and values of earlier tokens, and gives them with the new ones."""
+    """A decoder with the keys and values of previous tokens as inputs, which returns them with the new ones."""
 
     def __init__(self, model, layers):
         super().__init__()
@@ -83,7 +83,7 @@ def ids(batch=2, length=12):
 
 
 def mask(batch=2, length=12, padded=3):
-    """The last tokens of the second row are padding: every token sees one that is none, itself or an earlier one."""
+    """The last tokens of the second row are padding: every token sees one that is not, itself or a previous one."""
     found = torch.ones(batch, length, dtype=torch.int64)
     found[1, length - padded :] = 0
     return found
@@ -214,7 +214,7 @@ MODELS = {
 
 
 def made(make):
-    """The model and its inputs. Weights that begin as zeros or ones say little: all are drawn, small."""
+    """The model and its inputs. All weights are random and small, since zeros and ones test little."""
     torch.manual_seed(0)
     model, inputs = make()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Whether outputs are near enough to a peer's, and who is right where they are not."""
+"""Whether outputs are close enough to a peer's, and which one is right if they are not."""
 # SPDX-License-Identifier: Apache-2.0
 
 import math
@@ -8,7 +8,7 @@ FLOOR = 1e-5  # of the output's largest magnitude: what rounding leaves of value
 
 
 def share(found, expected):
-    """The worst difference of two flat lists, as a part of what is allowed.
+    """The worst difference of two flat lists, as a share of the tolerance.
 
     Integers, flags and what is not finite must be equal.
     """
@@ -29,7 +29,7 @@ def one_share(a, b, floor):
 
 
 def verdict(found, peer, exact):
-    """Who says that `found` is right, or None, and its share.
+    """The judge that accepts `found`, or None, and the difference as a share of the tolerance.
 
     `exact` gives the same output of a run in f64, or None if there is none; it is asked only where the peer does not
     agree. Found is right as well where the peer's own result is further from it.

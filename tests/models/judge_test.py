@@ -1,4 +1,4 @@
-"""What the judge of real models lets pass, and what not."""
+"""What judge.py accepts and what it does not."""
 # SPDX-License-Identifier: Apache-2.0
 
 import math

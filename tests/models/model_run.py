@@ -1,4 +1,4 @@
-"""Runs a model on one device and on three, and holds its outputs against a peer's."""
+"""Runs a model on one device and on three, and compares its outputs with a peer's."""
 # SPDX-License-Identifier: Apache-2.0
 
 import json
@@ -18,11 +18,11 @@ SECONDS = 600
 
 
 class Refused(Exception):
-    """The program says that it does not take the model."""
+    """The program refuses the model."""
 
 
 class Wrong(Exception):
-    """The program dies, or gives other numbers."""
+    """The program dies, or gives wrong numbers."""
 
 
 def flat(values):
@@ -34,7 +34,7 @@ def file_name(output):
 
 
 class Exact:
-    """The outputs in f64, by name: those that the exporter wrote, else of a run that is made once it is asked for."""
+    """The outputs in f64, by name: those that the exporter wrote, else those of a run on demand."""
 
     def __init__(self, folder, names):
         self.folder, self.names = folder, names
@@ -73,7 +73,7 @@ class Check:
             self.row.problem = f"on {how}: {error}"
 
     def by_list(self, needed):
-        """How many devices take part. Where one is the quickest, less memory makes others help, if it can be."""
+        """The number of devices used. If one is the fastest, less memory forces the use of others, if possible."""
         used = len(self.run(DEVICES, LIST))
         if used > 1:
             return used
@@ -83,7 +83,7 @@ class Check:
             return used
 
     def run(self, devices, flags, memory="4 GiB"):
-        """The bytes of every device that takes part. The outputs are compared."""
+        """The bytes of every device that is used. Compares the outputs."""
         shutil.rmtree(self.outputs, ignore_errors=True)
         command = [
             self.program.path, "run", self.folder / "model.onnx", "--test-data", self.folder / "test_data_set_0",

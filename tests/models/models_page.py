@@ -28,7 +28,7 @@ def line_of(row):
 
 def section(rows, kind):
     return [
-        "| model | devices that take part: list / pipeline | difference | judged by |",
+        "| model | devices used: list / pipeline | difference | compared with |",
         "|---|---|---|---|",
         *(line_of(row) for row in rows if row.kind == kind and not row.problem),
     ]
@@ -39,18 +39,18 @@ def table(rows):
     total = {kind: sum(row.kind == kind for row in rows) for kind in PEERS}
     failed = [f"| {row.name} | {row.problem} |" for row in rows if row.problem]
     return "\n".join([
-        "# Which real models run?",
+        "# Real models",
         "",
         f"{passed['wheel']} of {total['wheel']} pretrained models from PyPI's wheels pass, and {passed['export']} of "
-        f"{total['export']} exports of PyTorch and transformers: each on one",
-        "device, and on three by `list` and by `pipeline`, every run equal to its plan's reference bit for bit.",
+        f"{total['export']} exports of PyTorch and transformers. Each runs on one",
+        "device, and on three by `list` and by `pipeline`, and every run equals its plan's reference bit for bit.",
         "`tests/models/real_models.py` fetches, exports and runs them, and writes this page.",
         "",
-        f"Each output is held against ONNX Runtime's or PyTorch's: {judge.RELATIVE:g} of each value and "
-        f"{judge.FLOOR:g} of the output's largest may",
-        "differ; integers may not. The difference is the largest one, as a part of what is allowed. Where the two disagree, a run in",
-        "f64 decides: of the model with ONNX's reference evaluator, or of the module in PyTorch. Where `list` finds one device to",
-        "be the quickest, each is given three quarters of what the model takes on one; where that is too little, one still does it.",
+        f"Outputs are compared with ONNX Runtime's or PyTorch's. The tolerance is {judge.RELATIVE:g} of each value and "
+        f"{judge.FLOOR:g} of the output's",
+        "largest; integers must be equal. The table shows the largest difference as a share of the tolerance. If the two disagree, a run",
+        "in f64 decides: of the model with ONNX's reference evaluator, or of the module in PyTorch. If `list` finds one device to be the",
+        "fastest, each device gets three quarters of the memory that the model takes on one. If that is too little, one device remains.",
         "",
         "## Wheels",
         "",
@@ -58,9 +58,8 @@ def table(rows):
         "",
         "## Exports",
         "",
-        "Small sizes, random weights, a batch of two with padding where the model takes a mask. The number is the opset;",
-        "17 is written by the exporter that traces, newer ones by the one that captures the program. `open` has open",
-        "batches and lengths.",
+        "Small sizes, random weights, a batch of two, padded if the model takes a mask. The number is the opset: PyTorch's",
+        "tracing exporter writes 17, the one that captures the program newer ones. `open` has open batches and lengths.",
         "",
         *section(rows, "export"),
         "",
@@ -73,7 +72,7 @@ def table(rows):
 
 
 def listed(path):
-    """The models that the table says do not pass, or None without a table."""
+    """The failing models of the table, or None without a table."""
     if path is None or not path.exists():
         return None
     rows = path.read_text().split("## What does not pass")[-1].splitlines()

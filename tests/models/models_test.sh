@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The PP-OCR models over two devices, where they can be had.
+# The PP-OCR models over two devices, if they can be fetched.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 export PYTHONDONTWRITEBYTECODE=1

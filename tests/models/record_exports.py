@@ -1,4 +1,4 @@
-"""Records a few exports, so small that they lie in recorded/ beside this file, for recorded_exports_test.py.
+"""Records a few small exports in recorded/, beside this file, for recorded_exports_test.py.
 
 Run once, by hand, with the packages that exports.py needs:
 
@@ -23,7 +23,7 @@ MODELS = {
 
 
 def strip(path):
-    """Without where in Python each node came from, which is most of a small file."""
+    """Without the Python location of each node, which is most of a small file."""
     model = onnx.load(path)
     for node in model.graph.node:
         node.ClearField("metadata_props")

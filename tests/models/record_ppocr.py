@@ -1,4 +1,4 @@
-"""Records what ONNX Runtime makes of the PP-OCR models, as ppocr_expected.json beside this file.
+"""Records ONNX Runtime's results of the PP-OCR models, as ppocr_expected.json beside this file.
 
 Run once, by hand, when pictures or models change:
 

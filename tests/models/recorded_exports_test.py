@@ -1,4 +1,4 @@
-"""The recorded exports run on one device and on three, and give what PyTorch gave.
+"""The recorded exports run on one device and on three, and give PyTorch's results.
 
     recorded_exports_test.py PARTITA
 """

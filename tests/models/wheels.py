@@ -1,4 +1,4 @@
-"""The pretrained models that PyPI packages bring along, and what they are given."""
+"""The pretrained models in PyPI packages, and their inputs."""
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
@@ -21,7 +21,7 @@ def drawn():
 
 
 def picture(*dims):
-    """As a network takes it: about -1..1, smooth."""
+    """A smooth input of about -1..1."""
     coarse = drawn().uniform(-1, 1, (*dims[:-2], -(-dims[-2] // 8), -(-dims[-1] // 8)))
     fine = coarse.repeat(8, axis=-2).repeat(8, axis=-1)[..., : dims[-2], : dims[-1]]
     return (fine + drawn().normal(0, 0.05, dims)).astype(np.float32)
@@ -149,7 +149,7 @@ def session(model):
 
 
 def expect(found, model, folder):
-    """Writes the inputs and what ONNX Runtime makes of them, in the layout of ONNX's own tests."""
+    """Writes the inputs and ONNX Runtime's outputs, in the layout of ONNX's own tests."""
     peer = session(model)
     names = [value.name for value in peer.get_inputs()]
     if sorted(names) != sorted(found.inputs):

@@ -1,6 +1,6 @@
-// Mutants on the executor: none that the checker proves does harm there, and
-// of those that it refuses most do. Prints the table of
-// docs/internals/proof.md, rule by rule. PARTITA_MUTANTS_SEED chooses another
+// Runs mutants on the executor: no mutant that the checker proves does harm
+// there, and most of those that it refuses do. Prints the table of
+// docs/internals/mutants.md, rule by rule. PARTITA_MUTANTS_SEED chooses another
 // sample, PARTITA_FULL=1 a large one.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -39,15 +39,15 @@ int FromEnvironment(const char* name, int otherwise) {
 
 bool IsFull() { return FromEnvironment("PARTITA_FULL", 0) == 1; }
 
-// Every n-th command is held back in a run of its own.
-int HeldShare() { return IsFull() ? 1 : 4; }
+// Every n-th command is delayed in a run of its own.
+int HoldEvery() { return IsFull() ? 1 : 4; }
 
-// What became of the mutants that a rule refused first.
+// Results for the mutants that a rule refused first.
 struct Tally {
   int refused = 0;
   int by_harm[4] = {};  // on the executor
-  int oracle_only = 0;  // no harm there, but on the oracle's machines
-  int undecided = 0;    // nor there, in the runs that were looked at
+  int oracle_only = 0;  // harm on the oracle's machines only
+  int undecided = 0;    // no harm in the runs that were tried
   int shown() const { return refused - by_harm[0]; }
   int harmless() const { return by_harm[0] - oracle_only - undecided; }
   void Add(const Tally& other) {
@@ -60,7 +60,7 @@ struct Tally {
 
 class Sweep {
  public:
-  void Run(const ShortPlan& base, int tries, int share, Random& random) {
+  void Run(const ShortPlan& base, int tries, int every, Random& random) {
     Plan plan = PlanOf(base);
     BindTestKernels(plan);
     const absl::StatusOr<ExecutionJudge> judge = ExecutionJudge::Of(plan);
@@ -69,7 +69,7 @@ class Sweep {
     for (const Mutation& mutation : Mutations()) {
       std::set<std::string> seen;
       for (int i = 0; i < tries; ++i) {
-        if (random() % share != 0) continue;
+        if (random() % every != 0) continue;
         const std::string done = mutation.apply(plan, random);
         if (!done.empty() && seen.insert(done).second) {
           JudgeOne(base, done, plan, *judge);
@@ -87,7 +87,7 @@ class Sweep {
                 const Plan& plan, const ExecutionJudge& judge) {
     const std::vector<Finding> findings = FindFaults(plan);
     const Execution execution =
-        judge.Judge(plan, findings.empty(), HeldShare());
+        judge.Judge(plan, findings.empty(), HoldEvery());
     if (findings.empty()) {
       ++proved_;
       EXPECT_EQ(execution.harm, Harm::kNone)
@@ -141,17 +141,17 @@ std::map<std::string, Tally> PrintTable(const std::map<Rule, Tally>& rules) {
   return kinds;
 }
 
-TEST(ExecutedMutants, NoneThatIsProvedDoesHarm) {
+TEST(ExecutedMutants, ProvedMutantsDoNoHarm) {
   const int seed = FromEnvironment("PARTITA_MUTANTS_SEED", 1);
   Random random(seed);
   Sweep sweep;
   const int tries = IsFull() ? 10 : 1;
-  const int share = IsFull() ? 1 : 4;
+  const int every = IsFull() ? 1 : 4;
   std::printf("seed %d\n", seed);
   constexpr int kProved = 20;
   for (int round = 0; round < 10 && sweep.proved() < kProved; ++round) {
     for (const ShortPlan& base : BasePlans()) {
-      sweep.Run(base, tries, share, random);
+      sweep.Run(base, tries, every, random);
     }
   }
   const std::map<std::string, Tally> kinds = PrintTable(sweep.rules());
@@ -166,8 +166,8 @@ TEST(ExecutedMutants, NoneThatIsProvedDoesHarm) {
   EXPECT_GE(shown("progress"), 0.5);
 }
 
-// What the graph makes of the inputs of each step, and of the variables that
-// the step before left.
+// Compares with the graph's results for the inputs of each step, and for the
+// variables that the previous step left.
 void ExpectRight(const Plan& plan, const StepsRun& run, const char* name) {
   const Graph& graph = *plan.entries[0].graph;
   std::map<std::string, HostTensor> variables;
@@ -203,8 +203,7 @@ void ExpectRight(const Plan& plan, const StepsRun& run, const char* name) {
   }
 }
 
-// Where the ports hold more than one of the graph's values, each is one a
-// micro-batch.
+// If ports hold several of the graph's values, the plan runs in micro-batches.
 bool RunsInMicroBatches(const Entry& entry) {
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
     if (entry.outputs[i].type != entry.graph->type(entry.graph->outputs()[i])) {
@@ -214,9 +213,9 @@ bool RunsInMicroBatches(const Entry& entry) {
   return !entry.graph->ops(kAccumulate).empty();
 }
 
-// A plan whose steps overlap: its second device waits for the event of the
-// first step only when that of the second has been recorded, too.
-TEST(ExecutedMutants, ALateWaitPassesThoughTheNextStepHasRecorded) {
+// In a plan whose steps overlap, the second device waits for the event of the
+// first step only after the second step has recorded it, too.
+TEST(ExecutedMutants, ALateWaitPassesAfterTheNextStepHasRecorded) {
   Plan plan = PlanOf(BasePlanNamed("two steps overlap"));
   BindTestKernels(plan);
   const auto runner = StepsRunner::Load(plan, plan.entries[0].inputs);
@@ -229,7 +228,7 @@ TEST(ExecutedMutants, ALateWaitPassesThoughTheNextStepHasRecorded) {
   ExpectRight(plan, *run, "two steps overlap");
 }
 
-// What is held against mutants is right, and the judge finds no fault with it.
+// The expected results are right, and the unchanged plans do no harm.
 TEST(ExecutedMutants, BasePlansDoNoHarm) {
   for (const ShortPlan& base : BasePlans()) {
     Plan plan = PlanOf(base);
@@ -240,7 +239,7 @@ TEST(ExecutedMutants, BasePlansDoNoHarm) {
     if (!RunsInMicroBatches(plan.entries[0])) {
       ExpectRight(plan, judge->expected(), base.name);
     }
-    EXPECT_EQ(judge->Judge(plan, /*proved=*/true, HeldShare()).what, "")
+    EXPECT_EQ(judge->Judge(plan, /*proved=*/true, HoldEvery()).what, "")
         << base.name;
   }
 }

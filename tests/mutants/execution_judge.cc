@@ -14,13 +14,12 @@
 namespace partita {
 namespace {
 
-// Steps of small plans take less than a millisecond, but for a host that has
-// much else to do.
+// Steps of small plans take less than a millisecond, except on a busy host.
 constexpr std::chrono::milliseconds kPatience(60);
 constexpr std::chrono::milliseconds kLastPatience(20000);
 constexpr int kChaosSeeds = 2;
 
-std::vector<RunMode> ModesOf(const Entry& entry, int commands, int share) {
+std::vector<RunMode> ModesOf(const Entry& entry, int commands, int every) {
   using What = Hold::What;
   std::vector<RunMode> modes = {{.hold = {What::kLaunchOrder}}};
   for (int seed = 1; seed <= kChaosSeeds; ++seed) {
@@ -29,7 +28,7 @@ std::vector<RunMode> ModesOf(const Entry& entry, int commands, int share) {
   for (int s = 0; s < static_cast<int>(entry.streams.size()); ++s) {
     modes.push_back({.hold = {What::kStream, s}});
   }
-  for (int c = share / 2; c < commands; c += share) {
+  for (int c = every / 2; c < commands; c += every) {
     modes.push_back({.hold = {What::kCommand, c}});
   }
   return modes;
@@ -41,8 +40,8 @@ bool SameBits(const HostTensor& a, const HostTensor& b) {
                     b.byte_span().begin());
 }
 
-// Where the runs differ, or empty. A replica that is kept no more is no loss
-// as long as another is.
+// The difference between the runs, or "". A missing replica is no difference as
+// long as another replica is stored.
 std::string Difference(const StepsRun& found, const StepsRun& expected) {
   for (size_t step = 0; step < expected.outputs.size(); ++step) {
     for (const auto& [name, tensor] : expected.outputs[step]) {
@@ -53,7 +52,7 @@ std::string Difference(const StepsRun& found, const StepsRun& expected) {
       }
     }
   }
-  // From the last step back: where steps overlap there is no other.
+  // From the last step backwards: if steps overlap, only the last was read.
   const size_t read =
       std::min(found.variables.size(), expected.variables.size());
   for (size_t back = 1; back <= read; ++back) {
@@ -106,14 +105,14 @@ absl::StatusOr<ExecutionJudge> ExecutionJudge::Of(const Plan& plan) {
 }
 
 Execution ExecutionJudge::Judge(const Plan& mutant, bool proved,
-                                int share) const {
+                                int every) const {
   absl::StatusOr<std::unique_ptr<StepsRunner>> runner =
       StepsRunner::Load(mutant, inputs_);
   if (!runner.ok()) {
     return {Execution::Harm::kRefused, std::string(runner.status().message())};
   }
   for (RunMode mode :
-       ModesOf(mutant.entries[0], (*runner)->num_commands(), share)) {
+       ModesOf(mutant.entries[0], (*runner)->num_commands(), every)) {
     mode.patience = proved ? kLastPatience : kPatience;
     const Execution execution =
         HarmOf((*runner)->Run(kSteps, mode), expected_, **runner);

@@ -1,5 +1,5 @@
-// Judges a mutant by what it does on the executor: virtual devices, real
-// threads, adverse delays.
+// Runs mutants on the executor and detects harm: virtual devices, real threads,
+// adverse delays.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_MUTANTS_EXECUTION_JUDGE_H_
@@ -19,7 +19,7 @@ namespace partita {
 struct Execution {
   enum class Harm : uint8_t {
     kNone,
-    kRefused,  // the executor does not load it
+    kRefused,  // the executor refuses to load it
     kStuck,    // a step does not end
     kWrong,    // an output or a variable has other bytes
   };
@@ -27,14 +27,14 @@ struct Execution {
   std::string what;
 };
 
-// Lets every node of the plan's first entry be computed: by its op's eval.
+// Binds every node of the plan's first entry to its op's eval.
 void BindTestKernels(Plan& plan);
 
-// What a few steps left behind.
+// The results of a few steps.
 struct StepsRun {
   std::vector<std::map<std::string, HostTensor>> inputs;   // by step
   std::vector<std::map<std::string, HostTensor>> outputs;  // by step
-  // After each step, or after the last where steps overlap: each replica.
+  // After each step, or only after the last if steps overlap: each replica.
   std::vector<std::map<std::string, std::vector<HostTensor>>> variables;
 };
 
@@ -42,16 +42,16 @@ class ExecutionJudge {
  public:
   static constexpr int kSteps = 3;
 
-  // Runs the unchanged plan, which stays alive, for what mutants are held
-  // against. Every node of it has a kernel.
+  // Runs the unchanged plan, which must outlive the judge, to get the expected
+  // results. Every node of it needs a kernel.
   static absl::StatusOr<ExecutionJudge> Of(const Plan& plan);
 
-  // Runs a mutant of the plan, every step with other inputs, all free bytes
-  // made junk: in launch order, freely under random delays, with each stream
-  // and each command held back. What a command will write is junk from its
-  // start. Of the commands every `share`-th is held. `proved` mutants are run
-  // to the end before they are said to be stuck.
-  Execution Judge(const Plan& mutant, bool proved, int share = 1) const;
+  // Runs a mutant of the plan; each step has other inputs, and all free bytes
+  // are junk. The runs are: in launch order, freely under random delays, with
+  // each stream delayed, and with one in `every` commands delayed. The results
+  // of a command are junk from its start to its end. For `proved` mutants the
+  // runs wait longer before they report a stuck step.
+  Execution Judge(const Plan& mutant, bool proved, int every = 1) const;
 
   const StepsRun& expected() const { return expected_; }
 

@@ -1,4 +1,4 @@
-// Waiting until others have come to rest, or have ended.
+// Waits until others have come to rest, or have ended.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/mutants/hold.h"
@@ -14,9 +14,9 @@ namespace {
 using Kind = Command::Kind;
 using std::chrono::microseconds;
 
-// Streams that only wait for others are at rest after this long.
+// Streams that wait for others are at rest after this long.
 constexpr microseconds kQuiet(60);
-// A thread that is between two commands may be late for this long.
+// A thread between two commands may be late by this much.
 constexpr microseconds kLate(3000);
 constexpr microseconds kLook(10);
 
@@ -29,8 +29,10 @@ bool WaitsForOthers(Kind kind) {
 
 HoldingObserver::HoldingObserver(
     const Entry& entry, std::vector<Command> commands,
-    std::function<void(uint64_t step, int command)> touch)
-    : entry_(entry), commands_(std::move(commands)), touch_(std::move(touch)) {
+    std::function<void(uint64_t step, int command)> on_begin)
+    : entry_(entry),
+      commands_(std::move(commands)),
+      on_begin_(std::move(on_begin)) {
   FindPartners();
   last_of_stream_.resize(commands_.size());
   std::map<int, int> last;
@@ -40,10 +42,11 @@ HoldingObserver::HoldingObserver(
   for (const auto& [stream, command] : last) last_of_stream_[command] = true;
 }
 
-// Parts of one collective, and the two ends of a message without a slot.
+// Matches the ranks of collectives, and the two ends of messages without a
+// slot.
 void HoldingObserver::FindPartners() {
   std::map<std::vector<int>, int> counts;
-  std::map<std::vector<int>, std::vector<int>> meetings;
+  std::map<std::vector<int>, std::vector<int>> partners;
   std::vector<std::vector<int>> keys(commands_.size());
   for (size_t c = 0; c < commands_.size(); ++c) {
     const Command& command = commands_[c];
@@ -57,10 +60,10 @@ void HoldingObserver::FindPartners() {
       keys[c] = {1, command.channel.index,
                  counts[{end, command.channel.index}]++};
     }
-    if (!keys[c].empty()) meetings[keys[c]].push_back(static_cast<int>(c));
+    if (!keys[c].empty()) partners[keys[c]].push_back(static_cast<int>(c));
   }
   for (const std::vector<int>& key : keys) {
-    partners_.push_back(key.empty() ? std::vector<int>() : meetings[key]);
+    partners_.push_back(key.empty() ? std::vector<int>() : partners[key]);
   }
 }
 
@@ -142,7 +145,7 @@ void HoldingObserver::Before(uint64_t step, int command) {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    touch_(step, command);
+    on_begin_(step, command);
     PhasesOf(step)[command] = Phase::kBegun;
     Move(command, IsHeld(command)                           ? State::kHeld
                   : WaitsForOthers(commands_[command].kind) ? State::kWaits

@@ -1,5 +1,5 @@
-// Holds commands of a running plan back, as an executor, a library or a device
-// may.
+// Delays commands of a running plan, as an executor, a library or a device may
+// do.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_MUTANTS_HOLD_H_
@@ -17,40 +17,40 @@
 
 namespace partita {
 
-// What is held back, until all else has come to rest.
+// The commands that are delayed until everything else has come to rest.
 struct Hold {
   enum class What : uint8_t {
     kNothing,
     kCommand,      // one command, in every step
     kStream,       // every command of one stream
-    kLaunchOrder,  // every command, until those launched before it have ended
+    kLaunchOrder,  // every command, until all earlier ones have ended
   };
   What what = What::kNothing;
   int index = 0;
 };
 
-// Knows for each stream what it is at; calls come from all streams' threads.
+// Tracks the state of every stream. Calls come from the threads of all streams.
 //
-// Thread safety: Begin may not run beside the other calls.
+// Thread safety: no other call may run during Begin.
 class HoldingObserver : public CommandObserver {
  public:
-  // `touch` is called for each command when it begins, before it is held.
+  // Calls `on_begin` for each command when it begins, before any delay.
   HoldingObserver(const Entry& entry, std::vector<Command> commands,
-                  std::function<void(uint64_t step, int command)> touch);
+                  std::function<void(uint64_t step, int command)> on_begin);
 
-  // `patience`: how long nothing may move before a hold in launch order says
-  // that it is stuck.
+  // `patience`: in launch order, the commands count as stuck if nothing moves
+  // for this long.
   void Begin(Hold hold, std::chrono::milliseconds patience);
   void Before(uint64_t step, int command) override;
   void After(uint64_t step, int command) override;
-  // True if commands that are served in launch order wait for ever.
+  // True if commands in launch order wait forever.
   bool stuck() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase : uint8_t { kQueued, kBegun, kEnded };
-  // What a stream does: nothing for now, something of its own, something that
-  // waits for others, or being held.
+  // What a stream does: nothing, a command of its own, a wait for another
+  // stream, or a delayed command.
   enum class State : uint8_t { kIdle, kBusy, kWaits, kHeld };
 
   void FindPartners();
@@ -65,7 +65,7 @@ class HoldingObserver : public CommandObserver {
 
   const Entry& entry_;
   const std::vector<Command> commands_;
-  const std::function<void(uint64_t step, int command)> touch_;
+  const std::function<void(uint64_t step, int command)> on_begin_;
   std::vector<std::vector<int>> partners_;  // by command: it cannot end alone
   std::vector<bool> last_of_stream_;        // by command
 

@@ -1,4 +1,4 @@
-// Arenas between two rows of junk.
+// Arenas between two margins of junk.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/mutants/margin_device.h"
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/round_up.h"
 #include "runtime/device/host_device.h"
 
 namespace partita {
@@ -17,7 +18,7 @@ class MarginArena : public Arena {
   MarginArena(int64_t bytes, int64_t alignment)
       : storage_(bytes + 2 * kMargin + alignment), size_(bytes) {
     const auto begin = reinterpret_cast<uintptr_t>(storage_.data()) + kMargin;
-    const uintptr_t aligned = (begin + alignment - 1) / alignment * alignment;
+    const uintptr_t aligned = RoundUp(begin, alignment);
     base_ = storage_.data() + kMargin + (aligned - begin);
   }
 
@@ -38,7 +39,7 @@ void FillWithJunk(absl::Span<std::byte> bytes, std::mt19937& random) {
 }
 
 MarginDevice::MarginDevice(const PlanDevice& device)
-    : played_(NewVirtualDevice(device.traits, /*timed=*/false)),
+    : device_(NewVirtualDevice(device.traits, /*timed=*/false)),
       memory_(device.memory) {}
 
 absl::StatusOr<std::unique_ptr<Arena>> MarginDevice::NewArena(
@@ -59,15 +60,14 @@ absl::StatusOr<std::unique_ptr<Arena>> MarginDevice::NewArena(
 
 void MarginDevice::RenewMargins(std::mt19937& random) {
   FillWithJunk(Before(), random);
-  FillWithJunk(Behind(), random);
+  FillWithJunk(After(), random);
   margins_.assign(Before().begin(), Before().end());
-  margins_.insert(margins_.end(), Behind().begin(), Behind().end());
+  margins_.insert(margins_.end(), After().begin(), After().end());
 }
 
 bool MarginDevice::MarginsAreWhole() const {
   return std::equal(Before().begin(), Before().end(), margins_.begin()) &&
-         std::equal(Behind().begin(), Behind().end(),
-                    margins_.begin() + kMargin);
+         std::equal(After().begin(), After().end(), margins_.begin() + kMargin);
 }
 
 }  // namespace partita

@@ -15,18 +15,18 @@
 
 namespace partita {
 
-// Bytes before and behind each arena: what a plan touches there is caught.
+// Bytes before and after each arena. Accesses of a plan there are detected.
 inline constexpr int64_t kMargin = 4096;
 
 void FillWithJunk(absl::Span<std::byte> bytes, std::mt19937& random);
 
-// A virtual device that has no more memory than the plan says, all of it junk
-// when an arena is made.
+// A virtual device with no more memory than the plan states. New arenas are
+// filled with junk.
 class MarginDevice : public Device {
  public:
   explicit MarginDevice(const PlanDevice& device);
 
-  const DeviceTraits& traits() const override { return played_->traits(); }
+  const DeviceTraits& traits() const override { return device_->traits(); }
   bool is_host() const override { return false; }
   bool is_virtual() const override { return true; }
   bool is_timed() const override { return false; }
@@ -34,35 +34,35 @@ class MarginDevice : public Device {
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override;
   std::unique_ptr<DeviceStream> NewStream() override {
-    return played_->NewStream();
+    return device_->NewStream();
   }
   std::unique_ptr<DeviceEvent> NewEvent() override {
-    return played_->NewEvent();
+    return device_->NewEvent();
   }
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
-    return played_->Upload(to, from, bytes);
+    return device_->Upload(to, from, bytes);
   }
   absl::Status Download(void* to, const std::byte* from,
                         int64_t bytes) override {
-    return played_->Download(to, from, bytes);
+    return device_->Download(to, from, bytes);
   }
 
-  // Of the arena made last.
+  // Of the arena that was made last.
   std::byte* base() const { return base_; }
-  // Other junk in the margins than before.
+  // Fills the margins with new junk.
   void RenewMargins(std::mt19937& random);
-  // True if the margins still are as they were made last.
+  // True if the margins are unchanged.
   bool MarginsAreWhole() const;
 
  private:
   absl::Span<std::byte> Before() const { return {base_ - kMargin, kMargin}; }
-  absl::Span<std::byte> Behind() const { return {base_ + size_, kMargin}; }
+  absl::Span<std::byte> After() const { return {base_ + size_, kMargin}; }
 
-  const std::unique_ptr<Device> played_;
+  const std::unique_ptr<Device> device_;
   const int64_t memory_;
   std::byte* base_ = nullptr;
   int64_t size_ = 0;
-  std::vector<std::byte> margins_;  // before, then behind, as made
+  std::vector<std::byte> margins_;  // before, then after, as made
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Feeding, junk and reading what steps left.
+// Feeds inputs, writes junk, and reads the results of steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/mutants/steps_runner.h"
@@ -15,7 +15,8 @@
 namespace partita {
 namespace {
 
-// Buffers that stay in reach of the margins, however a mutation moved them.
+// Checks that all buffers are within the margins, wherever a mutation moved
+// them.
 absl::Status CheckInReach(const Plan& plan) {
   for (const Buffer& buffer : plan.entries[0].buffers) {
     const PlanDevice& device = plan.devices[buffer.device.index];
@@ -33,7 +34,7 @@ absl::Status CheckInReach(const Plan& plan) {
   return absl::OkStatus();
 }
 
-// Kernels as their nodes want them: the executor takes that as proved.
+// Checks that kernels fit their nodes, which the executor assumes.
 absl::Status CheckOperands(const Entry& entry,
                            const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -50,7 +51,7 @@ absl::Status CheckOperands(const Entry& entry,
   return absl::OkStatus();
 }
 
-// The same bytes for one name and step, whatever the plan.
+// The same bytes for the same name and step, whatever the plan.
 HostTensor InputOf(const Port& port, int step) {
   HostTensor tensor(port.type);
   std::mt19937 random(
@@ -93,9 +94,9 @@ absl::StatusOr<std::unique_ptr<StepsRunner>> StepsRunner::Load(
   PARTITA_RETURN_IF_ERROR(runner->FindInputs());
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
-    auto played = std::make_unique<MarginDevice>(device);
-    runner->devices_.push_back(played.get());
-    devices.push_back(std::move(played));
+    auto virtual_device = std::make_unique<MarginDevice>(device);
+    runner->devices_.push_back(virtual_device.get());
+    devices.push_back(std::move(virtual_device));
   }
   const std::shared_ptr<const Plan> borrowed(&plan, [](const Plan*) {});
   PARTITA_ASSIGN_OR_RETURN(
@@ -179,8 +180,9 @@ absl::Status StepsRunner::Submit(const Ports& ports, const RunMode& mode) {
   MakeStepBytesJunk();
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  for (const HostTensor& tensor : ports.inputs)
+  for (const HostTensor& tensor : ports.inputs) {
     inputs.push_back(tensor.bytes());
+  }
   for (const HostTensor& tensor : ports.outputs) {
     outputs.push_back(const_cast<std::byte*>(tensor.bytes()));
   }
@@ -220,8 +222,8 @@ std::vector<std::byte*> StepsRunner::BytesOf(BufferId id, uint64_t step) const {
   return bytes;
 }
 
-// What a command reads and may write over: in a kernel what its pairs allow,
-// in a collective a part in its place.
+// The operands that a command may overwrite: in a kernel by its in-place pairs,
+// in a collective by a shard that is in place.
 std::set<std::byte*> StepsRunner::BytesInPlace(const Command& command,
                                                uint64_t step) const {
   std::set<std::byte*> in_place;
@@ -241,7 +243,7 @@ std::set<std::byte*> StepsRunner::BytesInPlace(const Command& command,
   return in_place;
 }
 
-// A command may write anything, from its start on, where it writes at all.
+// From its start on, a command may write anything to its results.
 void StepsRunner::MakeResultsJunk(uint64_t step, int c) {
   const Command& command = commands_[c];
   const std::set<std::byte*> in_place = BytesInPlace(command, step);

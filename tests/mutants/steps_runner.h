@@ -1,4 +1,4 @@
-// A session of a mutant whose steps start over junk.
+// A session of a mutant whose steps start with junk.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_MUTANTS_STEPS_RUNNER_H_
@@ -21,24 +21,25 @@
 
 namespace partita {
 
-// How one run of some steps goes.
+// The mode of a run of some steps.
 struct RunMode {
   Hold hold;
   std::optional<uint64_t> chaos_seed;
-  std::chrono::milliseconds patience{100};  // with a step, or a still hold
+  std::chrono::milliseconds patience{
+      100};  // with a step, or a hold that does not move
 };
 
 class StepsRunner {
  public:
-  // `inputs` are the ports that the caller knows, and finds by name. An error
-  // if the executor does not load the plan.
+  // `inputs` are the ports that the caller knows by name. An error if the
+  // executor does not load the plan.
   static absl::StatusOr<std::unique_ptr<StepsRunner>> Load(
       const Plan& plan, std::vector<Port> inputs);
 
-  // `steps` steps from the variables' first values. DeadlineExceeded if one
-  // does not end.
+  // Runs `steps` steps from the variables' initial values. DeadlineExceeded if
+  // a step does not end.
   absl::StatusOr<StepsRun> Run(int steps, const RunMode& mode);
-  // True if a byte beyond some arena has changed.
+  // True if a byte outside some arena has changed.
   bool WroteBeyondArenas() const;
   int num_commands() const { return static_cast<int>(commands_.size()); }
 

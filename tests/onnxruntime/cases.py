@@ -1,4 +1,4 @@
-# Models of a few nodes with inputs and what ONNX Runtime made of them, as text.
+# Models of a few nodes with inputs and ONNX Runtime's outputs, as text.
 # SPDX-License-Identifier: Apache-2.0
 """recorded_case.h reads the text.
 
@@ -9,7 +9,7 @@
     node Relu x -> y
     attribute alpha f 0.5
     output y f32[3] nan 0.0 1.5
-    bound 0                        of |found - expected| / max(1, |expected|); 0: equal bits, but for those of NaN
+    bound 0                        of |found - expected| / max(1, |expected|); 0: equal bits, except those of NaN
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ class Case:
         return onnx.shape_inference.infer_shapes(model)
 
     def run_reference(self):
-        """By the evaluator that the package onnx defines its ops with."""
+        """By the reference evaluator of the package onnx."""
         return onnx.reference.ReferenceEvaluator(self.model()).run(None, self.inputs)
 
     def run(self):
@@ -94,7 +94,7 @@ def attribute(name, value):
 
 
 def write(case, out, expected=None, by="NumPy"):
-    """`expected`: by someone else, where that decides."""
+    """`expected`: results of another judge, if that decides."""
     found = case.run() if expected is None else expected
     if expected is not None:
         out.write("# By %s.\n" % by)

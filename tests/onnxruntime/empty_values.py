@@ -1,6 +1,6 @@
-# Values of no elements beside others, by ONNX Runtime.
+# Values without elements beside others, by ONNX Runtime.
 # SPDX-License-Identifier: Apache-2.0
-"""empty_values.txt: what is beside an empty value, in memory too, must not change."""
+"""empty_values.txt: values beside an empty one, in memory too, must not change."""
 
 import os
 
@@ -76,7 +76,7 @@ def cases():
 
 
 def by_numpy(name):
-    """A mean of nothing is 0 / 0."""
+    """A mean of no elements is 0 / 0."""
     return [np.full(3, np.nan, np.float32)] if name == "ReduceMean" else None
 
 

@@ -1,4 +1,4 @@
-// Values of no elements leave those beside them alone, against recorded figures
+// Values without elements do not affect others, compared with recorded figures
 // (empty_values.py): as inputs, constants in either order, and variables, by
 // eval, by this host's kernels and by the reference of a plan.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Records what ONNX Runtime computes, for the tests beside this file.
+# Records ONNX Runtime's results, for the tests beside this file.
 # SPDX-License-Identifier: Apache-2.0
 """usage: record.py [FOLDER]
 

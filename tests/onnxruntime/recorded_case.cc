@@ -25,7 +25,7 @@ Words WordsOf(absl::string_view text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
-// strtod knows "nan", "-nan" and "inf".
+// strtod parses "nan", "-nan" and "inf".
 double NumberOf(const std::string& word) {
   return std::strtod(word.c_str(), nullptr);
 }
@@ -58,7 +58,7 @@ NamedTensor NamedTensorOf(absl::string_view text) {
   return {parts.first, TensorOf(parts.second)};
 }
 
-// "Clip x _ most -> y": what is left out is "_".
+// "Clip x _ most -> y": a missing input is "_".
 RecordedNode NodeOf(absl::string_view text) {
   RecordedNode node;
   Words words = WordsOf(text);
@@ -137,7 +137,7 @@ void AddInputs(const RecordedCase& of, SketchedModel& model) {
   }
 }
 
-// Values called so get a suffix.
+// These values get a suffix.
 void AddNodes(const RecordedCase& of, const Words& renamed,
               SketchedModel& model) {
   const auto names = [&](Words words) {

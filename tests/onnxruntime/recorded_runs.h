@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// Compiles for one CPU; fails the test unless a step by this host's kernels and
-// one by the plan's reference have the recorded outputs.
+// Compiles for one CPU; fails the test unless a step with this host's kernels
+// and one with the plan's reference have the recorded outputs.
 void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
                        const RecordedCase& expected,
                        const CompileOptions& options = {});

@@ -18,7 +18,7 @@ def drawn(*shape, seed):
 
 
 def case(name, op, directions=1, bias=True, lengths=None, states=True, peepholes=False, opset=14, outputs=3, **attributes):
-    """Weights are constants, the rest inputs; what is left out is "_"."""
+    """Weights are constants, the rest inputs; a missing one is "_"."""
     gates = GATES[op]
     batch_first = attributes.get("layout") == 1
     c = Case("%s, %s" % (op, name), opset=opset, bound=2e-6)
@@ -73,7 +73,7 @@ def cases():
 
 
 def by_torch(name, op, layers, dtype, bidirectional, batch_first=False):
-    """A module of torch as its exporter writes it, and what it computes."""
+    """A torch module as its exporter writes it, and its results."""
     torch.manual_seed(8)
     module = getattr(torch.nn, op)(INPUTS, UNITS, layers, bidirectional=bidirectional).to(dtype)
     directions = 2 if bidirectional else 1

@@ -1,6 +1,6 @@
-// LSTM, GRU and RNN against recorded figures (recurrent.py): by eval, by this
-// host's kernels and by the reference of a plan, with constant weights and with
-// variables.
+// Compares LSTM, GRU and RNN with recorded figures (recurrent.py): by eval, by
+// this host's kernels and by the reference of a plan, with constant weights and
+// with variables.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <vector>

@@ -14,10 +14,10 @@ ROUNDINGS = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
 BLENDS = [{"mode": "linear"}, {"mode": "cubic"}, {"mode": "cubic", "exclude_outside": 1},
           {"mode": "cubic", "cubic_coeff_a": -0.5}]
 
-# Of mode nearest: extents 1 to 200, each by all of these.
+# For mode nearest: extents 1 to 200, each with all of these.
 SCALES = [np.float32(i) / np.float32(10) for i in range(1, 101)]
 SIZES = [1, 2, 3, 5, 7, 10, 16, 25, 50, 64, 99, 100, 127, 150, 199, 200]
-# Of the others: this many elements of each result, evenly from the first to the last.
+# For the others: this many elements of each result, evenly from the first to the last.
 BLENDED_EXTENTS = [1, 2, 3, 4, 5, 7, 8, 10, 15, 16, 33, 64, 100, 128, 199, 200]
 BLENDED_SCALES = [np.float32(i) / np.float32(10) for i in (1, 3, 5, 7, 9, 11, 12, 15, 20, 25, 33, 47, 71, 100)]
 SAMPLES = 8
@@ -43,7 +43,7 @@ def run(resize, x, name, value):
 
 
 def hashed(lists):
-    """Of each list its length and its elements: a sum of each plus 1, times the powers of an odd number."""
+    """A hash of each list's length and elements: the sum of each plus 1, times the powers of an odd number."""
     values = np.concatenate([np.concatenate([[len(one)], one]) for one in lists]).astype(np.uint64)
     powers = np.full(len(values), 0x9E3779B97F4A7C15, np.uint64)
     powers[0] = 1

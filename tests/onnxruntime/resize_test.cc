@@ -1,6 +1,6 @@
-// Resizes against what ONNX Runtime computed (resize.py): which elements mode
-// nearest reads, for extents of 1 to 200 and scales of 0.1 to 10, and values of
-// the other modes.
+// Compares resizes with ONNX Runtime (resize.py): which elements mode nearest
+// reads, for extents of 1 to 200 and scales of 0.1 to 10, and values of the
+// other modes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdlib>
@@ -35,7 +35,7 @@ HostTensor Recorded(const std::string& name) {
   return tensor.ok() ? *std::move(tensor) : HostTensor();
 }
 
-// How resize.py asks for one kind of resizing.
+// A kind of resizing, as in resize.py.
 struct Kind {
   std::string mode, coordinates, rounding;
   float cubic_a = -0.75f;
@@ -74,7 +74,7 @@ class Resizes {
     return *std::move(module);
   }
 
-  // Elements of the line by `value` of their position.
+  // Elements of the line as a function of their position.
   template <typename Value>
   std::vector<HostTensor> Line(Value value) const {
     Floats elements;
@@ -112,7 +112,7 @@ std::vector<HostTensor> EvaluatedBy(const Module& module,
   return outputs.ok() ? *std::move(outputs) : std::vector<HostTensor>();
 }
 
-// By the kernels of this host.
+// With this host's kernels.
 std::vector<HostTensor> RunBy(Module module,
                               const std::vector<HostTensor>& inputs) {
   auto compiled = Compile(std::move(module), EqualCpus(1, int64_t{1} << 28));
@@ -157,7 +157,7 @@ Resizes NearestOf(const Kind& kind, int64_t extent) {
 
 float Position(int64_t i) { return static_cast<float>(i); }
 
-// As in resize.py, of lengths and elements.
+// Like resize.py's, of lengths and elements.
 int64_t HashOf(const std::vector<HostTensor>& lines) {
   uint64_t sum = 0, power = 1;
   const auto add = [&](uint64_t value) {
@@ -259,14 +259,14 @@ float Wave(int64_t i) {
   return static_cast<float>((i * 7919 + 17) % 1009 - 504) / 256;
 }
 
-// Roundings of sums of two or four products of numbers up to 2. Where those
-// outside are left out, what is left is divided by the sum of its weights,
-// which may be small.
+// Roundings of sums of two or four products of numbers up to 2. If elements
+// outside are excluded, the rest is divided by the sum of its weights, which
+// may be small.
 double SumsApart(const Kind& kind) {
   return kind.exclude_outside ? 1e-4 : 3e-6;
 }
 
-// Kernels may compute a position up to 200 with two roundings more; neighbours
+// Kernels may compute a position up to 200 with two more roundings; neighbours
 // are up to 4 apart.
 constexpr double kPositionsApart = 5e-5;
 

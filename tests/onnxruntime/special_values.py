@@ -1,4 +1,4 @@
-# What compares, selects or bends, of NaN, infinities, zeros of both signs and denormals, by ONNX Runtime.
+# Comparisons, selections and non-linear functions of NaN, infinities, zeros of both signs and denormals, by ONNX Runtime.
 # SPDX-License-Identifier: Apache-2.0
 """special_values.txt."""
 
@@ -42,7 +42,7 @@ def pairs(kind):
 
 
 def lines(kind):
-    """Of 9: a special value at each place, then two."""
+    """Lines of 9 elements: a special value at each position, then two."""
     ordinary = [0.5, -1.5, 2.0, 0.25, -0.75, 2.0, 1.0, -1.5, 0.125]
     rows = [ordinary, [-INF] * 9, [INF] * 9, [NAN] * 9]
     for special in (NAN, -NAN, INF, -INF, 1e-45):
@@ -115,7 +115,7 @@ def shrink(x, bias, bound):
 
 
 def by_numpy(name, kind, inputs):
-    """What NumPy has where ONNX Runtime leaves out NaN, the sign of a zero, infinities or, of f64, digits."""
+    """NumPy's results where ONNX Runtime loses NaN, the sign of a zero, infinities or, for f64, digits."""
     x = inputs["x"]
     ours = {
         "ReduceMax": lambda: x.max(1),

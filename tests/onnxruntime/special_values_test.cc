@@ -1,6 +1,7 @@
-// What compares, selects or bends, over NaN, infinities, zeros of both signs
-// and denormals, against recorded figures (special_values.py): by eval, by this
-// host's kernels and by the reference of a plan, alone and between other nodes.
+// Compares comparisons, selections and non-linear functions of NaN, infinities,
+// zeros of both signs and denormals with recorded figures (special_values.py):
+// by eval, by this host's kernels and by the reference of a plan, alone and
+// between other nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -49,14 +50,14 @@ TEST(SpecialValues, BetweenOtherNodesAreAsRecorded) {
   }
 }
 
-// One node, of one f32 input.
+// One node with one f32 input.
 bool IsFunctionOfFloats(const RecordedCase& c) {
   return c.nodes.size() == 1 && c.inputs.size() == 1 &&
          c.inputs[0].second.type().rank() == 1 &&
          c.inputs[0].second.type().dtype == DType::kF32;
 }
 
-// A sum of products has no -0: 0 takes its place, in what is expected, too.
+// A sum of products is never -0, so 0 replaces it, in expected values too.
 void MakeZerosPositive(RecordedCase& c) {
   HostTensor& x = c.inputs[0].second;
   HostTensor& y = c.outputs[0].second;
@@ -89,8 +90,8 @@ void PutBehindMatMul(RecordedCase& c) {
              {"Gather", {"rows", "seventh"}, {"y"}, {"axis i 1"}}};
 }
 
-// Where kernels that stray from IEEE 754 are left out (docs/internals/numerics.md).
-TEST(SpecialValues, BehindAMatMulAreAsRecorded) {
+// Without kernels that violate IEEE 754 (docs/internals/numerics.md).
+TEST(SpecialValues, AfterAMatMulAreAsRecorded) {
   CompileOptions options;
   options.ieee = true;
   int functions = 0;

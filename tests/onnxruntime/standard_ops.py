@@ -1,6 +1,6 @@
-# Ops of the ONNX standard that become several of ours, or one that is no arithmetic: by ONNX Runtime, or who else has them.
+# Ops of the ONNX standard that become several of ours, or one without arithmetic: by ONNX Runtime, or another program that has them.
 # SPDX-License-Identifier: Apache-2.0
-"""standard_ops.txt. Cases whose judge is not ONNX Runtime, which lacks them or strays from the standard there, say so."""
+"""standard_ops.txt. Cases that ONNX Runtime lacks, or in which it deviates from the standard, name another judge."""
 
 import os
 
@@ -276,11 +276,20 @@ def training(d):
     yield case.node("Dropout", "x r t", "y m").output("y", "m"), None
 
 
+# A start before or after the axis is its first or last element.
+def slices(_):
+    for start, end, step in ((-3, -9, -1), (-100, -100, -1), (-6, 0, -1), (-6, -7, -2), (100, -100, -3), (3, -6, -2), (-100, 3, 2), (100, 200, 1)):
+        case = Case(f"Slice {start}:{end}:{step}", 13).input("x", np.arange(5, dtype=np.float32))
+        for name, value in (("s", start), ("e", end), ("a", 0), ("t", step)):
+            case.constant(name, ints(value))
+        yield case.node("Slice", "x s e a t", "y").output("y"), None
+
+
 def record(folder):
     draws = Draws()
     with open(os.path.join(folder, "standard_ops.txt"), "w") as out:
         out.write("# Made by record.py.\n\n")
-        for family in (losses, grid_samples, einsums, pools, moves, selections, signals, images, resizes, training):
+        for family in (losses, grid_samples, einsums, pools, moves, selections, signals, images, resizes, training, slices):
             for case, judged in family(draws):
                 try:
                     write(case, out, *(judged or (None,)))

@@ -1,6 +1,6 @@
-// Ops of the standard that become several of ours, and those that do no
-// arithmetic, against recorded figures (standard_ops.py): by eval, by this
-// host's kernels and by the reference of a plan.
+// Compares ops of the standard that become several of ours, and those without
+// arithmetic, with recorded figures (standard_ops.py): by eval, by this host's
+// kernels and by the reference of a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>

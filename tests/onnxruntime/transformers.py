@@ -1,5 +1,5 @@
-# The standard's ops that transformers are made of, by the evaluator of the package onnx, or by NumPy where that one
-# computes in fewer digits than the standard says.
+# The standard's ops for transformers, by the evaluator of the package onnx, or by NumPy if that evaluator
+# computes fewer digits than the standard requires.
 # SPDX-License-Identifier: Apache-2.0
 """transformers.txt."""
 
@@ -14,7 +14,7 @@ F16 = 2e-3  # of one rounding to f16, and of sums of values rounded so
 
 
 def draw(seed, *shape, kind=np.float32):
-    """Multiples of 1/16 within 2, which every float type holds."""
+    """Multiples of 1/16 in [-2, 2], which are exact in every float type."""
     return (np.random.default_rng(seed).integers(-32, 33, shape) / 16).astype(kind)
 
 
@@ -43,7 +43,7 @@ def attention(name, opset=23, queries=(2, 2, 3, 4), keys=(2, 2, 5, 4), values=No
 
 
 def masks():
-    """Of 3 queries and 5 keys; the second query of one sees nothing."""
+    """For 3 queries and 5 keys; the second query of one mask sees no key."""
     seen = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1]], bool)
     added = np.where(seen, draw(11, 3, 5), np.float32(-INF))
     return seen, added
@@ -191,7 +191,7 @@ def scatter_cases():
 
 
 def half_norms():
-    """What f16 becomes by the standard: statistics in f32, one rounding before the scale and one after it."""
+    """The standard's result for f16: statistics in f32, one rounding before the scale and one after it."""
     x, s = draw(1, 2, 3, 8, kind=np.float16), draw(2, 8, kind=np.float16)
     wide = x.astype(np.float32)
     normalised = wide / np.sqrt(np.mean(wide * wide, -1, keepdims=True) + np.float32(1e-5))

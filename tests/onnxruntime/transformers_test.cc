@@ -1,4 +1,4 @@
-// The standard's ops that transformers are made of, against recorded figures
+// Compares the standard's ops for transformers with recorded figures
 // (transformers.py): by eval, by this host's kernels and by the reference of a
 // plan.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,5 @@
-// One function for each part of a pattern, which decides how to write it.
+// One function for each part of a pattern; random choices decide how it is
+// written.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/passes/drawn_spellings.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A graph that is being built, and the numbers that decide.
+// A graph under construction, and its random choices.
 class Draft {
  public:
   explicit Draft(uint64_t seed) : bits_(seed), builder_("drawn") {}
@@ -38,7 +39,7 @@ class Draft {
     }
     return builder_.Constant(std::move(tensor));
   }
-  // Of one element, and now and then of some dimensions.
+  // With one element, and now and then several dimensions.
   Tensor Number(double value, int64_t max_rank) {
     const Shape dims(OneIn(3) ? Between(0, max_rank) : 0, 1);
     return Constant(DType::kF32, dims, [&](int64_t) { return value; });
@@ -48,7 +49,7 @@ class Draft {
     if (OneIn(2)) std::swap(a, b);
     return Maybe(Op(op, {a, b}));
   }
-  // Something else may read it.
+  // Maybe with another reader.
   Tensor Maybe(Tensor x) {
     if (OneIn(80)) builder_.Output(absl::StrCat("more", ++outputs_), x);
     return x;
@@ -106,7 +107,8 @@ class AttentionDraft {
                      : Ints{n_, heads_, positions, size};
   }
 
-  // Dims(), perhaps made of [n, positions, heads, size] or of fewer heads.
+  // Dims(), perhaps computed from [n, positions, heads, size] or from fewer
+  // heads.
   Tensor Vectors(int64_t positions, int64_t size, int64_t group) {
     if (in_three_) return d_.Input(DType::kF32, {n_, positions, size});
     const int64_t once = heads_ / group;
@@ -118,7 +120,7 @@ class AttentionDraft {
     return Repeated(d_.Maybe(Transpose(x, {0, 2, 1, 3})), group);
   }
 
-  // Each head some times, or, which is something else, all of them some times.
+  // Repeats each head or, which is different, all of them.
   Tensor Repeated(Tensor x, int64_t group) {
     if (group == 1) return x;
     const Shape dims = x.type().dims;
@@ -174,7 +176,7 @@ class AttentionDraft {
     return dims;
   }
 
-  // Shows earlier positions, or nearly so.
+  // Shows earlier positions, or almost.
   Tensor Order(DType dtype, double shows, double hides) {
     const int64_t first = d_.Between(0, keys_);
     const int64_t wrong = d_.OneIn(6) ? d_.Between(0, queries_ * keys_) : -1;
@@ -248,7 +250,7 @@ class NormDraft {
  private:
   Shape Rest() const { return Shape(dims_.begin() + axis_, dims_.end()); }
   int64_t Rank() const { return static_cast<int64_t>(dims_.size()); }
-  // Of a number beside x.
+  // For a number combined with x.
   int64_t MaxRank() { return Rank() + (d_.OneIn(6) ? 1 : 0); }
 
   Tensor Power(Tensor x, double exponent, int64_t max_rank) {

@@ -1,4 +1,4 @@
-// Attention and norms in the ways in which exporters write them, at random.
+// Attention and norms as exporters write them, at random.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_PASSES_DRAWN_SPELLINGS_H_
@@ -10,8 +10,8 @@
 
 namespace partita {
 
-// A module of one function, the same for the same seed. Most can become one op;
-// in the others one thing is different that a pass has to look at.
+// A module of one function; deterministic for a seed. Most can become one op;
+// the others differ in one detail that a pass has to check.
 Module DrawnAttention(uint64_t seed);
 Module DrawnRmsNorm(uint64_t seed);
 

@@ -1,5 +1,5 @@
-// What every pass must keep, on the inputs of the golden files (named on the
-// command line) and on random graphs. A pass of the table needs no line here.
+// Properties of every pass, on the inputs of the golden files (on the command
+// line) and on random graphs. A pass of the table needs no line here.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ std::vector<Module> Corpus() {
   return corpus;
 }
 
-// The table's passes, each once, and the whole of it as one more.
+// The table's passes, each once, and the whole table as one more.
 struct NamedPass {
   std::string name;
   absl::Span<const Pass> passes;
@@ -130,7 +130,7 @@ bool HasAllBytes(const Module& module) {
   return module.variables().empty();
 }
 
-// Folding changes the order of roundings: the tolerance is that of a chain of
+// Folding changes the order of rounding: the tolerance is that of a chain of
 // f32 operations on values of this size.
 void ExpectClose(const HostTensor& before, const HostTensor& after) {
   ASSERT_EQ(before.type().ToString(), after.type().ToString());
@@ -178,7 +178,7 @@ TEST_P(PassProperties, TheResultIsSoundAndComputesTheSame) {
   }
 }
 
-// Else the other tests would say nothing about it.
+// Otherwise the other tests would be vacuous.
 TEST_P(PassProperties, ItHasSomethingToDoInTheseGraphs) {
   int changes = 0;
   for (const Module& module : Corpus()) {
@@ -191,7 +191,7 @@ TEST_P(PassProperties, ItHasSomethingToDoInTheseGraphs) {
   EXPECT_GE(changes, 3);
 }
 
-// Except for the whole pipeline, which makes masks of constants after it folded
+// Except for the whole pipeline, which makes constant masks after it folds
 // constants.
 TEST_P(PassProperties, RunningTwiceEqualsRunningOnce) {
   std::vector<Module> corpus = Corpus();
@@ -235,7 +235,7 @@ TEST_P(PassProperties, TheSameTextHasTheSameFingerprint) {
   }
 }
 
-// What a node of this name was pinned to, for nodes with names of their own.
+// The pins of nodes by name, for nodes with unique names.
 using Pins = absl::flat_hash_map<std::string, Placement>;
 
 Pins NameAndPin(Graph& graph, uint64_t seed) {
@@ -251,8 +251,8 @@ Pins NameAndPin(Graph& graph, uint64_t seed) {
   return pins;
 }
 
-// A node that is there under its name is where it was pinned, and all that it
-// is made of was pinned there or not at all.
+// A node that keeps its name is where it was pinned, and the nodes that it
+// replaces had that pin or none.
 void ExpectPinsHold(const Graph& graph, const Pins& pins) {
   for (const OpView& op : graph.ops()) {
     const Placement& here = op.node().placement;
@@ -296,8 +296,8 @@ TEST_P(PassProperties, NodesAreWhereTheyWerePinned) {
   }
 }
 
-// The passes that replace nodes one by one, or remove them. All others make one
-// node of several and leave every graph alone in which no two nodes may be one.
+// True for passes that replace nodes one by one, or remove them. All others
+// merge nodes, and do not change graphs in which no two nodes may be merged.
 bool KeepsNodesApart(const std::string& name) {
   for (const char* other :
        {"remove_dead", "fold_shapes", "fold_constants", "remove_identities",

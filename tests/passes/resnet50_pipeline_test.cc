@@ -1,4 +1,4 @@
-// What the source passes make of a whole model.
+// The source passes on a whole model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Steps that compute element by element, and patterns of such ops.
+// Steps of elementwise ops, and patterns of such ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-// Functions that keep [-a, a] within about [-a, a], or [-1, 1].
+// Functions that map [-a, a] into about [-a, a], or [-1, 1].
 const OpDef* TameFunction(GraphSketch& s) {
   return s.OneOf({&kRelu, &kNeg, &kAbs, &kTanh, &kSigmoid, &kErf, &kSin, &kCos,
                   &kSoftsign, &kSilu, &kGelu, &kHardSwish, &kElu, &kLeakyRelu,
@@ -39,9 +39,9 @@ void ElementwiseStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
   if (s.OneIn(8)) {
     s.Add(kClip, {x}, {{"min", -0.5}, {"max", 1.5}});
-  } else if (s.OneIn(8)) {  // of numbers that are not negative
+  } else if (s.OneIn(8)) {  // of non-negative numbers
     s.Add(kSqrt, {s.AddHidden(kAbs, {x})});
-  } else if (s.OneIn(8)) {  // of numbers within [-1, 1]
+  } else if (s.OneIn(8)) {  // of numbers in [-1, 1]
     s.Add(kExp, {s.AddHidden(kTanh, {x})});
   } else {
     s.Add(*TameFunction(s), {x});
@@ -59,7 +59,7 @@ void BroadcastStep(GraphSketch& s) {
   if (op == &kMul && result.valid()) s.Add(kTanh, {result});
 }
 
-// For remove_identities and its like.
+// For remove_identities and similar passes.
 void NoEffectStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
   if (!x.valid()) return;
@@ -91,7 +91,7 @@ void NoEffectStep(GraphSketch& s) {
   }
 }
 
-// Activations written out in smaller ops, for recognise_activations.
+// Activations in terms of smaller ops, for recognise_activations.
 void ActivationStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
   if (s.OneIn(2)) {  // silu
@@ -107,8 +107,8 @@ void ActivationStep(GraphSketch& s) {
   s.Add(kMul, {product, ScalarConstant(s, 0.5)});
 }
 
-// What can be computed before the inputs are known: from constants, or from the
-// extents of a value.
+// Values that are known before the inputs: from constants, or from the extents
+// of a value.
 void ConstantStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
   if (!x.valid()) return;
@@ -126,7 +126,7 @@ void ShapeStep(GraphSketch& s) {
   s.Add(kSin, {number});
 }
 
-// A diamond: x reaches the sum by two ways.
+// A diamond: two paths lead from x to the sum.
 void ResidualStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
   const ValueId y = s.AddHidden(*TameFunction(s), {x});
@@ -134,7 +134,7 @@ void ResidualStep(GraphSketch& s) {
   s.Add(kAdd, {x, z});
 }
 
-// Integers, bools, and what joins them with floats.
+// Integers, bools, and ops that combine them with floats.
 void DiscreteStep(GraphSketch& s) {
   if (!s.options().discrete) return;
   const ValueId x = s.PickFloat();

@@ -1,4 +1,4 @@
-// Random choices, and adding nodes only where they fit.
+// Random choices, and adding nodes that the ops accept.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/random_graph/graph_sketch.h"

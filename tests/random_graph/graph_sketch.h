@@ -17,8 +17,8 @@ namespace partita {
 
 using Ints = std::vector<int64_t>;
 
-// The graph, the values that a next step may read, and the random numbers that
-// decide. A step that finds nothing to work on does nothing.
+// The graph, the values that a next step may read, and the random choices. A
+// step without a suitable operand does nothing.
 class GraphSketch {
  public:
   GraphSketch(Graph* graph, uint64_t seed, const RandomGraphOptions& options)

@@ -11,12 +11,12 @@ constexpr double kWeight = 0.5;  // keeps sums of a few products near 1
 
 ValueId PickImage(GraphSketch& s) { return s.PickFloat(4, 4); }
 
-// Two random numbers within [low, high].
+// Two random numbers in [low, high].
 Ints Pair(GraphSketch& s, int64_t low, int64_t high) {
   return {s.Between(low, high), s.Between(low, high)};
 }
 
-// Perhaps a bias add, then perhaps an activation: what epilogues are made of.
+// Perhaps a bias add, then perhaps an activation, for epilogues.
 void Epilogue(GraphSketch& s, ValueId x, Shape bias) {
   if (!x.valid()) return;
   if (s.OneIn(2)) {

@@ -36,7 +36,7 @@ void ReshapeStep(GraphSketch& s) {
   ValueId x = s.PickFloat();
   if (!x.valid()) return;
   const int64_t count = s.type(x).num_elements();
-  if (s.OneIn(3)) {  // two in a row, for merge_reshapes
+  if (s.OneIn(3)) {  // two in sequence, for merge_reshapes
     x = s.AddHidden(kReshape, {x}, {{"shape", Factors(s, count)}});
   }
   s.Add(kReshape, {x}, {{"shape", Factors(s, count)}});

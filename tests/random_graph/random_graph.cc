@@ -46,7 +46,7 @@ void AddInputs(GraphSketch& s) {
   }
 }
 
-// The last values that nobody reads, and sometimes one that is read as well.
+// The last values without a reader, and sometimes one with readers.
 void ChooseOutputs(GraphSketch& s) {
   std::vector<ValueId> outputs;
   const int64_t limit = s.options().dead_nodes

@@ -20,16 +20,16 @@ struct RandomGraphOptions {
   int max_outputs = 3;
   // Some nodes that no output needs, for passes to remove.
   bool dead_nodes = true;
-  // Integer and bool values, and ops that jump (comparisons, rounding): small
-  // differences between kernels may then become large ones.
+  // Integer and bool values, and discontinuous ops (comparisons, rounding):
+  // small differences between kernels may then become large.
   bool discrete = false;
 };
 
-// A module of one function @random, the same for the same seed and options. It
-// has elementwise ops with broadcasting, matmul, convolution, pools,
-// reductions, softmax, batch norm, ops that move bytes, residual diamonds,
-// constants, ops without effect, and the patterns that passes look for. Values
-// stay within a few powers of ten for inputs of RandomInputs.
+// A module of one function @random; deterministic for seed and options. It has
+// elementwise ops with broadcasting, matmul, convolution, pools, reductions,
+// softmax, batch norm, ops that move bytes, residual diamonds, constants, ops
+// without effect, and the patterns that passes look for. Values stay within a
+// few powers of ten for inputs of RandomInputs.
 Module RandomGraph(uint64_t seed, const RandomGraphOptions& options = {});
 
 // Inputs for a graph: floats in [-1, 1), integers in [-4, 4) (unsigned: [0,

@@ -1,5 +1,5 @@
-// Random graphs are valid, varied, the same for the same seed, and survive the
-// trip through text.
+// Random graphs are valid, varied, deterministic for a seed, and survive the
+// round trip through text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/random_graph/random_graph.h"
@@ -64,7 +64,7 @@ TEST(RandomGraph, EvaluatesToNumbersOfModestSize) {
     for (const HostTensor& output : *outputs) {
       for (int64_t i = 0; i < output.type().num_elements(); ++i) {
         const double value = GetAsDouble(output, i);
-        // Of pads alone, a max pool gives -inf.
+        // A window of padding alone gives -inf in a max pool.
         ASSERT_TRUE(std::fabs(value) < 1e6 || value == -INFINITY)
             << "seed " << seed << ": " << value << "\n"
             << PrintGraph(graph);

@@ -1,6 +1,6 @@
-// Texts of random graphs, changed at random: the parser, with the type
-// inference of every op behind it, must refuse or accept, and what it accepts
-// must be sound and print to text that reads back the same.
+// Texts of random graphs, mutated at random: the parser, with the type
+// inference of every op, must refuse or accept them, and an accepted graph must
+// be sound and print to text that parses to the same.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ class Mutation {
   uint64_t counter_ = 0;
 };
 
-// Asks every op everything that a planner would ask it.
+// Makes every query of a planner for every op.
 void AskEverything(const Graph& graph) {
   for (const OpView& op : graph.ops()) {
     if (op.op().cost != nullptr) op.op().cost(op);
@@ -131,8 +131,8 @@ TEST(TextFuzz, ChangedTextsAreRefusedOrSound) {
   EXPECT_GT(accepted, 100);
 }
 
-// One attribute or extent at a time, over every op of the table: no value of
-// an attribute may end the program.
+// One attribute or extent at a time, over every op of the table: no value of an
+// attribute may end the program.
 TEST(TextFuzz, AnyAttributeOfAnyOpIsRefusedOrSound) {
   constexpr const char* kLists[] = {
       "[]",

@@ -1,4 +1,4 @@
-// Reading and showing flags.
+// Parses flags and shows them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/arguments.h"
@@ -32,7 +32,21 @@ const FlagDef* Find(absl::Span<const FlagDef> flags, absl::string_view name) {
   return nullptr;
 }
 
+struct RenamedFlag {
+  absl::string_view before;
+  absl::string_view now;
+};
+constexpr RenamedFlag kRenamedFlags[] = {
+    {"divided-updates", "sharded-updates"},
+};
+
 absl::Status Unknown(absl::string_view name, absl::Span<const FlagDef> flags) {
+  for (const RenamedFlag& flag : kRenamedFlags) {
+    if (flag.before != name || Find(flags, flag.now) == nullptr) continue;
+    return CalledWrongly(absl::StrCat("--", name,
+                                      ": found the former name of --", flag.now,
+                                      "; expected --", flag.now));
+  }
   std::vector<std::string> names = {"help"};
   for (const FlagDef& flag : flags) names.push_back(flag.name);
   return CalledWrongly(absl::StrCat(
@@ -59,7 +73,7 @@ absl::Status CheckOnce(const FlagDef& flag, const Arguments& before,
                                     "; expected one ", flag.value));
 }
 
-// In quotes where a shell would read it as anything but itself.
+// In quotes if a shell would read it as anything but itself.
 std::string ShellWord(const std::string& word) {
   constexpr absl::string_view kPlain = "_@%+=:,./-";
   const bool plain = absl::c_all_of(word, [&](char c) {
@@ -208,7 +222,7 @@ absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
   double value = 0;
   const std::string text = Get(flag, "");
   const bool is_number = absl::SimpleAtod(text, &value);
-  // f32 is what it is computed with.
+  // The computation is in f32.
   using F32 = std::numeric_limits<float>;
   const bool in_f32 = value >= F32::denorm_min() && value <= F32::max();
   if (is_number && (value == 0 || in_f32)) return value;

@@ -1,4 +1,4 @@
-// The flags of one subcommand: declared, read, and shown by --help.
+// The flags of one subcommand: declared, parsed, and shown by --help.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
@@ -26,7 +26,7 @@ enum class FileUse : uint8_t {
   kReadsBound,   // as NAME=FILE
   kReadsFolder,  // files in it
   kWrites,
-  kWritesModel,  // and its weights beside it, FILE.data, where they are large
+  kWritesModel,  // and its weights beside it, FILE.data, if they are large
 };
 
 // --name, --name VALUE or --name=VALUE; -o stands for --output.
@@ -34,13 +34,13 @@ struct FlagDef {
   const char* name;   // without dashes
   const char* value;  // "FILE", "N"; null for a switch
   const char* doc;    // one line
-  // The values that it takes; null where they are too many to list.
+  // The possible values; null if they are too many to list.
   std::vector<std::string> (*choices)() = nullptr;
-  FileUse file = FileUse::kNone;  // what is done with the file it names
-  bool repeats = false;           // may be given with several values; all count
+  FileUse file = FileUse::kNone;  // how the file is used
+  bool repeats = false;           // may be repeated; all values count
 };
 
-// Flags of one command that are about one thing.
+// Flags of one command on one topic.
 struct FlagGroup {
   const char* heading;  // "placement"
   absl::Span<const FlagDef> flags;
@@ -56,8 +56,7 @@ constexpr std::array<FlagDef, (kSizes + ...)> JoinFlags(
   return all;
 }
 
-// InvalidArgument of which the program knows that its caller, and not a file,
-// is at fault.
+// InvalidArgument for an error of the caller, not of a file.
 absl::Status CalledWrongly(absl::string_view message);
 bool IsCalledWrongly(const absl::Status& status);
 
@@ -67,8 +66,8 @@ enum class BindingValue : uint8_t { kWord, kList, kPath };
 
 class Arguments {
  public:
-  // CalledWrongly for an unknown flag, a missing, a stray or a second value,
-  // and one that is none of the choices; names the nearest.
+  // CalledWrongly for an unknown flag, a missing, stray or second value, and a
+  // value that is none of the choices; names the nearest.
   static absl::StatusOr<Arguments> Parse(absl::Span<const char* const> words,
                                          absl::Span<const FlagDef> flags);
 
@@ -81,10 +80,10 @@ class Arguments {
   // with two values.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> GetBindings(
       absl::string_view flag, BindingValue value = BindingValue::kWord) const;
-  // The same, but with these values of a flag and no others.
+  // The same arguments with exactly these values of a flag.
   Arguments With(absl::string_view flag,
                  const std::vector<std::string>& values) const;
-  // The words again, as a shell takes them.
+  // The words, quoted for a shell.
   std::string ShellText() const;
   // In least..most; CalledWrongly otherwise.
   absl::StatusOr<int64_t> GetInt(absl::string_view flag, int64_t otherwise,
@@ -105,8 +104,8 @@ class Arguments {
 // The flags, one a line, in columns.
 std::string FlagsHelp(absl::Span<const FlagDef> flags);
 
-// "; did you mean X?", with dashes before it, if `name` looks like a slip of
-// one of the names; nothing otherwise.
+// "; did you mean X?", with dashes before it, if `name` looks like a typo of
+// one of the names; otherwise "".
 std::string NearestText(absl::string_view name,
                         const std::vector<std::string>& names,
                         absl::string_view dashes = "");

@@ -1,4 +1,4 @@
-// partita check: proves a plan, or names its flaws.
+// partita check: proves a plan, or reports its faults.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -57,7 +57,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Certificate certificate, ProvePlan(plan));
   progress.Done();
   if (arguments.has("json")) return WriteText("-", Json(plan, certificate));
-  // Behind the plan's text it must not spoil what a plan is read from.
+  // After the plan's text, it must not break the text as a plan.
   return WriteText(
       "-", Verdict(plan, certificate, arguments.has("text") ? "// " : ""));
 }

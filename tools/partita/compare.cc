@@ -17,7 +17,7 @@ void CompareElement(double a, double b, int64_t index, double rtol, double atol,
                     Difference& difference) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return;
   double apart = std::fabs(a - b);
-  // NaN against a number, or infinities of unlike sign.
+  // NaN against a number, or infinities of different sign.
   if (std::isnan(apart)) apart = std::numeric_limits<double>::infinity();
   if (apart > difference.absolute) {
     difference.absolute = apart;

@@ -1,4 +1,4 @@
-// How far outputs are from what they should be.
+// Differences between outputs and their expected values.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_COMPARE_H_
@@ -20,7 +20,7 @@ struct Difference {
   std::string problem;  // types that differ; then nothing is compared
 };
 
-// As numpy.allclose with equal_nan. Row-major tensors.
+// Like numpy.allclose with equal_nan. Row-major tensors.
 Difference Compare(const HostTensor& actual, const HostTensor& expected,
                    double rtol, double atol);
 

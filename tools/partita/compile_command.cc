@@ -1,4 +1,4 @@
-// partita compile: a model and a machine to a plan file.
+// partita compile: from a model and a machine to a plan file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
@@ -42,8 +42,8 @@ constexpr FlagDef kOwnFlags[] = {
     {"output", "FILE", "the plan to write; - for text on standard output",
      nullptr, FileUse::kWrites},
     {"weights", "HOW",
-     "embed (default), or reference: leave them in the model, where no pass "
-     "changed them",
+     "embed (default), or reference: leave those that no pass changed in the "
+     "model's file",
      WeightChoices},
     {"stop-after", "STAGE",
      "print a stage as text, or write the text to --output: imported, "
@@ -65,7 +65,7 @@ PlanFileOptions ReadFileOptions(const Arguments& arguments) {
               : WeightStorage::kReference};
 }
 
-// The name of the model's file without folder and ending.
+// The name of the model's file without folder and extension.
 std::string StemOf(const std::string& path) {
   const size_t slash = path.find_last_of("/:");
   const std::string file =
@@ -106,7 +106,7 @@ absl::Status StopAfter(const std::string& stage, Module module,
   return WriteText(arguments.Get("output", "-"), text);
 }
 
-// What is written is known before anything is compiled.
+// Output paths are checked before anything is compiled.
 absl::Status KeepInputs(const Module& module, const CompileOptions& options,
                         const Arguments& arguments) {
   InputFiles inputs(arguments, kFlags);
@@ -124,7 +124,7 @@ absl::Status KeepInputs(const Module& module, const CompileOptions& options,
   return absl::OkStatus();
 }
 
-// A stage is text, of which there is no report.
+// A stage is text and has no report.
 absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
   if (stage.empty() || !arguments.has("json")) return absl::OkStatus();
   return CalledWrongly(
@@ -135,7 +135,7 @@ absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
 
 absl::Status Run(const Arguments& arguments) {
   const std::string& path = arguments.positional()[0];
-  // A plan as text, or a stage before it, goes where --output says.
+  // A plan as text, or a stage before it, goes to --output.
   const bool to_text = arguments.Get("output", "") == "-";
   const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
   PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));

@@ -1,4 +1,4 @@
-# What tests of the program share: commands, and what they must say.
+# Shared by tests of the program: commands, and their expected output.
 # SPDX-License-Identifier: Apache-2.0
 failures=0
 
@@ -19,7 +19,7 @@ expect() {
   echo "  expected exit code $code and: $text"
 }
 
-# Last of all.
+# Call it last.
 report_failures() {
   echo "$failures failures"
   [[ $failures -eq 0 ]]

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Flags that say what a model leaves open, what its batch is and how it is
-# divided, and what is said where they are missing or contradict one another.
+# Flags for a model's open dimensions, its batch and its sharding, and the
+# messages if they are missing or contradict each other.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 partita=$1
@@ -27,7 +27,7 @@ END
 compile() { "$partita" compile "$1" --machine "$cpus" "${@:2}"; }
 onnx() { compile "$scratch/$1.onnx" "${@:2}"; }
 
-# What a model declares of its outputs and does not compute is warned of.
+# A declared output type that differs from the computed one is a warning.
 for declared in "stale [9]" "scalar []"; do
   name=${declared% *}
   found="$name.onnx: output y (node y): found f32[8]; expected f32${declared#* }, as the model declares it"
@@ -35,7 +35,7 @@ for declared in "stale [9]" "scalar []"; do
   expect 0 "proved form" onnx "$name"
   expect 0 "%x: f32[8] on cpu:0) -> f32[8]" onnx "$name" --stop-after plan
   expect 0 "ran 1 step," "$partita" run "$scratch/$name.onnx" --machine "$cpus" --virtual
-  expect 1 "$found; mend the declaration or the node; without --strict-types it is a warning" \
+  expect 1 "$found; fix the declaration or the node; without --strict-types it is a warning" \
     onnx "$name" --strict-types
   expect 1 "without --strict-types it is a warning" \
     "$partita" run "$scratch/$name.onnx" --machine "$cpus" --virtual --strict-types
@@ -43,7 +43,7 @@ done
 expect 2 "--strict-types: found with $model, whose shapes are fixed; expected an ONNX model" \
   compile "$model" --strict-types
 
-# An input without a shape is no scalar unless somebody says so.
+# An input without a shape is not a scalar, unless a flag says so.
 expect 1 "found inputs without a shape: x; expected the whole shape of each input without one; bind it by --shape" \
   onnx shapeless
 expect 0 "%x: f32[] on cpu:0) -> f32[]" onnx shapeless --shape x=scalar --stop-after plan
@@ -53,7 +53,7 @@ expect 2 "--shape: found x=; expected NAME=VALUE" onnx shapeless --shape x=
 expect 0 "%x: f32[1] on cpu:0) -> f32[]" onnx empty --bind s= --stop-after plan
 expect 2 "--shape: found" onnx shapeless --shape x=scale
 
-# Two dimensions without a name are two.
+# Two dimensions without a name are distinct.
 expect 1 "found symbolic dimensions without a value: x.0, z.0; expected an extent for each" onnx unnamed
 expect 1 "found symbolic dimensions without a value: z.0;" onnx unnamed --shape x=4
 expect 0 "%x: f32[4] on cpu:0, %z: f32[1] on cpu:0) -> f32[4]" \
@@ -70,7 +70,7 @@ expect 2 "unnamed.onnx: value of q: found no such input; expected one of: x, z" 
   onnx unnamed --bind q=1
 expect 2 "stale.onnx: value of x: found 1 numbers; expected 8 for f32[8]" onnx stale --bind x=1
 
-# A flag that means a strategy need not be said twice, and contradicts others.
+# A flag that implies a strategy suffices, and contradicts others.
 expect 0 "placement @mlp by data" compile "$model" --replicas 2
 expect 0 "placement @mlp by data" compile "$model" --replicas 2 --strategy data
 expect 0 "placement @mlp by pipeline" compile "$model" --stages 2
@@ -84,7 +84,7 @@ expect 2 "--replicas: found it with strategy auto, which does not read it; expec
 expect 2 "--goal: found it with --replicas, which means --strategy data, which does not read it; expected --strategy auto" \
   compile "$model" --replicas 2 --goal latency
 
-# A weight as long as the batch is no sample; other inputs are named.
+# A weight as long as the batch is not a batch; flags name the inputs that are.
 cat > "$scratch/weight.graph" << 'END'
 graph @f(%x: f32[8, 8], %w: f32[8, 3]) -> f32[8, 3] {
   %y = matmul %x, %w : f32[8, 3]
@@ -111,8 +111,8 @@ expect 2 "partita: --batch-input: found rows, which is no input; expected one of
 expect 2 "partita: --batch-input of @f: found ids i32[4] with table f32[6, 3]; expected inputs of one first extent, the batch" \
   graph table --batch-input table --batch-input ids
 
-# A value that the model or the machine has not is the caller's fault, as one
-# that the flag has not; each message begins with the flag.
+# A value that the model or the machine does not have is a wrong call, like one
+# that the flag does not have; each message begins with the flag.
 wrongly() { expect 2 "partita: --$1: found" graph weight "${@:2}"; }
 wrongly "device cpu:7" --device cpu:7
 wrongly "output-device cpu:7" --output-device cpu:7
@@ -126,7 +126,7 @@ wrongly bucket-size --strategy list --bucket-size 4
 wrongly stages --stages 2 --strategy data
 expect 2 "partita: --micro-batches of @f: found 4 for a batch of 6" graph table --micro-batches 4
 
-# Threads that nobody has are not started.
+# Threads that the host does not have are not started.
 sed 's/"threads": 1/"threads": 4096/' "$cpus" > "$scratch/threads.json"
 cat > "$scratch/three.graph" << 'END'
 graph @a(%x: f32[64, 64]) -> f32[64, 64] {

@@ -1,4 +1,4 @@
-// Compares files by device and inode, so that links count.
+// Compares files by device and inode, so links are recognized.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/input_files.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// False if either is not there. Devices and pipes keep nothing to lose.
+// False if either does not exist. Devices and pipes have nothing to lose.
 bool SameFile(const std::string& a, const std::string& b) {
   struct stat one, other;
   return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 &&
@@ -24,7 +24,7 @@ bool SameFile(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
-// Before they are there: links in the path count.
+// For files that do not exist yet; links in the path count.
 bool SamePath(const std::string& a, const std::string& b) {
   struct stat found;
   if (stat(a.c_str(), &found) == 0 || stat(b.c_str(), &found) == 0) {
@@ -36,7 +36,7 @@ bool SamePath(const std::string& a, const std::string& b) {
   return !error && one == files::weakly_canonical(files::absolute(b), error);
 }
 
-// None of a folder that cannot be read: whoever reads it says so.
+// Empty for a folder that cannot be read: its reader reports that.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -47,7 +47,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// What is told there besides.
+// The other text that goes there.
 absl::Status KeepStreams(absl::string_view flag, const std::string& path) {
   for (const auto& [stream, name] :
        {std::pair("/dev/stdout", "standard output"),

@@ -1,4 +1,5 @@
-// Keeps what a command writes off the files that it reads, and off each other.
+// Prevents a command from overwriting the files that it reads, and its outputs
+// from overwriting each other.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
@@ -15,22 +16,22 @@
 
 namespace partita {
 
-// The files that one command reads, by what its caller knows them as, and those
-// that its flags say it writes.
+// The files that one command reads, by the names on its command line, and those
+// that its flags write.
 class InputFiles {
  public:
-  // The operand and what the flags name; of a folder, all that lies in it.
-  // `flags` are the command's.
+  // The operand and the files of flags; for a folder, all files in it. `flags`
+  // are the command's.
   InputFiles(const Arguments& arguments, absl::Span<const FlagDef> flags);
 
-  // The files in which constants lie, once the operand is read: its own, and
-  // others that a model or a plan refers to.
+  // The files with constants, once the operand is read: its own, and others
+  // that a model or a plan refers to.
   void AddWeights(const LiteralPool& literals);
 
-  // CalledWrongly if `path`, which --`flag` has written, is one that is read,
-  // or that another flag has written, by whatever name or link.
+  // CalledWrongly if `path`, which --`flag` writes, is also read, or written by
+  // another flag, by any name or link.
   absl::Status Keep(absl::string_view flag, const std::string& path) const;
-  // The same of every flag that names one file to write.
+  // The same for every flag that names one file to write.
   absl::Status Keep() const;
 
  private:

@@ -1,4 +1,4 @@
-// partita inspect: what an ONNX model holds, and what of it is not supported.
+// partita inspect: the contents of an ONNX model, and its unsupported ops.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <nlohmann/json.hpp>
@@ -24,12 +24,12 @@ using Json = nlohmann::ordered_json;
 constexpr FlagDef kFlags[] = {
     {"json", nullptr, "report as JSON"},
 };
-// As wide as a terminal that nobody made wider.
+// The default width of a terminal.
 constexpr size_t kWidth = 80;
-// One screen: of more inputs, outputs or faults the rest is counted.
+// One screen: the rest of inputs, outputs or faults is counted.
 constexpr size_t kMostLines = 20;
 
-// "  Conv 53, Relu 49, ...", broken where a line is full.
+// "  Conv 53, Relu 49, ...", wrapped at the width.
 std::string Wrapped(const std::vector<std::string>& words) {
   std::string text, line = "  ";
   for (size_t i = 0; i < words.size(); ++i) {
@@ -66,8 +66,7 @@ std::vector<std::string> PortLines(
 }
 
 std::vector<std::string> UnsupportedLines(const ModelSummary& summary) {
-  std::vector<std::string> lines;
-  if (!summary.opset_fault.empty()) lines.push_back(summary.opset_fault);
+  std::vector<std::string> lines = summary.faults;
   for (const ModelSummary::Unsupported& op : summary.unsupported) {
     lines.push_back(absl::StrCat(
         op.op, " ", op.count, ", first ", op.first,
@@ -160,7 +159,7 @@ std::string JsonOf(const ModelSummary& summary) {
   const Json json = {{"ir_version", summary.ir_version},
                      {"producer", summary.producer},
                      {"opsets", summary.opsets},
-                     {"opset_fault", summary.opset_fault},
+                     {"faults", summary.faults},
                      {"inputs", JsonOf(summary.inputs)},
                      {"outputs", JsonOf(summary.outputs)},
                      {"open_dimensions", summary.open_dims},

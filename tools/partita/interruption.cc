@@ -11,25 +11,26 @@ namespace partita {
 namespace {
 
 std::atomic<int> noted_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // as handlers need it
+// required in signal handlers
+static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-// Unless it is ignored, as that of a program in the background may be.
+// Unless it is ignored, as for a background process.
 void Handle(int signal, void (*handler)(int)) {
   struct sigaction old = {}, action = {};
   sigaction(signal, nullptr, &old);
   if (old.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  // One that comes while another is noted waits until it is the second.
+  // A second signal during the handler waits until the first is noted.
   sigemptyset(&action.sa_mask);
   for (int other : kSignals) sigaddset(&action.sa_mask, other);
   sigaction(signal, &action, nullptr);
 }
 
-// Of either signal the next one ends the program. Two may be noted at once, on
-// two threads.
+// After either signal, the next one ends the program. Two threads may note two
+// at once.
 void Note(int signal) {
   for (int each : kSignals) Handle(each, SIG_DFL);
   if (noted_signal.exchange(signal) != 0) std::raise(signal);

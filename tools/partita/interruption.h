@@ -1,4 +1,4 @@
-// Ends work at SIGINT and SIGTERM where it can be continued.
+// Ends interruptible work at SIGINT and SIGTERM.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_INTERRUPTION_H_
@@ -6,9 +6,9 @@
 
 namespace partita {
 
-// While it lives, the first SIGINT or SIGTERM is only noted; a second, of
-// either, ends the program as ever. A signal that was ignored stays so. One at
-// a time.
+// While it exists, the first SIGINT or SIGTERM is only noted; a second, of
+// either kind, ends the program as usual. An ignored signal stays ignored. One
+// object at a time.
 class Interruption {
  public:
   Interruption();
@@ -17,8 +17,8 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   bool came() const;
-  // Ends the program by the signal that came, so that whoever started it sees
-  // what it would have seen of any program.
+  // Ends the program by the signal that came, so that its parent sees the usual
+  // status.
   [[noreturn]] void Obey() const;
 };
 

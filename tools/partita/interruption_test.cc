@@ -13,7 +13,8 @@ namespace {
 
 using testing::KilledBySignal;
 
-// A program that gets one signal after another; ends well if it outlives them.
+// A program that receives one signal after another; succeeds if it survives
+// them.
 [[noreturn]] void Outlive(int first, int second) {
   const Interruption interruption;
   if (interruption.came()) std::_Exit(2);

@@ -1,4 +1,4 @@
-// Escapes what nlohmann leaves as it is.
+// Escapes what nlohmann does not.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/json_text.h"

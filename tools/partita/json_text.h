@@ -9,10 +9,9 @@
 
 namespace partita {
 
-// Two spaces a level and a line's end, whatever bytes a name in it has: U+FFFD
-// stands for what is no UTF-8, and control characters are escaped as JSON has
-// it, those too that it lets pass (U+007F to U+009F): WriteText would escape
-// them as JSON does not.
+// Two spaces a level and a line end. Bytes in names that are not UTF-8 become
+// U+FFFD. Control characters are escaped as JSON does, including U+007F to
+// U+009F, which JSON allows: WriteText would escape them differently.
 std::string JsonText(const nlohmann::ordered_json& json);
 
 }  // namespace partita

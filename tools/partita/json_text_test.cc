@@ -1,4 +1,4 @@
-// JSON that others read, whatever the names in it are.
+// JSON that other programs can read, for any names.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/json_text.h"

@@ -33,8 +33,8 @@ absl::Status NoTable(const std::string& path, int64_t line,
                  "name the table that the training wrote, or a new file");
 }
 
-// Bytes of the head and of the rows of the first `steps` steps, which ascend. A
-// last line that was not written whole is none of them.
+// Bytes of the header and of the rows of the first `steps` steps, which are in
+// ascending order. Excludes a last line that was not written whole.
 absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
   std::ifstream file(path);
   if (!file.is_open()) return WriteFailure(path, "cannot be read", errno);
@@ -79,7 +79,7 @@ absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
     if (fd >= 0) close(fd);
     return WriteFailure(path, "cannot be written", error);
   }
-  // A row is written as a whole, or a part of it that can be cut off.
+  // A row is written whole, or a part of it that can be truncated.
   std::setvbuf(file, nullptr, _IONBF, 0);
   return LossTable(path, file, static_cast<off_t>(size));
 }
@@ -117,7 +117,7 @@ absl::Status LossTable::Write(absl::string_view row) {
     return absl::OkStatus();
   }
   const int error = errno;
-  // What is no file, as a pipe, has no length.
+  // A pipe, for example, has no length.
   std::ignore = ftruncate(fileno(file_.get()), size_);
   return WriteFailure(path_, "cannot be written", error);
 }

@@ -1,4 +1,4 @@
-// The loss of every step as a table, written as the training goes.
+// The loss of every step as a table, written during the training.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
@@ -16,26 +16,26 @@
 
 namespace partita {
 
-// CSV with the columns step (from 1), epoch (from 1), loss and seconds that the
-// program has trained, evaluations not counted. Losses are written with as many
-// digits as make them the same f32 again. Each row is written before the next
-// step, so that a process which is killed leaves no checkpoint of steps that
-// the table lacks; it is not synced to the disk.
+// CSV with the columns step (from 1), epoch (from 1), loss, and seconds of
+// training, without evaluations. Losses have enough digits to parse as the same
+// f32. Each row is written before the next step, so that a killed process
+// leaves no checkpoint with steps that the table lacks; it is not synced to the
+// disk.
 class LossTable {
  public:
-  // With the head of the columns; replaces a file of that name, which stays as
-  // it is where there is no room for that.
+  // With the header; replaces a file of that name, which does not change if the
+  // disk is full.
   static absl::StatusOr<LossTable> Create(const std::string& path);
-  // Goes on behind the rows of the first `steps` steps. Those behind them are
-  // of a training that went on from there before: they are cut off. The same as
-  // Create where there is no such file, or none that keeps what is written.
-  // InvalidArgument, with the line, and the file as it was, if it is no table.
+  // Continues after the rows of the first `steps` steps. Later rows, from a
+  // previous run, are removed. Like Create if there is no such file, or if it
+  // is not a regular one. InvalidArgument, with the line, and the file
+  // unchanged, if it is not a table.
   static absl::StatusOr<LossTable> Continue(const std::string& path,
                                             int64_t steps);
 
-  // ResourceExhausted if the file has no room; it ends with a whole row then.
-  // An error if it is a pipe whose reader has gone, and the signal if the
-  // program does not ignore SIGPIPE.
+  // ResourceExhausted if the disk is full; the file then ends with a whole row.
+  // An error if it is a pipe without a reader, and the signal if the program
+  // does not ignore SIGPIPE.
   absl::Status Add(int64_t step, int64_t epoch, double loss, double seconds);
 
  private:
@@ -44,7 +44,7 @@ class LossTable {
   };
   LossTable(const std::string& path, std::FILE* file, off_t size)
       : path_(path), file_(file), size_(size) {}
-  // `size` bytes, which are whole rows, are there to go on behind.
+  // `size`: bytes of whole rows, after which writing continues.
   static absl::StatusOr<LossTable> Open(const std::string& path,
                                         uintmax_t size);
   absl::Status Write(absl::string_view row);

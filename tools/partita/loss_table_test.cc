@@ -1,4 +1,4 @@
-// Tables on what is no file.
+// Tables on special files.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/loss_table.h"
@@ -46,7 +46,7 @@ TEST(LossTable, APipeIsWrittenOnceSomethingReadsIt) {
             absl::StrCat(pipe, ": cannot be written: Broken pipe"));
 }
 
-// Which may be one of a long training.
+// The old one may be of a long training.
 TEST(LossTable, WithoutRoomForANewOneTheOldOneStays) {
   const std::string path =
       absl::StrCat(testing::TempDir(), "/no_room.", getpid());
@@ -71,7 +71,8 @@ TEST(LossTable, WithoutRoomForANewOneTheOldOneStays) {
   EXPECT_NE(access((path + ".new").c_str(), F_OK), 0);
 }
 
-// While it lives, this thread reads no file whose mode forbids it, root or not.
+// While it exists, this thread cannot read files whose mode forbids it, even as
+// root.
 class OnlyWhatModesAllow {
  public:
   OnlyWhatModesAllow() {

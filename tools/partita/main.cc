@@ -37,7 +37,7 @@ constexpr const Subcommand* kCommands[] = {
 constexpr int kFailed = 1;
 constexpr int kCalledWrongly = 2;
 
-// Those that make the model at work smaller. Known before memory ends.
+// Flags that make the present model smaller. Set before memory can run out.
 const char* size_flags = "--dim, --shape";
 
 std::string Help() {
@@ -54,7 +54,7 @@ std::string Help() {
          "plans it reads.\n";
 }
 
-// What decides whether two programs understand each other's plans.
+// Decides whether two programs understand each other's plans.
 std::string Version() {
   return absl::StrCat("partita: writes plan format ", kPlanFormatVersion,
                       ", reads it and older ones; proves by ", kCheckerName,
@@ -90,17 +90,16 @@ absl::Status CheckOperands(const Subcommand& command,
                    takes_one ? absl::StrCat("one ", command.operand) : "none"));
 }
 
-// As of any program whose output nobody reads: whoever started it sees what it
-// would have seen, but what was at work has ended in order.
+// Like any program whose output nobody reads: the parent sees the usual status,
+// but the work has ended in order.
 [[noreturn]] void EndUnread() {
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);
   std::_Exit(kFailed);  // it was blocked
 }
 
-// A library's error about an option that a flag gave, in this command line's
-// words.
-absl::Status InWordsOfFlags(const absl::Status& status) {
+// A library's error about an option, in terms of the flag that set it.
+absl::Status InTermsOfFlags(const absl::Status& status) {
   const std::string option = OptionOf(status);
   if (option.empty()) return status;
   const bool begins = absl::StartsWith(status.message(), option);
@@ -110,7 +109,7 @@ absl::Status InWordsOfFlags(const absl::Status& status) {
 int ExitCode(absl::Status status) {
   if (status.ok()) return 0;
   if (HasNoReader(status)) EndUnread();
-  status = InWordsOfFlags(status);
+  status = InTermsOfFlags(status);
   WriteError(status.message());
   return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }
@@ -161,8 +160,7 @@ absl::Status Main(absl::Span<const char* const> words) {
   std::_Exit(kFailed);
 }
 
-// What is thrown where no thread can be started; another fault of the system is
-// none that is known here.
+// Thrown if no thread can be started; no other system error is expected.
 [[noreturn]] void EndOutOfThreads(const std::system_error& error) {
   if (error.code() != std::errc::resource_unavailable_try_again) std::abort();
   std::fprintf(
@@ -175,7 +173,7 @@ absl::Status Main(absl::Span<const char* const> words) {
   std::_Exit(kFailed);
 }
 
-// What a thread of a stream or of a kernel throws cannot be caught by main.
+// main cannot catch exceptions from threads of a stream or a kernel.
 void OnTerminate() {
   const std::exception_ptr thrown = std::current_exception();
   try {
@@ -189,8 +187,8 @@ void OnTerminate() {
   std::abort();
 }
 
-// A file that is opened later must not become standard output. Reading only,
-// so that writing to it is still an error.
+// A file that is opened later must not become standard output. Opened
+// read-only, so that writing to it is still an error.
 void HoldStandardStreams() {
   int fd;
   do {
@@ -204,15 +202,15 @@ void HoldStandardStreams() {
 
 int main(int argc, char** argv) {
   partita::HoldStandardStreams();
-  // A file that may not grow, and a pipe that nobody reads, are errors of the
-  // write, not the program's end.
+  // A file that may not grow, and a pipe without a reader, are write errors and
+  // do not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::set_terminate(partita::OnTerminate);
   const absl::Span<const char* const> words(argv, argc);
   try {
     return partita::ExitCode(partita::Main(words.subspan(argc > 0 ? 1 : 0)));
-  } catch (const std::bad_alloc&) {  // after the files at work are taken back
+  } catch (const std::bad_alloc&) {  // after unfinished files are removed
     partita::EndOutOfMemory();
   } catch (const std::system_error& error) {
     partita::EndOutOfThreads(error);

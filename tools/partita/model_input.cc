@@ -34,7 +34,7 @@ namespace {
 absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
                                                  absl::string_view text) {
   std::vector<Number> values;
-  if (text.empty()) return values;  // of an input without elements
+  if (text.empty()) return values;  // an input without elements
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     if (ParseNumber(absl::StripAsciiWhitespace(part), values.emplace_back())) {
       continue;
@@ -59,7 +59,7 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   }
   PARTITA_ASSIGN_OR_RETURN(const auto shapes, arguments.GetBindings("shape"));
   for (const auto& [input, text] : shapes) {
-    // No number at all could not be told from one left out.
+    // A missing number must differ from an empty list.
     PARTITA_ASSIGN_OR_RETURN(
         options.shapes[input],
         ParseInts("shape", text == "scalar" ? "" : absl::string_view(text)));
@@ -73,7 +73,7 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   return options;
 }
 
-// These models have shapes of their own, which no flag changes.
+// These models have fixed shapes, which no flag changes.
 absl::Status RefuseImportFlags(const std::string& path,
                                const Arguments& arguments) {
   for (const char* flag : {"dim", "shape", "bind", "strict-types"}) {
@@ -85,7 +85,7 @@ absl::Status RefuseImportFlags(const std::string& path,
   return absl::OkStatus();
 }
 
-// How the command line gives what would mend an error of the importer.
+// The flag that fixes an error of the importer.
 absl::string_view FlagHint(ImportOption option) {
   switch (option) {
     case ImportOption::kDims:
@@ -103,16 +103,17 @@ absl::string_view FlagHint(ImportOption option) {
   return "";
 }
 
-// In this command line's words.
+// In terms of flags.
 absl::Status WithHint(const std::string& path, const absl::Status& status) {
   if (absl::IsInvalidArgument(status) && IsPlan(path).value_or(false)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": found a plan, which is compiled already; ",
                      "expected a model; run it: partita run ", path));
   }
-  const std::optional<ImportOption> option = MendingOption(status);
+  const std::optional<ImportOption> option = RemedyOption(status);
   if (!option.has_value()) return status;
-  return Reworded(status, absl::StrCat(status.message(), FlagHint(*option)));
+  return ReplaceMessage(status,
+                        absl::StrCat(status.message(), FlagHint(*option)));
 }
 
 absl::StatusOr<Module> ReadOnnx(const std::string& path,
@@ -140,7 +141,7 @@ absl::StatusOr<std::map<std::string, HostTensor>> ReadNamedInputs(
   return tensors;
 }
 
-// For the data that the command line names, which `inputs` gets.
+// For the data that the command line names, which are stored in `inputs`.
 absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
                                       const ImportOptions& options,
                                       const Arguments& arguments,
@@ -167,7 +168,7 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
       path, OpSet::BuiltIn());
 }
 
-// Examples with seeded random weights, for where no model is at hand.
+// Examples with seeded random weights, for use without a model file.
 absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
   if (name == "resnet50") return ResNet50();
   if (name == "small_conv_net") return SmallConvNet();
@@ -198,17 +199,17 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
-// Who says how many stages means strategy pipeline, and need not say so.
+// A number of stages implies strategy pipeline.
 absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
   options.strategy = arguments.Get("strategy", "auto");
-  const std::vector<TellingOption> telling = TellingOptions(options);
-  if (arguments.has("strategy") || telling.empty()) return absl::OkStatus();
-  options.strategy = telling[0].strategy;
-  for (const TellingOption& other : telling) {
+  const std::vector<ImplyingOption> implying = ImplyingOptions(options);
+  if (arguments.has("strategy") || implying.empty()) return absl::OkStatus();
+  options.strategy = implying[0].strategy;
+  for (const ImplyingOption& other : implying) {
     if (other.strategy == options.strategy) continue;
     return CalledWrongly(absl::StrCat(
         "--", other.name, ": found it, which means --strategy ", other.strategy,
-        ", with --", telling[0].name, ", which means --strategy ",
+        ", with --", implying[0].name, ", which means --strategy ",
         options.strategy, "; expected one of them"));
   }
   return absl::OkStatus();
@@ -218,11 +219,11 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
                                 const CompileOptions& options) {
   const auto unread = FindUnreadOption(options);
   if (!unread.has_value()) return absl::OkStatus();
-  const std::vector<TellingOption> telling = TellingOptions(options);
+  const std::vector<ImplyingOption> implying = ImplyingOptions(options);
   const std::string found =
-      arguments.has("strategy") || telling.empty()
+      arguments.has("strategy") || implying.empty()
           ? absl::StrCat("strategy ", options.strategy)
-          : absl::StrCat("--", telling[0].name, ", which means --strategy ",
+          : absl::StrCat("--", implying[0].name, ", which means --strategy ",
                          options.strategy);
   return CalledWrongly(absl::StrCat(
       "--", unread->name, ": found it with ", found,
@@ -235,7 +236,7 @@ absl::Status CheckScheduleHasParts(const CompileOptions& options) {
   }
   return CalledWrongly(
       "--pipeline-schedule: found it without --micro-batches; expected two or "
-      "more of them");
+      "more micro-batches");
 }
 
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
@@ -357,10 +358,10 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
                            arguments.GetInt("bucket-size", 0, 0, 1 << 20));
   if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
-  PARTITA_ASSIGN_OR_RETURN(const int64_t divided_updates,
-                           arguments.GetInt("divided-updates", 0, 0, 1 << 30));
-  if (arguments.has("divided-updates")) {
-    options.planner.divided_update_bytes = divided_updates << 10;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t sharded_updates,
+                           arguments.GetInt("sharded-updates", 0, 0, 1 << 30));
+  if (arguments.has("sharded-updates")) {
+    options.planner.sharded_update_bytes = sharded_updates << 10;
   }
   options.output_device = arguments.Get("output-device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
@@ -380,7 +381,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   options.depth = static_cast<int>(depth);
   options.passes.skip = arguments.GetAll("skip");
   options.ieee = arguments.has("ieee");
-  // What is not fused need not be taken apart again: most post-ops stray.
+  // Most post-ops violate IEEE 754, so nothing is fused that would be unfused.
   if (options.ieee) options.passes.skip.push_back("fuse_epilogue");
   options.passes.dump_folder = arguments.Get("dump", "");
   return options;

@@ -32,22 +32,22 @@ inline constexpr FlagDef kModelFlags[] = {
      "refused"},
 };
 
-// By name; nothing where inputs have no name in their files, but an order.
+// By name; nullopt if the files give inputs an order but no names.
 using TestInputs = std::optional<std::map<std::string, HostTensor>>;
 
-// An ONNX model, a module as text if the name ends in .graph, or
-// builtin:resnet50 and its like (graph/builder/examples): the command's
-// operand. Warnings go to standard error. An ONNX model is read for the data of
-// --test-data or --input, which `inputs` gets.
+// The command's operand: an ONNX model, a module as text if the name ends in
+// .graph, or builtin:resnet50 and similar (graph/builder/examples). Warnings go
+// to standard error. An ONNX model is read for the data of --test-data or
+// --input, which are stored in `inputs`.
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs);
 absl::StatusOr<Module> ReadModel(const Arguments& arguments);
-// The same without a warning, for those who have heard it.
+// The same without repeating warnings.
 absl::StatusOr<Module> ReadModelAgain(const Arguments& arguments);
-// An ONNX model as the function "train", its weights as variables.
+// An ONNX model as the function "train", with its weights as variables.
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments);
-// The same with another batch. InvalidArgument where the file has a fixed one.
+// The same with another batch. InvalidArgument if the file has a fixed one.
 absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
                                          const Arguments& arguments,
                                          int64_t batch);
@@ -69,44 +69,44 @@ inline constexpr FlagDef kPlacementFlags[] = {
      StrategyNames},
     {"goal", "NAME",
      "for --strategy auto: the least latency, or the most throughput (default "
-     "where steps overlap)",
+     "if steps overlap)",
      GoalNames},
     {"pin", "PATTERN=DEVICE,..[/splitDIM]",
-     "nodes of that scope or result name go there, whole on each of several "
-     "devices or split over them along a dimension of their results, where it "
-     "can be divided; repeatable",
+     "nodes with that scope or result name go there: whole on each of several "
+     "devices, or split over them along a dimension of their results, if "
+     "possible; repeatable",
      nullptr, FileUse::kNone, true},
     {"device", "NAME", "means --strategy single: which one"},
     {"stages", "N", "means --strategy pipeline: how many"},
     {"replicas", "N",
      "means --strategy data: how many; default: all identical devices"},
     {"bucket-size", "MIB",
-     "of gradients and small values in one collective; 0: one collective for "
-     "each; default 4"},
-    {"divided-updates", "KIB",
-     "for --strategy data: shard the updates of variables whose gradients have "
-     "this size or more; each replica updates one shard and alone keeps its "
-     "optimizer state; default: every replica updates all of them"},
+     "size of a bucket of gradients or small values that replicas reduce or "
+     "gather in one collective; 0: no buckets (default 4)"},
+    {"sharded-updates", "KIB",
+     "for --strategy data: shard the updates, and the optimizer's state, of "
+     "variables whose gradients have at least KIB KiB over the replicas (ZeRO "
+     "stage 1); default: every replica updates all"},
     {"output-device", "NAME",
-     "where outputs are brought; where they are made, or the first of these, "
-     "if left out"},
+     "the device of the outputs; default: where they are made, or the first of "
+     "these"},
     {"micro-batches", "N",
-     "parts of the batch that go through a step in sequence; default 1"},
+     "parts of the batch that go through a step in sequence (default 1)"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
-     "micro-batches divide; the first input and those that go with it if left "
-     "out; repeatable",
+     "micro-batches split; default: the first input and all others that hold "
+     "the batch; repeatable",
      nullptr, FileUse::kNone, true},
     {"pipeline-schedule", "NAME",
-     "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
-     "forward of all and then backward",
+     "of micro-batches: 1f1b (default), each backward pass as soon as "
+     "possible, or gpipe, all forward passes and then all backward passes",
      PipelineScheduleNames},
-    // docs/internals/numerics.md: no kernel that strays from IEEE 754.
+    // docs/internals/numerics.md: no kernel that violates IEEE 754.
     {"ieee", nullptr,
-     "keep NaN and infinities in and behind convolutions and matmuls too; "
-     "slower"},
+     "keep NaN and infinities in convolutions, matmuls and their epilogues "
+     "too; slower"},
 };
-// Of ReadCompileOptions too, for commands whose steps may overlap.
+// Also for ReadCompileOptions, in commands whose steps may overlap.
 inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},
 };

@@ -29,7 +29,7 @@ absl::Status WriteToFile(const std::string& path, absl::string_view text) {
   return file->Commit();
 }
 
-// A terminal may take it for an order. Ends of lines and tabs are layout.
+// A terminal may interpret it. Line ends and tabs are layout.
 bool IsControl(uint32_t code) {
   if (code == '\n' || code == '\t') return false;
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
@@ -64,7 +64,7 @@ void WriteError(absl::string_view text) {
 }
 
 void WriteWarning(absl::string_view text) {
-  // A terminal's line of progress is written again at the next stage.
+  // The next stage overwrites a terminal's progress line.
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
   WriteError(absl::StrCat("warning: ", text));
 }

@@ -1,4 +1,4 @@
-// What the program writes: text, progress.
+// The program's output: text and progress.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_OUTPUT_H_
@@ -11,24 +11,24 @@
 
 namespace partita {
 
-// To a file, all of it or nothing, or to standard output if `path` is "-", as
-// Printable.
+// Writes to a file, whole or not at all, or to standard output if `path` is
+// "-", as Printable.
 absl::Status WriteText(const std::string& path, absl::string_view text);
 
 // "partita: TEXT" and "partita: warning: TEXT" on standard error, as Printable.
 void WriteError(absl::string_view text);
 void WriteWarning(absl::string_view text);
 
-// The text as a terminal may get it, whatever bytes a name in it has: UTF-8,
-// with U+FFFD for what is not, and escapes as \x1b for control characters other
-// than the ends of lines and tabs.
+// The text made safe for a terminal, whatever bytes names have: UTF-8, with
+// U+FFFD for other bytes, and escapes like \x1b for control characters except
+// line ends and tabs.
 std::string Printable(absl::string_view text);
 
-// Whether WriteText failed as nobody reads standard output any more: where
-// SIGPIPE is ignored, it is the caller who ends the program then.
+// True if WriteText failed because nobody reads standard output any more. If
+// SIGPIPE is ignored, the caller must end the program.
 bool HasNoReader(const absl::Status& status);
 
-// One line on a terminal that says what long work is at; silent elsewhere.
+// One line on a terminal with the current state of long work; silent elsewhere.
 class Progress {
  public:
   explicit Progress(absl::string_view command);

@@ -1,4 +1,4 @@
-// Text as a terminal may get it.
+// Text made safe for a terminal.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/output.h"

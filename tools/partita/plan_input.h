@@ -12,17 +12,17 @@
 
 namespace partita {
 
-// A plan file or a plan as text, by the first bytes, whatever it is called.
-// What every command that takes a plan reads it with; bytes of constants that
-// are not those that the plan was compiled with are refused.
+// A plan file or a plan as text, recognized by the first bytes, whatever its
+// name. All commands that take a plan use it. Refuses constants whose bytes
+// differ from those that were compiled.
 absl::StatusOr<Plan> ReadPlanInput(const std::string& path);
 
-// Whether a file is called NAME.plan, begins as a plan file does, or is a text
-// with a line `plan @NAME`; false for models, by their names, and for the name
-// of something that is no file.
+// True if a file is called NAME.plan, begins like a plan file, or is a text
+// with a line `plan @NAME`; false for models, by their names, and for names
+// that are no file.
 absl::StatusOr<bool> IsPlan(const std::string& path);
 
-// With reasons and comments, as a person reads it.
+// With reasons and comments, for people.
 std::string PlanText(const Plan& plan);
 
 }  // namespace partita

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exit codes and messages of the program on what it is given wrongly.
+# Exit codes and messages of the program for wrong input.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 partita=$1
@@ -9,7 +9,7 @@ gpus=$4
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
 . tools/partita/expect.sh
 
-# Two ONNX models: one adds weights of a file beside it, one has an open extent.
+# Two ONNX models: one with weights in a file beside it, one with an open extent.
 PYTHONPATH=tools/partita python3 - "$scratch" << 'END'
 import struct, sys
 from tiny_onnx import f32, field, node, write_model
@@ -35,7 +35,7 @@ expect 0 "bit for bit" "$partita" run "$plan" --virtual --reference
 expect 0 "every output of every step equals" \
   "$partita" run "$plan" --virtual --reference --chaos 1 --repeat 3
 
-# Plans as text go wherever plans go, and say who changed them.
+# Commands accept plans as text; changed ones are reported.
 text=$scratch/mlp.txt
 "$partita" compile "$model" --machine "$cpus" --strategy single --stop-after plan > "$text"
 expect 0 "proved by partita checker" "$partita" check "$text"
@@ -49,7 +49,7 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
-# An input that is given says how long the model's open extents are.
+# A given input sets the model's open extents.
 open=$scratch/open.onnx
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --output "$scratch/three"
 expect 0 "'shape': (3,64" grep -ao "'shape': ([^)]*)" "$scratch/three/y.npy"
@@ -64,8 +64,8 @@ expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/lr=0.1/x.npy"
 expect 2 "--input: found x, which --bind gives too; expected one of them" \
   "$partita" run "$open" --input "x=$scratch/three.npy" --bind x=1
 
-# Kernels that are not the plan's are told, in one line, and the reference
-# computes with what was bound.
+# Kernels that are not the plan's are reported, in one line, and the reference
+# uses the bound ones.
 sed -E 's/arithmetic = "[^"]*"/arithmetic = "another 1"/' "$scratch/bare.txt" > "$scratch/another.txt"
 expect 0 "note: may be slower than a plan for this host, and differ in rounding: " \
   "$partita" run "$scratch/another.txt" --virtual --reference
@@ -74,33 +74,33 @@ expect 0 "; \`partita compile\` without --machine plans for this host" \
   "$partita" run "$scratch/another.txt" --virtual
 expect 0 "bit for bit" "$partita" run "$scratch/another.txt" --virtual --reference
 expect 0 '"planned_arithmetic": "another 1"' "$partita" run "$scratch/another.txt" --virtual --json
-# What a plan leaves to a library's reference loops is named.
+# Nodes that use a library's reference loops are named.
 sed -E 's/arithmetic = "(onednn [0-9.]+) [^"]*"/arithmetic = "\1 ref:any"/' "$scratch/bare.txt" > "$scratch/loops.txt"
-expect 0 "note: the plan leaves to plain loops, which are slow: " "$partita" run "$scratch/loops.txt" --virtual
+expect 0 "note: slow reference loops run nodes of the plan: " "$partita" run "$scratch/loops.txt" --virtual
 expect 0 " by onednn.matmul" "$partita" run "$scratch/loops.txt" --virtual
 expect 0 '"slow_nodes": [
     "' "$partita" run "$scratch/loops.txt" --virtual --json
 expect 0 "proved form" "$partita" compile "$model" --output "$scratch/own.plan"
 expect 0 '"replaced_kernels": []' "$partita" run "$scratch/own.plan" --json
 
-# What is pinned apart stays apart; a pin whose nodes are gone is told.
+# Nodes with different pins are not merged; a pin whose nodes are gone is reported.
 expect 0 "%a .. %a  because pinned" "$partita" compile "$model" --machine "$cpus" \
   --pin a=cpu:0 --pin h=cpu:1
 sed 's/^  return/  %unread = relu %y : f32[32, 10] on cpu:1\n&/' "$model" > "$scratch/unread.graph"
-expect 0 "pin relu %unread on cpu:1 places nothing" \
+expect 0 "pin relu %unread on cpu:1 has no effect" \
   "$partita" compile "$scratch/unread.graph" --machine "$cpus" --pin a=cpu:0
 expect 0 '"idle_pins": [
     "relu %unread on cpu:1"' "$partita" compile "$scratch/unread.graph" --machine "$cpus" --json
 
-# The remedy of what does not fit is a command that fits.
+# The remedy for a model that does not fit is a command that fits.
 sed 's/64 MiB/512 KiB/' "$gpus" > "$scratch/tiny machine.json"
 remedy=$("$partita" compile "$model" --machine "$scratch/tiny machine.json" --pin '*=gpu:0' --device gpu:0 \
   --strategy single 2>&1 | tail -1)
 ready() { (PATH=$(dirname "$partita"):$PATH && eval "$remedy"); }
 expect 0 "proved form" ready
 
-# Where nothing but less or more memory helps, the remedy is a smaller extent, or
-# a larger machine beside the one that is given; where there is neither it says so.
+# If only memory helps, the remedy is a smaller extent, or a larger machine file
+# in the same folder; without either, the message says so.
 mkdir "$scratch/machines"
 sed 's/64 MiB/64 KiB/' "$cpus" > "$scratch/machines/tiny.json"
 refusal=$("$partita" compile "$model" --machine "$scratch/machines/tiny.json" --depth 2 2>&1)
@@ -117,8 +117,8 @@ for extent in "--dim n=4000" "--shape x=4000,64"; do
   expect 0 "proved form" ready
 done
 
-# Constants are compared with their hashes wherever a plan is read, in the plan
-# as in the model's file; where they went is said.
+# Constants are compared with their hashes whenever a plan is read, in the plan
+# and in the model's file; the report says where they are.
 cat > "$scratch/add.graph" << 'END'
 graph @add(%x: f32[4]) -> f32[4] {
   %w = constant f32[4] [1, 2, 3, 4]
@@ -142,6 +142,8 @@ expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate
 expect 2 "--machin: found no such flag; expected one of those that --help lists; did you mean --machine?" \
   "$partita" compile "$model" --machin "$cpus"
+expect 2 "--divided-updates: found the former name of --sharded-updates; expected --sharded-updates" \
+  "$partita" compile "$model" --machine "$cpus" --divided-updates 64
 expect 2 "--strategy: found lst; expected one of: auto, single, pinned, data, pipeline, list; did you mean list?" \
   "$partita" compile "$model" --machine "$cpus" --strategy lst
 expect 2 "--pin a=cpu:0,: found cpu:0,; expected devices" \
@@ -156,7 +158,7 @@ for number in 0 -1 99999999999999999999; do
   expect 2 "--depth: found $number; expected an integer in 1..64" "$partita" compile "$model" "--depth=$number"
 done
 
-# Files that are not there.
+# Missing files.
 gone=$scratch/gone
 for command in check run simulate; do
   expect 1 "$gone.plan: cannot be opened: No such file or directory" "$partita" "$command" "$gone.plan"
@@ -166,7 +168,7 @@ expect 1 "$gone.onnx: cannot be opened: No such file or directory" \
 expect 1 "$gone.json: found no readable file; expected a machine file" \
   "$partita" compile "$model" --machine "$gone.json"
 
-# A plan cut short anywhere is refused, never believed.
+# A truncated plan is refused.
 size=$(stat -c %s "$plan")
 for bytes in 0 1; do
   head -c "$bytes" "$plan" > "$scratch/cut.plan"
@@ -179,18 +181,18 @@ for bytes in 100 1000 $((size / 2)) $((size - 1)); do
   expect 1 "found $bytes bytes; expected" "$partita" run "$scratch/cut.plan" --virtual
 done
 
-# A plan for devices that are not here.
+# A plan for devices that this host lacks.
 expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy single \
   --device gpu:0 --output "$scratch/gpu.plan"
 CUDA_VISIBLE_DEVICES= expect 1 "gpu:0: found kind cuda" "$partita" run "$scratch/gpu.plan"
 sed 's/threads [0-9]*/threads 4096/' "$text" | sed '/certificate/,/^}/{/^}/!d}' > "$scratch/threads.txt"
 expect 1 "found a plan for 4096 threads; expected at most the" "$partita" run "$scratch/threads.txt"
-# OpenMP gives no more threads than this, whatever a kernel is made for.
+# OpenMP grants at most this many threads, whatever a kernel was made for.
 OMP_THREAD_LIMIT=1 expect 1 "expected at most the 1 that this process may use" \
   "$partita" run "$scratch/threads.txt"
 OMP_THREAD_LIMIT=1 expect 0 "bit for bit" "$partita" run "$scratch/threads.txt" --virtual --reference
 
-# What is read is not overwritten, by whatever name it goes.
+# Input files are not overwritten, by any name or link.
 own_graph=$scratch/own.graph
 own_machine=$scratch/own.json
 own_plan=$scratch/own.plan
@@ -235,8 +237,8 @@ expect 2 "--input: found $output twice; expected one value for it" \
   "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
   --input "$output=$scratch/outputs/z.npy" --input "$output=$scratch/outputs/z.npy"
 
-# What cannot be written is told before the run, and leaves no output alone;
-# a name that is too long for a file is made shorter.
+# An output that cannot be written is reported before the run, and no other is
+# written; a name that is too long for a file is shortened.
 long=$(printf 'n%.0s' {1..300})
 cat > "$scratch/outputs.graph" << END
 graph @f(%x: f32[4]) -> (f32[4], f32[4]) {
@@ -254,7 +256,7 @@ expect 0 "ran 1 step," \
   "$partita" run "$scratch/outputs.graph" --machine "$cpus" --virtual --output "$scratch/taken"
 [[ $(ls "$scratch/taken") == "${long:0:160}%-"*.npy*z.npy ]] || failures=$((failures + 1))
 
-# Nor are files that the operand refers to: a model's external data, and a
+# The same for files that the operand refers to: a model's external data, and a
 # plan's weights.
 outside() { "$partita" "$1" "$scratch/outside.$2" "${@:3}"; }
 expect 0 "256 B left in the model's files" \
@@ -302,16 +304,16 @@ done
 expect 0 "ran 1 step," two run --virtual --entry large --output "$scratch/large"
 expect 0 "(64,64,)" grep -a -m 1 -o "([0-9, ]*)" "$scratch/large/y.npy"
 
-# A plan's text is a plan, whatever check says behind it.
+# A plan's text is a plan, even with the verdict of check after it.
 "$partita" check "$plan" --text > "$scratch/checked.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/checked.txt"
 expect 0 "// plan @mlp: proved by partita checker" cat "$scratch/checked.txt"
 
-# Nobody is told that a device was the only one where it was the best.
+# If a device was the best, the report does not say that it was the only one.
 expect 0 "because best_device" "$partita" compile "$model" --machine "$cpus" --strategy single
 expect 0 "because only_device" "$partita" compile "$model" --machine "$cpus" --strategy single --device cpu:1
 
-# A disk that is full leaves no half of a plan.
+# A full disk leaves no partial plan.
 full_disk() {
   (
     trap '' XFSZ
@@ -340,7 +342,7 @@ if ! grep -q '"devices"' "$scratch/pipe" || ! wait $! || [[ ! -p $scratch/pipe ]
   failures=$((failures + 1))
 fi
 
-# Standard output that is full, closed, or read no further.
+# Standard output that is full, closed, or no longer read.
 to_full() { "$@" > /dev/full; }
 to_nobody() { "$@" >&-; }
 to_head() { "$@" | head -1; return "${PIPESTATUS[1]}"; }
@@ -365,7 +367,7 @@ expect 0 "['mlp']" json "$partita" simulate "$plan"
 expect 0 "'equals_reference'" json "$partita" run "$plan" --virtual --reference
 expect 2 "check: found --text with --json; expected one of them" "$partita" check "$plan" --text --json
 
-# Every command that the program lists explains itself.
+# Every listed command has a help text.
 commands=$("$partita" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p')
 for command in compile check simulate run; do
   [[ $commands == *$command* ]] || { echo "FAILED: --help leaves out $command"; failures=$((failures + 1)); }

@@ -27,7 +27,7 @@
 namespace partita {
 namespace {
 
-// Arguments under which the model fits, after the remedy's own changes.
+// Arguments with which the model fits, and the remedy's own changes.
 struct Fitting {
   std::string change;
   Arguments arguments;
@@ -45,7 +45,7 @@ absl::StatusOr<Remedy> TryFit(const UnfitCommand& unfit,
   return FindFit(module, machine, options);
 }
 
-// An extent that the arguments give, and the arguments with another.
+// An extent from the arguments, and the arguments with another one.
 struct OpenExtent {
   int64_t extent;
   std::function<Arguments(int64_t)> with;
@@ -104,8 +104,8 @@ std::vector<OpenExtent> OpenExtents(const UnfitCommand& unfit) {
   return open;
 }
 
-// The largest of half, a quarter, ... of the extent that fits. One is tried
-// first: where it does not fit, nothing of it does.
+// The largest of half, a quarter, ... of the extent that fits. An extent of one
+// is tried first: if it does not fit, no other does.
 std::optional<Fitting> Shrink(const UnfitCommand& unfit,
                               const OpenExtent& open) {
   if (!TryFit(unfit, open.with(1), unfit.machine).ok()) return std::nullopt;
@@ -132,8 +132,8 @@ int64_t MemoryOf(const Machine& machine) {
   return memory;
 }
 
-// The files beside that of --machine, of machines with more memory that can be
-// taken instead, the least first.
+// The files in the folder of --machine for machines with more memory that could
+// be used instead, smallest first.
 std::vector<MachineFile> LargerMachines(const UnfitCommand& unfit) {
   const std::string path = unfit.arguments.Get("machine", "");
   const int64_t memory = MemoryOf(unfit.machine);
@@ -181,7 +181,7 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
                         const Remedy& remedy) {
   for (const char* flag :
        {"strategy", "device", "stages", "replicas", "bucket-size",
-        "divided-updates", "goal", "depth", "pipeline-schedule"}) {
+        "sharded-updates", "goal", "depth", "pipeline-schedule"}) {
     arguments = arguments.With(flag, {});
   }
   if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});

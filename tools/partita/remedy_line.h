@@ -1,4 +1,4 @@
-// What to give the program instead, where a plan does not fit into memory.
+// What to call instead if a plan does not fit into memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
@@ -20,20 +20,19 @@ struct UnfitCommand {
   absl::string_view command;
   const Arguments& arguments;
   const Machine& machine;
-  // The model as such arguments ask for it.
+  // Reads the model for such arguments.
   std::function<absl::StatusOr<Module>(const Arguments&)> read;
-  // Smaller extents than the arguments give are as good: a training's batch is
-  // part of what it computes.
+  // True if smaller extents are acceptable. They are not for a training, whose
+  // batch is part of what it computes.
   bool extents_may_shrink = true;
-  // The plan is run by this host as it is: no other machine's file helps.
+  // True if this host runs the plan, so no other machine file helps.
   bool runs_on_host = false;
 };
 
-// The compiler's status; of a refusal for memory, with a command line ready to
-// be given instead. The compiler's own remedy comes first, as it keeps what is
-// computed; then smaller extents, where the arguments give any; then the
-// smallest larger machine whose file lies beside that of --machine. Where none
-// of these fits, it says so.
+// The compiler's status. For a refusal for memory, adds a command line to call
+// instead: first the compiler's own remedy, which does not change what is
+// computed; then smaller extents, if the arguments give any; then the smallest
+// larger machine in the folder of --machine. If none of these fits, says so.
 absl::Status WithCommandLine(const absl::Status& status,
                              const UnfitCommand& unfit);
 

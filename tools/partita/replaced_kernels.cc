@@ -28,7 +28,7 @@ bool HasFewerCommands(const ReplacedKernel& a, const ReplacedKernel& b) {
 std::string ReplacedKernelsText(absl::string_view planner,
                                 const std::vector<ReplacedKernel>& replaced) {
   if (replaced.empty()) return "";
-  // One short line however many there are, with the pair that is most of it.
+  // One short line for any number of them, with the most frequent pair.
   const size_t more = replaced.size() - 1;
   return absl::StrCat(
       "note: may be slower than a plan for this host, and differ in rounding: ",

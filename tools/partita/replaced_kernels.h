@@ -1,4 +1,4 @@
-// What a report says of kernels that were bound instead of the plan's.
+// The report on kernels that were bound instead of the plan's.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_REPLACED_KERNELS_H_
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-// A line about what was bound, and by which command to get the right plan;
-// empty if nothing was replaced.
+// A line about what was bound, and which command makes a matching plan; "" if
+// nothing was replaced.
 std::string ReplacedKernelsText(absl::string_view planner,
                                 const std::vector<ReplacedKernel>& replaced);
 // All of them.

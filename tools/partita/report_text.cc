@@ -18,7 +18,7 @@
 namespace partita {
 namespace {
 
-// Neighbouring nodes of one device, for the summary: "%conv1 .. %relu_8".
+// Consecutive nodes on one device, for the summary: "%conv1 .. %relu_8".
 struct Run {
   std::string device;
   std::string first;
@@ -33,7 +33,7 @@ std::string ResultName(const OpView& op) {
       "%", name.empty() ? absl::StrCat(op.result(0).id().index) : name);
 }
 
-// The nodes that are computed, in order, joined while the device stays.
+// The computed nodes, in order, merged while the device stays the same.
 std::vector<Run> RunsOf(const Entry& entry, const EntryNotes& notes) {
   const Graph& graph = *entry.graph;
   std::vector<std::string> reasons(graph.node_id_bound());
@@ -96,7 +96,7 @@ std::string StepText(const EntryReport& entry) {
                       SecondsText(entry.bound_seconds), "\n");
 }
 
-// Memory beside what the only entry does with it.
+// Memory, with the use of the only entry.
 std::string OneEntryText(const Compiled& compiled) {
   const CompileReport& report = compiled.report;
   const EntryReport& entry = report.entries[0];
@@ -163,18 +163,18 @@ std::string CandidatesText(const CompileReport& report) {
   return text;
 }
 
-// Nothing of a plan without constants.
+// "" for a plan without constants.
 std::string WeightsText(const WrittenWeights& written) {
   if (written.embedded == 0 && written.referenced == 0) return "";
   std::string why;
   if (written.misplaced > 0) {
-    absl::StrAppend(&why, " (", RoundedByteSize(written.misplaced),
-                    " that lie unaligned, or over others, in the model's "
-                    "files)");
+    absl::StrAppend(
+        &why, " (", RoundedByteSize(written.misplaced),
+        " that are unaligned, or overlap others, in the model's files)");
   }
   if (written.outside > 0) {
     absl::StrAppend(&why, " (", RoundedByteSize(written.outside),
-                    " as the model's files lie outside the plan's folder; "
+                    " as the model's files are outside the plan's folder; "
                     "write the plan beside or above them to leave them there)");
   }
   return absl::StrCat("weights ", RoundedByteSize(written.embedded),
@@ -191,9 +191,9 @@ nlohmann::ordered_json EntryJson(const CompileReport& report,
                                  {"repeated_share", entry.repeated_share},
                                  {"copies", entry.copies},
                                  {"copied_bytes", entry.copied_bytes}};
-  if (entry.divided_updates.has_value()) {
-    json["divided_updates"] = entry.divided_updates->divided;
-    json["updated_weights"] = entry.divided_updates->all;
+  if (entry.sharded_updates.has_value()) {
+    json["sharded_updates"] = entry.sharded_updates->sharded;
+    json["updated_weights"] = entry.sharded_updates->all;
   }
   for (size_t d = 0; d < entry.devices.size(); ++d) {
     const DeviceUse& use = entry.devices[d];
@@ -249,22 +249,21 @@ std::string RepeatedText(absl::string_view entry, double repeated_share) {
   if (repeated_share <= kMost) return "";
   return absl::StrFormat(
       "repeated %.0f %% of @%s's predicted kernel seconds are computed whole "
-      "by each device, for nodes whose rule does not divide the batch\n",
+      "by each device, for nodes whose rule does not shard the batch\n",
       100 * repeated_share, entry);
 }
 
-std::string DividedUpdatesText(absl::string_view entry,
-                               const std::optional<DividedUpdates>& updates) {
+std::string ShardedUpdatesText(absl::string_view entry,
+                               const std::optional<ShardedUpdates>& updates) {
   if (!updates.has_value() || updates->all == 0) return "";
-  if (updates->divided == 0) {
-    return absl::StrCat("none of @", entry, "'s ",
-                        CountText(updates->all, "weight"),
-                        " is updated in parts; docs/guide/data_parallel.md says "
-                        "which can be\n");
+  if (updates->sharded == 0) {
+    return absl::StrCat(
+        "none of @", entry, "'s ", CountText(updates->all, "weight"),
+        " has a sharded update; docs/guide/data_parallel.md says which can\n");
   }
-  return absl::StrCat(updates->divided, " of @", entry, "'s ",
+  return absl::StrCat(updates->sharded, " of @", entry, "'s ",
                       CountText(updates->all, "weight"),
-                      " updated in parts, one by each replica\n");
+                      " with sharded updates\n");
 }
 
 std::string CompileSummary(const Compiled& compiled,
@@ -277,12 +276,11 @@ std::string CompileSummary(const Compiled& compiled,
   text += FallbacksText(report.fallbacks);
   for (const EntryReport& entry : report.entries) {
     text += RepeatedText(entry.name, entry.repeated_share);
-    text += DividedUpdatesText(entry.name, entry.divided_updates);
+    text += ShardedUpdatesText(entry.name, entry.sharded_updates);
   }
   for (const std::string& pin : report.idle_pins) {
     absl::StrAppend(&text, "pin ", pin,
-                    " places nothing: its nodes were folded, or do nothing, or "
-                    "nobody reads them\n");
+                    " has no effect: its nodes were folded or removed\n");
   }
   if (written.has_value()) absl::StrAppend(&text, WeightsText(*written));
   if (compiled.plan.certificate.has_value()) {

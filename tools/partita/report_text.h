@@ -1,4 +1,4 @@
-// Reports as people and as programs read them.
+// Reports for people and for programs.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_REPORT_TEXT_H_
@@ -16,25 +16,26 @@
 
 namespace partita {
 
-// What went where, memory, predicted step and bound: a dozen lines. `written`
-// is what a plan file was written with, if one was.
+// Placement, memory, predicted step and bound: a dozen lines. `written`: the
+// weights of the plan file, if one was written.
 std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written);
 std::string CompileJson(const Compiled& compiled,
                         const std::optional<WrittenWeights>& written);
 
-// A line about the nodes that only eval computes, and one of why none has
-// generated code where that is so; empty if there are no such nodes.
+// A line about the nodes that only eval computes, and one about why none has
+// generated code, if that is so; "" if there are no such nodes.
 std::string FallbacksText(const Fallbacks& fallbacks);
 
 // A line about an entry whose devices each compute most of it whole
-// (EntryReport::repeated_share); empty if they divide it.
+// (EntryReport::repeated_share); "" if they shard it.
 std::string RepeatedText(absl::string_view entry, double repeated_share);
 
-// A line about how many weights of an entry are updated in parts
-// (EntryReport::divided_updates); empty if none was to be, or it updates none.
-std::string DividedUpdatesText(absl::string_view entry,
-                               const std::optional<DividedUpdates>& updates);
+// A line about how many weights of an entry have sharded updates
+// (EntryReport::sharded_updates); "" if none was requested, or if it updates
+// none.
+std::string ShardedUpdatesText(absl::string_view entry,
+                               const std::optional<ShardedUpdates>& updates);
 
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);

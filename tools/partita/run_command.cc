@@ -36,12 +36,12 @@ namespace partita {
 namespace {
 
 constexpr FlagDef kOwnFlags[] = {
-    {"virtual", nullptr, "host memory and threads play all devices"},
+    {"virtual", nullptr, "host memory and threads emulate all devices"},
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,
-     "run native code of the plan file, which no checker proves"},
-    {"entry", "NAME", "which function; needed where a plan has several"},
+     "run native code from the plan file, which no checker proves"},
+    {"entry", "NAME", "which function; required if a plan has several"},
     {"input", "NAME=FILE",
      "an input, .npy or .pb, which decides what an ONNX model leaves open; "
      "repeatable",
@@ -53,7 +53,8 @@ constexpr FlagDef kOwnFlags[] = {
      FileUse::kReadsFolder},
     {"rtol", "X", "relative tolerance of --test-data (default 1e-3)"},
     {"atol", "X",
-     "absolute tolerance, as a part of the output's largest magnitude (1e-3)"},
+     "absolute tolerance, as a share of the output's largest magnitude "
+     "(default 1e-3)"},
     {"reference", nullptr,
      "also compute by reference and compare every step bit for bit"},
     {"chaos", "SEED",
@@ -66,7 +67,7 @@ constexpr FlagDef kOwnFlags[] = {
 constexpr auto kFlags =
     JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags, kOwnFlags);
 
-// Flags that one flag makes void.
+// Flags that one flag makes meaningless.
 absl::Status RefuseBeside(const char* flag, absl::Span<const char* const> void_,
                           const char* why, const Arguments& arguments) {
   if (!arguments.has(flag)) return absl::OkStatus();
@@ -99,7 +100,7 @@ DeviceMode ModeOf(const Arguments& arguments) {
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
 }
 
-// A plan is what it is: flags that would make another one are slips.
+// A finished plan: flags that would change it are mistakes.
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
        JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
@@ -111,7 +112,8 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-// `inputs` gets the files of its weights, `tested` the data it is read for.
+// Stores the files of its weights in `inputs`, and the data that it is read for
+// in `tested`.
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    const Arguments& arguments,
                                                    Progress& progress,
@@ -205,7 +207,7 @@ const std::vector<VariableUpdate>& UpdatesOf(const Session& session) {
   return session.plan().entries[session.entry()].graph->updates();
 }
 
-// Of the step that ran last, counted from 1.
+// For the last step, counted from 1.
 absl::Status CompareReference(Session& session, int64_t step,
                               const std::vector<HostTensor>& reference) {
   auto expected = reference.begin();
@@ -231,7 +233,7 @@ std::string OutputPath(const Session& session, const Arguments& arguments,
                       FileName(session.output_name(output)), ".npy");
 }
 
-// Before anything is run or written.
+// Before anything runs or is written.
 absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
                         const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(inputs.Keep());
@@ -278,10 +280,10 @@ absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-// The numbers among the flags, which are read before anything is loaded.
+// The numeric flags, which are read before anything is loaded.
 struct FlagNumbers {
   int64_t repeat = 1;
-  uint64_t chaos_seed = 0;  // where --chaos is given
+  uint64_t chaos_seed = 0;  // if --chaos is given
   double rtol = 0;
   double atol = 0;
 };
@@ -298,7 +300,7 @@ absl::StatusOr<FlagNumbers> ReadNumbers(const Arguments& arguments) {
   return numbers;
 }
 
-// What a step is run with; delays are others in each.
+// Options of a step; each step has other delays.
 RunOptions OptionsOf(const Arguments& arguments, const FlagNumbers& numbers,
                      int64_t step) {
   RunOptions options;
@@ -307,7 +309,7 @@ RunOptions OptionsOf(const Arguments& arguments, const FlagNumbers& numbers,
   return options;
 }
 
-// Runs --repeat steps, each held against the reference if that is asked for.
+// Runs --repeat steps, and compares each with the reference if requested.
 absl::Status RunSteps(Session& session, const Arguments& arguments,
                       const FlagNumbers& numbers, Progress& progress,
                       std::vector<double>& seconds) {
@@ -331,7 +333,7 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
   return absl::OkStatus();
 }
 
-// What is asked for beside the report; before it, as whoever reads that may
+// Output besides the report. Written before it, since the report's reader may
 // stop reading.
 absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
   if (arguments.has("trace")) {
@@ -405,12 +407,16 @@ const Subcommand kRunCommand = {
         "Runs a plan, as a file or as text, or a model that is compiled on "
         "the way.\n"
         "Inputs come from files, from ONNX test data, or are random numbers "
-        "of a seed.\nWith --virtual, host threads and memory play every "
-        "device of the plan. Exits\nnon-zero if an output is outside the "
-        "tolerance or differs from the reference.\n"
-        "Kernels of several threads wait for one another on their cores, for "
-        "a millisecond,\nor less where other programs want the cores; with "
-        "OMP_WAIT_POLICY=passive in the\nenvironment they sleep at once.",
+        "of a seed.\n"
+        "With --virtual, host threads and memory emulate every device of "
+        "the plan. Exits\n"
+        "non-zero if an output is outside the tolerance or differs from the "
+        "reference.\n"
+        "Kernels of several threads wait for one another on their cores, "
+        "for a millisecond,\n"
+        "or less where other programs want the cores; with "
+        "OMP_WAIT_POLICY=passive in the\n"
+        "environment they sleep at once.",
     .operand = "model or plan",
     .flags = kFlags,
     .run = Run,

@@ -1,4 +1,4 @@
-// Reads or makes the inputs of a run.
+// Reads or generates the inputs of a run.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/run_inputs.h"
@@ -17,7 +17,7 @@
 namespace partita {
 namespace {
 
-// Numbers like those of normalised data, the same for the same seed.
+// Numbers like normalised data, the same for the same seed.
 HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
   HostTensor tensor(type);
   std::mt19937_64 bits(seed);
@@ -48,7 +48,7 @@ absl::Status SetReadInputs(Session& session,
   return absl::OkStatus();
 }
 
-// Those of --input, which an ONNX model was read with.
+// The inputs of --input, with which an ONNX model was read.
 absl::Status SetNamedInputs(Session& session, const Arguments& arguments,
                             const TestInputs& inputs) {
   if (inputs.has_value()) return SetReadInputs(session, *inputs);
@@ -61,8 +61,8 @@ absl::Status SetNamedInputs(Session& session, const Arguments& arguments,
   return absl::OkStatus();
 }
 
-// Of a plan, or of a model that is no ONNX file: FOLDER/input_0.pb and so on,
-// as many as there are inputs.
+// For a plan, or a model that is not ONNX: FOLDER/input_0.pb and so on, one for
+// each input.
 absl::Status SetOrderedInputs(Session& session, const std::string& folder) {
   PARTITA_RETURN_IF_ERROR(
       ExpectNoMoreTestData(folder, "input", session.num_inputs()));

@@ -1,4 +1,4 @@
-// The inputs of a run as the command line gives them.
+// The inputs of a run, from the command line.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_RUN_INPUTS_H_
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// From --input and --test-data; the others are random numbers of --seed.
-// `inputs` are those that an ONNX model was read with.
+// From --input and --test-data; others are random numbers of --seed. `inputs`:
+// those with which an ONNX model was read.
 absl::Status SetInputs(Session& session, const Arguments& arguments,
                        const TestInputs& inputs);
 

@@ -1,4 +1,4 @@
-// Writes what a run says of itself.
+// Writes the report of a run.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/run_report.h"
@@ -33,7 +33,7 @@ std::string SlowNodesText(const std::vector<std::string>& nodes) {
   if (nodes.empty()) return "";
   const size_t more = nodes.size() - 1;
   return absl::StrCat(
-      "note: the plan leaves to plain loops, which are slow: ", nodes.front(),
+      "note: slow reference loops run nodes of the plan: ", nodes.front(),
       more == 0 ? "" : absl::StrCat(", and ", more, " more"), "\n");
 }
 

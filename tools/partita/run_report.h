@@ -1,4 +1,4 @@
-// What a run says of itself, for people and for programs.
+// The report of a run, for people and for programs.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
@@ -27,8 +27,8 @@ struct RunReport {
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;
   bool has_reference = false;             // every step had its bits
-  bool updates_variables = false;         // which were compared, too
-  std::vector<OutputComparison> outputs;  // with test data, if there is any
+  bool updates_variables = false;         // which were compared too
+  std::vector<OutputComparison> outputs;  // with test data, if there are any
 };
 
 std::string RunText(const RunReport& report);

@@ -40,10 +40,10 @@ absl::StatusOr<Machine> ReadMachineOf(const Plan& plan,
   if (plan.notes.has_value() && !plan.notes->machine_json.empty()) {
     return ParseMachine(plan.notes->machine_json, "the plan's notes");
   }
-  return CalledWrongly(
-      absl::StrCat(arguments.positional()[0],
-                   ": found no machine in the plan, of which text has none; "
-                   "expected --machine FILE beside it"));
+  return CalledWrongly(absl::StrCat(
+      arguments.positional()[0],
+      ": found no machine in the plan, and plans as text have none; "
+      "expected --machine FILE beside it"));
 }
 
 absl::StatusOr<Machine> MachineOf(const Plan& plan,

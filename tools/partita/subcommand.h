@@ -1,4 +1,4 @@
-// What every subcommand of the partita program looks like.
+// A subcommand of the partita program.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
@@ -12,13 +12,14 @@ namespace partita {
 
 struct Subcommand {
   const char* name;
-  const char* usage;    // "compile MODEL --machine FILE -o PLAN"
-  const char* doc;      // what it does, a few lines
-  const char* operand;  // "model", of which it takes one; null for none
+  const char* usage;  // "compile MODEL --machine FILE -o PLAN"
+  const char* doc;    // what it does, in a few lines
+  // "model" or "plan", one of which it takes; null for none
+  const char* operand;
   absl::Span<const FlagDef> flags;
-  // The same flags, as --help shows them; empty: in one list.
+  // The same flags, as --help groups them; empty: one list.
   absl::Span<const FlagGroup> groups = {};
-  // Those by which a model is made smaller; null: usual ones of models.
+  // Flags that make a model smaller; null: the usual ones.
   const char* (*size_flags)(const Arguments& arguments) = nullptr;
   absl::Status (*run)(const Arguments& arguments);
 };

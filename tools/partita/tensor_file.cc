@@ -1,4 +1,4 @@
-// Reading tensors by the ending of their file.
+// Reads tensors by the extension of their file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/tensor_file.h"

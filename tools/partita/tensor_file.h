@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// By the file's ending.
+// By the file's extension.
 absl::StatusOr<HostTensor> ReadTensor(const std::string& path);
 
 }  // namespace partita

@@ -49,7 +49,7 @@ namespace {
 
 constexpr int64_t kMaxBatch = 1 << 16;
 
-// A flag that says something about another one.
+// A flag that qualifies another one.
 absl::Status CheckTogether(const Arguments& arguments) {
   for (const auto& [flag, about] :
        {std::pair("every", "checkpoint"), std::pair("another-plan", "resume"),
@@ -59,14 +59,14 @@ absl::Status CheckTogether(const Arguments& arguments) {
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
   }
-  // No model that is trained carries pins of its own.
+  // No trainable model has pins of its own.
   if (arguments.Get("strategy", "") != "pinned" || arguments.has("pin")) {
     return absl::OkStatus();
   }
   return CalledWrongly("--strategy: found pinned without --pin; expected both");
 }
 
-// What is of the steps, where there are none.
+// Flags of the steps, if there are none.
 absl::Status CheckBesidePlan(const Arguments& arguments) {
   if (!arguments.has("plan")) return absl::OkStatus();
   for (const char* flag :
@@ -79,24 +79,22 @@ absl::Status CheckBesidePlan(const Arguments& arguments) {
   }
   if (arguments.Get("plan", "") != "-") return absl::OkStatus();
   return CalledWrongly(
-      "--plan: found -, and standard output tells what the plan is; expected "
-      "the name of a file");
+      "--plan: found -, and standard output has the report; expected the name "
+      "of a file");
 }
 
-// Standard output has the lines of the epochs already.
+// Standard output has the lines of the epochs.
 absl::Status CheckNoDash(const Arguments& arguments) {
   for (const char* flag : {"checkpoint", "export", "csv", "trace"}) {
     if (arguments.Get(flag, "") != "-") continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag,
-                     ": found -, and standard output tells how the "
-                     "training goes; expected the name of a file"));
+    return CalledWrongly(absl::StrCat("--", flag,
+                                      ": found -, and standard output has the "
+                                      "progress; expected the name of a file"));
   }
   return absl::OkStatus();
 }
 
-// A training of days is not to be lost to one that was begun anew where it was
-// to be continued.
+// Prevents losing a long training to one that was started anew by mistake.
 absl::Status KeepOtherTraining(const Arguments& arguments) {
   const std::string path = arguments.Get("checkpoint", "");
   std::error_code unknown;
@@ -108,11 +106,11 @@ absl::Status KeepOtherTraining(const Arguments& arguments) {
       std::filesystem::equivalent(path, arguments.Get("resume", ""), unknown)) {
     return absl::OkStatus();
   }
-  return CalledWrongly(absl::StrCat(
-      "--checkpoint: found ", path,
-      ", which this training would replace; expected a file that is not there "
-      "yet, or the one that --resume continues; add --resume ",
-      path, ", or remove the file, or give another name"));
+  return CalledWrongly(
+      absl::StrCat("--checkpoint: found ", path,
+                   ", which this training would replace; expected a new file, "
+                   "or the one that --resume continues; add --resume ",
+                   path, ", or remove the file, or give another name"));
 }
 
 // A checkpoint may replace the one that it continues, and no other input.
@@ -127,7 +125,7 @@ absl::Status KeepInputs(const Arguments& arguments) {
   return KeepOtherTraining(arguments);
 }
 
-// What is written last would else be found impossible last.
+// Tries early what is written last.
 absl::Status CheckWrites(const Arguments& arguments) {
   for (const char* flag : {"plan", "trace"}) {
     if (!arguments.has(flag)) continue;
@@ -136,7 +134,7 @@ absl::Status CheckWrites(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-// Reads every sample, so that one at fault is found before the first step.
+// Reads every sample, so that a faulty one is found before the first step.
 absl::StatusOr<std::string> HashOf(const TrainingData& data,
                                    Progress& progress) {
   if (data.samples == nullptr) return std::string();
@@ -179,11 +177,11 @@ absl::StatusOr<std::unique_ptr<const Module>> ReadRebatched(
   return std::make_unique<const Module>(*std::move(module));
 }
 
-// The compiled model, and what its checkpoints go by.
+// The compiled model, and what its checkpoints depend on.
 struct Prepared {
-  Module module;  // as it was before it was compiled
+  Module module;  // before compiling
   Compiled compiled;
-  // What is exported in its place, where --export-batch is given.
+  // Exported in its place if --export-batch is given.
   std::unique_ptr<const Module> rebatched;
   std::vector<TrainingSetting> settings;
 };
@@ -197,7 +195,7 @@ ExportedFunction ExportedOf(const TrainableModel& model, const Module& module,
   return {inference == nullptr ? module : *inference, name};
 }
 
-// Statistics are those of a replica only where each has one part of the batch.
+// Statistics are a replica's only if each has one shard of the batch.
 absl::Status CheckReplicas(const Module& placed, int batch_norm_parts,
                            const Arguments& arguments) {
   if (batch_norm_parts == 1) return absl::OkStatus();
@@ -217,7 +215,7 @@ absl::Status CheckReplicas(const Module& placed, int batch_norm_parts,
       ", or take --batch-norm synchronised"));
 }
 
-// What to do where a checkpoint is of another dataset.
+// The remedy if a checkpoint is of another dataset.
 std::string GiveTheSameData(const Arguments& arguments) {
   std::vector<std::string> given;
   for (const char* flag :
@@ -228,7 +226,7 @@ std::string GiveTheSameData(const Arguments& arguments) {
                       " the samples that the training was begun with");
 }
 
-// A model with batch norms of each replica has one strategy.
+// Models with batch norms per replica have only one strategy.
 absl::Status WithRemedy(const absl::Status& status, const Module& module,
                         const TrainableModel& model, const Machine& machine,
                         const Arguments& arguments) {
@@ -285,10 +283,12 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   PARTITA_RETURN_IF_ERROR(
       CheckReplicas(placed, model.batch_norm_parts, arguments));
   prepared.module = std::move(module);
-  // Placements and kernels: another plan has the same numbers but for rounding.
+  // Placements and kernels: another plan has the same numbers except for
+  // rounding.
   prepared.settings.push_back({"plan", FingerprintOf(placed).ToString(),
                                TrainingSetting::Kind::kRounds});
-  // A device that is played computes as this host can, whatever the plan says.
+  // An emulated device computes with this host's kernels, whatever the plan
+  // says.
   if (arguments.has("virtual")) {
     prepared.settings.push_back({"instruction sets",
                                  absl::StrJoin(ThisHost().isas, " "),
@@ -297,9 +297,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   return prepared;
 }
 
-// Instead of training by it.
-absl::Status TellPlan(const Compiled& compiled, int batch_norm_parts,
-                      const Arguments& arguments, Progress& progress) {
+// Reports the plan instead of training.
+absl::Status ReportPlan(const Compiled& compiled, int batch_norm_parts,
+                        const Arguments& arguments, Progress& progress) {
   progress.Stage("write");
   PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
                            WritePlan(compiled.plan, arguments.Get("plan", "")));
@@ -367,7 +367,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .fallbacks = compiled.fallbacks,
           .step_seconds = step.step_seconds,
           .repeated_share = step.repeated_share,
-          .divided_updates = step.divided_updates,
+          .sharded_updates = step.sharded_updates,
           .sample_noun = model.sample_noun,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
@@ -379,7 +379,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .step = trainer.position().step};
 }
 
-// A training that is resumed goes on with the table that it began.
+// A resumed training continues its table.
 absl::StatusOr<LossTable> OpenTable(const Arguments& arguments,
                                     int64_t first_step) {
   const std::string path = arguments.Get("csv", "");
@@ -405,7 +405,7 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
   return log.End();
 }
 
-// Null where the loss is not scaled.
+// Nullopt if the loss is not scaled.
 absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(const Module& module,
                                                            Session& session) {
   if (module.FindVariable(kLossScale) == nullptr) return std::nullopt;
@@ -417,7 +417,7 @@ absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(const Module& module,
                          static_cast<int64_t>(GetAsDouble(skipped, 0))};
 }
 
-// What becomes of the trained model: a text, a file.
+// Uses of the trained model: a text, a file.
 absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
                         Session& session, const Arguments& arguments,
                         Progress& progress, TrainReport& report) {
@@ -435,7 +435,7 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
   return absl::OkStatus();
 }
 
-// Of a training without a checkpoint, which was interrupted.
+// For an interrupted training without a checkpoint.
 [[noreturn]] void EndUnkept(const Interruption& interruption,
                             const TrainReport& report, Progress& progress) {
   progress.Done();
@@ -446,9 +446,9 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
   interruption.Obey();
 }
 
-// A program that nobody reads ends without a word; what became of hours of
-// training is worth one.
-absl::Status ToldIfUnread(const absl::Status& status, Progress& progress) {
+// A program without a reader ends silently, but a training reports what was
+// kept.
+absl::Status ReportIfUnread(const absl::Status& status, Progress& progress) {
   if (!HasNoReader(status)) return status;
   progress.Done();
   WriteError(status.message());
@@ -487,8 +487,8 @@ absl::Status Run(const Arguments& arguments) {
       Prepared prepared,
       Prepare(request, model, dataset_hash, arguments, progress));
   if (arguments.has("plan")) {
-    return TellPlan(prepared.compiled, model.batch_norm_parts, arguments,
-                    progress);
+    return ReportPlan(prepared.compiled, model.batch_norm_parts, arguments,
+                      progress);
   }
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Session> session,
@@ -503,29 +503,29 @@ absl::Status Run(const Arguments& arguments) {
   const bool as_json = arguments.has("json");
   progress.Done();
   if (!as_json) {
-    PARTITA_RETURN_IF_ERROR(ToldIfUnread(
+    PARTITA_RETURN_IF_ERROR(ReportIfUnread(
         AtPlace(absl::StrCat("before step ", report.first_step + 1),
                 WriteText("-", TrainBeginText(report))),
         progress));
   }
   PARTITA_RETURN_IF_ERROR(
-      ToldIfUnread(RunTraining(*trainer,
-                               {.session = session.get(),
-                                .test = model.test.samples,
-                                .batch_size = model.batch,
-                                .workers = request.workers,
-                                .interruption = &*interruption,
-                                .traces = arguments.has("trace"),
-                                .tells_epochs = !as_json},
-                               arguments, progress, report),
-                   progress));
+      ReportIfUnread(RunTraining(*trainer,
+                                 {.session = session.get(),
+                                  .test = model.test.samples,
+                                  .batch_size = model.batch,
+                                  .workers = request.workers,
+                                  .interruption = &*interruption,
+                                  .traces = arguments.has("trace"),
+                                  .tells_epochs = !as_json},
+                                 arguments, progress, report),
+                     progress));
   if (interruption->came()) {
     report.interrupted = true;
     if (!arguments.has("checkpoint")) {
       EndUnkept(*interruption, report, progress);
     }
   } else {
-    // What follows the training is not continued by a checkpoint.
+    // A checkpoint does not continue what follows the training.
     interruption.reset();
   }
   report.untraced = arguments.has("trace") && report.trace.empty();
@@ -537,16 +537,16 @@ absl::Status Run(const Arguments& arguments) {
     used = UseTrained(model, prepared, *session, arguments, progress, report);
   }
   progress.Done();
-  // What could not be made of the model is told behind what there is to tell.
-  const absl::Status told =
+  // Errors of using the model are returned after the report.
+  const absl::Status reported =
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report));
-  // Last, so that a disk without room for it costs nothing else; and whoever
-  // reads what is told may have stopped reading.
+  // Last, so that a full disk costs nothing else, and since the reader of the
+  // report may have stopped reading.
   if (!report.trace.empty()) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("trace", ""), report.trace));
   }
-  PARTITA_RETURN_IF_ERROR(ToldIfUnread(told, progress));
+  PARTITA_RETURN_IF_ERROR(ReportIfUnread(reported, progress));
   if (report.interrupted) interruption->Obey();
   return used;
 }
@@ -559,20 +559,28 @@ const Subcommand kTrainCommand = {
     .doc =
         "Trains a model on a dataset, and evaluates it after each epoch.\n"
         "MODEL is builtin:mnist or builtin:resnet18, on --images with "
-        "--labels; builtin:gpt\nor builtin:lstm, on --text; or an ONNX model, "
-        "on an --input for each of its\ninputs with --labels.\n"
-        "With --checkpoint the training is kept in a file every so many "
-        "steps, and at\nSIGINT and SIGTERM, after the step that is being "
-        "done, or where nobody\nreads its output any more; --resume continues "
-        "it\nbit for bit as if it had never been "
-        "interrupted. A checkpoint of another model,\nof other options, "
-        "another dataset or another plan is refused by name; with\n"
-        "--another-plan the training goes on by another plan, to rounding.\n"
-        "--export writes what evaluates the trained model, for `partita run` "
-        "and others.\n"
+        "--labels; builtin:gpt\n"
+        "or builtin:lstm, on --text; or an ONNX model, on an --input for "
+        "each of its\n"
+        "inputs with --labels.\n"
+        "With --checkpoint the training is kept in a file every --every "
+        "steps, at its end,\n"
+        "at SIGINT and SIGTERM after the current step, and when nobody "
+        "reads its output\n"
+        "any more; --resume continues it bit for bit as if it had never "
+        "been interrupted.\n"
+        "A checkpoint of another model, of other options, another dataset "
+        "or another plan\n"
+        "is refused by name; with --another-plan the training goes on by "
+        "another plan, to\n"
+        "rounding.\n"
+        "--export writes what evaluates the trained model, for `partita "
+        "run` and others.\n"
         "--plan writes the training step's plan, for `partita check`, "
-        "`simulate` and `view`,\nand ends there.\n"
-        "OMP_WAIT_POLICY=passive in the environment is as for `partita run`.",
+        "`simulate` and `view`,\n"
+        "and ends there.\n"
+        "OMP_WAIT_POLICY=passive in the environment is as for `partita "
+        "run`.",
     .operand = "model",
     .flags = kTrainFlags,
     .groups = kTrainFlagGroups,

@@ -1,7 +1,7 @@
 #!/bin/bash
-# `partita run` tells of the test images what the training's evaluation told,
-# by the model that the training has exported; an ONNX model that was trained
-# is that model again, with other weights.
+# `partita run` with the exported model gives the results of the training's
+# evaluation on the test images; a trained ONNX model is exported as the same model
+# with other weights.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 partita=$PWD/$1
@@ -36,31 +36,31 @@ cd "$scratch"
   --test-images images.idx --test-labels labels.idx --batch 4 --epochs 3 \
   --machine "$cpus" --strategy data --virtual --export digits.onnx --json > report.json
 "$partita" run digits.onnx --machine "$cpus" --strategy single --virtual \
-  --input images=images.npy --output told
+  --input images=images.npy --output results
 
 python3 - << 'END'
 import array, json
 
 with open("report.json") as file:
     test = json.load(file)["test"]
-with open("told/log_probabilities.npy", "rb") as file:
+with open("results/log_probabilities.npy", "rb") as file:
     content = file.read()
-told = array.array("f", content[content.index(b"\n") + 1:])
+results = array.array("f", content[content.index(b"\n") + 1:])
 labels = [3, 1, 4, 1]
-lines = [told[10 * i:10 * i + 10] for i in range(4)]
+lines = [results[10 * i:10 * i + 10] for i in range(4)]
 loss = -sum(line[label] for line, label in zip(lines, labels)) / 4
 correct = sum(max(line) == line[label] for line, label in zip(lines, labels))
 print("loss", loss, test["loss"], "correct", correct, test["correct"])
-assert abs(loss - test["loss"]) < 1e-5, "the exported model tells another loss"
-assert correct == test["correct"], "the exported model tells others right"
+assert abs(loss - test["loss"]) < 1e-5, "the exported model has another loss"
+assert correct == test["correct"], "the exported model has another accuracy"
 END
 
-# With another batch the model tells of the first two what it told of four.
+# With another batch the model gives the same results for the first two of four.
 "$partita" train builtin:mnist --images images.idx --labels labels.idx \
   --batch 4 --epochs 3 --machine "$cpus" --strategy data --virtual \
   --export two.onnx --export-batch 2 --json > /dev/null
 "$partita" run two.onnx --machine "$cpus" --strategy single --virtual \
-  --input images=two_images.npy --output told_two
+  --input images=two_images.npy --output two_results
 
 python3 - << 'END'
 import array
@@ -70,12 +70,12 @@ def floats(path):
         content = file.read()
     return array.array("f", content[content.index(b"\n") + 1:])
 
-four, two = floats("told/log_probabilities.npy"), floats("told_two/log_probabilities.npy")
+four, two = floats("results/log_probabilities.npy"), floats("two_results/log_probabilities.npy")
 assert len(two) == 20, len(two)
-assert all(abs(a - b) < 1e-4 for a, b in zip(four, two)), "two images are told otherwise"
+assert all(abs(a - b) < 1e-4 for a, b in zip(four, two)), "two images have other results"
 END
 
-# Of eight samples, by the output's own name: probabilities, as before.
+# For eight samples, with the output's own name: probabilities, as in the original.
 python3 "$mlp_onnx" mlp.onnx x.npy
 printf '\0\0\10\1\0\0\0\10\3\1\4\1\5\2\6\5' > eight.idx
 mlp() {
@@ -96,7 +96,7 @@ for model in "mlp --dim batch=8" same trained; do
 done
 cmp mlp/p.npy same/p.npy
 if cmp -s mlp/p.npy trained/p.npy; then
-  echo "the trained model tells what the untrained one told"
+  echo "the trained model has the results of the untrained one"
   exit 1
 fi
 
@@ -107,15 +107,15 @@ with open("trained.json") as file:
     test = json.load(file)["test"]
 with open("trained/p.npy", "rb") as file:
     content = file.read()
-told = array.array("f", content[content.index(b"\n") + 1:])
+results = array.array("f", content[content.index(b"\n") + 1:])
 labels = [3, 1, 4, 1, 5, 2, 6, 5]
 with open("one/p.npy", "rb") as file:
     content = file.read()
 one = array.array("f", content[content.index(b"\n") + 1:])
 # Logits reach 35, where an f32 is rounded by up to 2e-6, in each of four layers' sums. Of the first sample's probabilities
 # in float64 those of a batch of 8 are 8e-7 off (AVX2), those of a batch of 1, which another kernel sums up, 3.8e-6.
-assert len(one) == 512 and all(abs(a - b) < 2e-5 for a, b in zip(one, told))
-loss = -sum(math.log(told[512 * i + label]) for i, label in enumerate(labels)) / 8
+assert len(one) == 512 and all(abs(a - b) < 2e-5 for a, b in zip(one, results))
+loss = -sum(math.log(results[512 * i + label]) for i, label in enumerate(labels)) / 8
 print("loss", loss, test["loss"])
-assert abs(loss - test["loss"]) < 1e-4, "the exported model tells another loss"
+assert abs(loss - test["loss"]) < 1e-4, "the exported model has another loss"
 END

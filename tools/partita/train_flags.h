@@ -1,4 +1,4 @@
-// The flags of `partita train`, in groups as --help shows them.
+// The flags of `partita train`, in the groups of --help.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAIN_FLAGS_H_
@@ -36,17 +36,17 @@ inline constexpr FlagDef kTrainDataFlags[] = {
      FileUse::kReads, true},
     {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
     {"mean", "X[,X..]",
-     "is taken off inputs, bytes as 0..1; one for all, or one a channel; the "
-     "model's own if left out"},
+     "subtracted from inputs, bytes as 0..1; one for all, or one for each "
+     "channel; the model's own if left out"},
     {"stddev", "X[,X..]",
-     "by which they are divided then; the model's own if left out"},
-    {"batch", "N", "samples a step; the model's own if left out"},
+     "by which they are divided after that; the model's own if left out"},
+    {"batch", "N", "samples of a step; the model's own if left out"},
     {"drop-last", nullptr,
-     "leave out an epoch's last batch if it is not whole; else it is filled up "
-     "with samples that do not count"},
+     "leave out an epoch's last batch if it is not whole; default: pad it with "
+     "samples that do not count"},
     {"workers", "N",
-     "threads that read batches ahead, for the same numbers: 1 to 64 (default "
-     "1)"},
+     "threads that read batches ahead: 1 to 64 (default 1); no effect on the "
+     "numbers"},
 };
 
 inline constexpr FlagDef kTrainNetworkFlags[] = {
@@ -57,12 +57,12 @@ inline constexpr FlagDef kTrainNetworkFlags[] = {
      "the whole batch, synchronised (default without)",
      BatchNormKinds},
     {"layers", "N", "of builtin:gpt: blocks (default 4)"},
-    {"width", "N", "numbers a character, where --text is read (default 128)"},
+    {"width", "N", "numbers for each character, with --text (default 128)"},
     {"heads", "N", "of builtin:gpt: of attention (default 4)"},
     {"context", "N", "characters seen at once; the model's own if left out"},
-    {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
+    {"untied", nullptr, "of builtin:gpt: separate weights for the scores"},
     {"dropout", "X",
-     "the probability that a number is left out; the model's own if left out"},
+     "the probability of dropping a number; the model's own if left out"},
 };
 
 inline constexpr FlagDef kTrainStepFlags[] = {
@@ -80,8 +80,8 @@ inline constexpr FlagDef kTrainStepFlags[] = {
     {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
     {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
     {"weight-decay", "X",
-     "of the optimizer; if left out the model's own, or 0.01 of an adamw that "
-     "is not"},
+     "of the optimizer; if left out the model's own, or 0.01 with an adamw "
+     "that is not the model's own"},
     {"schedule", "NAME",
      "of the learning rate: constant (default), step, exponential or cosine",
      ScheduleNames},
@@ -91,15 +91,14 @@ inline constexpr FlagDef kTrainStepFlags[] = {
     {"decay-steps", "N",
      "between two falls (step: an epoch) or to the end (cosine: all epochs)"},
     {"warm-up", "N", "steps over which the rate grows first (default 0)"},
-    {"clip-norm", "X",
-     "the most that the gradients' 2-norm may be (0: as it is)"},
+    {"clip-norm", "X", "the largest 2-norm of all gradients (0: no limit)"},
     {"precision", "NAME",
      "of matrix products and convolutions, forward and backward: f32 "
      "(default), bf16, or f16 with a scaled loss",
      PrecisionNames},
-    {"nan", "stop|continue", "where a loss is no finite number (default stop)",
+    {"nan", "stop|continue", "if a loss is not finite (default stop)",
      NanChoices},
-    {"virtual", nullptr, "host memory and threads play all devices"},
+    {"virtual", nullptr, "host memory and threads emulate all devices"},
 };
 
 inline constexpr FlagDef kTrainResultFlags[] = {
@@ -109,18 +108,19 @@ inline constexpr FlagDef kTrainResultFlags[] = {
     {"resume", "FILE", "continue the training of this checkpoint", nullptr,
      FileUse::kReads},
     {"another-plan", nullptr,
-     "with --resume: by other devices, strategy or pins, so that numbers "
-     "differ by rounding"},
+     "with --resume: use other devices, strategy or pins; numbers then differ "
+     "by rounding"},
     {"export", "FILE", "write the trained model as ONNX", nullptr,
      FileUse::kWritesModel},
     {"export-batch", "N",
      "the batch of the exported model; that of the training if left out"},
     {"plan", "FILE",
-     "write the proved plan, say what `partita compile` says of it, and end "
+     "write the proved plan, print the report of `partita compile`, and end "
      "before the first step",
      nullptr, FileUse::kWrites},
-    {"sample", "N", "characters to write at the end, where --text is read"},
-    {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
+    {"sample", "N", "characters to write at the end, with --text"},
+    {"temperature", "X",
+     "of the writing (default 1; 0: the most likely character)"},
     {"csv", "FILE",
      "write step, epoch, loss and the seconds of training until then, for each "
      "step",
@@ -141,7 +141,7 @@ inline constexpr FlagGroup kTrainFlagGroups[] = {
     {"shapes of an ONNX model", kModelFlags},
     {"training", kTrainStepFlags},
     {"placement", kPlacementFlags},
-    {"what it keeps and tells", kTrainResultFlags},
+    {"output", kTrainResultFlags},
 };
 
 }  // namespace partita

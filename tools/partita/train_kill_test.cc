@@ -1,5 +1,5 @@
-// The program is killed while it trains: what it has written goes on to the
-// bits of a training that nobody disturbed.
+// Kills the program while it trains: the training continues from its files to
+// the bits of an undisturbed one.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ std::string Content(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// The loss table beside a checkpoint, but for its seconds.
+// The loss table of a checkpoint, without its seconds.
 std::string Losses(const std::string& checkpoint) {
   std::ifstream in(checkpoint + ".csv");
   std::string losses;
@@ -59,19 +59,19 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 struct Length {
   int epochs;  // of 6 steps
-  int every;   // steps from one checkpoint to the next
+  int every;   // steps between two checkpoints
 
   int checkpoints() const { return epochs * 6 / every + 1; }
 };
 
-// A third of its time goes into checkpoints, at all places of an epoch.
+// A third of its time goes into checkpoints, at all positions of an epoch.
 constexpr Length kShort = {.epochs = 20, .every = 7};
-// Says more to standard output than fits into a pipe (Program's), and so does
-// not end before it is read.
+// Prints more than fits into a pipe (Program's), so it does not end before its
+// output is read.
 constexpr Length kTalkative = {.epochs = 200, .every = 40};
 
-// The same training each time, of dropout, momenta and a last batch that is
-// not whole; continues the checkpoint if there is one.
+// The same training each time, with dropout, momenta and an incomplete last
+// batch; continues the checkpoint if there is one.
 std::vector<std::string> CommandLine(const std::string& checkpoint,
                                      const Length& length) {
   static const ImageFiles& files =
@@ -93,7 +93,7 @@ std::vector<std::string> CommandLine(const std::string& checkpoint,
   return words;
 }
 
-// A program at work, and what it writes to standard output.
+// A running program and its standard output.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& words) {
@@ -127,7 +127,7 @@ class Program {
     }
     return line;
   }
-  // Up to the first line that begins so, or to the end; the last line.
+  // Up to the first line with this start, or to the end; returns the last line.
   std::string ReadLines(const std::string& start) {
     std::string line, last;
     while (!(line = ReadLine()).empty()) {
@@ -141,7 +141,7 @@ class Program {
     return waitid(P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == pid_;
   }
-  // To its end; the status that waitpid gives.
+  // To its end; waitpid's status.
   int Wait() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -174,10 +174,10 @@ Written ReadWritten(const std::string& path) {
 
 struct Pace {
   Clock::duration start;       // up to the first step
-  Clock::duration checkpoint;  // from one to the next
+  Clock::duration checkpoint;  // between two
 };
 
-// What a training writes that nobody disturbs.
+// What an undisturbed training writes.
 Written Undisturbed(const Length& length, Pace* pace = nullptr) {
   const std::string path = Path("undisturbed");
   unlink(path.c_str());
@@ -204,13 +204,13 @@ uint64_t Seed() {
   return seed;
 }
 
-// Another file has taken its place if that differs; 0 if there is none.
+// Changes when another file replaces it; 0 if there is none.
 ino_t FileNumber(const std::string& path) {
   struct stat file;
   return stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
 }
 
-// Until another checkpoint stands at the path, or the program has ended.
+// Waits until another checkpoint is at the path, or the program has ended.
 void WaitForCheckpoint(const std::string& path, ino_t before,
                        const Program& program) {
   while (FileNumber(path) == before && !program.HasEnded()) {
@@ -242,7 +242,7 @@ TEST(TrainKill, KilledAtAnyMomentItGoesOnFromTheLastWholeCheckpoint) {
     const int status = program.Wait();
     if (EndedBy(status, SIGKILL)) {
       ++kills;
-      // A training that was done writes its last checkpoint anew.
+      // A finished training writes its last checkpoint again.
       advanced += Content(path) != before || FileNumber(path) != file;
       continue;
     }
@@ -258,7 +258,7 @@ TEST(TrainKill, KilledAtAnyMomentItGoesOnFromTheLastWholeCheckpoint) {
   EXPECT_EQ(ReadWritten(path), undisturbed);
 }
 
-// Whoever asks it to end sees it end by that signal, after the step.
+// The parent sees the program end by its signal, after the step.
 TEST(TrainKill, AskedToEndItKeepsTheTraining) {
   const Written undisturbed = Undisturbed(kTalkative);
   for (int signal : {SIGINT, SIGTERM}) {
@@ -280,7 +280,7 @@ TEST(TrainKill, AskedToEndItKeepsTheTraining) {
   }
 }
 
-// As of `partita train ... | head`: whoever started it sees it end by SIGPIPE.
+// Like `partita train ... | head`: the parent sees it end by SIGPIPE.
 TEST(TrainKill, WithoutAReaderItKeepsTheTraining) {
   const Written undisturbed = Undisturbed(kTalkative);
   const std::string path = Path("unread");
@@ -298,8 +298,8 @@ TEST(TrainKill, WithoutAReaderItKeepsTheTraining) {
   EXPECT_EQ(ReadWritten(path), undisturbed);
 }
 
-// As of `partita train ... | true`.
-TEST(TrainKill, WithoutAReaderOfItsFirstLineItSaysThatNothingIsTrained) {
+// Like `partita train ... | true`.
+TEST(TrainKill, WithoutAReaderOfItsFirstLineItReportsThatNothingIsTrained) {
   const std::string path = Path("never_read");
   const std::string errors = Path("never_read.txt");
   std::vector<std::string> words = CommandLine(path, kShort);
@@ -315,7 +315,7 @@ TEST(TrainKill, WithoutAReaderOfItsFirstLineItSaysThatNothingIsTrained) {
             "it any more; expected a reader up to the end\n");
 }
 
-TEST(TrainKill, AskedToEndWithoutACheckpointItTellsThatNothingIsKept) {
+TEST(TrainKill, AskedToEndWithoutACheckpointItReportsThatNothingIsKept) {
   std::vector<std::string> words =
       CommandLine(Path("unkept"), {.epochs = 200, .every = 1});
   const auto every = std::find(words.begin(), words.end(), "--every");

@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// Faster than this nobody reads.
+// Faster than anybody reads.
 constexpr std::chrono::milliseconds kBetweenLines(100);
 
 void Add(const TrainingStep& step, double seconds, TrainedSpan& span) {
@@ -68,14 +68,14 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   EpochReport finished = {.epoch = epoch,
                           .trained = std::exchange(epoch_, TrainedSpan()),
                           .test = {}};
-  PARTITA_RETURN_IF_ERROR(KeepTrace());  // perhaps there is no other step
+  PARTITA_RETURN_IF_ERROR(KeepTrace());  // there may be no other step
   PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
   report_.finished.push_back(finished);
   if (options_.tells_epochs) {
     progress_.Done();
     PARTITA_RETURN_IF_ERROR(WriteText("-", EpochText(finished, report_)));
   }
-  SecondsOfStep();  // evaluation is no training
+  SecondsOfStep();  // excludes evaluation
   return absl::OkStatus();
 }
 

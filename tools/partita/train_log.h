@@ -20,21 +20,21 @@
 
 namespace partita {
 
-// What a log writes to beside its report, and where it looks for the end; null
-// for what there is not.
+// Outputs of a log besides its report, and its source of interruptions; null if
+// there is none.
 struct TrainLogOptions {
-  Session* session = nullptr;  // that trains, and evaluates `test`
+  Session* session = nullptr;  // trains, and evaluates `test`
   SharedDataset test;
   int64_t batch_size = 0;  // of `test`
   int workers = 1;         // that read it
   LossTable* table = nullptr;
   const Interruption* interruption = nullptr;
   bool traces = false;        // keeps the last step's timeline
-  bool tells_epochs = false;  // a line each, to standard output
+  bool tells_epochs = false;  // one line each, on standard output
 };
 
-// Fills `report`, whose head the caller has filled. Both it and `progress` must
-// outlive this.
+// Fills `report`, whose head the caller has filled. `report` and `progress`
+// must outlive this.
 class TrainLog final : public TrainingObserver {
  public:
   TrainLog(const TrainLogOptions& options, Progress& progress,
@@ -43,7 +43,7 @@ class TrainLog final : public TrainingObserver {
   absl::Status OnStep(const TrainingStep& step) override;
   absl::Status OnEpoch(int64_t epoch) override;
   bool WantsStop() override;
-  // After the last step. Evaluates its weights, unless OnEpoch just has.
+  // After the last step. Evaluates its weights, unless OnEpoch just did.
   absl::Status End();
 
  private:
@@ -52,7 +52,7 @@ class TrainLog final : public TrainingObserver {
   // Of the last step, unless the session has evaluated since.
   absl::Status KeepTrace();
   void ShowProgress(double loss);
-  // Since the step before, or since the training began or went on.
+  // Since the previous step, or since the training began or continued.
   double SecondsOfStep();
 
   const TrainLogOptions options_;

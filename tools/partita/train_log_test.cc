@@ -1,4 +1,4 @@
-// What a log makes of the steps that it is told.
+// A log's report for given steps.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/train_log.h"
@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-// Of an epoch of these steps, all of 8 samples.
+// Of an epoch of these steps, each with 8 samples.
 TrainReport Logged(const std::vector<TrainingStep>& steps) {
   TrainReport report = {.epochs = 1,
                         .steps_per_epoch = static_cast<int64_t>(steps.size())};
@@ -35,7 +35,7 @@ TEST(TrainLog, AnEpochsLossIsTheMeanOverTheLabelsThatAreKnown) {
   EXPECT_DOUBLE_EQ(report.trained.loss(), 1.8);
 }
 
-TEST(TrainLog, AStepWithoutAFiniteLossHasNoPartInIt) {
+TEST(TrainLog, AStepWithoutAFiniteLossDoesNotCount) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const TrainReport report = Logged({{.loss = 1, .labels = 8},

@@ -1,4 +1,4 @@
-// Writes what a training says of itself.
+// Writes the report of a training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/train_report.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Beyond, digits before the point are a row that nobody counts.
+// Larger losses have too many digits to read.
 constexpr double kLongLoss = 1e6;
 
 std::string LossText(double loss) {
@@ -30,7 +30,8 @@ std::string LossText(double loss) {
                  : absl::StrFormat("%.4f", WithoutSignOfNan(loss));
 }
 
-// "loss 0.4123", and how many steps had no finite one, if others had.
+// "loss 0.4123", and the number of steps without a finite loss, if others have
+// one.
 std::string MeanLossText(const TrainedSpan& trained) {
   const std::string loss = "loss " + LossText(trained.loss());
   if (trained.num_nan == 0 || trained.num_nan == trained.steps) return loss;
@@ -62,7 +63,7 @@ std::string ClockText(double seconds) {
                          whole % 60);
 }
 
-// "[=====               ]" of a quarter.
+// "[=====               ]" for a quarter.
 std::string BarText(int64_t done, int64_t all) {
   constexpr int64_t kWidth = 20;
   const int64_t filled = done * kWidth / all;
@@ -70,7 +71,7 @@ std::string BarText(int64_t done, int64_t all) {
                       std::string(kWidth - filled, ' '), "]");
 }
 
-// The first batch is always waited for, and a moment is nobody's concern.
+// The first batch always waits, and short waits do not matter.
 std::string WaitText(const TrainReport& report) {
   const double least = std::max(0.1, 0.01 * report.trained.seconds);
   if (report.seconds_waited <= least) return "";
@@ -107,7 +108,7 @@ double WithoutSignOfNan(double loss) {
 
 namespace {
 
-// "labels: setosa 0, versicolor 1", of the first so many.
+// "labels: setosa 0, versicolor 1", for the first few.
 std::string ClassesText(const std::vector<std::string>& names) {
   constexpr size_t kMost = 20;
   if (names.empty()) return "";
@@ -118,7 +119,7 @@ std::string ClassesText(const std::vector<std::string>& names) {
   return absl::StrCat(text, names.size() > kMost ? ", ..." : "", "\n");
 }
 
-// "gpu" and 3 of "gpu:3"; -1 where it ends in no number.
+// "gpu" and 3 from "gpu:3"; -1 without a number at the end.
 std::pair<absl::string_view, int> KindAndNumber(absl::string_view device) {
   const size_t colon = device.rfind(':');
   int number;
@@ -129,7 +130,7 @@ std::pair<absl::string_view, int> KindAndNumber(absl::string_view device) {
   return {device.substr(0, colon), number};
 }
 
-// Whether they are of one kind, each numbered one above the last.
+// True if they are of one kind and numbered consecutively.
 bool AreInARow(const std::vector<std::string>& devices) {
   for (size_t d = 1; d < devices.size(); ++d) {
     auto [kind, number] = KindAndNumber(devices[d - 1]);
@@ -150,15 +151,15 @@ std::string DevicesText(const std::vector<std::string>& devices) {
   return absl::StrCat(" over ", devices.front(), " to ", devices.back());
 }
 
-// Of a step: slow nodes that take less are not worth a line.
+// A share of a step: faster slow nodes are not worth a line.
 constexpr double kNoticeable = 0.01;
 
 }  // namespace
 
 std::string BatchNormsText(int parts) {
   if (parts == 1) return "";
-  return "batch norms go by each replica's own part of the batch; by the whole "
-         "batch with --batch-norm synchronised\n";
+  return "batch norms use the statistics of each replica's shard of the batch; "
+         "with --batch-norm synchronised, those of the whole batch\n";
 }
 
 std::string TrainBeginText(const TrainReport& report) {
@@ -173,7 +174,7 @@ std::string TrainBeginText(const TrainReport& report) {
                     report.num_steps(),
                     report.by_another_plan
                         ? " by another plan: from here on the numbers are "
-                          "those of its own but for rounding"
+                          "those of its own except for rounding"
                         : "",
                     "\n");
   }
@@ -181,7 +182,7 @@ std::string TrainBeginText(const TrainReport& report) {
     text += FallbacksText(report.fallbacks);
   }
   text += RepeatedText("train", report.repeated_share);
-  text += DividedUpdatesText("train", report.divided_updates);
+  text += ShardedUpdatesText("train", report.sharded_updates);
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
@@ -206,18 +207,16 @@ std::string TrainEndText(const TrainReport& report) {
   }
   absl::StrAppend(&text, WaitText(report), TestText(report.test));
   if (const int64_t count = report.trained.num_nan; count > 0) {
-    absl::StrAppend(
-        &text, ", ",
-        count == 1
-            ? "1 loss that was no finite number"
-            : absl::StrCat(count, " losses that were no finite numbers"));
+    absl::StrAppend(&text, ", ",
+                    count == 1
+                        ? "1 loss that was not finite"
+                        : absl::StrCat(count, " losses that were not finite"));
   }
   if (report.loss_scale.has_value()) {
-    absl::StrAppend(&text, ", ",
-                    CountText(report.loss_scale->skipped_steps, "step"),
-                    " without an update, as gradients were no finite numbers, "
-                    "loss scale ",
-                    report.loss_scale->scale);
+    absl::StrAppend(
+        &text, ", ", CountText(report.loss_scale->skipped_steps, "step"),
+        " without an update, as gradients were not finite, loss scale ",
+        report.loss_scale->scale);
   }
   if (report.untraced) text += ", no trace, as no step was left to do";
   if (!report.checkpoint.empty()) {
@@ -275,9 +274,9 @@ std::string TrainJson(const TrainReport& report) {
   json["replaced_kernels"] = ReplacedKernelsJson(report.replaced_kernels);
   json["batch_norm_parts"] = report.batch_norm_parts;
   json["repeated_share"] = report.repeated_share;
-  if (report.divided_updates.has_value()) {
-    json["divided_updates"] = report.divided_updates->divided;
-    json["updated_weights"] = report.divided_updates->all;
+  if (report.sharded_updates.has_value()) {
+    json["sharded_updates"] = report.sharded_updates->sharded;
+    json["updated_weights"] = report.sharded_updates->all;
   }
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;

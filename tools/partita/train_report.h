@@ -1,4 +1,4 @@
-// What a training says of itself, for people and for programs.
+// The report of a training, for people and for programs.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAIN_REPORT_H_
@@ -15,17 +15,17 @@
 
 namespace partita {
 
-// What was done in one go: of an epoch, or of all of them.
+// A span of training: an epoch, or all of them.
 struct TrainedSpan {
   int64_t steps = 0;
   int64_t samples = 0;
-  // Of the steps whose loss was a finite number.
-  int64_t labels = 0;   // that were known
+  // For the steps whose loss was finite.
+  int64_t labels = 0;   // those that were known
   double loss_sum = 0;  // over them
   int64_t num_nan = 0;  // the other steps
   double seconds = 0;   // without evaluation
 
-  // The mean over the labels; NaN if no step had a finite one.
+  // The mean over the labels; NaN if no step had a finite loss.
   double loss() const { return loss_sum / static_cast<double>(labels); }
   double samples_per_second() const {
     return static_cast<double>(samples) / seconds;
@@ -34,14 +34,14 @@ struct TrainedSpan {
 
 struct EpochReport {
   int64_t epoch = 0;    // from 0
-  TrainedSpan trained;  // behind where this run began
+  TrainedSpan trained;  // after the start of this run
   std::optional<Evaluation> test;
 };
 
-// Of a training in f16, at its end.
+// For f16 training, at its end.
 struct LossScaleReport {
   double scale = 1;
-  int64_t skipped_steps = 0;  // those before this run included
+  int64_t skipped_steps = 0;  // those of previous runs included
 };
 
 struct TrainReport {
@@ -51,37 +51,37 @@ struct TrainReport {
   Fallbacks fallbacks;
   double step_seconds = 0;                        // of a step, predicted
   double repeated_share = 0;                      // EntryReport's
-  std::optional<DividedUpdates> divided_updates;  // EntryReport's
+  std::optional<ShardedUpdates> sharded_updates;  // EntryReport's
   std::string sample_noun;                        // "image"
   int64_t samples = 0;                            // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
   int batch_norm_parts = 1;              // TrainableModel's
-  std::string notice;                    // of the session; may be empty
+  std::string notice;                    // the session's; may be empty
   std::vector<ReplacedKernel> replaced_kernels;
-  int64_t epochs = 0;  // asked for
+  int64_t epochs = 0;  // requested
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;        // where this run began
-  bool by_another_plan = false;  // than the checkpoint's that it goes on with
-  int64_t step = 0;              // steps done, those before this run included
+  bool by_another_plan = false;  // than that of the checkpoint
+  int64_t step = 0;              // finished steps, including previous runs
   std::vector<EpochReport> finished;
   TrainedSpan trained;             // of this run
-  double seconds_waited = 0;       // of that, for the dataset to be read
+  double seconds_waited = 0;       // of that, for reading the dataset
   std::optional<Evaluation> test;  // of the weights at the end
   std::optional<LossScaleReport> loss_scale;
   bool interrupted = false;
-  bool untraced = false;   // a trace was asked for, and no step was left to do
+  bool untraced = false;   // a trace was requested, but no step was left to do
   std::string checkpoint;  // path, if one was written
   std::string exported;    // path, if the trained model was written
   std::string generated;   // by the trained model; empty: nothing
-  std::string trace;       // the last step's timeline, if it was asked for
+  std::string trace;       // the last step's timeline, if requested
 
   int64_t num_steps() const { return epochs * steps_per_epoch; }
 };
 
-// Of a NaN no sign, which says nothing.
+// NaN without its sign, which has no meaning.
 double WithoutSignOfNan(double loss);
 
-// By whose statistics they go, where that is not by the whole batch's.
+// Whose statistics batch norms use, if not the whole batch's.
 std::string BatchNormsText(int parts);
 
 // One line each.

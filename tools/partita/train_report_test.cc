@@ -1,4 +1,4 @@
-// What a training says of itself while it goes on and at its end.
+// The report of a training during the run and at its end.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/train_report.h"
@@ -13,8 +13,7 @@
 namespace partita {
 namespace {
 
-// Two epochs of four steps of 16 images, of which `steps` are done, half a
-// second each.
+// Two epochs of four steps of 16 images; `steps` are done, half a second each.
 TrainReport After(int64_t steps) {
   TrainReport report = {.model = "builtin:mnist",
                         .strategy = "single",
@@ -44,7 +43,7 @@ TEST(TrainReport, ProgressIsABarWithLossRateAndTimeLeft) {
             "images/s, 0:00 left");
 }
 
-TEST(TrainReport, KernelsThatAreNotThePlansAreTold) {
+TEST(TrainReport, KernelsThatAreNotThePlansAreReported) {
   TrainReport report = After(0);
   EXPECT_FALSE(absl::StrContains(TrainBeginText(report), "note:"));
   EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"replaced_kernels\": []"));
@@ -68,7 +67,7 @@ TEST(TrainReport, KernelsThatAreNotThePlansAreTold) {
   EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"bound\": \"b.conv\""));
 }
 
-TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
+TEST(TrainReport, StepsThatWaitForTheDatasetAreReported) {
   TrainReport report = After(8);
   report.seconds_waited = 0.09;
   EXPECT_EQ(TrainEndText(report),
@@ -79,7 +78,7 @@ TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
             "s waiting for the dataset\n");
 }
 
-TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
+TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreReported) {
   TrainReport report = After(0);
   report.fallbacks = {.nodes = {"a", "b", "c", "d", "e", "f"},
                       .kernels = {"reference.eval"},
@@ -114,7 +113,7 @@ TEST(TrainReport, OneOfAKindIsOne) {
             "epoch\n");
 }
 
-// The first line as far as the devices.
+// The first line up to the devices.
 std::string HeadOver(std::vector<std::string> devices) {
   TrainReport report = After(0);
   report.devices = std::move(devices);
@@ -122,7 +121,7 @@ std::string HeadOver(std::vector<std::string> devices) {
   return text.substr(0, text.find(": 64"));
 }
 
-TEST(TrainReport, ManyDevicesAreToldShort) {
+TEST(TrainReport, ManyDevicesAreReportedBriefly) {
   EXPECT_EQ(HeadOver({"cpu:0", "gpu:0"}),
             "builtin:mnist by single over cpu:0, gpu:0");
   EXPECT_EQ(HeadOver({"gpu:1", "gpu:2", "gpu:3", "gpu:4", "gpu:5"}),
@@ -135,13 +134,13 @@ TEST(TrainReport, ManyDevicesAreToldShort) {
                                 "\"devices\": [\n    \"cpu:0\"\n  ]"));
 }
 
-TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
+TEST(TrainReport, StepsThatTheLossScaleSkippedAreReported) {
   TrainReport report = After(8);
   report.loss_scale = LossScaleReport{8192, 3};
-  EXPECT_EQ(TrainEndText(report),
-            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 3 steps "
-            "without an update, as gradients were no finite numbers, loss "
-            "scale 8192\n");
+  EXPECT_EQ(
+      TrainEndText(report),
+      "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 3 steps without an "
+      "update, as gradients were not finite, loss scale 8192\n");
   EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"skipped_steps\": 3"));
 }
 
@@ -150,14 +149,14 @@ TEST(TrainReport, LossesThatWereNoFiniteNumbersAreCounted) {
   report.trained.num_nan = 1;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 1 loss that "
-            "was no finite number\n");
+            "was not finite\n");
   report.trained.num_nan = 2;
   EXPECT_EQ(TrainEndText(report),
-            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 2 losses "
-            "that were no finite numbers\n");
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 2 losses that "
+            "were not finite\n");
 }
 
-// Steps before this run count for the bar, and not for the rate.
+// Steps of previous runs count for the bar, not for the rate.
 TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
   TrainReport report = After(2);
   report.first_step = 4;
@@ -171,7 +170,7 @@ TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
             "resumed after step 4 of 8\n");
 }
 
-TEST(TrainReport, ClassesThatAreWordsAreTold) {
+TEST(TrainReport, ClassesThatAreWordsAreReported) {
   TrainReport report = After(0);
   report.class_names = {"setosa", "virginica"};
   EXPECT_EQ(TrainBeginText(report),
@@ -182,30 +181,28 @@ TEST(TrainReport, ClassesThatAreWordsAreTold) {
   EXPECT_TRUE(absl::EndsWith(TrainBeginText(report), ", a 19, ...\n"));
 }
 
-TEST(TrainReport, BatchNormsPerReplicaAreTold) {
+TEST(TrainReport, BatchNormsPerReplicaAreReported) {
   TrainReport report = After(0);
   report.batch_norm_parts = 2;
   EXPECT_TRUE(absl::EndsWith(
       TrainBeginText(report),
-      "\nbatch norms go by each replica's own part of the batch; by the whole "
-      "batch with --batch-norm synchronised\n"));
+      "\nbatch norms use the statistics of each replica's shard of the batch; "
+      "with --batch-norm synchronised, those of the whole batch\n"));
 }
 
-TEST(TrainReport, UpdatesInPartsAreToldIfSomeWereToBe) {
+TEST(TrainReport, ShardedUpdatesAreReportedIfRequested) {
   TrainReport report = After(0);
   const std::string before = TrainBeginText(report);
-  report.divided_updates = DividedUpdates{.divided = 3, .all = 8};
-  EXPECT_EQ(
-      TrainBeginText(report),
-      before +
-          "3 of @train's 8 weights updated in parts, one by each replica\n");
-  report.divided_updates->divided = 0;
+  report.sharded_updates = ShardedUpdates{.sharded = 3, .all = 8};
+  EXPECT_EQ(TrainBeginText(report),
+            before + "3 of @train's 8 weights with sharded updates\n");
+  report.sharded_updates->sharded = 0;
   EXPECT_TRUE(absl::StartsWith(
       TrainBeginText(report),
-      before + "none of @train's 8 weights is updated in parts; "));
+      before + "none of @train's 8 weights has a sharded update; "));
 }
 
-TEST(TrainReport, TimesOfHoursAreToldInHours) {
+TEST(TrainReport, TimesOfHoursAreReportedInHours) {
   TrainReport report = After(1);
   report.epochs = 3000;
   EXPECT_EQ(TrainProgressText(report, 0.5),
@@ -220,7 +217,7 @@ TEST(TrainReport, ALossThatIsNoNumberHasNoSign) {
       "images/s, 0:02 left");
 }
 
-TEST(TrainReport, AnEpochTellsLossRateAndWhatEvaluationFound) {
+TEST(TrainReport, AnEpochReportsLossRateAndEvaluation) {
   const TrainReport report = After(4);
   EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
   EXPECT_EQ(EpochText(epoch, report),
@@ -232,7 +229,7 @@ TEST(TrainReport, AnEpochTellsLossRateAndWhatEvaluationFound) {
             "%, 32 images/s\n");
 }
 
-TEST(TrainReport, AnEpochTellsHowManyStepsAreNotInItsLoss) {
+TEST(TrainReport, AnEpochReportsHowManyStepsAreNotInItsLoss) {
   const TrainReport report = After(4);
   EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
   epoch.trained.num_nan = 1;

@@ -1,4 +1,4 @@
-// Reads the flags that every training takes.
+// Reads the flags of every training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/train_request.h"
@@ -18,11 +18,11 @@ namespace {
 constexpr int64_t kMaxEpochs = 1'000'000;
 constexpr int64_t kMaxWorkers = 64;
 constexpr int64_t kMaxSteps = int64_t{1} << 40;
-// As PyTorch's AdamW has it: without, it is Adam.
+// As in PyTorch's AdamW; with 0 it would be Adam.
 constexpr double kAdamWDecay = 0.01;
 constexpr const char* kPrecisions[] = {"f32", "bf16", "f16"};
 
-// A flag that the choice of another makes no use of.
+// A flag that the value of another makes meaningless.
 absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
                         bool takes, absl::string_view choice,
                         absl::string_view expected) {
@@ -61,7 +61,7 @@ absl::Status ReadOptimizer(const Arguments& arguments,
   return ReadNesterov(arguments, optimizer);
 }
 
-// As PyTorch's examples have them; the share left at a cosine's end is 0.
+// As in PyTorch's examples; the share left at a cosine's end is 0.
 double UsualFactor(absl::string_view schedule) {
   if (schedule == "step") return 0.7;
   return schedule == "exponential" ? 0.999 : 0;
@@ -153,7 +153,7 @@ std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
       {"clip-norm", DoubleText(clip_norm)},
       {"label-smoothing", DoubleText(label_smoothing)},
       {"precision", std::string(DTypeName(precision))}};
-  // Of a file the graph's fingerprint tells, whatever it is called.
+  // A file is identified by the graph's fingerprint, whatever its name.
   if (absl::StartsWith(request.model, "builtin:")) {
     settings.insert(settings.begin(), {"model", request.model});
   }

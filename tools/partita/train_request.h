@@ -1,4 +1,4 @@
-// What the command line asks of a training, whatever the model.
+// The command line's request for a training, whatever the model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAIN_REQUEST_H_
@@ -16,29 +16,29 @@
 namespace partita {
 
 struct TrainRequest {
-  std::string model;  // as it is named
+  std::string model;  // as named on the command line
   int64_t epochs = 10;
-  bool drop_last = false;  // an epoch's last batch, if it is not whole
+  bool drop_last = false;  // an epoch's incomplete last batch
   int workers = 1;         // that read the dataset
   TrainingRecipe recipe;
 };
 
-// Of --precision, the usual one first.
+// For --precision, the default first.
 std::vector<std::string> PrecisionNames();
 
-// Of --nan, the usual one first.
+// For --nan, the default first.
 std::vector<std::string> NanChoices();
 
 // The flag --seed.
 absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments);
 
-// `usual` is the model's own, for what is left out. CalledWrongly for flags
-// that are out of range or do not go together.
+// `usual` is the model's own, for missing flags. CalledWrongly for flags that
+// are out of range or exclude each other.
 absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
                                               const UpdateRule& usual);
 
-// The length of the schedule where --decay-steps is left out: an epoch for
-// "step", all epochs for others.
+// The length of the schedule without --decay-steps: an epoch for "step", all
+// epochs for others.
 void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
                     TrainRequest& request);
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The timeline of a training's last step, by `partita train --trace`: all that
-# each of two replicas did, and the loss read on the device of --output-device.
+# The timeline of a training's last step, by `partita train --trace`: all commands
+# of two replicas, and the loss read on the device of --output-device.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 partita=$PWD/$1
@@ -35,7 +35,7 @@ for device in ["cpu:0", "cpu:1"]:
     spans = spans_of(device + ".json")
     print(device, {d: collections.Counter(c for c, _ in s) for d, s in spans.items()})
     assert set(spans) == {"cpu:0", "cpu:1"}, "not the events of both devices"
-    kernels = [sorted(n.split(" member ")[0] for c, n in s if c == "kernel") for s in spans.values()]
+    kernels = [sorted(n.split(" rank ")[0] for c, n in s if c == "kernel") for s in spans.values()]
     assert len(kernels[0]) > 40 and kernels[0] == kernels[1], "replicas compute other nodes"
     for d, s in spans.items():
         categories = {c for c, _ in s}

@@ -44,7 +44,7 @@ absl::Status CheckGiven(const Arguments& arguments,
   return absl::OkStatus();
 }
 
-// One for all, or one a channel: "0.49,0.48,0.45".
+// One for all, or one for each channel: "0.49,0.48,0.45".
 absl::Status ReadNumbers(const Arguments& arguments, const char* flag,
                          std::vector<double>& numbers) {
   if (!arguments.has(flag)) return absl::OkStatus();
@@ -57,8 +57,8 @@ absl::Status ReadNumbers(const Arguments& arguments, const char* flag,
       continue;
     }
     return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
-                                      "; expected a number that f32 has, or "
-                                      "one a channel, as in 0.49,0.48,0.45"));
+                                      "; expected an f32 number, or one for "
+                                      "each channel, as in 0.49,0.48,0.45"));
   }
   return absl::OkStatus();
 }
@@ -76,7 +76,7 @@ absl::Status ReadNormalization(const Arguments& arguments,
                                     "; expected f32 numbers above 0"));
 }
 
-// What differs from network to network is given.
+// The parameters are what differs between networks.
 absl::StatusOr<ImageClassifierOptions> ReadImages(
     const Arguments& arguments, ImageClassifierOptions options) {
   PARTITA_RETURN_IF_ERROR(CheckGiven(arguments, {"images", "labels"}));
@@ -99,7 +99,7 @@ constexpr absl::string_view kMnistFlags[] = {"images", "labels",  "test-images",
                                              "mean",   "stddev"};
 
 absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
-  // Of MNIST's own training images.
+  // Those of MNIST's own training images.
   PARTITA_ASSIGN_OR_RETURN(
       const ImageClassifierOptions images,
       ReadImages(arguments, {.mean = {0.1307}, .stddev = {0.3081}}));
@@ -108,9 +108,9 @@ absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
   return MnistModel(images, dropout);
 }
 
-// How many parts of the batch have statistics of their own. Where nothing is
-// said of it, those who say how many replicas there are have what PyTorch's
-// DistributedDataParallel does; a number that the planner finds changes no
+// How many shards of the batch have statistics of their own. Without
+// --batch-norm: with --replicas as in PyTorch's DistributedDataParallel;
+// otherwise one, so that the number that the planner finds changes no
 // arithmetic.
 absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
   const bool has_replicas = arguments.has("replicas");
@@ -126,28 +126,28 @@ absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, kMaxSize));
   if (parts > 1 && micro_batches > 1) {
-    return CalledWrongly(absl::StrCat(
-        "--micro-batches: found ", micro_batches,
-        " with batch norms per replica, which --replicas brings unless "
-        "--batch-norm says otherwise; expected --batch-norm synchronised, as "
-        "a replica sees its part of the batch in pieces"));
+    return CalledWrongly(
+        absl::StrCat("--micro-batches: found ", micro_batches,
+                     " with batch norms per replica, the default with "
+                     "--replicas; expected --batch-norm synchronised, as the "
+                     "examples of a replica are not contiguous in the batch"));
   }
   return static_cast<int>(parts);
 }
 
-// `change` says how the batch is changed.
+// `change` says how to change the batch.
 absl::Status AddBatchNormSettings(int parts, absl::string_view change,
                                   TrainableModel& model) {
   if (model.batch % parts != 0) {
     return CalledWrongly(absl::StrCat(
         "--batch-norm per-replica: found a batch of ", model.batch,
         " and --replicas ", parts,
-        "; expected a batch of equal parts, one for each; ", change, " ",
+        "; expected a batch of equal shards, one for each; ", change, " ",
         (model.batch / parts + 1) * parts,
         ", or take other --replicas, or --batch-norm synchronised"));
   }
   model.batch_norm_parts = parts;
-  // Of the number of replicas synchronised ones do not depend.
+  // Synchronised ones do not depend on the number of replicas.
   model.settings.push_back(
       {.name = "batch-norm",
        .value = parts == 1 ? kSynchronised
@@ -239,7 +239,7 @@ constexpr absl::string_view kOnnxFlags[] = {
     "input", "labels", "test-input", "test-labels",  "mean",       "stddev",
     "loss",  "dim",    "shape",      "label-column", "batch-norm", "bind"};
 
-// The file of each input, as of `flag`, and of the labels.
+// The files of the inputs, from `flag`, and of the labels.
 absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
                                                   const Arguments& arguments,
                                                   const std::string& flag,
@@ -272,7 +272,7 @@ absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
   return files;
 }
 
-// Columns are those of a table of labels.
+// Only a table of labels has columns.
 absl::Status CheckLabelColumn(const Arguments& arguments) {
   const auto is_table = [&](const char* labels) {
     return absl::EndsWith(arguments.Get(labels, ""), ".csv");
@@ -351,7 +351,7 @@ constexpr TrainableKind kKinds[] = {
     kOnnx,
 };
 
-// Whatever is neither built in nor text is taken for an ONNX file, as by other
+// A name that is neither built in nor text is an ONNX file, as in other
 // commands.
 bool IsOfKind(const std::string& model, const TrainableKind& kind) {
   if (kind.read != ReadOnnxModel) return model == kind.name;

@@ -1,4 +1,4 @@
-// The models that `partita train` can be asked for, by name.
+// The models of `partita train`, by name.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
@@ -18,21 +18,21 @@ namespace partita {
 
 struct TrainableKind {
   const char* name;                           // "builtin:mnist"
-  absl::Span<const absl::string_view> flags;  // that it reads itself
-  const char* size_flags;  // of those, what makes a step need less memory
-  UpdateRule (*usual)();   // what is trained by if no flag says
+  absl::Span<const absl::string_view> flags;  // its own
+  const char* size_flags;  // those that reduce the memory of a step
+  UpdateRule (*usual)();   // the default optimizer
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
 
-// What --batch-norm may say.
+// The values of --batch-norm.
 std::vector<std::string> BatchNormKinds();
 
-// TrainableKind::size_flags of the model that is named.
+// TrainableKind::size_flags of the named model.
 const char* SizeFlagsOf(const Arguments& arguments);
 
-// CalledWrongly if no model that can be trained has this name, or if a flag is
-// given that only others read.
+// CalledWrongly if no trainable model has this name, or for a flag that only
+// others read.
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-# Prints docs/reference/command_line.md: what every command's --help says.
+# Prints docs/reference/command_line.md: every command's --help.
 # SPDX-License-Identifier: Apache-2.0
 """usage: command_line_page.py PROGRAM"""
 
@@ -8,7 +8,7 @@ import sys
 
 HEAD = """# Command line
 
-Made from `partita --help` and `partita COMMAND --help` by
+Generated from `partita --help` and `partita COMMAND --help` by
 `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares. The program ends with 0 if it did what was
 asked, with 1 if it refused or failed, and with 2 if it was called wrongly ([errors](../guide/errors.md)).
 

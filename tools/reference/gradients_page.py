@@ -5,17 +5,16 @@
 import re
 import sys
 
-HEAD = """# Gradients, op by op
+HEAD = """# Gradients by op
 
-Made from [the ops](ops.md) and [what PyTorch computed](../../tests/gradients/torch_ops.txt) by
+Generated from [the ops](ops.md) and [PyTorch's gradients](../../tests/gradients/torch_ops.txt) by
 `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
 
-Every gradient here is held against central differences of fourth order of the op's `eval`, in f64, element by element over
-the op's samples, to 1e-6 (`//graph/gradient:finite_differences_test`, which walks the table of ops and leaves none out); and
-against what PyTorch 2.15 computes for the graphs named in the second column, in f64, to 1e-10
-(`//tests/gradients:torch_ops_test`, which fails for an op with a gradient that stands in none of them).
+Every gradient is compared with fourth-order central differences of the op's `eval`, in f64, element by element over the op's
+samples, to 1e-6 (`//graph/gradient:finite_differences_test`, for every op of the table); and with PyTorch 2.15 for the graphs
+in the second column, in f64, to 1e-10 (`//tests/gradients:torch_ops_test`, which requires a graph for each op with a gradient).
 
-| op | graphs that PyTorch computed too |
+| op | graphs compared with PyTorch |
 |---|---|
 """
 
@@ -40,7 +39,7 @@ def gradients(ops_page):
 
 
 def graphs_by_op(torch_ops):
-    """The titles of the recorded graphs that an op stands in, in their order."""
+    """The titles of the recorded graphs that contain the op, in order."""
     found = {}
     for section in torch_ops.split("=== ")[1:]:
         title = section[:section.index("\n")]
@@ -50,7 +49,7 @@ def graphs_by_op(torch_ops):
 
 
 def shown(titles, count):
-    """Sums and products are in nearly every graph, to make one number of its result."""
+    """Sums and products are in nearly every graph, to reduce its result to one number."""
     return "%d of the %d" % (len(titles), count) if len(titles) > 20 else "; ".join(titles)
 
 

@@ -1,4 +1,5 @@
-// Prints docs/reference/ops.md: every op of the built-in table, from its definition.
+// Prints docs/reference/ops.md: every op of the built-in table, from its
+// definition.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdio>
@@ -25,13 +26,13 @@ namespace {
 constexpr const char* kHead =
     R"(# Ops
 
-Made from the definitions in [graph/ops](../../graph/ops) by `bazel run --config=opt //tests/docs:reference_test -- --update`;
+Generated from the definitions in [graph/ops](../../graph/ops) by `bazel run --config=opt //tests/docs:reference_test -- --update`;
 a test compares. `x?` may be left out, `x...` is one or more. An attribute without a default must be given.
-The *rule* says which dimensions share a factor, for the sample that stands before it, and what becomes of pieces cut along
-one: *kept* gives a piece of the result, *reduced* a part of a sum (or max, min, and, or), *halo* reads neighbours' rows, *whole*
-must not be cut. A dimension may be a product of factors, of which the outermost may be cut; `1` is never cut.
+The *rule* shows, for a sample, which dimensions share a factor, and the result of sharding along it: *kept* gives a shard of
+the result, *reduced* a partial sum (or max, min, and, or), *halo* reads neighbouring rows, *whole* cannot be sharded. A
+dimension may be a product of factors; only the outermost can be sharded. `1` cannot be sharded.
 *Gradient* says whether there is one ([gradients](../internals/gradients.md)): `zero` for an op that is constant wherever it is smooth.
-*Tolerance* is how close a kernel must come to the op's own `eval`.
+*Tolerance* is the error that a kernel may have against the op's `eval`.
 )";
 
 const char* KindText(AttributeKind kind) {

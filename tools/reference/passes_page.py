@@ -8,18 +8,18 @@ import sys
 
 HEAD = """# Passes
 
-Made from [passes/pipeline.cc](../../passes/pipeline.cc) and the headers of the passes by
+Generated from [passes/pipeline.cc](../../passes/pipeline.cc) and the headers of the passes by
 `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares. They run in this order on every model;
 `--skip NAME` leaves one out, `--passes N` stops after N, `--dump FOLDER` writes the graph after each.
 
 """
 
 AFTER = """
-Of a model that goes [in micro-batches](../guide/pipeline_parallel.md) these run after them, whatever is skipped:
+With [micro-batches](../guide/pipeline_parallel.md) these run after them, whatever is skipped:
 
 """
 
-# A pass that asks for the batch is there twice, without and with names of inputs.
+# A pass that needs the batch is there twice, without and with names of inputs.
 ROW = re.compile(r'^    \{"(\w+)", (\w+)(?:, \2)?\},', re.M)
 
 
@@ -41,7 +41,7 @@ def pass_names(root, name):
 
 
 def contract(root, name, function):
-    """The comment in front of the function in the pass's header."""
+    """The comment before the function in the pass's header."""
     path = "passes/%s.h" % name
     comment = re.search(r"((?:^//.*\n)+)absl::Status %s\(" % function, text_of(root, path), re.M)
     if comment is None:
@@ -50,7 +50,7 @@ def contract(root, name, function):
 
 
 def as_markdown(lines):
-    """Indented lines are code, and what is not stays text."""
+    """Indented lines become code; others stay text."""
     out, code = [], False
     for i, line in enumerate(lines):
         indented = line.startswith("  ")

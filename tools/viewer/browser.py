@@ -1,4 +1,4 @@
-# Drives a Chromium without a window over its DevTools protocol.
+# Drives a headless Chromium over its DevTools protocol.
 # SPDX-License-Identifier: Apache-2.0
 """Speaks over a pair of pipes (--remote-debugging-pipe): messages are JSON, ended by a zero byte."""
 
@@ -20,7 +20,7 @@ class Browser:
         self._from, to_write = os.pipe()
 
         def place_pipes():
-            # Chromium reads descriptor 3 and writes 4; 10 and 11 are out of their way.
+            # Chromium reads descriptor 3 and writes 4; 10 and 11 do not conflict.
             os.dup2(to_read, 10)
             os.dup2(to_write, 11)
             os.dup2(10, 3)
@@ -96,7 +96,7 @@ class Browser:
         self.wait_for("document.body && document.body.dataset.ready === 'yes'")
 
     def value(self, expression):
-        """Of JavaScript, as JSON has it."""
+        """The value of a JavaScript expression, through JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError("%s: %s" % (expression, answer["exceptionDetails"]["text"]))
@@ -110,7 +110,7 @@ class Browser:
             time.sleep(0.02)
 
     def middle(self, selector):
-        """Of what the selector finds first, in the window."""
+        """The position in the window of the selector's first element."""
         place = self.value("""(() => {
             const found = document.querySelector(%s);
             if (!found) return null;

@@ -1,4 +1,4 @@
-// Writes the data as JSON and puts the page together.
+// Writes the data as JSON and assembles the page.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/viewer/html_page.h"
@@ -165,7 +165,7 @@ std::string PageJson(const PlanView& plan,
                        {"carried", plan.carried}}}};
   const std::string text = page.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
                                      Json::error_handler_t::replace);
-  // These three stand in JSON inside of strings only.
+  // In JSON these three occur only inside strings.
   return absl::StrReplaceAll(
       text, {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
 }

@@ -1,4 +1,4 @@
-// A plan as one HTML file that needs nothing else.
+// A plan as one self-contained HTML file.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_HTML_PAGE_H_
@@ -13,12 +13,12 @@
 namespace partita {
 
 // The view, its layouts and the measured traces as JSON in plain ASCII without
-// `<`, `>` and `&`: safe inside a script element whatever the names are.
-// Bytes that are no UTF-8 show as replacement characters.
+// `<`, `>` and `&`: safe inside a script element for any names. Bytes that are
+// not UTF-8 become replacement characters.
 std::string PageJson(const PlanView& plan,
                      const std::vector<MeasuredTrace>& traces);
 
-// page/page.html with the styles, the scripts and the data in it.
+// page/page.html with the styles, the scripts and the data.
 std::string HtmlPage(const PlanView& plan,
                      const std::vector<MeasuredTrace>& traces);
 

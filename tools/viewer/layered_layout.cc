@@ -1,5 +1,5 @@
-// Layers each group by itself: an edge counts in the innermost group that has
-// both of its ends.
+// Layers each group by itself: an edge belongs to the innermost group that
+// contains both ends.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/viewer/layered_layout.h"
@@ -15,7 +15,7 @@ namespace partita {
 namespace {
 
 constexpr int kSweeps = 6;
-// Lanes of one group; past that, edges run straight behind the boxes.
+// Lanes of one group; beyond that, edges run straight behind the boxes.
 constexpr size_t kMaxLanes = 20000;
 
 using Links = std::set<std::pair<int, int>>;  // items: from, to
@@ -32,8 +32,8 @@ class GroupLayerer {
   }
 
  private:
-  // Items stand in the order of their first boxes, so an edge that goes back
-  // closes a circle and is left out.
+  // Items are in the order of their first boxes, so an edge that goes back
+  // would close a cycle and is skipped.
   void ChooseLayers() {
     std::vector<int> lowest(layer_.size(), -1);  // layer of the first reader
     std::vector<bool> reads(layer_.size(), false);
@@ -108,7 +108,7 @@ class GroupLayerer {
     }
   }
 
-  // Places go from 0 to 1, so layers of different lengths compare.
+  // Positions are in 0 to 1, so layers of different lengths compare.
   void Number(const std::vector<int>& layer) {
     for (size_t i = 0; i < layer.size(); ++i) {
       place_[layer[i]] =
@@ -139,7 +139,7 @@ class GroupLayerer {
   std::vector<double> place_;
 };
 
-// The groups around a box, the innermost last.
+// The groups around a box, innermost last.
 std::vector<int> PathTo(const ScopeTree& tree, int box) {
   std::vector<int> path;
   for (int g = tree.group_of[box]; g >= 0; g = tree.groups[g].parent) {
@@ -175,7 +175,7 @@ class Layouter {
   }
 
  private:
-  // A group's place among its parent's items is that of its first box.
+  // A group's position among its parent's items is that of its first box.
   void AddItems() {
     for (const ScopeGroup& group : tree_.groups) {
       groups_.push_back({group.name, group.parent, 0, {}, {}, {}, {}});
@@ -206,7 +206,7 @@ class Layouter {
     return static_cast<int>(groups_[group].items.size()) - 1;
   }
 
-  // What stands for the box in the group path[shared - 1].
+  // The item of the box in the group path[shared - 1].
   int ItemOf(const std::vector<int>& path, size_t shared, int box) const {
     return shared < path.size() ? item_of_group_[path[shared]]
                                 : item_of_box_[box];

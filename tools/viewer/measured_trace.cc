@@ -1,4 +1,4 @@
-// Reads Chrome's format strictly, and finds the entry that a trace is of.
+// Reads Chrome's format strictly, and finds the trace's entry.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/viewer/measured_trace.h"
@@ -147,7 +147,7 @@ class TraceReader {
   RawTrace trace_;
 };
 
-// "" or what keeps the trace from being one of the entry.
+// "" or the reason why the trace does not match the entry.
 std::string Mismatch(const RawTrace& trace, const PlanView& plan,
                      const ViewedEntry& entry, MeasuredTrace& measured) {
   const size_t commands = entry.commands.size() + entry.commands_left_out;

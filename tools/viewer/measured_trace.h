@@ -1,4 +1,4 @@
-// Reads what `partita run --trace` wrote.
+// Reads the output of `partita run --trace`.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_MEASURED_TRACE_H_
@@ -19,13 +19,13 @@ struct MeasuredTrace {
   std::string source;  // the file
   int entry = 0;
   std::vector<std::pair<double, double>> commands;  // seconds: start, end
-  double end = 0;                                   // of the last
+  double end = 0;                                   // of the last command
 };
 
 // `json` in Chrome's format. It must have exactly one span for each command of
-// one entry, on the stream of that name and device and of that kind; only
-// traces of measurements count. InvalidArgument, naming the event, for anything
-// else, files of more than 256 MiB included.
+// one entry, with the name, device and kind of its stream; only traces of
+// measurements are accepted. Otherwise InvalidArgument, naming the event; also
+// for files of more than 256 MiB.
 absl::StatusOr<MeasuredTrace> ReadMeasuredTrace(absl::string_view json,
                                                 absl::string_view source,
                                                 const PlanView& plan);

@@ -1,4 +1,4 @@
-// The files of the page, as the build puts them into the program.
+// The files of the page, embedded by the build.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_PAGE_PARTS_H_

@@ -1,4 +1,4 @@
-# Uses the page as a person does, in a browser without a window: real mouse and keys.
+# Uses the page like a person, in a headless browser, with real mouse and key events.
 # SPDX-License-Identifier: Apache-2.0
 """usage: page_test.py PARTITA GRAPH MACHINE"""
 
@@ -13,7 +13,7 @@ import unittest
 
 import browser
 
-# A model may call its values what it likes.
+# A model's values may have any names.
 HOSTILE = '%"</script><img onerror=alert(1)>"'
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Takes a picture of a page that `partita view` wrote, as the README shows one.
+# Takes the README's picture of a page that `partita view` wrote.
 # SPDX-License-Identifier: Apache-2.0
 """usage: picture.py PAGE.html PICTURE.png [NODE]    (needs chromium; NODE is selected)"""
 

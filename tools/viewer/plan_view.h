@@ -15,25 +15,24 @@
 
 namespace partita {
 
-// What a page shows of a plan's commands, of all entries together, and of one
-// device's memory: more would be a page that no browser opens.
+// The most that a page shows of a plan's commands, over all entries, and of
+// points of one device's memory: browsers do not open larger pages.
 inline constexpr size_t kMaxShownCommands = 100'000;
 inline constexpr size_t kMaxShownPoints = 10'000;
 
 struct OperandView {
   std::string name;  // "%x"
   std::string type;
-  int box =
-      -1;  // index into ViewedEntry::boxes of what makes it; -1: a constant
+  int box = -1;  // index of its maker in ViewedEntry::boxes; -1: a constant
 };
 
-// A node of the placed graph, or an input or output of the entry. Constants
-// are no boxes: they show as operands of what reads them.
+// A node of the placed graph, or an input or output of the entry. Constants are
+// not boxes: they appear as operands of their readers.
 struct BoxView {
   enum class Kind : uint8_t { kNode, kInput, kOutput };
   Kind kind = Kind::kNode;
-  std::string name;   // "%y"; of an output, its port
-  std::string op;     // "conv"; of a fused node, its body's ops: "conv+relu"
+  std::string name;   // "%y"; for an output, its port
+  std::string op;     // "conv"; for a fused node, its body's ops: "conv+relu"
   std::string scope;  // "encoder/layer3"
   std::string location;
   std::vector<int> devices;  // indices into PlanView::devices
@@ -41,7 +40,7 @@ struct BoxView {
   std::string kernel;
   std::string arithmetic;
   int64_t workspace = 0;  // bytes
-  double seconds = 0;     // predicted, of one instance
+  double seconds = 0;     // predicted, for one instance
   std::vector<OperandView> operands;
   std::vector<OperandView> results;
   std::vector<std::pair<std::string, std::string>> attributes;
@@ -66,9 +65,9 @@ struct StreamView {
 struct CommandView {
   int stream = 0;
   std::string kind;
-  std::string title;  // as `partita simulate --trace` says it
+  std::string title;  // as in `partita simulate --trace`
   int box = -1;
-  double start = 0;  // seconds; ViewedEntry::timed says of what
+  double start = 0;  // seconds; ViewedEntry::timed says which
   double end = 0;
   int event = -1;  // of a record or wait
 };
@@ -79,7 +78,7 @@ struct MemoryView {
   int64_t arena = 0;       // bytes that the plan reserves, all copies counted
   int64_t persistent = 0;  // of arena
   int64_t peak = 0;        // of the points
-  // Of several that are close together the highest.
+  // The highest of several that are close together.
   std::vector<std::pair<double, int64_t>> points;
 };
 
@@ -92,10 +91,10 @@ struct TransferView {
   int64_t bytes = 0;
   double seconds = 0;
   std::string reason;  // who needs it there
-  // Seconds of it during which the device at the other end computes: the
-  // receiving one, or for a fetch the sending one.
+  // Seconds of the transfer during which the device at the other end computes:
+  // the receiver or, for a fetch, the sender.
   double hidden_seconds = 0;
-  bool hidden = false;  // all of it; one that takes no time is hidden
+  bool hidden = false;  // all of it; transfers that take no time are hidden
 };
 
 struct DeviceView {
@@ -115,9 +114,9 @@ struct ViewedEntry {
   std::vector<EdgeView> edges;
   std::vector<StreamView> streams;
   std::vector<CommandView> commands;  // the first ones in launch order
-  int64_t commands_left_out = 0;      // behind them
+  int64_t commands_left_out = 0;      // those not shown
   std::vector<MemoryView> memory;
-  std::vector<TransferView> transfers;  // of the commands shown
+  std::vector<TransferView> transfers;  // of the shown commands
 };
 
 struct PlanView {
@@ -126,11 +125,11 @@ struct PlanView {
   std::vector<DeviceView> devices;
   std::vector<ViewedEntry> entries;
   Certificate certificate;  // of a proof made just now
-  bool carried = false;     // the plan has one of its own
+  bool carried = false;     // the plan has its own
 };
 
 // Proves the plan first, then reads it; a plan that cannot be proved is refused
-// with the checker's findings. InvalidArgument for notes that do not fit.
+// with the checker's findings. InvalidArgument for notes that do not match.
 absl::StatusOr<PlanView> ReadPlanView(const Plan& plan);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Turns nodes, inputs and outputs into boxes, and uses into edges.
+// Converts nodes, inputs and outputs into boxes, and uses into edges.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/viewer/read_boxes.h"
@@ -47,7 +47,7 @@ std::string AttributeText(const Graph& graph, const AttributeValue& value) {
   return "?";
 }
 
-// "conv+relu": what a fused node computes, in its body's order.
+// "conv+relu": the ops of a fused node, in its body's order.
 std::string OpTitle(const OpView& node) {
   if (node.node().regions.empty()) return std::string(node.op_name());
   constexpr size_t kShown = 4;

@@ -10,14 +10,14 @@
 
 namespace partita {
 
-// Which box each thing of the entry became; -1: none.
+// The box of each thing of the entry; -1: none.
 struct BoxIndex {
   std::vector<int> by_node;  // NodeId; constants have none
   std::vector<int> by_input;
   std::vector<int> by_output;
 };
 
-// Fills `boxes` (reasons and seconds left out) and `edges`. The plan must have
+// Fills `boxes` (without reasons and seconds) and `edges`. The plan must have
 // been proved.
 BoxIndex ReadBoxes(const Plan& plan, const Entry& entry, ViewedEntry& view);
 

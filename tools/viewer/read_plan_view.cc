@@ -1,5 +1,4 @@
-// Reads a plan: boxes, then commands with their times, then what follows from
-// both.
+// Reads a plan: boxes, then commands with their times, then derived data.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -81,7 +80,7 @@ void ReadCommands(const CommandTitles& titles,
   }
 }
 
-// The notes' times, or without any, the order of launch.
+// The notes' times or, without any, the launch order.
 absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
                                  size_t num_commands) {
   Simulation times;
@@ -107,7 +106,7 @@ absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
   return times;
 }
 
-// Of each run of `step` points the highest.
+// The highest of each run of `step` points.
 std::vector<std::pair<double, int64_t>> Thinned(
     const std::vector<MemoryPoint>& curve) {
   const size_t step = std::max<size_t>(

@@ -1,4 +1,4 @@
-// Builds the tree of scopes and takes out the groups that say nothing.
+// Builds the tree of scopes and removes groups without information.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/viewer/scope_tree.h"
@@ -13,10 +13,11 @@
 namespace partita {
 namespace {
 
-constexpr size_t kMaxDepth = 12;  // what lies deeper is one group
+constexpr size_t kMaxDepth = 12;  // deeper groups are merged
 constexpr int kRunLength = 16;
 
-// Every box's scope; a box of the compiler's gets that of its first reader.
+// Every box's scope; a box that the compiler inserted gets that of its first
+// reader.
 std::vector<std::string> Scopes(const ViewedEntry& entry) {
   std::vector<std::string> scopes;
   for (const BoxView& box : entry.boxes) scopes.push_back(box.scope);
@@ -29,7 +30,7 @@ std::vector<std::string> Scopes(const ViewedEntry& entry) {
   return scopes;
 }
 
-// Neighbours on the same devices, named by the first and the last.
+// Consecutive boxes on the same devices, named by the first and the last.
 std::vector<std::string> Runs(const ViewedEntry& entry) {
   std::vector<int> nodes;
   for (size_t b = 0; b < entry.boxes.size(); ++b) {
@@ -46,7 +47,7 @@ std::vector<std::string> Runs(const ViewedEntry& entry) {
                entry.boxes[nodes[first]].devices) {
       ++last;
     }
-    // A slash would make a scope of its own.
+    // A slash would make a scope.
     std::string name = absl::StrCat(entry.boxes[nodes[first]].name, " .. ",
                                     entry.boxes[nodes[last]].name);
     std::replace(name.begin(), name.end(), '/', '.');
@@ -75,20 +76,20 @@ ScopeTree FullTree(const std::vector<std::string>& scopes) {
   return tree;
 }
 
-// How many boxes and groups lie directly in each group.
-std::vector<int> Members(const ScopeTree& tree) {
-  std::vector<int> members(tree.groups.size(), 0);
-  for (int group : tree.group_of) ++members[group];
+// The number of boxes and groups directly in each group.
+std::vector<int> CountItems(const ScopeTree& tree) {
+  std::vector<int> counts(tree.groups.size(), 0);
+  for (int group : tree.group_of) ++counts[group];
   for (const ScopeGroup& group : tree.groups) {
-    if (group.parent >= 0) ++members[group.parent];
+    if (group.parent >= 0) ++counts[group.parent];
   }
-  return members;
+  return counts;
 }
 
-// Leaves out groups with fewer than two members; the member moves up, and takes
-// the name with it if it is a group.
+// Removes groups with fewer than two items. The item moves up and, if it is a
+// group, keeps both names.
 ScopeTree WithoutSingles(const ScopeTree& tree) {
-  const std::vector<int> members = Members(tree);
+  const std::vector<int> counts = CountItems(tree);
   std::vector<int> becomes(tree.groups.size(), 0);
   std::vector<std::string> prefix(tree.groups.size());
   ScopeTree kept;
@@ -96,7 +97,7 @@ ScopeTree WithoutSingles(const ScopeTree& tree) {
   for (size_t g = 1; g < tree.groups.size(); ++g) {
     const int parent = tree.groups[g].parent;
     const std::string name = absl::StrCat(prefix[parent], tree.groups[g].name);
-    if (members[g] < 2) {
+    if (counts[g] < 2) {
       becomes[g] = becomes[parent];
       prefix[g] = absl::StrCat(name, "/");
       continue;

@@ -1,4 +1,4 @@
-// Boxes gathered in groups that fold.
+// Boxes in groups that fold.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_SCOPE_TREE_H_
@@ -21,9 +21,9 @@ struct ScopeTree {
   std::vector<int> group_of;       // by box
 };
 
-// By scope, a copy or reorder with what reads it. A group of one box, and one
-// that holds nothing but one group, is not made. Where no box has a scope,
-// neighbours on the same devices make groups of up to 16.
+// By scope; a copy or reorder is with its reader. A group with only one box, or
+// only one other group, is omitted. If no box has a scope, consecutive boxes on
+// the same devices form groups of up to 16.
 ScopeTree GroupByScope(const ViewedEntry& entry);
 
 }  // namespace partita

@@ -90,7 +90,7 @@ class LedgerWriter {
     rows_.push_back(std::move(row));
   }
 
-  // Why the bytes must be there: who reads them.
+  // Why the bytes must be there: their readers.
   std::string Reason(const Command& command, int box) const {
     if (command.kind == Command::Kind::kFetch) return "an output";
     if (box < 0) return "";

@@ -1,4 +1,4 @@
-// The transfers of an entry, and what computes meanwhile.
+// The transfers of an entry, and the computation that overlaps with them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_
@@ -12,17 +12,17 @@
 
 namespace partita {
 
-// A union of intervals of time. Sorted once, as every transfer asks.
+// A union of time intervals. Sorted once, since every transfer queries it.
 class CoveredTime {
  public:
   explicit CoveredTime(std::vector<std::pair<double, double>> intervals);
-  // Seconds of [start, end) that lie in at least one of the intervals.
+  // Seconds of [start, end) that are in at least one of the intervals.
   double Within(double start, double end) const;
 
  private:
   double Before(double time) const;
 
-  std::vector<std::pair<double, double>> spans_;  // apart, in order of time
+  std::vector<std::pair<double, double>> spans_;  // disjoint, in order of time
   std::vector<double> seconds_;                   // of all spans before one
 };
 

@@ -1,4 +1,4 @@
-// Tests of what the viewer shows: its data, its layout, its texts.
+// Tests of the viewer's data, layout and texts.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -15,7 +15,6 @@
 #include "nlohmann/json.hpp"
 #include "runtime/plan/chrome_trace.h"
 #include "runtime/plan/plan_text.h"
-#include "tools/viewer/dot_text.h"
 #include "tools/viewer/html_page.h"
 #include "tools/viewer/layered_layout.h"
 #include "tools/viewer/measured_trace.h"
@@ -90,7 +89,7 @@ TEST(PlanViewTest, BoxesAreNodesInputsAndOutputsWithoutConstants) {
   EXPECT_EQ(entry.commands[3].box, -1);
 }
 
-TEST(PlanViewTest, OnlyEdgesBetweenDevicesAreCut) {
+TEST(PlanViewTest, OnlyEdgesBetweenDevicesCross) {
   const ViewedEntry entry = View(Perceptron()).entries[0];
   std::string cut;
   for (const EdgeView& edge : entry.edges) {
@@ -102,7 +101,7 @@ TEST(PlanViewTest, OnlyEdgesBetweenDevicesAreCut) {
 TEST(PlanViewTest, TheMemoryCurveReachesTheArena) {
   const ViewedEntry entry = View(TimedPerceptron()).entries[0];
   ASSERT_EQ(entry.memory.size(), 2u);
-  // While %g runs, %w1, %x, %gate, %g and the workspace fill all of it.
+  // While %g runs, %w1, %x, %gate, %g and the workspace fill the arena.
   EXPECT_EQ(entry.memory[0].arena, 2048 + 3200);
   EXPECT_EQ(entry.memory[0].peak, entry.memory[0].arena);
   EXPECT_EQ(entry.memory[1].peak, entry.memory[1].arena);
@@ -186,7 +185,7 @@ TEST(TransferLedgerTest, SharedTimeIsCoveredOnce) {
   EXPECT_EQ(CoveredTime({}).Within(0, 10), 0);
 }
 
-// Boxes by scope, and edges, of a graph that is not there.
+// Boxes by scope, and edges, without a graph.
 ViewedEntry Drawing(const std::vector<std::string>& scopes,
                     const std::vector<std::pair<int, int>>& edges) {
   ViewedEntry entry;
@@ -201,7 +200,7 @@ ViewedEntry Drawing(const std::vector<std::string>& scopes,
   return entry;
 }
 
-TEST(ScopeTreeTest, GroupsOfOneMemberAreNotMade) {
+TEST(ScopeTreeTest, GroupsOfOneItemAreOmitted) {
   const ScopeTree tree = GroupByScope(
       Drawing({"net/a/x", "net/a/y", "net/b", "net/a/y", "z"}, {}));
   ASSERT_EQ(tree.groups.size(), 4u);
@@ -229,7 +228,7 @@ TEST(ScopeTreeTest, DeepScopesAreBounded) {
   EXPECT_LE(tree.groups.size(), 15u);
 }
 
-TEST(LayeredLayoutTest, ItemsStandBelowWhatTheyRead) {
+TEST(LayeredLayoutTest, ItemsAreBelowWhatTheyRead) {
   const std::vector<LayoutGroup> groups = LayOut(
       Drawing({"", "", "", "", ""}, {{0, 1}, {1, 3}, {0, 3}, {2, 3}, {3, 4}}));
   ASSERT_EQ(groups.size(), 1u);
@@ -339,29 +338,7 @@ TEST(HtmlPageTest, ThePageLoadsNothing) {
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }
 
-TEST(DotTextTest, ThePerceptron) {
-  EXPECT_EQ(DotText(View(Perceptron())), ReadText("perceptron.dot"));
-}
-
-TEST(DotTextTest, HostileNamesStayInTheirQuotes) {
-  PlanView view = View(Perceptron());
-  view.entries[0].boxes[0].name = "a\"]; evil [label=\"\\N\n";
-  const std::string text = DotText(view);
-  EXPECT_NE(text.find("input\\na\\\"]; evil [label=\\\"\\\\N \""),
-            std::string::npos)
-      << text;
-}
-
-TEST(DotTextTest, GraphvizReadsIt) {
-  PlanView view = View(Perceptron());
-  view.entries[0].boxes[0].name = "a\"]; evil [label=\"\\";
-  const absl::StatusOr<std::string> svg = SvgOf(DotText(view));
-  ASSERT_TRUE(svg.ok()) << svg.status();
-  EXPECT_NE(svg->find("<svg"), std::string::npos);
-  EXPECT_NE(svg->find("evil"), std::string::npos);
-}
-
-// One kernel over and over: a page of all would open in no browser.
+// One kernel repeated: browsers do not open a page with all.
 TEST(PlanViewTest, OfALongStepTheFirstCommandsAreShown) {
   constexpr absl::string_view kText =
       R"(graph @f(%x: i8[2] on gpu:0) -> i8[2] {

@@ -27,8 +27,8 @@ class Gpt {
   Gpt(GraphBuilder& b, const GptTrainingOptions& options)
       : b_(b), options_(options), weights_(b, options.seed) {}
 
-  // Scores [n * context, vocabulary] of tokens [n, context]. All between is
-  // [n * context, width].
+  // Scores [n * context, vocabulary] of tokens [n, context]. Values in between
+  // are [n * context, width].
   Tensor Scores(Tensor tokens, const Drop& drop) {
     if (!tokens.valid()) return {};
     n_ = tokens.dim(0);
@@ -73,7 +73,8 @@ class Gpt {
     return MatMul(x, weight) + weights_.Filled(name + ".bias", {outputs}, 0);
   }
 
-  // What is added to x: smaller, the more layers add.
+  // The standard deviation of weights whose results are added to x; it
+  // decreases with the number of layers.
   Tensor Projection(Tensor x, const std::string& name, int64_t inputs) {
     return Linear(x, name, inputs, options_.width,
                   kBound / std::sqrt(2 * static_cast<double>(options_.layers)));
@@ -85,7 +86,7 @@ class Gpt {
                       name + ".out", hidden);
   }
 
-  // No position sees those behind it.
+  // No position sees later ones.
   Tensor SelfAttention(Tensor x, const std::string& name) {
     const int64_t width = options_.width;
     const Tensor all = Reshape(
@@ -102,7 +103,7 @@ class Gpt {
   GraphBuilder& b_;
   const GptTrainingOptions options_;
   SharedWeights weights_;
-  int64_t n_ = 0;  // sequences of the function that is being built
+  int64_t n_ = 0;  // sequences of the current function
 };
 
 Tensor Identity(Tensor x) { return x; }

@@ -1,6 +1,6 @@
 // A recurrent network over characters: an embedding, an LSTM (Hochreiter and
-// Schmidhuber 1997) and a linear head, in scopes of their own, so that the
-// embedding may stay beside the data and the rest go to an accelerator.
+// Schmidhuber 1997) and a linear head. Each has its own scope, so that the
+// embedding can stay with the data and the rest can run on an accelerator.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

@@ -20,8 +20,8 @@ struct Layer {
   Tensor bias;
 };
 
-// The layers of a function, each in a scope of its name, so that a pin can hold
-// for it. Their variables are declared by the first function.
+// The layers of a function, each in its own scope, so that it can be pinned.
+// The first function declares their variables.
 class Layers {
  public:
   Layers(GraphBuilder& b, bool declares, uint64_t seed)
@@ -49,7 +49,8 @@ class Layers {
 
 Tensor Identity(Tensor x) { return x; }
 
-// Log-probabilities [n, 10] of images [n, 1, 28, 28]; the dropouts are given.
+// Log-probabilities [n, 10] of images [n, 1, 28, 28]; the caller provides the
+// dropouts.
 template <typename Dropout2d, typename Dropout>
 Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
                Dropout&& dropout) {

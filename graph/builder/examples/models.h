@@ -12,8 +12,9 @@
 
 namespace partita {
 
-// Weights are made from the seed, constants but for training: the same options
-// give the same module, byte for byte. All is f32, images are N, C, H, W.
+// Weights are random numbers from the seed, and constants except in training:
+// equal options give the same module, byte for byte. All values are f32, images
+// are N, C, H, W.
 
 struct PerceptronOptions {
   int64_t batch = 32;
@@ -64,17 +65,17 @@ struct ResNet18TrainingOptions {
   int64_t channels = 3;  // of the images
   int64_t image = 32;    // height and width
   int64_t classes = 10;
-  int64_t width = 64;  // channels of the first stage; the next has twice these
+  int64_t width = 64;  // channels of the first stage; doubles in each stage
   UpdateRule update = {.optimizer = {.momentum = 0.9, .weight_decay = 5e-4},
                        .schedule = {.learning_rate = 0.05}};
-  // Of the batch that have statistics of their own: BatchNormTrainingOptions.
+  // Parts of the batch with their own statistics: BatchNormTrainingOptions.
   int batch_norm_parts = 1;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss and @evaluate(%images) ->
-// %log_probabilities: ResNet-18 with a stem of 3x3 and no pool behind it, as
-// for CIFAR-10; in the scopes stem, layer1 .. layer4 and fc. Batch norms go by
-// the batch in training and by their running statistics in evaluation.
+// %log_probabilities: ResNet-18 with a stem of 3x3 without a pool, as for
+// CIFAR-10; in the scopes stem, layer1 .. layer4 and fc. Batch norms use the
+// batch's statistics in training and their running statistics in evaluation.
 absl::StatusOr<Module> ResNet18Training(
     const ResNet18TrainingOptions& options = {});
 
@@ -83,18 +84,18 @@ struct GptTrainingOptions {
   int64_t layers = 4;
   int64_t width = 128;  // a multiple of heads
   int64_t heads = 4;
-  int64_t context = 64;  // tokens that are seen at once
+  int64_t context = 64;  // tokens in a window
   int64_t vocabulary = 256;
-  bool tied = true;  // scores are taken by the embedding's own weights
+  bool tied = true;  // the head uses the embedding's weights
   double dropout = 0;
   UpdateRule update = {.optimizer = {"adamw"},
                        .schedule = {.learning_rate = 1e-3}};
   uint64_t seed = 1;
 };
-// @train(%tokens, %labels) -> %loss, the mean in nats a token, of i64[batch,
-// context] and what follows each token; and @evaluate(%tokens) ->
-// %log_probabilities, f32[batch * context, vocabulary], of what follows. In the
-// scopes embedding, block1, block2, ... and head.
+// @train(%tokens, %labels) -> %loss, the mean in nats per token; tokens and
+// labels (the next tokens) are i64[batch, context]. @evaluate(%tokens) ->
+// %log_probabilities, f32[batch * context, vocabulary], of the next tokens. In
+// the scopes embedding, block1, block2, ... and head.
 absl::StatusOr<Module> GptTraining(const GptTrainingOptions& options = {});
 
 struct LstmTrainingOptions {
@@ -107,8 +108,8 @@ struct LstmTrainingOptions {
                        .clip_norm = 1};
   uint64_t seed = 1;
 };
-// The functions of GptTraining, by an LSTM that begins each window at zero; in
-// the scopes embedding, lstm and head.
+// The functions of GptTraining with an LSTM, whose state is zero at the start
+// of each window; in the scopes embedding, lstm and head.
 absl::StatusOr<Module> LstmTraining(const LstmTrainingOptions& options = {});
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// The example models are what their names say.
+// Tests of the example models.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/examples/models.h"
@@ -79,10 +79,11 @@ int64_t NumParameters(const absl::StatusOr<Module>& module) {
 }
 
 TEST(Models, TrainedNetworksHaveTheirParameters) {
-  // As PyTorch's ResNet-18 with this stem and ten classes.
+  // The size of PyTorch's ResNet-18 with this stem and ten classes.
   EXPECT_EQ(NumParameters(ResNet18Training({.batch = 2, .image = 8})),
             11173962);
-  // 12 width^2 + 13 width a block, the embeddings and the last norm.
+  // 12 width^2 + 13 width for each block, plus the embeddings and the last
+  // norm.
   const int64_t blocks = 4 * (12 * 128 * 128 + 13 * 128);
   EXPECT_EQ(NumParameters(GptTraining()), blocks + (256 + 64 + 2) * 128);
   EXPECT_EQ(NumParameters(GptTraining({.tied = false})),
@@ -95,8 +96,8 @@ TEST(Models, TheSameOptionsGiveTheSameModule) {
             FingerprintOf(*SmallConvNet({.seed = 2})));
 }
 
-// Loss and precision are parts of the rule that each builder must pass on.
-TEST(Models, TrainedNetworksTakeTheWholeRule) {
+// Each builder must pass on loss and precision, which are in the rule.
+TEST(Models, TrainedNetworksUseTheWholeRule) {
   const UpdateRule plain;
   for (const UpdateRule& rule :
        {UpdateRule{.label_smoothing = 0.1},
@@ -116,7 +117,7 @@ TEST(Models, TrainedNetworksTakeTheWholeRule) {
   }
 }
 
-TEST(Models, OptionsThatMakeNoSenseAreRefused) {
+TEST(Models, InvalidOptionsAreRefused) {
   EXPECT_FALSE(TwoLayerPerceptron({.batch = -1}).ok());
   EXPECT_FALSE(SmallConvNet({.channels = 0}).ok());
   EXPECT_EQ(ResNet50({.image = -32}).status().message(),

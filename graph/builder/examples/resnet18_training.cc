@@ -18,7 +18,7 @@
 namespace partita {
 namespace {
 
-// Weights have the names that torchvision gives them.
+// Weights have torchvision's names.
 class ResNet18 {
  public:
   ResNet18(GraphBuilder& b, const ResNet18TrainingOptions& options)
@@ -67,7 +67,7 @@ class ResNet18 {
            weights_.Filled("fc.bias", {options_.classes}, 0);
   }
 
-  // From channels_ to `width` channels, which channels_ then is.
+  // From channels_ to `width` channels; sets channels_ to `width`.
   Tensor ConvNorm(Tensor x, const std::string& conv, const std::string& norm,
                   int64_t width, int64_t kernel, int64_t stride) {
     const double fan_in = static_cast<double>(channels_ * kernel * kernel);
@@ -99,8 +99,8 @@ class ResNet18 {
   GraphBuilder& b_;
   const ResNet18TrainingOptions options_;
   SharedWeights weights_;
-  bool trains_ = false;   // in the function that is being built
-  int64_t channels_ = 0;  // that the next convolution reads
+  bool trains_ = false;   // in the current function
+  int64_t channels_ = 0;  // of the next convolution's operand
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ class ResNetBuilder {
   const ResNet50Options options_;
   GraphBuilder b_;
   uint64_t seed_;          // of the next constant
-  int64_t channels_ = 64;  // that the next block reads
+  int64_t channels_ = 64;  // of the next block's operand
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Declares or reads.
+// Declares or reads a variable.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/examples/shared_weights.h"

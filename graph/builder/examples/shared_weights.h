@@ -1,4 +1,4 @@
-// The weights of a network that several functions of a module read.
+// Weights of a network that several functions of a module read.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_EXAMPLES_SHARED_WEIGHTS_H_
@@ -12,7 +12,7 @@
 
 namespace partita {
 
-// The first to ask for a weight declares it as a variable, f32; others read it.
+// The first use of a weight declares it as an f32 variable; later uses read it.
 class SharedWeights {
  public:
   SharedWeights(GraphBuilder& b, uint64_t seed) : b_(b), seed_(seed << 16) {}
@@ -20,7 +20,7 @@ class SharedWeights {
   // Uniform in [-bound, bound).
   Tensor Uniform(const std::string& name, Shape dims, double bound);
   Tensor Filled(const std::string& name, Shape dims, double value);
-  // No optimizer changes it.
+  // Not trainable.
   Tensor Statistic(const std::string& name, Shape dims, double value);
 
  private:

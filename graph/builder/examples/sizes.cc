@@ -1,4 +1,4 @@
-// Checks the sizes that a model is asked for.
+// Checks the sizes of a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/examples/sizes.h"

@@ -1,4 +1,4 @@
-// Checks the sizes that a model is asked for.
+// Checks the sizes of a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_EXAMPLES_SIZES_H_

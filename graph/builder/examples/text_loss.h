@@ -1,4 +1,4 @@
-// The loss that models of text are trained by.
+// The training loss of text models.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_BUILDER_EXAMPLES_TEXT_LOSS_H_
@@ -10,9 +10,9 @@
 
 namespace partita {
 
-// Input `labels`, i64 of the dimensions `windows`: what follows each token; and
-// output `loss`, the mean cross entropy of `scores`, which has a row for each
-// label. The update goes by the loss.
+// Adds the input `labels`, i64 with dimensions `windows`: the token after each
+// token. Adds the output `loss`, the mean cross entropy of `scores`, which has
+// a row for each label. Returns the loss to minimize.
 absl::Status MinimizeTextLoss(GraphBuilder& b, Tensor scores,
                               const Shape& windows, Tensor step,
                               const UpdateRule& update);

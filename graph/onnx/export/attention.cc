@@ -1,4 +1,4 @@
-// Attention in ONNX's words: two products and a softmax.
+// Exports attention as ONNX's two products and a softmax.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <limits>
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// Heads before positions: the order of the op, or its inverse.
+// Heads before positions: the op's order, or its inverse.
 std::string Reordered(NodeExport& node, const std::string& x,
                       const AttentionDims& d) {
   if (!d.positions_first) return x;
@@ -23,7 +23,7 @@ std::string Reshaped(NodeExport& node, const std::string& x,
   return node.Step("Reshape", {x, node.Ints(what, std::move(shape))}).output();
 }
 
-// Rows of all the queries that share a head of keys stand under each other.
+// Stacks the rows of all the queries that share a head of keys.
 std::string Grouped(NodeExport& node, const std::string& x,
                     const AttentionDims& d, int64_t columns) {
   if (d.group() == 1) return x;
@@ -79,16 +79,16 @@ std::string Scores(NodeExport& node, const AttentionDims& d) {
   return node.Step("Add", {scores, Hidden(node, d)}).output();
 }
 
-// Shares of a query that sees no key are NaN, or nothing.
-std::string Shares(NodeExport& node, const AttentionDims& d) {
-  const std::string shares =
+// The probabilities of a query that sees no key: NaN, or zeros.
+std::string Probabilities(NodeExport& node, const AttentionDims& d) {
+  const std::string probabilities =
       node.Step("Softmax", {Scores(node, d)}).Int("axis", -1).output();
-  if (!node.op().attr_bool("zero_blind")) return shares;
-  const OnnxNode blind = node.Step("IsNaN", {shares}, DType::kBool);
+  if (!node.op().attr_bool("zero_blind")) return probabilities;
+  const OnnxNode blind = node.Step("IsNaN", {probabilities}, DType::kBool);
   return node
       .Step("Where",
             {blind.output(), node.Scalar("none", node.dtype(0), Number(0)),
-             shares},
+             probabilities},
             node.dtype(0))
       .output();
 }
@@ -96,8 +96,8 @@ std::string Shares(NodeExport& node, const AttentionDims& d) {
 absl::Status Attention(NodeExport& node) {
   const AttentionDims d(node.op());
   const std::string values = Reordered(node, node.operand(2), d);
-  const NodeExport::Names factors = {Grouped(node, Shares(node, d), d, d.keys),
-                                     values};
+  const NodeExport::Names factors = {
+      Grouped(node, Probabilities(node, d), d, d.keys), values};
   if (d.group() == 1 && !d.positions_first) {
     node.Give("MatMul", factors);
     return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Scalar functions, casts and selections as ONNX's.
+// Exports scalar functions, casts and selections.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -87,7 +87,7 @@ absl::Status NotEqual(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// What follows came with later opsets, and is written out.
+// The following ops are newer than the opset and are expanded.
 
 absl::Status Silu(NodeExport& node) {
   const std::string& x = node.operand(0);

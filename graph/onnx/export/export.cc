@@ -1,4 +1,4 @@
-// Writes a function node by node, gathering every fault on the way.
+// Writes a function node by node, and collects all errors.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/export.h"
@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/onnx/export/model_chunks.h"
 #include "graph/onnx/export/model_draft.h"
-#include "graph/onnx/export/model_pieces.h"
 #include "graph/onnx/export/node_export.h"
 #include "graph/onnx/fault_list.h"
 #include "graph/op_view.h"
@@ -71,7 +71,7 @@ class FunctionExporter {
     }
   }
 
-  // The caller knows inputs and outputs by their names, so they come first.
+  // The caller identifies inputs and outputs by name, so they come first.
   absl::Status NameEnds() {
     for (const ValueId input : graph_.inputs()) {
       names_[input] = draft_.NewName(NameOr(input, "input"));
@@ -87,7 +87,7 @@ class FunctionExporter {
             ": found an input of the same name; expected "
             "another, as ONNX knows both by their names; rename one"));
       }
-      // Another name of a value that has one is an Identity's (AddOutputs).
+      // A second name of a value is an Identity's (AddOutputs).
       const std::string& own = graph_.value(value).name;
       if (own.empty() || own == name) names_.emplace(value, name);
     }
@@ -212,7 +212,7 @@ absl::StatusOr<ExportedModel> ExportOnnx(const Module& module,
   if (graph == nullptr) return NoFunction(module, function);
   PARTITA_ASSIGN_OR_RETURN(ModelDraft draft,
                            FunctionExporter(module, *graph, options).Run());
-  return PiecesOf(std::move(draft), options);
+  return ChunksOf(std::move(draft), options);
 }
 
 }  // namespace partita

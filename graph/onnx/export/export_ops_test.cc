@@ -1,5 +1,5 @@
-// Every op, exported and read back: the same numbers, or a refusal that names
-// what is missing.
+// Exports every op and reads it back: the same numbers, or a refusal that names
+// the cause.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -43,8 +43,7 @@ std::vector<HostTensor> RandomInputs(const OpSample& sample) {
   return inputs;
 }
 
-// Ops that are written out, and attributes that ONNX keeps as f32, round
-// otherwise than the op alone.
+// Expanded ops, and attributes that ONNX keeps as f32, are rounded differently.
 void ExpectClose(const HostTensor& actual, const HostTensor& expected) {
   ASSERT_EQ(actual.type(), expected.type());
   const double step = actual.type().dtype == DType::kBF16  ? 1e-2
@@ -143,24 +142,24 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           "or \"mul\"\n"));
 }
 
-// A new op has a row, or stands here with those that ONNX has nothing for.
+// A new op needs a row, or a place in this list of ops that ONNX lacks.
 TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
   const std::set<const OpDef*> missing = {
       // Initializers.
       &kConstant, &kVariable,
-      // Made by the compiler.
+      // Inserted by the compiler.
       &kAccumulate, &kBucket, &kCopy, &kFused, &kReorder,
-      // Of training alone.
+      // For training only.
       &kAttentionGradient, &kAvgPoolGradient, &kConvWeightGradient,
       &kCrossMoments, &kGruGradient, &kLayerNormGradient,
       &kLayerNormScaleGradient, &kLstmGradient, &kRnnGradient, &kGatherGradient,
       &kGeluSlope, &kMaxPoolGradient, &kMoments, &kRandomUniform,
       &kResizeGradient,
-      // ONNX's have the product of the inputs within them.
+      // ONNX's include the product of the inputs.
       &kGru, &kLstm, &kRnn,
-      // Of opset 18.
+      // In opset 18.
       &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor,
-      // Of opset 26.
+      // In opset 26.
       &kBitCast, &kCumprod,
       // A second result of another node.
       &kMaxPoolIndices};

@@ -1,4 +1,4 @@
-// What a model holds that a module was exported to, and what is refused.
+// The contents of exported models, and refusals.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/export.h"
@@ -121,7 +121,7 @@ TEST(ExportTest, TheSameModuleMakesTheSameBytes) {
 }
 
 TEST(ExportTest, OutputsAreCalledAsCallersKnowThem) {
-  // A result without a name takes its output's; one value may have two.
+  // A result without a name gets its output's; one value may have two.
   EXPECT_EQ(Nodes(R"(
 graph @f(%x: f32[2]) -> (f32[2], f32[2], f32[2], f32[2]) {
   %0 = relu %x : f32[2]
@@ -158,7 +158,7 @@ graph @f(%x: f32[2]) -> f32[2] {
             "y = Mul(y.Mul, y.half) y\n");
 }
 
-TEST(ExportTest, AllNodesThatCannotBeExpressedAreToldAtOnce) {
+TEST(ExportTest, AllNodesThatCannotBeExpressedAreReportedAtOnce) {
   EXPECT_EQ(Nodes(R"(
 graph @f(%x: f32[2], %b: bf16[2], %i: i32[2]) -> (f32[2], bf16[2], i32[2]) {
   %y = mod %x, %x : f32[2]
@@ -258,7 +258,7 @@ graph @evaluate(%y: f32[1]) -> f32[1] {
             "ONNX knows both by their names; rename one");
 }
 
-TEST(ExportTest, AConstantOfWhichOnlyTheHashIsKnownIsRefused) {
+TEST(ExportTest, AConstantWithOnlyAHashIsRefused) {
   EXPECT_EQ(Nodes(R"(
 graph @f() -> f32[32] {
   %w = constant f32[32] #00112233445566778899aabbccddeeff : f32[32]
@@ -288,7 +288,7 @@ Module WithWeights() {
   return module;
 }
 
-TEST(ExportTest, WeightsOfALargeModelLieBesideIt) {
+TEST(ExportTest, WeightsOfALargeModelAreInAFileBesideIt) {
   const Module module = WithWeights();
   ExportOptions options;
   options.weight_file = "m.onnx.data";
@@ -297,7 +297,8 @@ TEST(ExportTest, WeightsOfALargeModelLieBesideIt) {
   const absl::StatusOr<ExportedModel> exported =
       ExportOnnx(module, "f", options);
   ASSERT_TRUE(exported.ok()) << exported.status();
-  // 200 numbers are less than 1 KiB, and stay; others begin a page.
+  // 200 numbers are less than 1 KiB, and stay in the model; others begin at a
+  // page.
   EXPECT_EQ(BytesOf(exported->weights).size(), 4096u + 20000u);
   EXPECT_LT(BytesOf(exported->model).size(), 1500u);
   const absl::StatusOr<Module> again = Reimported(module, "f", options);

@@ -1,4 +1,4 @@
-// Ops that pick and place elements by index as ONNX's.
+// Exports ops that select and place elements by index.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +30,7 @@ absl::Status GatherNd(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// Greatest and least came with opset 18.
+// Maximum and minimum came with opset 18.
 absl::Status SetReduction(const NodeExport& node, OnnxNode& written) {
   const std::string reduction = node.op().attr_string("reduction");
   if (reduction != "none" && reduction != "add" && reduction != "mul") {

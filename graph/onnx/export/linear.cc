@@ -1,4 +1,4 @@
-// Matrix products and convolutions as ONNX's.
+// Exports matrix products and convolutions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <numeric>
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// The operand with its last two dimensions exchanged.
+// The operand with its last two dimensions swapped.
 std::string Transposed(NodeExport& node, int operand) {
   const int rank = node.rank(operand);
   std::vector<int64_t> perm(rank);
@@ -22,7 +22,7 @@ std::string Transposed(NodeExport& node, int operand) {
       .output();
 }
 
-// ONNX's MatMul takes matrices as they are, its Gemm two of them transposed.
+// ONNX's MatMul takes matrices unchanged, its Gemm two of them transposed.
 absl::Status MatMul(NodeExport& node) {
   const bool transpose_a = node.op().attr_bool("transpose_a");
   const bool transpose_b = node.op().attr_bool("transpose_b");

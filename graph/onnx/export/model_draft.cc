@@ -1,4 +1,4 @@
-// Adding to a model.
+// Adds to a model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/model_draft.h"
@@ -25,7 +25,7 @@ void Describe(const std::string& name, const TensorType& type,
   info.set_name(name);
   onnx::TypeProto::Tensor& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(OnnxOfDType(type.dtype));
-  tensor.mutable_shape();  // a scalar's shape has no dimensions, but is one
+  tensor.mutable_shape();  // a scalar's shape has no dimensions, but must exist
   for (const int64_t extent : type.dims) {
     tensor.mutable_shape()->add_dim()->set_dim_value(extent);
   }

@@ -1,5 +1,5 @@
-// A model that is being written: its nodes, its names, and where the bytes of
-// its initializers lie.
+// A model under construction: its nodes, its names, and the memory of its
+// initializers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_EXPORT_MODEL_DRAFT_H_
@@ -22,14 +22,14 @@ namespace partita {
 struct Initializer {
   std::string name;
   TensorType type;                    // row-major
-  absl::Span<const std::byte> bytes;  // somebody else's, or of `owned`
+  absl::Span<const std::byte> bytes;  // borrowed, or in `owned`
 };
 
-// ONNX knows values and nodes by names of their own; a name that is taken gets
-// a suffix.
+// ONNX has separate names for values and nodes. A name that is taken gets a
+// suffix.
 class ModelDraft {
  public:
-  // Takes `name` for a value; false if it is taken.
+  // Reserves `name` for a value; false if it is taken.
   bool TakeName(const std::string& name);
   std::string NewName(absl::string_view wanted);
 

@@ -1,5 +1,4 @@
-// Ops that move elements as ONNX's: transposes, slices, joins, padding,
-// resizing.
+// Exports ops that move elements: transposes, slices, joins, padding, resizing.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -34,8 +33,8 @@ absl::Status Split(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// The end lies behind the last element; before the first one it would count
-// from the other side.
+// The end is after the last element; a negative end would count from the other
+// side.
 int64_t EndOf(int64_t start, int64_t size, int64_t step) {
   const int64_t end = start + size * step;
   return end < 0 ? std::numeric_limits<int64_t>::min() : end;
@@ -89,7 +88,7 @@ absl::Status SpaceToDepth(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// Sizes say all where each scale is their ratio.
+// Sizes suffice if each scale is their ratio.
 bool AreRatios(const std::vector<double>& scales, const Ints& sizes,
                const Shape& dims) {
   for (size_t i = 0; i < scales.size(); ++i) {
@@ -101,7 +100,7 @@ bool AreRatios(const std::vector<double>& scales, const Ints& sizes,
   return true;
 }
 
-// Scales, which ONNX keeps as f32, say all where the sizes follow.
+// Scales, which ONNX keeps as f32, suffice if the sizes follow from them.
 bool GiveSizes(const std::vector<double>& scales, const Ints& sizes,
                const Shape& dims) {
   for (size_t i = 0; i < scales.size(); ++i) {
@@ -113,7 +112,7 @@ bool GiveSizes(const std::vector<double>& scales, const Ints& sizes,
   return true;
 }
 
-// The inputs behind the region of interest, which nothing reads.
+// The inputs after the region of interest, which is unused.
 absl::StatusOr<NodeExport::Names> ScalesOrSizes(NodeExport& node) {
   const std::vector<double>& scales = node.op().attr_floats("scales");
   const Ints& sizes = node.op().attr_ints("sizes");

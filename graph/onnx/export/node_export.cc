@@ -1,4 +1,4 @@
-// Writing nodes, their attributes and constants.
+// Writes nodes, their attributes and constants.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/node_export.h"
@@ -22,7 +22,7 @@ onnx::AttributeProto& AddAttribute(onnx::NodeProto& node,
   return attribute;
 }
 
-// As the importer takes it from a node's name.
+// Inverse of the importer's scope from a node's name.
 absl::string_view ScopeIn(absl::string_view name) {
   const size_t slash = name.rfind('/');
   return slash == absl::string_view::npos ? "" : name.substr(0, slash);
@@ -111,8 +111,8 @@ OnnxNode NodeExport::Add(absl::string_view name, absl::string_view op_type,
   return OnnxNode(&node);
 }
 
-// What an ONNX node was called, or the line of code that made it. A line of
-// code is no name: then it is that of the result, in its scope.
+// The name of an ONNX node, or the line of code that made it. A line of code is
+// no name: then it is the result's, in its scope.
 std::string NodeExport::NodeName() const {
   const Node& node = op_.node();
   if (!node.location.empty() && ScopeIn(node.location) == node.scope) {

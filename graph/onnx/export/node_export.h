@@ -1,5 +1,5 @@
-// One node of a graph while it is written as nodes of ONNX: what an exporter
-// reads and writes.
+// One node of a graph while it is written as ONNX nodes: the interface for
+// exporters.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_EXPORT_NODE_EXPORT_H_
@@ -27,7 +27,7 @@ namespace partita {
 class ModelDraft;
 struct ExportRow;
 
-// A node of the model that was just written, to be given its attributes.
+// A node of the model that was just added, for setting its attributes.
 class OnnxNode {
  public:
   explicit OnnxNode(onnx::NodeProto* node) : node_(node) {}
@@ -35,7 +35,7 @@ class OnnxNode {
   std::string output() const;
 
   OnnxNode& Int(absl::string_view name, int64_t value);
-  // Rounded to f32, which ONNX's attributes are.
+  // Rounded to f32, the type of ONNX's attributes.
   OnnxNode& Float(absl::string_view name, double value);
   OnnxNode& String(absl::string_view name, absl::string_view value);
   OnnxNode& Ints(absl::string_view name, absl::Span<const int64_t> values);
@@ -45,12 +45,12 @@ class OnnxNode {
   onnx::NodeProto* node_;
 };
 
-// Values are known by their names in the model.
+// Values are identified by their names in the model.
 class NodeExport {
  public:
   using Names = std::vector<std::string>;
 
-  // `names` has those of operands and results.
+  // `names`: those of operands and results.
   NodeExport(const OpView& op, const ExportRow& row,
              const absl::flat_hash_map<ValueId, std::string>& names,
              ModelDraft& draft);
@@ -61,15 +61,15 @@ class NodeExport {
   const std::string& operand(int i) const;
   Names operands() const;
 
-  // A node that gives the op's results: of the row's ONNX op, or another.
+  // Adds a node that computes the op's results: the row's ONNX op, or another.
   OnnxNode Give(const Names& inputs);
   OnnxNode Give(absl::string_view op_type, const Names& inputs);
-  // A node that gives a value for another one, of its first input's dtype if
-  // no other is said.
+  // Adds a node that computes an intermediate value, with its first input's
+  // dtype unless another is given.
   OnnxNode Step(absl::string_view op_type, const Names& inputs,
                 std::optional<DType> result = std::nullopt);
-  // An attribute of the op as the ONNX node's. A default, which is the same in
-  // ONNX, is left out.
+  // Copies an attribute of the op to the ONNX node, unless it has its default,
+  // which is the same in ONNX.
   void CopyFloat(OnnxNode& node, absl::string_view onnx_name,
                  absl::string_view name) const;
 
@@ -82,7 +82,8 @@ class NodeExport {
   // "mod %y: found FOUND; expected EXPECTED"
   absl::Status Unsupported(absl::string_view found,
                            absl::string_view expected) const;
-  // The first operand of a node above whose dtype its ONNX op does not take.
+  // The error of the first operand whose dtype an ONNX op above does not
+  // accept.
   const absl::Status& fault() const { return fault_; }
 
  private:
@@ -123,7 +124,7 @@ absl::Span<const ExportRow> IndexExports();
 absl::Span<const ExportRow> SampleExports();
 absl::Span<const ExportRow> SourceExports();
 
-// Null if the opset has nothing for the op. Constants and variables, which are
+// Null if the opset cannot express the op. Constants and variables, which are
 // initializers, have no row.
 const ExportRow* FindExport(const OpDef& op);
 

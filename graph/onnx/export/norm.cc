@@ -1,4 +1,4 @@
-// Normalisations as ONNX's.
+// Exports normalisations.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <utility>
@@ -80,7 +80,7 @@ std::string Filled(NodeExport& node, absl::string_view what, int64_t count,
   return node.Constant(what, std::move(tensor));
 }
 
-// Of the shape [channels, 1, ...], so that it lines up with dimension 1.
+// With shape [channels, 1, ...], aligned with dimension 1.
 std::string PerChannel(NodeExport& node, int operand) {
   std::vector<int64_t> shape(node.rank(0) - 1, 1);
   shape[0] = node.op().operand_type(operand).dims[0];
@@ -89,8 +89,8 @@ std::string PerChannel(NodeExport& node, int operand) {
       .output();
 }
 
-// Which came with opset 18: each group as a channel that is normalised alone,
-// then scale and bias.
+// GroupNormalization came with opset 18: each group is normalised as a channel,
+// then scaled and shifted.
 absl::Status GroupNorm(NodeExport& node) {
   const Shape& dims = node.op().operand_type(0).dims;
   const int64_t groups = node.op().attr_int("groups");

@@ -1,4 +1,4 @@
-// Which dtypes the ops of the exported opset take.
+// Which dtypes the ops of the exported opset accept.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_EXPORT_OPERAND_TYPES_H_
@@ -11,11 +11,11 @@
 
 namespace partita {
 
-// Whether input `input` of an ONNX op may be of the dtype. An op of any number
-// of inputs has one rule for all from the last on that the standard names.
+// True if input `input` of an ONNX op may have the dtype. For an op with any
+// number of inputs, the last rule applies to all further ones.
 bool OnnxTakes(absl::string_view op_type, int input, DType dtype);
 
-// What it takes instead: "f16, f32 or f64".
+// The accepted dtypes: "f16, f32 or f64".
 std::string TakenText(absl::string_view op_type, int input);
 
 }  // namespace partita

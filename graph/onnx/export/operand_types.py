@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Writes operand_types.inc: the dtypes that each input of an ONNX op may have in
-# the opset that export.h names, as the schemas of the PyPI package `onnx` have
-# them. Run it beside this file, in an environment that has the package:
+# the opset that export.h names, from the schemas of the PyPI package `onnx`.
+# Run it beside this file, in an environment that has the package:
 #   python3 operand_types.py > operand_types.inc
 # SPDX-License-Identifier: Apache-2.0
 import onnx
@@ -16,7 +16,7 @@ DTYPES = {
 
 
 def dtypes(schema, type_str):
-    """Those of tensors that Partita knows; `any` for all of them."""
+    """The dtypes of tensors that Partita has; `any` for all of them."""
     allowed = [type_str]
     for constraint in schema.type_constraints:
         if constraint.type_param_str == type_str:

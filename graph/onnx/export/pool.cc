@@ -1,4 +1,4 @@
-// Pools as ONNX's.
+// Exports pools.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -30,7 +30,7 @@ OnnxWindow WindowOf(const OpView& op) {
           .ceil_extra = {}};
 }
 
-// An end that is longer than the pads say is what ceil_mode makes of it.
+// End padding larger than the pads is the effect of ceil_mode.
 absl::Status SetCeilMode(NodeExport& node, OnnxNode& written) {
   const std::vector<int64_t>& extra = node.op().attr_ints("ceil_extra");
   if (extra.empty()) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Reductions as ONNX's.
+// Exports reductions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/node_export.h"
@@ -7,7 +7,7 @@
 namespace partita {
 namespace {
 
-// Without axes ONNX reduces over all dimensions: of a scalar there are none.
+// Without axes ONNX reduces over all dimensions; a scalar has none.
 absl::Status Reduce(NodeExport& node) {
   const std::vector<int64_t>& axes = node.op().attr_ints("axes");
   if (axes.empty() && node.rank(0) > 0) {
@@ -19,8 +19,7 @@ absl::Status Reduce(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// In this opset the only one with axes as an input, which may say that there
-// are none.
+// In this opset the only one with axes as an input, which may be empty.
 absl::Status ReduceSum(NodeExport& node) {
   const std::vector<int64_t>& axes = node.op().attr_ints("axes");
   node.Give({node.operand(0), node.Ints("axes", axes)})

@@ -1,4 +1,4 @@
-// Writing and reading models in a test's folder.
+// Writes and reads models in a test's folder.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/onnx/export/reimport.h"
@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// A file that an import has mapped stays as it is.
+// A file that an import has mapped must not change.
 void WriteAnew(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary) << bytes;
@@ -24,12 +24,12 @@ void WriteAnew(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-std::string BytesOf(const std::vector<FilePiece>& pieces) {
+std::string BytesOf(const std::vector<FileChunk>& chunks) {
   std::string bytes;
-  for (const FilePiece& piece : pieces) {
-    bytes += piece.head;
-    bytes.append(reinterpret_cast<const char*>(piece.weight.data()),
-                 piece.weight.size());
+  for (const FileChunk& chunk : chunks) {
+    bytes += chunk.head;
+    bytes.append(reinterpret_cast<const char*>(chunk.weight.data()),
+                 chunk.weight.size());
   }
   return bytes;
 }
@@ -54,7 +54,7 @@ absl::StatusOr<Module> Reimported(const Module& module,
                                   const ExportOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const ExportedModel exported,
                            ExportOnnx(module, function, options));
-  // A declared extent of 0 counts as an open one.
+  // A declared extent of 0 counts as open.
   const Graph& graph = *module.FindFunction(function);
   ImportOptions import;
   for (const ValueId input : graph.inputs()) {

@@ -12,11 +12,11 @@
 
 namespace partita {
 
-// The pieces as a file holds them.
-std::string BytesOf(const std::vector<FilePiece>& pieces);
+// The chunks joined, as in a file.
+std::string BytesOf(const std::vector<FileChunk>& chunks);
 
-// Writes the files where tests may, and returns the model's path: the same for
-// every call, in a folder of the process alone.
+// Writes the files to a folder of this process, and returns the model's path,
+// the same for every call.
 std::string WriteFiles(const ExportedModel& exported,
                        const std::string& weight_file = "");
 

@@ -1,4 +1,4 @@
-// Ops that read images at positions that are data, as ONNX's.
+// Exports ops that read images at positions that are data.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Ops that change or ask for shapes as ONNX's.
+// Exports ops that change or query shapes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-// A 0 keeps the operand's extent unless allowzero says that it is one.
+// A 0 keeps the operand's extent unless allowzero is set.
 absl::Status Reshape(NodeExport& node) {
   const std::vector<int64_t>& shape = node.op().attr_ints("shape");
   OnnxNode written = node.Give({node.operand(0), node.Ints("shape", shape)});

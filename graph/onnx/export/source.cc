@@ -1,4 +1,4 @@
-// Ops that make tensors from nothing but attributes as ONNX's.
+// Exports ops that make tensors from attributes only.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -20,8 +20,8 @@ absl::Status Fill(NodeExport& node) {
   return absl::OkStatus();
 }
 
-// A range of floats ends where the limit says, so that lies half a step behind
-// the last element; rounded to the dtype it must still give the count.
+// A range of floats ends at the limit, so the limit is half a step after the
+// last element. Rounded to the dtype it must still give the count.
 bool FloatsGive(const HostTensor& start, const HostTensor& limit,
                 const HostTensor& step, int64_t count) {
   const double given = std::ceil(

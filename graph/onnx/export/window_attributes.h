@@ -1,4 +1,4 @@
-// The attributes that ONNX's convolutions and pools share.
+// Attributes of ONNX's convolutions and pools.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_EXPORT_WINDOW_ATTRIBUTES_H_
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// kernel_shape, strides and pads; those that have the default are left out.
+// kernel_shape, strides and pads; defaults are omitted.
 void SetWindow(OnnxNode& node, const OpView& op,
                const std::vector<int64_t>& kernel);
 // dilations, likewise.

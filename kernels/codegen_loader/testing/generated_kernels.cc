@@ -1,4 +1,4 @@
-// Checks by the library that runs what the catalog builds.
+// Checks with the library that runs what the catalog builds.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen_loader/testing/generated_kernels.h"
@@ -8,15 +8,15 @@
 #include "gtest/gtest.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/image/image_library.h"
-#include "kernels/image/image_store.h"
+#include "kernels/native_code/native_code_library.h"
+#include "kernels/native_code/trusted_code.h"
 
 namespace partita {
 
 std::vector<std::string> Isas() {
   std::vector<std::string> isas;
   for (const char* isa : {"sse4", "avx2", "avx512"}) {
-    if (ProcessorRuns(ImageTarget(isa))) isas.push_back(isa);
+    if (ProcessorRuns(CodeTarget(isa))) isas.push_back(isa);
   }
   return isas;
 }
@@ -54,7 +54,7 @@ OneNode Body::Fuse(std::vector<ValueId> outputs) {
 CheckReport CheckOn(const std::string& isa, const OpView& node,
                     KernelCheckOptions options) {
   options.isa = isa;
-  return CheckKernels(node, CodegenCatalog(), ImageLibrary(), options);
+  return CheckKernels(node, CodegenCatalog(), NativeCodeLibrary(), options);
 }
 
 void ExpectRight(const OpView& node, KernelCheckOptions options) {

@@ -1,4 +1,4 @@
-// Generated kernels against eval, as their tests check them.
+// Compares generated kernels with eval, for their tests.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_LOADER_TESTING_GENERATED_KERNELS_H_
@@ -14,12 +14,12 @@
 
 namespace partita {
 
-// What this processor runs of what is generated.
+// The instruction sets of generated code that this processor can run.
 std::vector<std::string> Isas();
 
 TensorType F32(Shape dims);
 
-// A body over inputs of these types; Add writes it, op by op.
+// A body over inputs of these types; Add appends an op.
 class Body {
  public:
   explicit Body(std::vector<TensorType> inputs);
@@ -39,7 +39,7 @@ class Body {
 CheckReport CheckOn(const std::string& isa, const OpView& node,
                     KernelCheckOptions options = {});
 
-// On one thread and on two, in every instruction set that is here.
+// With one thread and with two, for every available instruction set.
 void ExpectRight(const OpView& node, KernelCheckOptions options = {});
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Trainings of a small net by images of bars, for tests of the trainer.
+// Trainings of a small network with images of bars, for tests of the trainer.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_TESTING_BAR_TRAINING_H_
@@ -17,8 +17,8 @@
 
 namespace partita {
 
-// An epoch has six batches. The last one has three samples, and five that fill
-// it up.
+// An epoch has six batches. The last one has three samples, and five of
+// padding.
 inline constexpr int64_t kSamples = 43;
 inline constexpr int64_t kBatch = 8;
 inline constexpr int64_t kEpochs = 3;
@@ -26,24 +26,24 @@ inline constexpr int64_t kSteps = 18;
 
 LabelledImages Described(const ImageFiles& files);
 
-// Of files that it writes.
+// From files that it writes.
 SharedDataset Images(int64_t samples = kSamples, uint64_t seed = 1);
 
 UpdateRule Sgd(double learning_rate);
 
-// Of one device, made once.
+// For one device, created once.
 std::shared_ptr<const Plan> SharedPlan();
 
-// Of these settings; checkpoints go to a file, or nowhere if it has no name.
+// With these settings; checkpoints go to a file, or nowhere if it has no name.
 TrainerOptions Options(const std::string& checkpoint);
 
-// A session of its own trains from the checkpoint, if it is there, until the
-// observer stops it.
+// A new session trains from the checkpoint, if there is one, until the observer
+// stops it.
 absl::StatusOr<TrainingEnd> TrainOn(
     const std::string& checkpoint, TrainingObserver& observer,
     const std::shared_ptr<const Plan>& plan = SharedPlan());
 
-// The checkpoint of a training that nothing interrupts.
+// The checkpoint of an uninterrupted training.
 std::string TrainedAtOnce();
 
 }  // namespace partita

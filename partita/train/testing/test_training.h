@@ -1,4 +1,4 @@
-// Trainings as tests run them: on virtual devices, interrupted and resumed.
+// Trainings for tests: on virtual devices, interrupted and resumed.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_TRAIN_TESTING_TEST_TRAINING_H_
@@ -47,19 +47,19 @@ class StopsAfter final : public TrainingObserver {
   int64_t done_ = 0;
 };
 
-// A session of its own trains the model for so many epochs, from the checkpoint
-// if it is there, until the observer stops it.
+// A new session trains the model for this many epochs, from the checkpoint if
+// there is one, until the observer stops it.
 absl::Status TrainOn(const std::shared_ptr<const Plan>& plan,
                      const TrainableModel& model, int64_t epochs,
                      const std::string& checkpoint, TrainingObserver& observer);
 
-// A training of two epochs that is interrupted after this step writes the
-// checkpoint, byte for byte, of one that is not.
+// A training of two epochs that is interrupted after this step must write the
+// checkpoint, byte for byte, of an uninterrupted one.
 void ExpectResumesToTheBit(const std::shared_ptr<const Plan>& plan,
                            const TrainableModel& model, int64_t step);
 
-// What is exported with this batch has it in every input of @evaluate, and
-// reads variables that training has.
+// The export with this batch must have it in every input of @evaluate, and read
+// only variables of the training.
 void ExpectRebatched(const TrainableModel& model, int64_t batch);
 
 }  // namespace partita

@@ -1,4 +1,5 @@
-// Form, memory, progress, races and values of every entry, in this order.
+// Checks form, memory, progress, races and values of every entry, in this
+// order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/check_plan.h"
@@ -35,11 +36,11 @@ void FindCollectives(EntryView& view) {
     }
     const auto [it, added] = view.collectives.try_emplace(id);
     if (!added) continue;
-    it->second = {CollectiveOf(graph.view(id)), MembersOf(graph.view(id))};
+    it->second = {CollectiveOf(graph.view(id)), ParticipantsOf(graph.view(id))};
   }
 }
 
-// The entry as it is declared, its schedule not yet written out.
+// The entry before its schedule is expanded.
 EntryView View(const Plan& plan, int index, Findings& findings) {
   EntryView view;
   view.plan = &plan;
@@ -53,11 +54,12 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   }
   CheckDeclarations(view, findings);
   CheckNames(view, findings);
-  if (findings.empty()) CheckCuts(view, findings);
+  if (findings.empty()) CheckShardings(view, findings);
   return view;
 }
 
-// Needs: declarations without findings, as this may take memory.
+// Expands the schedule. Needs: declarations without findings, because the
+// commands may take much memory.
 void WriteOut(EntryView& view, Findings& findings) {
   absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
   if (!commands.ok()) {
@@ -74,7 +76,7 @@ void WriteOut(EntryView& view, Findings& findings) {
 void CheckEntry(EntryView& view, Findings& findings) {
   WriteOut(view, findings);
   if (!findings.empty()) return;
-  CheckSums(view, findings);
+  CheckAccumulations(view, findings);
   CheckCommands(view, findings);
   if (!findings.empty()) return;
   CheckSlots(view, findings);
@@ -102,7 +104,7 @@ std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
     views.push_back(View(plan, static_cast<int>(i), findings));
   }
   if (findings.empty()) CheckPersistent(views, findings);
-  if (findings.empty()) CheckParts(views, findings);
+  if (findings.empty()) CheckVariableShards(views, findings);
   if (!findings.empty()) return findings.Take();
   CheckMemory(plan, findings);
   std::vector<Finding> all = findings.Take();
@@ -126,7 +128,7 @@ absl::StatusOr<Certificate> CheckPlan(const Plan& plan) {
   certificate.assumed = {
       "placed graph = optimised graph: verify_split",
       "optimised graph = the user's graph: passes, tested only",
-      "kernels touch declared ranges only and compute their nodes",
+      "kernels access declared ranges only and compute their nodes",
       "a copy of a replicated value may come from any replica",
       "executor, transports and caller keep their side",
   };

@@ -1,5 +1,5 @@
-// The independent proof that a plan computes its placed graph, within memory,
-// without races, and ends. Shares no code with what makes plans.
+// Proves independently that a plan computes its placed graph, within its
+// memory, without races, and terminates. Shares no code with what makes plans.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_CHECK_PLAN_H_
@@ -13,16 +13,16 @@
 
 namespace partita {
 
-// In certificates; the number rises when what is proved changes.
+// Printed in certificates. The number rises when the proof changes.
 inline constexpr char kCheckerName[] = "partita checker 2";
 
-// What was proved, or InvalidArgument with the first 20 findings. The graphs of
-// the plan must have passed Verify; everything else may be hostile. The
-// certificate's plan_hash is left to whoever has the plan's text.
+// Returns what was proved, or InvalidArgument with the first 20 findings. The
+// plan's graphs must have passed Verify; everything else in the plan may be
+// hostile. The caller that has the plan's text fills in `plan_hash`.
 absl::StatusOr<Certificate> CheckPlan(const Plan& plan);
 
-// All findings, up to a bound; none means that the plan is proved. An
-// obligation is looked at only when those that it builds on have no findings.
+// All findings, up to a bound; empty if the plan is proved. An obligation is
+// checked only if the obligations that it builds on have no findings.
 std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options = {});
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What the checker says of broken plans, word for word.
+// Tests the messages for broken plans, word for word.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/check_plan.h"
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {
@@ -90,11 +90,13 @@ plan @f {
 }
 )";
 
-using ::partita::Said;  // beside the one below
-std::string Said(const TextChanges& changes) { return Said(changes, kMlp); }
+using ::partita::CheckerVerdict;  // besides the overload below
+std::string CheckerVerdict(const TextChanges& changes) {
+  return CheckerVerdict(changes, kMlp);
+}
 
 TEST(CheckPlan, ProvesAGoodPlan) {
-  EXPECT_EQ(Said({}), "proved");
+  EXPECT_EQ(CheckerVerdict({}), "proved");
   absl::StatusOr<Plan> plan = ParsePlan(kMlp, "mlp.plan", OpSet::BuiltIn());
   ASSERT_TRUE(plan.ok());
   const absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
@@ -105,7 +107,7 @@ TEST(CheckPlan, ProvesAGoodPlan) {
 }
 
 TEST(CheckPlan, AMissingWaitIsARace) {
-  EXPECT_EQ(Said({{"7 wait ev1", "7 wait ev0"}}),
+  EXPECT_EQ(CheckerVerdict({{"7 wait ev1", "7 wait ev0"}}),
             "plan @mlp: command 8 reads gpu:1 !h (bytes 0..32768) while "
             "command 5 may still write it\n"
             "  no event orders gpu:0/copy before gpu:1/compute; add `wait ev1` "
@@ -114,7 +116,8 @@ TEST(CheckPlan, AMissingWaitIsARace) {
 
 TEST(CheckPlan, ARaceWithoutAnEventToWaitFor) {
   EXPECT_EQ(
-      Said({{"6 record ev1", "6 wait ev0"}, {"7 wait ev1", "7 wait ev0"}}),
+      CheckerVerdict(
+          {{"6 record ev1", "6 wait ev0"}, {"7 wait ev1", "7 wait ev0"}}),
       "plan @mlp: command 8 reads gpu:1 !h (bytes 0..32768) while "
       "command 5 may still write it\n"
       "  no event orders gpu:0/copy before gpu:1/compute; record an event "
@@ -122,7 +125,7 @@ TEST(CheckPlan, ARaceWithoutAnEventToWaitFor) {
 }
 
 TEST(CheckPlan, AnotherValueIsNamed) {
-  EXPECT_EQ(Said({{"2 kernel %h (!a) -> !a", "2 record ev2"}}),
+  EXPECT_EQ(CheckerVerdict({{"2 kernel %h (!a) -> !a", "2 record ev2"}}),
             "plan @mlp: command 5 reads %h from gpu:0 !a (bytes "
             "100352..133120), but they hold %a bytes 0..32768 and not %h bytes "
             "0..32768\n"
@@ -132,29 +135,31 @@ TEST(CheckPlan, AnotherValueIsNamed) {
 }
 
 TEST(CheckPlan, UndefinedBytesAreNotRead) {
-  EXPECT_EQ(Said({{"0 feed -> !x input 0", "0 record ev2"}}),
+  EXPECT_EQ(CheckerVerdict({{"0 feed -> !x input 0", "0 record ev2"}}),
             "plan @mlp: command 1 reads %x from gpu:0 !x (bytes "
             "0..100352), but nothing has defined them");
 }
 
 TEST(CheckPlan, AWaitBeforeItsRecordIsRefused) {
   EXPECT_EQ(
-      Said({{"3 record ev0", "4 record ev0"}, {"4 wait ev0", "3 wait ev0"}}),
+      CheckerVerdict(
+          {{"3 record ev0", "4 record ev0"}, {"4 wait ev0", "3 wait ev0"}}),
       "plan @mlp: command 3 waits for ev0, which command 4 records later "
-      "in launch order; whatever serves both waits for ever; launch the "
+      "in launch order; an executor that runs both in order waits for ever; "
+      "launch the "
       "record first");
 }
 
 TEST(CheckPlan, AnEventIsRecordedOnce) {
-  EXPECT_EQ(Said({{"6 record ev1", "6 record ev0"}}),
+  EXPECT_EQ(CheckerVerdict({{"6 record ev1", "6 record ev0"}}),
             "plan @mlp: command 6 records ev0, which command 3 has recorded; a "
             "wait could pass too early; use another event\n"
             "plan @mlp: command 7 waits for ev1, which no command records; "
             "record it, or leave the wait out");
 }
 
-TEST(CheckPlan, InPlaceNeedsTheKernelsLeave) {
-  EXPECT_EQ(Said({{" by cuda.relu {in_place = [0 -> 0]}", ""}}),
+TEST(CheckPlan, InPlaceNeedsTheKernelsPermission) {
+  EXPECT_EQ(CheckerVerdict({{" by cuda.relu {in_place = [0 -> 0]}", ""}}),
             "plan @mlp: command 2 kernel writes gpu:0 !a, which overlaps its "
             "own gpu:0 !a; its signature allows no such result in place; use "
             "bytes of its own");
@@ -187,28 +192,29 @@ plan @f {
 )";
 
 TEST(CheckPlan, PortsAreCalledAsTheGraphCallsThem) {
-  EXPECT_EQ(Said({}, kSub), "proved");
-  EXPECT_EQ(Said({{"input a", "input b"}, {"input b", "input a"}}, kSub),
-            "plan @f: input 0: found the name b; expected a, as @f calls it; "
-            "rename the input\n"
-            "plan @f: input 1: found the name a; expected b, as @f calls it; "
-            "rename the input");
-  EXPECT_EQ(Said({{"output y", "output z"}}, kSub),
+  EXPECT_EQ(CheckerVerdict({}, kSub), "proved");
+  EXPECT_EQ(
+      CheckerVerdict({{"input a", "input b"}, {"input b", "input a"}}, kSub),
+      "plan @f: input 0: found the name b; expected a, as @f calls it; "
+      "rename the input\n"
+      "plan @f: input 1: found the name a; expected b, as @f calls it; "
+      "rename the input");
+  EXPECT_EQ(CheckerVerdict({{"output y", "output z"}}, kSub),
             "plan @f: output 0: found the name z; expected y, as @f calls it; "
             "rename the output");
-  EXPECT_EQ(Said({{"%b", "%1"}, {"input b", "input a"}}, kSub),
+  EXPECT_EQ(CheckerVerdict({{"%b", "%1"}, {"input b", "input a"}}, kSub),
             "plan @f: input 1: found the name a a second time; expected each "
             "once; rename the input in the graph");
 }
 
 TEST(CheckPlan, EntriesAreCalledAsTheirFunctions) {
-  EXPECT_EQ(Said({{"entry @f of", "entry @g of"}}, kSub),
+  EXPECT_EQ(CheckerVerdict({{"entry @f of", "entry @g of"}}, kSub),
             "plan @f: entry 0: found the name @g; expected @f, as its function "
             "is called; rename the entry");
   const size_t begin = kSub.find("  entry");
   const std::string entry(kSub.substr(begin, kSub.size() - begin - 2));
   EXPECT_EQ(
-      Said({{entry, absl::StrCat(entry, entry)}}, kSub),
+      CheckerVerdict({{entry, absl::StrCat(entry, entry)}}, kSub),
       "plan @f: entry @f: entry 1: found the name @f of entry 0; expected "
       "each once; leave one of them out");
 }
@@ -248,13 +254,13 @@ plan @f {
   }
 }
 )";
-  EXPECT_EQ(Said({}, kText),
+  EXPECT_EQ(CheckerVerdict({}, kText),
             "plan @f: the update of variable w: found %n, which each of the 2 "
             "micro-batches makes anew, so that all but the last are lost; "
             "expected one value a step; sum it up by accumulate");
 }
 
-// Two micro-batches, whose sum is an output.
+// Two micro-batches whose sum is an output.
 constexpr char kSum[] = R"(graph @f(%x: i8[2]) -> i8[2] {
   %g = neg %x : i8[2] on gpu:0
   %s = accumulate %g {micro_batches = 3} : i8[2] on gpu:0
@@ -286,75 +292,77 @@ plan @f {
 )";
 
 TEST(CheckPlan, ASumHasEachMicroBatchOnceAndInOrder) {
-  EXPECT_EQ(Said({}, kSum), "proved");
-  EXPECT_EQ(Said({{"micro_batches = 3", "micro_batches = 4"}}, kSum),
+  EXPECT_EQ(CheckerVerdict({}, kSum), "proved");
+  EXPECT_EQ(CheckerVerdict({{"micro_batches = 3", "micro_batches = 4"}}, kSum),
             "plan @f: accumulate %s: found a sum over 4 micro-batches in an "
             "entry of 3; expected as many; run each micro-batch once");
-  EXPECT_EQ(Said({{"4 kernel %s batch 1", "4 kernel %s"}}, kSum),
+  EXPECT_EQ(CheckerVerdict({{"4 kernel %s batch 1", "4 kernel %s"}}, kSum),
             "plan @f: command 4 kernel: found accumulate %s in micro-batch 0, "
             "whose operand is the first sum; expected it in the later ones "
             "only; drop the command");
-  EXPECT_EQ(Said({{"      7 kernel %s batch 2 (!g, !s) -> !s\n", ""},
-                  {"8 fetch", "7 fetch"}},
-                 kSum),
+  EXPECT_EQ(CheckerVerdict({{"      7 kernel %s batch 2 (!g, !s) -> !s\n", ""},
+                            {"8 fetch", "7 fetch"}},
+                           kSum),
             "plan @f: command 7 reads %s from gpu:0 !s (bytes 4..6), but they "
-            "hold the unfinished sum %s bytes 0..2 of micro-batch 1 and not %s "
+            "hold the partial sum %s bytes 0..2 of micro-batch 1 and not %s "
             "bytes 0..2");
-  EXPECT_EQ(Said({{"7 kernel %s batch 2 (!g, !s)", "7 kernel %s batch 2 (!g)"}},
-                 kSum),
-            "plan @f: command 7 kernel: found 1 operands and 1 results; "
-            "expected the 2 and 1 of accumulate %s; name one buffer for each");
+  EXPECT_EQ(
+      CheckerVerdict(
+          {{"7 kernel %s batch 2 (!g, !s)", "7 kernel %s batch 2 (!g)"}}, kSum),
+      "plan @f: command 7 kernel: found 1 operands and 1 results; "
+      "expected the 2 and 1 of accumulate %s; name one buffer for each");
 }
 
 TEST(CheckPlan, SizesAreThoseOfTheTypes) {
-  EXPECT_EQ(Said({{"!y 32768 1280", "!y 32768 1276"}}),
+  EXPECT_EQ(CheckerVerdict({{"!y 32768 1280", "!y 32768 1276"}}),
             "plan @mlp: command 8 kernel: found 1276 bytes in gpu:1 !y; "
             "expected the 1280 of %y: f32[32, 10]; change the buffer's range\n"
             "plan @mlp: command 9 fetch: found 1276 bytes in gpu:1 !y; "
             "expected the 1280 of output 0; change the buffer's range");
 }
 
-TEST(CheckPlan, BytesLieInTheirPart) {
-  EXPECT_EQ(Said({{"!y 32768 1280", "!y 33000 1280"}}),
+TEST(CheckPlan, BytesAreInsideTheirPart) {
+  EXPECT_EQ(CheckerVerdict({{"!y 32768 1280", "!y 33000 1280"}}),
             "plan @mlp: gpu:1 !y: found offset 33000, 1 x 1280 bytes; expected "
             "a range inside the 34048 bytes of the step-local part; move it or "
             "enlarge the part");
 }
 
 TEST(CheckPlan, KernelsReadBytesOfTheirOwnDevice) {
-  EXPECT_EQ(Said({{"8 kernel %y (!h, !w2)", "8 kernel %y (!a, !w2)"}}),
-            "plan @mlp: command 8 kernel: found gpu:0 !a on a stream of gpu:1; "
-            "expected bytes of that device; copy them first");
+  EXPECT_EQ(
+      CheckerVerdict({{"8 kernel %y (!h, !w2)", "8 kernel %y (!a, !w2)"}}),
+      "plan @mlp: command 8 kernel: found gpu:0 !a on a stream of gpu:1; "
+      "expected bytes of that device; copy them first");
 }
 
-// Nothing is read from it.
+// The stream's name is not parsed for a device.
 TEST(CheckPlan, AStreamsNameIsFreeText) {
-  EXPECT_EQ(Said({{"gpu:0/copy", "gpu:0/copy:gpu:44288"}}), "proved");
+  EXPECT_EQ(CheckerVerdict({{"gpu:0/copy", "gpu:0/copy:gpu:44288"}}), "proved");
 }
 
-TEST(CheckPlan, WhatIsLeftOutHasNoNumber) {
-  EXPECT_EQ(Said({{" output 0", ""}}),
+TEST(CheckPlan, AMissingIdHasNoNumber) {
+  EXPECT_EQ(CheckerVerdict({{" output 0", ""}}),
             "plan @mlp: command 9: found no output; expected one of the 1 that "
             "exist; add its number to the command, as in `output 0`");
-  EXPECT_EQ(Said({{" input 0", ""}}),
+  EXPECT_EQ(CheckerVerdict({{" input 0", ""}}),
             "plan @mlp: command 0: found no input; expected one of the 1 that "
             "exist; add its number to the command, as in `input 0`");
-  EXPECT_EQ(Said({{"1 kernel %a", "1 kernel"}}),
+  EXPECT_EQ(CheckerVerdict({{"1 kernel %a", "1 kernel"}}),
             "plan @mlp: command 1 kernel: found no node; expected one of the "
             "placed graph; name it by its first result, as in `%y`");
-  EXPECT_EQ(Said({{"!a channel 0", "!a"}}, kMessage),
+  EXPECT_EQ(CheckerVerdict({{"!a channel 0", "!a"}}, kMessage),
             "plan @f: command 2: found no channel; expected one of the 1 that "
             "exist; add its number to the command, as in `channel 0`");
 }
 
 TEST(CheckPlan, EveryOutputByteIsFetchedOnce) {
-  EXPECT_EQ(Said({{"9 fetch !y output 0", "9 record ev2"}}),
+  EXPECT_EQ(CheckerVerdict({{"9 fetch !y output 0", "9 record ev2"}}),
             "plan @mlp: output 0 y: found 0 bytes fetched, 0 of them in a row "
             "from the first; expected each of its 1280 bytes once");
 }
 
-TEST(CheckPlan, ConstantsStayWhatTheyAre) {
-  EXPECT_EQ(Said({{"!x 0 100352", "!x persistent 0 100352"}}),
+TEST(CheckPlan, ConstantsAreNotWritten) {
+  EXPECT_EQ(CheckerVerdict({{"!x 0 100352", "!x persistent 0 100352"}}),
             "plan @mlp: command 0 writes gpu:0 !x over the constant in "
             "persistent bytes 0..802816; a constant is only read, in every "
             "step; use other "
@@ -362,7 +370,7 @@ TEST(CheckPlan, ConstantsStayWhatTheyAre) {
 }
 
 TEST(CheckPlan, MemoryIsThatOfTheDevice) {
-  EXPECT_EQ(Said({{"memory 50000", "memory 44287"}}),
+  EXPECT_EQ(CheckerVerdict({{"memory 50000", "memory 44287"}}),
             "plan @mlp: found 44288 bytes needed on gpu:1 (10240 persistent "
             "and 1 x 34048 for steps); expected at most 44287; place some of "
             "it elsewhere or lower the batch");
@@ -372,7 +380,7 @@ TEST(CheckPlan, RatesAreFiniteAndNotNegative) {
   const auto with = [](absl::string_view rates) {
     const std::string arena =
         absl::StrCat("step 34048\n    rates ", rates, "\n");
-    return Said({{"step 34048\n", arena}});
+    return CheckerVerdict({{"step 34048\n", arena}});
   };
   EXPECT_EQ(with("bandwidth 1e+09 launch 0 f32 1e+12"), "proved");
   EXPECT_EQ(with("launch -5"),
@@ -386,25 +394,26 @@ TEST(CheckPlan, RatesAreFiniteAndNotNegative) {
 }
 
 TEST(CheckPlan, EachFaultOfAMessageHasItsName) {
-  EXPECT_EQ(Said({}, kMessage), "proved");
-  EXPECT_EQ(Said({{"2 send %c !a", "2 send %a !a"}}, kMessage),
+  EXPECT_EQ(CheckerVerdict({}, kMessage), "proved");
+  EXPECT_EQ(CheckerVerdict({{"2 send %c !a", "2 send %a !a"}}, kMessage),
             "plan @f: command 2 send: found neg %a; expected a copy node of "
             "the graph, as only those are sent; name another");
-  EXPECT_EQ(Said({{"2 send %c !a", "2 send %c !c"}}, kMessage),
+  EXPECT_EQ(CheckerVerdict({{"2 send %c !a", "2 send %c !c"}}, kMessage),
             "plan @f: command 2 send: found gpu:1 !c on a stream of gpu:0; "
             "expected bytes of that device; name another buffer");
-  EXPECT_EQ(
-      Said({{"%c = copy %a : i8[2] on gpu:1", "%c = copy %a : i8[2] on gpu:0"}},
-           kMessage),
-      "plan @f: command 3 recv: found gpu:1 !c; expected copy %c "
-      "received on gpu:0, where the graph places it; use a buffer "
-      "there");
+  EXPECT_EQ(CheckerVerdict({{"%c = copy %a : i8[2] on gpu:1",
+                             "%c = copy %a : i8[2] on gpu:0"}},
+                           kMessage),
+            "plan @f: command 3 recv: found gpu:1 !c; expected copy %c "
+            "received on gpu:0, where the graph places it; use a buffer "
+            "there");
 }
 
 TEST(CheckPlan, UnlikeConstantsDoNotOverlap) {
   EXPECT_EQ(
-      Said({{"!w1 = %w1", "!w1 = %w1\n      !v = %w1"},
-            {"!x 0 100352", "!x 0 100352\n      !v persistent 0 802812"}}),
+      CheckerVerdict(
+          {{"!w1 = %w1", "!w1 = %w1\n      !v = %w1"},
+           {"!x 0 100352", "!x 0 100352\n      !v persistent 0 802812"}}),
       "plan @mlp: persistent value gpu:0 !v: found 802812 bytes; expected one "
       "block of the 802816 of f32[784, 256]; change the buffer's size\n"
       "plan @mlp: persistent ranges gpu:0 !w1 and gpu:0 !v overlap and hold "

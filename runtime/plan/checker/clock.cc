@@ -1,5 +1,5 @@
-// Trees of counts that clocks share (Bagwell, "Ideal hash trees", 2001, without
-// the hash: streams are numbered).
+// Persistent trees of counts (Bagwell, "Ideal hash trees", 2001, without the
+// hash: streams are numbered).
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/clock.h"
@@ -28,7 +28,7 @@ ClockNodes::Node* ClockNodes::New() {
   return node;
 }
 
-ClockNodes::Node* ClockNodes::Share(Node* node) {
+ClockNodes::Node* ClockNodes::AddOwner(Node* node) {
   if (node != nullptr) ++node->owners;
   return node;
 }
@@ -46,14 +46,14 @@ ClockNodes::Node* ClockNodes::Copy(const Node& node, int height) {
   Node* copy = New();
   copy->slots = node.slots;
   if (height > 0) {
-    for (const Slot& slot : copy->slots) Share(slot.child);
+    for (const Slot& slot : copy->slots) AddOwner(slot.child);
   }
   return copy;
 }
 
 ClockNodes::Node* ClockNodes::Join(Node* a, Node* b, int height) {
-  if (b == nullptr || a == b) return Share(a);
-  if (a == nullptr) return Share(b);
+  if (b == nullptr || a == b) return AddOwner(a);
+  if (a == nullptr) return AddOwner(b);
   ++visited_;
   bool is_a = true, is_b = true;
   std::array<Slot, kFanOut> slots;
@@ -69,17 +69,17 @@ ClockNodes::Node* ClockNodes::Join(Node* a, Node* b, int height) {
     }
   }
   if (!is_a && !is_b) {
-    Node* joined = New();
-    joined->slots = slots;
-    return joined;
+    Node* union_node = New();
+    union_node->slots = slots;
+    return union_node;
   }
   if (height > 0) {
     for (const Slot& slot : slots) Release(slot.child, height - 1);
   }
-  return Share(is_a ? a : b);
+  return AddOwner(is_a ? a : b);
 }
 
-// Changes what no other clock has, and copies of the rest.
+// Modifies nodes that no other clock uses, and copies the others.
 ClockNodes::Node* ClockNodes::Advance(Node* node, int height, uint32_t stream,
                                       int64_t count) {
   if (node == nullptr) {
@@ -101,7 +101,7 @@ ClockNodes::Node* ClockNodes::Advance(Node* node, int height, uint32_t stream,
 
 Clock::Clock(const Clock& other)
     : nodes_(other.nodes_),
-      root_(ClockNodes::Share(other.root_)),
+      root_(ClockNodes::AddOwner(other.root_)),
       height_(other.height_) {}
 
 Clock& Clock::operator=(const Clock& other) {
@@ -159,9 +159,9 @@ void Clock::Join(const Clock& other) {
   Clock raised(other);
   while (raised.height_ < height_) raised.Grow();
   while (height_ < raised.height_) Grow();
-  Node* joined = nodes_->Join(root_, raised.root_, height_);
+  Node* union_node = nodes_->Join(root_, raised.root_, height_);
   nodes_->Release(root_, height_);
-  root_ = joined;
+  root_ = union_node;
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Sparse vector clocks over streams: which commands are known to have ended.
+// Sparse vector clocks over streams: the commands that are known to have ended.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_CLOCK_H_
@@ -11,14 +11,14 @@
 
 namespace partita {
 
-// Makes the nodes that clocks share, and counts them. Must outlive the clocks.
+// Allocates and counts the nodes that clocks share. Must outlive the clocks.
 class ClockNodes {
  public:
   ClockNodes() = default;
   ClockNodes(const ClockNodes&) = delete;
   ClockNodes& operator=(const ClockNodes&) = delete;
 
-  int64_t live() const { return live_; }        // in some clock
+  int64_t live() const { return live_; }        // nodes that some clock uses
   int64_t visited() const { return visited_; }  // by all joins so far
 
  private:
@@ -27,7 +27,8 @@ class ClockNodes {
   static constexpr int kFanOut = 1 << kFanOutBits;
 
   struct Node;
-  // Of a leaf how many commands of a stream have ended, else a node or null.
+  // In a leaf: the number of commands of a stream that have ended. Else a node,
+  // or null.
   union Slot {
     int64_t ended;
     Node* child;
@@ -37,12 +38,13 @@ class ClockNodes {
     std::array<Slot, kFanOut> slots = {};
   };
 
-  // `height`: 0 for leaves. Null knows of nothing.
+  // `height` is 0 for leaves. A null node knows nothing.
   Node* New();
-  static Node* Share(Node* node);
+  static Node* AddOwner(Node* node);
   void Release(Node* node, int height);
   Node* Copy(const Node& node, int height);
-  // What either knows; `a` or `b` itself where it knows all.
+  // The union of what `a` and `b` know. Returns `a` or `b` itself if it is the
+  // union.
   Node* Join(Node* a, Node* b, int height);
   Node* Advance(Node* node, int height, uint32_t stream, int64_t count);
 
@@ -52,10 +54,10 @@ class ClockNodes {
   int64_t visited_ = 0;
 };
 
-// For each stream that something is known of, how many of its commands have
-// ended. Streams end commands in order, so a count says which. A tree over the
-// streams of which clocks share what they have in common: a copy costs nothing,
-// and a join what the two differ in.
+// For each stream, how many of its commands are known to have ended. Streams
+// end commands in order, so a count identifies them. Clocks are trees over the
+// streams and share equal subtrees: a copy is free, and a join costs only where
+// the two clocks differ.
 class Clock {
  public:
   explicit Clock(ClockNodes& nodes) : nodes_(&nodes) {}
@@ -63,19 +65,19 @@ class Clock {
   Clock& operator=(const Clock& other);
   ~Clock();
 
-  // Commands of `stream` that are known to have ended.
+  // The number of commands of `stream` that are known to have ended.
   int64_t Ended(int32_t stream) const;
-  // The first `count` commands of `stream` have ended.
+  // Adds the knowledge that the first `count` commands of `stream` have ended.
   void Advance(int32_t stream, int64_t count);
-  // Knows all that `other` knows.
+  // Adds all that `other` knows.
   void Join(const Clock& other);
-  // Knows nothing.
+  // Forgets everything.
   void Clear();
 
  private:
   using Node = ClockNodes::Node;
   bool Covers(uint32_t stream) const;
-  // One level more, for more streams.
+  // Adds a level, for more streams.
   void Grow();
 
   ClockNodes* nodes_;

@@ -69,7 +69,7 @@ TEST(Clock, JoinsClocksOfFewAndOfManyStreams) {
   }
 }
 
-// A thousand clocks that know of a thousand streams, each of one more.
+// A thousand clocks, each of which knows a thousand streams and one more.
 TEST(Clock, ClocksShareWhatTheyHaveInCommon) {
   constexpr int kStreams = 1000;
   ClockNodes nodes;
@@ -88,7 +88,7 @@ TEST(Clock, ClocksShareWhatTheyHaveInCommon) {
   EXPECT_EQ(nodes.live(), 0);
 }
 
-// Against one map a clock.
+// Compares with one map for each clock.
 TEST(Clock, IsAMapOfTheMostThatIsKnown) {
   std::mt19937_64 random(5);
   ClockNodes nodes;

@@ -1,4 +1,4 @@
-// Devices, sizes and alignment of a command's buffers.
+// Checks devices, sizes and alignment of a command's buffers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/command_form.h"
@@ -7,7 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 
@@ -37,16 +37,14 @@ void CommandForm::Add(Rule rule, absl::string_view what) {
 
 size_t CommandForm::NumInstances() const {
   return command_.kind == Command::Kind::kCollective
-             ? view_.collective(command_).members.size()
+             ? view_.collective(command_).ranks.size()
              : node().node().placement.devices.size();
 }
 
 const std::string& CommandForm::InstanceDevice() const {
   return command_.kind == Command::Kind::kCollective
-             ? view_.collective(command_)
-                   .members[command_.instance.member]
-                   .device
-             : node().node().placement.devices[command_.instance.member];
+             ? view_.collective(command_).ranks[command_.instance.rank].device
+             : node().node().placement.devices[command_.instance.rank];
 }
 
 void CommandForm::CheckOwnDevice() {
@@ -79,17 +77,17 @@ void CommandForm::ExpectBytes(BufferId id, int64_t bytes,
 }
 
 void CommandForm::ExpectValue(BufferId id, ValueId value,
-                              const Sharding& sharding, int member) {
+                              const Sharding& sharding, int rank) {
   const Graph& graph = view_.graph();
-  const TensorType piece = PieceType(graph.type(value), sharding, member,
-                                     NumMembers(node().node().placement));
-  ExpectBytes(id, piece.num_bytes(), [&] {
-    return absl::StrCat(view_.ValueText(value), ": ", piece.ToString());
+  const TensorType shard = TypeOfShard(graph.type(value), sharding, rank,
+                                       NumRanks(node().node().placement));
+  ExpectBytes(id, shard.num_bytes(), [&] {
+    return absl::StrCat(view_.ValueText(value), ": ", shard.ToString());
   });
-  ExpectDense(id, piece.dtype);
+  ExpectDense(id, shard.dtype);
 }
 
-// Kernels and collectives take one block, aligned to its elements.
+// Kernels and collectives need one block, aligned to its elements.
 void CommandForm::ExpectDense(BufferId id, DType dtype) {
   const Buffer& buffer = view_.buffer(id);
   if (NumBlocks(buffer.range) > 1) {

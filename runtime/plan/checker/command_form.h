@@ -1,4 +1,4 @@
-// One command beside its node: what the checks of every kind of command share.
+// One command and its node: what the checks of all kinds of commands share.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_COMMAND_FORM_H_
@@ -15,7 +15,7 @@
 
 namespace partita {
 
-// What speaks of the node needs an instance that exists; ids exist always.
+// Members that use the node need an instance that exists; all ids must exist.
 class CommandForm {
  public:
   CommandForm(const EntryView& view, int c, Findings& findings)
@@ -23,31 +23,32 @@ class CommandForm {
 
   const EntryView& view() const { return view_; }
   const Command& command() const { return command_; }
-  // False for kinds of commands that compute and move no node's value.
+  // False for kinds of commands that neither compute nor copy a node's value.
   bool speaks_of_node() const;
   OpView node() const { return view_.graph().view(command_.instance.node); }
   std::string NodeText() const {
     return view_.NodeText(command_.instance.node);
   }
-  // Members of the collective, or devices of the node.
+  // The ranks of the collective, or the devices of the node.
   size_t NumInstances() const;
   const std::string& InstanceDevice() const;
   const std::string& DeviceName(DeviceId id) const {
     return view_.device(id).traits.name;
   }
 
-  // Reports `what` of this command.
+  // Reports `what` for this command.
   void Add(Rule rule, absl::string_view what);
 
-  // The instance runs where its stream is, and all its buffers are there.
+  // The instance runs on the device of its stream, and all its buffers are
+  // there.
   void CheckOwnDevice();
-  // `what` makes the text of what has the bytes.
+  // Expects a buffer of `bytes` bytes; `what` makes the text of what they hold.
   void ExpectBytes(BufferId id, int64_t bytes,
                    absl::FunctionRef<std::string()> what);
-  // The bytes of a member's piece of a value, in one block.
+  // Expects the bytes of a rank's shard of a value, in one block.
   void ExpectValue(BufferId id, ValueId value, const Sharding& sharding,
-                   int member);
-  // Wherever the arena begins, and in the bytes of every step.
+                   int rank);
+  // Expects an aligned address in every step, for any start of the arena.
   void ExpectAligned(BufferId id, int64_t alignment);
 
  private:
@@ -59,7 +60,7 @@ class CommandForm {
   Findings& findings_;
 };
 
-// By kind of command. Each is called with ids and an instance that exist.
+// The check of each kind of command. Needs: ids and an instance that exist.
 void CheckKernelForm(CommandForm& form);
 void CheckCopyForm(CommandForm& form);
 void CheckPortForm(CommandForm& form, const PortSlices& ports);

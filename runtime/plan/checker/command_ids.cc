@@ -1,4 +1,4 @@
-// Ids of commands, kind by kind.
+// Checks the ids of commands, kind by kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/command_ids.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr int32_t kLeftOut = -1;  // by whoever wrote the command
+constexpr int32_t kLeftOut = -1;  // the command does not set it
 
 // Keeps the first fault.
 class IdFault {
@@ -27,7 +27,7 @@ class IdFault {
                          "; expected one of the ", count, " that exist; ",
                          id == kLeftOut ? remedy : "change the command");
   }
-  // What the command's text gives behind the word `what`.
+  // Expects a number that the command's text writes after the word `what`.
   void ExpectNumber(absl::string_view what, int32_t id, size_t count) {
     Expect(what, id, count,
            absl::StrCat("add its number to the command, as in `", what, " 0`"));
@@ -53,7 +53,7 @@ class IdFault {
   std::string text_;
 };
 
-// What only commands of this kind refer to.
+// References that only commands of this kind have.
 void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
   switch (command.kind) {
     case Kind::kKernel:
@@ -72,7 +72,7 @@ void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
       return fault.ExpectLists(command, 1, 0);
     case Kind::kCollective: {
       fault.ExpectNumber("group", command.group.index, entry.groups.size());
-      // How many its member has is said by the node.
+      // The node determines how many operands and results its rank has.
       const size_t operands = command.operands.size();
       const size_t results = command.results.size();
       return fault.ExpectLists(command, operands,

@@ -1,4 +1,4 @@
-// Whether what a command refers to exists.
+// Checks that everything a command refers to exists.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_COMMAND_IDS_H_
@@ -10,8 +10,8 @@
 
 namespace partita {
 
-// "", or the first thing that the command refers to and that does not exist, or
-// has and its kind has not, as text for people. Of nodes it knows nothing.
+// Returns "", or a message about the first reference that does not exist, or
+// that this kind of command must not have. Does not look at nodes.
 std::string FaultInIds(const EntryView& view, const Command& command);
 
 }  // namespace partita

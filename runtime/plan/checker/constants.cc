@@ -1,4 +1,4 @@
-// Constants are only read: what commands write against where constants lie.
+// Compares what commands write with the bytes of constants.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/constants.h"
@@ -61,7 +61,7 @@ class ConstantWrites {
   const EntryView& view_;
   Findings& findings_;
   // By device: from the first byte of each constant to one past its last.
-  // Constants are apart, or in the same bytes (CheckPersistent).
+  // Constants are disjoint or identical (CheckPersistent).
   std::vector<absl::btree_map<int64_t, int64_t>> ends_;
 };
 

@@ -1,4 +1,4 @@
-// Constants are only read.
+// Constants are never written.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_CONSTANTS_H_
@@ -9,10 +9,9 @@
 
 namespace partita {
 
-// No command writes bytes that hold a constant of any of the plan's entries,
-// not even to write them back before the step ends: an executor may read a
-// constant where its file is mapped, for all sessions at once. Needs: form
-// without findings.
+// No command writes bytes that hold a constant of any entry of the plan, not
+// even to restore them before the step ends: an executor may read a constant
+// from a mapped file, for all sessions at once. Needs: form without findings.
 void CheckConstants(const EntryView& view, Findings& findings);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Contract: what a plan assumes of its target, compared with the host at hand.
+// Contract: compares the plan's target with the present host.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/contract.h"
@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-// The largest int64 where a sum or product does not fit.
+// Returns the largest int64 if the sum or product overflows.
 int64_t CappedSum(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -98,7 +98,7 @@ class Comparison {
     if (codes_.empty()) return absl::OkStatus();
     const std::string text = absl::StrCat(
         "plan @", plan_.name,
-        " is for another machine than this host; let this host play its "
+        " is for another machine than this host; let this host emulate its "
         "devices (--virtual), or compile the model for this host",
         differences_);
     for (const Code code : {Code::kUnavailable, Code::kResourceExhausted}) {
@@ -112,7 +112,7 @@ class Comparison {
   int64_t depth_ = 1;
   std::vector<std::string> cpus_;
   int64_t threads_ = 0;
-  int64_t memory_ = 0;  // of the CPUs' arenas
+  int64_t memory_ = 0;  // of the arenas of CPU devices
   std::vector<absl::StatusCode> codes_;
   std::string differences_;
 };

@@ -1,4 +1,4 @@
-// Contract: what a plan assumes of its target, compared with the host at hand.
+// Contract: compares the plan's target with the present host.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_CONTRACT_H_
@@ -10,11 +10,12 @@
 
 namespace partita {
 
-// The plan's CPU devices share the host: each needs its instruction set, all
-// together their threads and their arenas. Every difference is told at once:
-// Unavailable if a device is of a kind that no runtime drives, else
-// ResourceExhausted if memory is short, else FailedPrecondition. Rates are
-// predictions and are not compared. For plans that passed the checker.
+// The plan's CPU devices share the host: each needs its instruction set, and
+// all together need their threads and arenas. Reports all differences at once:
+// Unavailable if no runtime supports the kind of a device, else
+// ResourceExhausted if memory is short, else FailedPrecondition. Does not
+// compare rates, because they are predictions. Needs: a plan that passed the
+// checker.
 absl::Status CheckContract(const Plan& plan, const HostCapacity& host);
 
 }  // namespace partita

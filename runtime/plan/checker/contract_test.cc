@@ -1,4 +1,4 @@
-// What is said when a plan meets another host than it was made for.
+// Tests the messages for a plan on another host than its target.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/contract.h"
@@ -11,10 +11,10 @@ namespace partita {
 namespace {
 
 constexpr char kMadeForAnother[] =
-    "plan @f is for another machine than this host; let this host play its "
+    "plan @f is for another machine than this host; let this host emulate its "
     "devices (--virtual), or compile the model for this host";
 
-// Two CPUs of 2 threads and 200 bytes each: 100 that persist, and two steps.
+// Two CPUs of 2 threads and 200 bytes each: 100 persistent bytes and two steps.
 Plan TwoCpus() {
   Plan plan;
   plan.name = "f";

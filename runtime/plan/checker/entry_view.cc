@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// " (add in encoder/layer3)": where to look for a value without a name.
+// " (add in encoder/layer3)": locates a value without a name.
 std::string MadeBy(const Graph& graph, ValueId id) {
   const NodeId maker = graph.value(id).defining_node;
   if (!maker.valid()) return " (an input)";
@@ -81,8 +81,9 @@ std::string EntryView::BytesText(const Buffer& buffer, ByteSpan bytes,
 }
 
 std::string EntryView::Prefix() const {
-  if (plan->entries.size() == 1)
+  if (plan->entries.size() == 1) {
     return absl::StrCat("plan @", plan->name, ": ");
+  }
   return absl::StrCat("plan @", plan->name, ": entry @", entry->name, ": ");
 }
 

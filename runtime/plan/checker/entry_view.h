@@ -1,4 +1,5 @@
-// One entry of a plan with its schedule expanded, as every obligation reads it.
+// One entry of a plan with its schedule expanded, the input of every
+// obligation.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ENTRY_VIEW_H_
@@ -18,10 +19,10 @@
 
 namespace partita {
 
-// What the parts of one node do together; no kind if it is no collective.
+// The collective that one node performs; without a kind if it is none.
 struct Collective {
   std::optional<CollectiveKind> kind;
-  std::vector<CollectiveMember> members;
+  std::vector<Participant> ranks;
 };
 
 struct EntryView {
@@ -31,7 +32,7 @@ struct EntryView {
   std::vector<Command> commands;  // in launch order
   CommandPlaces places;           // of these commands, for messages
   int num_micro_batches = 1;
-  // Of the nodes that collective commands name.
+  // By node of a collective command.
   absl::flat_hash_map<NodeId, Collective> collectives;
 
   const Collective& collective(const Command& part) const {
@@ -45,40 +46,40 @@ struct EntryView {
   DeviceId device_of(const Command& command) const {
     return entry->streams[command.stream.index].device;
   }
-  // Micro-batches that the commands speak of.
+  // The number of micro-batches that the commands name.
   int micro_batches() const { return num_micro_batches; }
-  // Takes the schedule as it was written out, and drops it again.
+  // Sets the expanded schedule, and drops it again.
   void SetCommands(std::vector<Command> expanded);
   void DropCommands();
 
-  // For messages: "%h" as the graph's text has it, and what makes a value that
-  // has no name of its own, "%12 (add in encoder/layer3)"; "relu %h". They look
-  // through the whole graph: only for what is found, not for what is looked at.
+  // For messages. A value is "%h" as in the graph's text; a value without a
+  // name also has its node: "%12 (add in encoder/layer3)". A node is "relu %h".
+  // Both search the whole graph, so call them only for findings.
   std::string ValueText(ValueId id) const;
   std::string NodeText(NodeId id) const;
   // "gpu:1 !h", "gpu:0/copy", "plan @mlp: ".
   std::string BufferText(BufferId id) const;
   std::string StreamText(StreamId id) const;
-  // "bytes 128..136", or "persistent bytes 0..24": of the arena's part that the
-  // buffer lies in, as its line in the plan's text counts them. `bytes` are
-  // absolute, in the copy `copy` of the step-local part.
+  // "bytes 128..136", or "persistent bytes 0..24": offsets in the buffer's part
+  // of the arena, as in the plan's text. `bytes` are absolute, in copy `copy`
+  // of the step-local part.
   std::string BytesText(const Buffer& buffer, ByteSpan bytes,
                         int copy = 0) const;
   std::string Prefix() const;
-  // A finding about command `command`, with the prefix before `message`.
+  // A finding about command `command`, with the usual prefix before `message`.
   Finding Found(Rule rule, int command, absl::string_view message) const;
 };
 
-// Blocks of all ranges that the commands touch: a plan may give the proof as
-// much more work as it states.
+// The number of blocks of all ranges that the commands access: the checker's
+// work may grow with it.
 int64_t StatedBlocks(const EntryView& view);
 
-// Offset in its arena of the part that `buffer` lies in, for the copy `copy` of
+// The offset in the arena of the part that holds `buffer`, for copy `copy` of
 // the step-local part.
 int64_t PartBegin(const PlanDevice& device, const Buffer& buffer, int copy);
 
-// Calls visit(ByteSpan) for the maximal blocks of a range whose part begins at
-// `base`, in order of address; nothing for an empty one.
+// Calls visit(ByteSpan) for the maximal blocks of a range in a part that begins
+// at `base`, in order of address. An empty range has no block.
 template <typename Visit>
 void ForEachBlock(const Range& range, int64_t base, Visit&& visit) {
   if (range.empty()) return;
@@ -92,7 +93,7 @@ void ForEachBlock(const Range& range, int64_t base, Visit&& visit) {
   }
 }
 
-// How many blocks ForEachBlock visits.
+// The number of blocks that ForEachBlock visits.
 inline int64_t NumBlocks(const Range& range) {
   if (range.empty()) return 0;
   return range.stride == range.block ? 1 : range.count;

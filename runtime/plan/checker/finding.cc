@@ -20,7 +20,7 @@ absl::string_view RuleName(Rule rule) {
       "group_order",
       "message_pairs",
       "names",
-      "cut",
+      "sharding",
       "slots",
       "persistent",
       "event_forward",

@@ -1,4 +1,4 @@
-// What the checker has against a plan, as data and as text for people.
+// Findings of the checker, as data and as text for people.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_FINDING_H_
@@ -14,34 +14,34 @@
 
 namespace partita {
 
-// Every rule that a plan can break. Each can be left out in tests, which must
-// then fail.
+// Every rule that a plan can break. Tests can disable each rule, and must then
+// fail.
 enum class Rule : uint8_t {
   // Form.
   kShape,         // ids, counts, kinds
   kRange,         // a buffer inside its part of the arena, in order, aligned
-  kDevice,        // a command works on bytes of its own device
-  kSize,          // buffers have the bytes of the types that they carry
-  kRecordedOnce,  // every event waited for has one record
-  kGroupOrder,    // members of a group issue the same collectives
+  kDevice,        // a command accesses bytes of its own device
+  kSize,          // buffers have the size of the types that they hold
+  kRecordedOnce,  // every awaited event has one record
+  kGroupOrder,    // ranks of a group issue the same collectives
   kMessagePairs,  // sends and receives of a channel pair up
-  kNames,         // entries and ports are called as functions and values are
-  kCut,           // nodes are divided as their ops allow
-  kSlots,         // message slots belong to their channel alone
-  kPersistent,    // persistent ranges: what they hold, and no overlap
+  kNames,         // entries and ports have the names of functions and values
+  kSharding,      // nodes are sharded as their ops allow
+  kSlots,         // message slots belong to one channel only
+  kPersistent,    // persistent ranges: contents, and no overlap
   // Progress.
   kEventForward,    // the record before the wait
   kMessageForward,  // the send before its receive
   kCapacity,        // receive k before send k + capacity
-  kTogether,        // parts of one node next to each other in launch order
+  kTogether,        // commands of one node are adjacent in launch order
   // No race.
   kWriteAfterWrite,
   kReadAfterWrite,
   kWriteAfterRead,
-  kInsideCommand,  // results and workspace apart from all else it touches
+  kInsideCommand,  // results and workspace overlap nothing else it accesses
   // Value.
-  kUndefined,   // bytes that nothing has defined are read
-  kWrongValue,  // bytes of another value are read
+  kUndefined,   // a read of bytes that nothing has defined
+  kWrongValue,  // a read of bytes of another value
   kOutputs,     // every output byte fetched exactly once
   kNextStep,    // persistent ranges at the end of the step
   // Memory.
@@ -67,7 +67,7 @@ struct Finding {
   std::string message;  // starts with "plan @name: "
 };
 
-// Rules left out, for the tests that show that each is needed.
+// Disables rules, for the tests that show that each rule is needed.
 struct CheckOptions {
   bool checks(Rule rule) const {
     return (disabled >> static_cast<int>(rule) & 1) == 0;
@@ -75,15 +75,15 @@ struct CheckOptions {
   uint32_t disabled = 0;  // bit r: rule r
 };
 
-// Collects findings: all of them up to a bound, so that a plan with a million
-// faults costs no more than one with a hundred.
+// Collects findings up to a bound, so that a plan with a million faults costs
+// no more than a plan with a hundred.
 class Findings {
  public:
   explicit Findings(CheckOptions options = {}) : options_(options) {}
 
   void Add(Finding finding);
-  // False also after a finding of a rule that is left out, so that nothing
-  // goes on from a state that the other rules do not expect.
+  // False also after a finding of a disabled rule: later checks must not run on
+  // a state that they do not expect.
   bool empty() const { return !any_; }
   bool full() const { return list_.size() >= kMaxFindings; }
   const std::vector<Finding>& list() const { return list_; }
@@ -96,7 +96,7 @@ class Findings {
   bool any_ = false;
 };
 
-// The first 20 findings, one a paragraph; OK for none.
+// The first 20 findings, one a line; OK if there are none.
 absl::Status ToStatus(const std::vector<Finding>& findings);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Form: everything that a plan says exists, fits and agrees with its graph.
+// Form: everything that a plan names exists, fits, and agrees with its graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_FORM_H_
@@ -9,52 +9,54 @@
 
 namespace partita {
 
-// Sizes beyond these are refused, so that no arithmetic of the checker
-// overflows and no plan makes it work for ever.
+// Sizes beyond these are refused, so that the checker's arithmetic does not
+// overflow and its work is bounded.
 inline constexpr int64_t kMaxPartBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxAlignment = int64_t{2} << 20;  // a huge page
 inline constexpr int64_t kMaxBlocks = int64_t{1} << 22;     // of all accesses
-inline constexpr int kMaxSpareEvents = 1024;  // beside one for each command
+inline constexpr int kMaxSpareEvents = 1024;  // besides one for each command
 
-// How many entries there are.
+// The number of entries.
 void CheckEntries(const Plan& plan, Findings& findings);
 
 // The plan's devices.
 void CheckDevices(const Plan& plan, Findings& findings);
 
-// What an entry declares: buffers, streams, groups, channels. Needs: devices
-// without findings.
+// The declarations of an entry: buffers, streams, groups, channels. Needs:
+// devices without findings.
 void CheckDeclarations(const EntryView& view, Findings& findings);
 
-// Callers find entries and ports by name: each is called what the graph calls
-// it, and once.
+// Callers find entries and ports by name, so each has the name that the graph
+// gives it, and names are unique.
 void CheckNames(const EntryView& view, Findings& findings);
 
-// Each node of the placed graph that is divided: pieces that, put together, are
-// the node. Needs: declarations without findings.
-void CheckCuts(const EntryView& view, Findings& findings);
+// The shards of each sharded node together are the node. Needs: declarations
+// without findings.
+void CheckShardings(const EntryView& view, Findings& findings);
 
-// Each sum over the micro-batches of a step goes over all that the entry has.
-void CheckSums(const EntryView& view, Findings& findings);
+// Each accumulation over micro-batches covers all micro-batches of the entry.
+void CheckAccumulations(const EntryView& view, Findings& findings);
 
-// No more events than commands could use. Needs: the schedule written out.
+// The number of events is at most what the commands can use. Needs: an expanded
+// schedule.
 void CheckEvents(const EntryView& view, Findings& findings);
 
 // Each expanded command by itself: ids, kinds, devices, sizes. Needs:
 // declarations without findings.
 void CheckCommands(const EntryView& view, Findings& findings);
 
-// Message slots touch nothing that commands touch. Needs: commands without
+// Message slots overlap nothing that commands access. Needs: commands without
 // findings.
 void CheckSlots(const EntryView& view, Findings& findings);
 
-// Persistent values of all entries: what they hold, where, no overlap of
-// unlike ones. Needs: declarations of all entries without findings.
+// Persistent values of all entries: their contents and devices; different
+// values do not overlap. Needs: declarations of all entries without findings.
 void CheckPersistent(const std::vector<EntryView>& views, Findings& findings);
 
-// Every part of a divided variable that some entry updates is persistent.
+// Every shard of a sharded variable that some entry updates is persistent.
 // Needs: persistent values without findings.
-void CheckParts(const std::vector<EntryView>& views, Findings& findings);
+void CheckVariableShards(const std::vector<EntryView>& views,
+                         Findings& findings);
 
 }  // namespace partita
 

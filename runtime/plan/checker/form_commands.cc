@@ -1,4 +1,4 @@
-// Form of each command: its ids and its node exist; then what its kind asks.
+// Form of each command: its ids and its node exist, and it fits its kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -34,15 +34,15 @@ bool NodeExists(CommandForm& form) {
                           "; expected one of the placed graph; name another"));
     return false;
   }
-  const size_t members = form.NumInstances();
-  if (InBounds(instance.member, members)) return true;
-  form.Add(Rule::kShape, absl::StrCat("found member ", instance.member, " of ",
-                                      form.NodeText(), "; expected one of ",
-                                      members, "; name another"));
+  const size_t ranks = form.NumInstances();
+  if (InBounds(instance.rank, ranks)) return true;
+  form.Add(Rule::kShape,
+           absl::StrCat("found rank ", instance.rank, " of ", form.NodeText(),
+                        "; expected one of ", ranks, "; name another"));
   return false;
 }
 
-// Ids first: nothing else is looked at before they are known to exist.
+// Checks ids first: all other checks rely on them.
 void CheckCommand(const EntryView& view, int c, const PortSlices& ports,
                   Findings& findings) {
   const Command& command = view.commands[c];
@@ -99,7 +99,7 @@ void CheckCommands(const EntryView& view, Findings& findings) {
           Rule::kRange, c,
           absl::StrCat("found more than ", kMaxBlocks,
                        " blocks in the ranges of all commands; expected fewer; "
-                       "cut fewer values along inner dimensions, or compile "
+                       "shard fewer values along inner dimensions, or compile "
                        "with fewer micro-batches")));
       return;
     }

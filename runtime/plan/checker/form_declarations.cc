@@ -1,4 +1,4 @@
-// Form of what a plan declares: devices, buffers, streams, groups, channels.
+// Form of declarations: devices, buffers, streams, groups, channels.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -22,7 +22,8 @@ bool IsPowerOfTwo(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 bool IsPartSize(int64_t bytes) { return bytes >= 0 && bytes <= kMaxPartBytes; }
 
-// One past the last byte of a range inside a part of `part` bytes, or -1.
+// One past the last byte of a range, or -1 if the range does not fit in `part`
+// bytes.
 int64_t EndInside(const Range& range, int64_t part) {
   if (range.offset < 0 || range.block < 0 || range.count < 0 ||
       range.stride < 0 || range.offset > part) {
@@ -64,7 +65,7 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
   }
 }
 
-// "gpu:0/s"; by its number where it has no device that exists.
+// "gpu:0/s", or the stream's number if its device does not exist.
 std::string NamedStream(const EntryView& view, StreamId id) {
   const bool named = InBounds(id.index, view.entry->streams.size()) &&
                      InBounds(view.entry->streams[id.index].device.index,
@@ -72,7 +73,7 @@ std::string NamedStream(const EntryView& view, StreamId id) {
   return named ? view.StreamText(id) : absl::StrCat("stream ", id.index);
 }
 
-// "" or that the stream does not exist.
+// "", or a message that the stream does not exist.
 std::string StreamFault(const EntryView& view, StreamId id) {
   const size_t streams = view.entry->streams.size();
   if (InBounds(id.index, streams)) return "";
@@ -82,11 +83,11 @@ std::string StreamFault(const EntryView& view, StreamId id) {
 
 void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
   absl::flat_hash_set<int32_t> seen;
-  for (StreamId member : view.entry->groups[g].members) {
-    std::string fault = StreamFault(view, member);
-    if (fault.empty() && !seen.insert(member.index).second) {
-      fault = absl::StrCat("found ", NamedStream(view, member),
-                           " twice; expected each member to be another "
+  for (StreamId rank : view.entry->groups[g].ranks) {
+    std::string fault = StreamFault(view, rank);
+    if (fault.empty() && !seen.insert(rank.index).second) {
+      fault = absl::StrCat("found ", NamedStream(view, rank),
+                           " twice; expected each rank to be another "
                            "stream; name each stream once");
     }
     if (fault.empty()) continue;
@@ -96,7 +97,7 @@ void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
   }
 }
 
-// "" or what the channel's slots have against them.
+// "", or the fault in the channel's slots.
 std::string SlotsFault(const EntryView& view, const Channel& channel) {
   if (channel.capacity < 0) {
     return absl::StrCat("found capacity ", channel.capacity,
@@ -145,7 +146,7 @@ bool SplitFits(const TensorType& type, const Sharding& split) {
          type.dims[split.dim] % split.unit == 0;
 }
 
-// Shardings that speak of dimensions that exist, one per value or none.
+// There is one sharding for each value or none, and their dimensions exist.
 bool ShardingsFit(const Graph& graph, const std::vector<Sharding>& shardings,
                   const ValueIds& values) {
   if (shardings.empty()) return true;
@@ -321,8 +322,9 @@ void CheckDeclarations(const EntryView& view, Findings& findings) {
   for (const Buffer& buffer : entry.buffers) {
     CheckBuffer(view, buffer, findings);
   }
-  for (size_t g = 0; g < entry.groups.size(); ++g)
+  for (size_t g = 0; g < entry.groups.size(); ++g) {
     CheckGroup(view, g, findings);
+  }
   for (size_t i = 0; i < entry.channels.size(); ++i) {
     CheckChannel(view, i, findings);
   }

@@ -1,4 +1,4 @@
-// Form of kernel commands: operands, results and workspace as the node asks.
+// Form of kernel commands: operands, results and workspace fit the node.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include "graph/core_ops.h"
 #include "graph/kernel_catalog.h"
 #include "runtime/plan/checker/command_form.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -64,18 +64,18 @@ void CheckKernelForm(CommandForm& form) {
     return;
   }
   form.CheckOwnDevice();
-  const int member = command.instance.member;
+  const int rank = command.instance.rank;
   for (int i = 0; i < op.num_operands(); ++i) {
     form.ExpectValue(command.operands[i], op.operand(i).id(),
-                     OperandSharding(op.node(), i), member);
+                     OperandSharding(op.node(), i), rank);
   }
   if (op.is(kAccumulate)) {
     form.ExpectValue(command.operands[1], op.result(0).id(),
-                     ResultSharding(op.node(), 0), member);
+                     ResultSharding(op.node(), 0), rank);
   }
   for (int i = 0; i < op.num_results(); ++i) {
     form.ExpectValue(command.results[i], op.result(i).id(),
-                     ResultSharding(op.node(), i), member);
+                     ResultSharding(op.node(), i), rank);
   }
   CheckWorkspace(form);
 }

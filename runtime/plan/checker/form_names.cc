@@ -1,4 +1,4 @@
-// Form of names: what callers ask for by name is what the graph calls so.
+// Form of names: entries and ports have the names that the graph gives them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -19,8 +19,8 @@ std::vector<std::string> InputNames(const Graph& graph) {
   return names;
 }
 
-// `named`: what the graph calls them; it may leave inputs without a name, and
-// give out one value twice.
+// `named` are the graph's names. Inputs may have none, and one value may be
+// several outputs.
 void CheckPortNames(const EntryView& view, absl::string_view what,
                     const std::vector<Port>& ports,
                     const std::vector<std::string>& named, Findings& findings) {

@@ -1,4 +1,4 @@
-// Form of persistent ranges: what they hold, where, and that they do not
+// Form of persistent ranges: their contents and devices, and that they do not
 // overlap.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -11,12 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/form.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 namespace {
 
-// A persistent range and what tells its content from another's.
+// A persistent range and what identifies its content.
 struct Held {
   DeviceId device;
   Range range;
@@ -24,7 +24,7 @@ struct Held {
   std::string text;
 };
 
-// Parts that were found to hold what they must: entries share them.
+// Shards whose content was compared already: entries share them.
 using ComparedParts = absl::flat_hash_set<std::string>;
 
 class PersistentForm {
@@ -42,23 +42,23 @@ class PersistentForm {
     const Buffer& buffer = view_.buffer(value.buffer);
     const OpView node = view_.graph().view(value.node);
     const Placement& placement = node.node().placement;
-    const TensorType piece =
-        PieceType(node.result_type(0), ResultSharding(node.node(), 0),
-                  value.member, NumMembers(placement));
-    if (placement.devices[value.member] !=
+    const TensorType shard =
+        TypeOfShard(node.result_type(0), ResultSharding(node.node(), 0),
+                    value.rank, NumRanks(placement));
+    if (placement.devices[value.rank] !=
         view_.device(buffer.device).traits.name) {
       Add(value,
           absl::StrCat("found it on ", view_.device(buffer.device).traits.name,
                        "; expected ", view_.NodeText(value.node), " on ",
-                       placement.devices[value.member],
+                       placement.devices[value.rank],
                        ", where the graph places it; give it a buffer there"));
     }
-    if (buffer.range.size() != piece.num_bytes() ||
+    if (buffer.range.size() != shard.num_bytes() ||
         NumBlocks(buffer.range) > 1) {
       Add(value,
           absl::StrCat("found ", buffer.range.size(),
-                       " bytes; expected one block of the ", piece.num_bytes(),
-                       " of ", piece.ToString(), "; change the buffer's size"));
+                       " bytes; expected one block of the ", shard.num_bytes(),
+                       " of ", shard.ToString(), "; change the buffer's size"));
     }
     CheckInitial(value, node);
     held.push_back({buffer.device, buffer.range, ContentKey(value, node),
@@ -70,14 +70,15 @@ class PersistentForm {
     const bool named =
         value.buffer.valid() &&
         static_cast<size_t>(value.buffer.index) < view_.entry->buffers.size();
-    findings_.Add(view_.Found(
-        Rule::kPersistent, -1,
-        absl::StrCat("persistent value ",
-                     named ? view_.BufferText(value.buffer) : "of no buffer",
-                     ": ", what)));
+    findings_.Add(
+        view_.Found(Rule::kPersistent, -1,
+                    absl::StrCat("persistent value ",
+                                 named ? view_.BufferText(value.buffer)
+                                       : "in an unknown buffer",
+                                 ": ", what)));
   }
 
-  // "" or the first thing that the value names and that cannot be.
+  // "", or the fault in the first id of the value that does not exist.
   std::string FaultInIds(const PersistentValue& value) const {
     const size_t buffers = view_.entry->buffers.size();
     const size_t literals = static_cast<size_t>(literals_.size());
@@ -105,12 +106,12 @@ class PersistentForm {
                           "; expected a constant or variable, as no other "
                           "value outlasts a step; name one");
     }
-    const size_t members = node.node().placement.devices.size();
-    if (Exists(value.member, members)) return "";
-    return absl::StrCat("found member ", value.member, " of ",
-                        view_.NodeText(value.node), ", which is on ", members,
-                        members == 1 ? " device" : " devices",
-                        "; expected a smaller number; change the member");
+    const size_t ranks = node.node().placement.devices.size();
+    if (Exists(value.rank, ranks)) return "";
+    return absl::StrCat("found rank ", value.rank, " of ",
+                        view_.NodeText(value.node), ", which is on ", ranks,
+                        ranks == 1 ? " device" : " devices",
+                        "; expected a smaller number; change the rank");
   }
 
   static bool Exists(int32_t id, size_t count) {
@@ -122,7 +123,8 @@ class PersistentForm {
                         count, " that exist; name another");
   }
 
-  // The first bytes are those of the constant or of the variable's first value.
+  // The initial bytes are those of the constant, or of the variable's initial
+  // value.
   void CheckInitial(const PersistentValue& value, const OpView& node) {
     std::optional<LiteralId> whole;
     if (node.is(kConstant)) {
@@ -139,34 +141,35 @@ class PersistentForm {
                                      "declare it"));
     }
     if (ResultSharding(node.node(), 0).kind != Sharding::Kind::kReplicated) {
-      return CheckInitialPiece(value, node, *whole);
+      return CheckInitialShard(value, node, *whole);
     }
     if (SameLiteral(*whole, value.initial)) return;
-    Add(value, absl::StrCat("found other first bytes than those of ",
+    Add(value, absl::StrCat("found other initial bytes than those of ",
                             view_.NodeText(value.node),
                             "; expected the same; leave the literal out"));
   }
 
-  void CheckInitialPiece(const PersistentValue& value, const OpView& node,
+  void CheckInitialShard(const PersistentValue& value, const OpView& node,
                          LiteralId whole) {
     if (!literals_.has_bytes(whole)) {
-      return Add(value,
-                 absl::StrCat("found a part of ", view_.NodeText(value.node),
-                              ", of which this text has no bytes; expected "
-                              "them, to hold the part against; check the plan "
-                              "as a file"));
+      return Add(
+          value,
+          absl::StrCat(
+              "found a shard of ", view_.NodeText(value.node),
+              " without the bytes of the whole value in this text; expected "
+              "them, to compare the shard; check the plan as a file"));
     }
     std::string key = absl::StrCat(whole.index, " in ", value.initial.index,
                                    " ", ContentKey(value, node));
     if (compared_.contains(key)) return;
-    if (HoldsPiece(node, ResultSharding(node.node(), 0), value, whole)) {
+    if (HoldsShard(node, ResultSharding(node.node(), 0), value, whole)) {
       compared_.insert(std::move(key));
       return;
     }
     Add(value,
-        absl::StrCat("found other first bytes than those of member ",
-                     value.member, " of ", view_.NodeText(value.node),
-                     "; expected its part of them; name the part's literal"));
+        absl::StrCat("found other initial bytes than those of rank ",
+                     value.rank, " of ", view_.NodeText(value.node),
+                     "; expected its shard of them; name the shard's literal"));
   }
 
   bool SameLiteral(LiteralId a, LiteralId b) const {
@@ -174,25 +177,25 @@ class PersistentForm {
                       literals_.hash(a) == literals_.hash(b));
   }
 
-  bool HoldsPiece(const OpView& node, const Sharding& sharding,
+  bool HoldsShard(const OpView& node, const Sharding& sharding,
                   const PersistentValue& value, LiteralId whole) const {
     const TensorType& type = node.result_type(0);
-    const int members = NumMembers(node.node().placement);
+    const int ranks = NumRanks(node.node().placement);
     if (sharding.kind != Sharding::Kind::kSplit ||
         literals_.type(whole) != type || !type.layout.is_row_major() ||
         literals_.type(value.initial) !=
-            PieceType(type, sharding, value.member, members)) {
+            TypeOfShard(type, sharding, value.rank, ranks)) {
       return false;
     }
-    const Range piece = PieceOfWhole(type, sharding, value.member, members);
+    const Range shard = ShardOfWhole(type, sharding, value.rank, ranks);
     const absl::Span<const std::byte> bytes = literals_.byte_span(whole);
     if (!literals_.has_bytes(value.initial)) {
-      return HashOf(bytes, piece) == literals_.hash(value.initial);
+      return HashOf(bytes, shard) == literals_.hash(value.initial);
     }
     const auto to = literals_.byte_span(value.initial);
     int64_t at = 0;
     bool same = true;
-    ForEachBlock(piece, 0, [&](ByteSpan block) {
+    ForEachBlock(shard, 0, [&](ByteSpan block) {
       const int64_t size = block.end - block.begin;
       same = same &&
              std::memcmp(bytes.data() + block.begin, to.data() + at, size) == 0;
@@ -201,12 +204,12 @@ class PersistentForm {
     return same;
   }
 
-  // Of a text's parts no more is known.
+  // A plan in text form has no more than the hash of a shard.
   static ContentHash HashOf(absl::Span<const std::byte> whole,
-                            const Range& piece) {
+                            const Range& shard) {
     std::vector<std::byte> bytes;
-    bytes.reserve(piece.size());
-    ForEachBlock(piece, 0, [&](ByteSpan block) {
+    bytes.reserve(shard.size());
+    ForEachBlock(shard, 0, [&](ByteSpan block) {
       bytes.insert(bytes.end(), whole.begin() + block.begin,
                    whole.begin() + block.end);
     });
@@ -218,9 +221,9 @@ class PersistentForm {
     const Sharding sharding = ResultSharding(node.node(), 0);
     std::string key = node.result_type(0).ToString();
     if (sharding.kind != Sharding::Kind::kReplicated) {
-      absl::StrAppend(&key, " member ", value.member, " of ",
-                      NumMembers(node.node().placement), " along ",
-                      sharding.dim, " by ", sharding.unit);
+      absl::StrAppend(&key, " rank ", value.rank, " of ",
+                      NumRanks(node.node().placement), " along ", sharding.dim,
+                      " by ", sharding.unit);
     }
     return node.is(kVariable)
                ? absl::StrCat("variable ", node.attr_string("name"), " ", key)

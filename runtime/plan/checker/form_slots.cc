@@ -1,4 +1,4 @@
-// Form of message slots: bytes that nothing but their channel touches.
+// Form of message slots: only their channel accesses their bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::vector<bool> UsedBuffers(const EntryView& view) {
   return used;
 }
 
-// What of two blocks that share bytes, one or both of slots, is found.
+// Describes two overlapping blocks, at least one of them a slot.
 std::string OverlapText(const EntryView& view, const Block& a, const Block& b) {
   const Block& slot = a.slot ? a : b;
   const Block& other = a.slot ? b : a;
@@ -79,8 +79,8 @@ void CheckSlots(const EntryView& view, Findings& findings) {
             Rule::kSlots, -1,
             absl::StrCat("found the message slot ", view.BufferText(slot),
                          " in ", NumBlocks(view.buffer(slot).range),
-                         " blocks; expected one block, as a message lies in "
-                         "its slot in one run; use a buffer of one block")));
+                         " blocks; expected one block, as a message is "
+                         "contiguous in its slot; use a buffer of one block")));
       }
       if (view.buffer(slot).persistent) {
         return findings.Add(view.Found(
@@ -99,8 +99,8 @@ void CheckSlots(const EntryView& view, Findings& findings) {
     if (used[i]) AddBlocks(view, BufferId(i), /*slot=*/false, blocks);
   }
   std::sort(blocks.begin(), blocks.end(), Before);
-  const Block* any = nullptr;   // the furthest-reaching so far
-  const Block* slot = nullptr;  // of the slots
+  const Block* any = nullptr;   // the block with the largest end so far
+  const Block* slot = nullptr;  // the slot with the largest end so far
   for (const Block& block : blocks) {
     const Block* other = block.slot ? any : slot;
     if (other != nullptr && SamePart(*other, block) &&

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/command_form.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -16,7 +16,8 @@ namespace {
 
 using Kind = Command::Kind;
 
-// A copy node's bytes, on the stream's device; they arrive where the node is.
+// The buffer of a send or recv: a copy node's bytes, on the stream's device; a
+// receive leaves them where the node is.
 void CheckMessageBuffer(CommandForm& form, BufferId id) {
   const Command& command = form.command();
   const DeviceId here = form.view().device_of(command);
@@ -87,34 +88,34 @@ void CheckPortForm(CommandForm& form, const PortSlices& ports) {
       feed ? form.view().graph().inputs() : form.view().graph().outputs();
   const ValueId value = values[command.port];
   const Sharding sharding = ProducedSharding(form.view().graph(), value);
-  const int member = ports.MemberOn(value, form.view().device_of(command));
+  const int rank = ports.RankOn(value, form.view().device_of(command));
   if (sharding.kind == Sharding::Kind::kPartial ||
-      (sharding.kind == Sharding::Kind::kSplit && member < 0)) {
+      (sharding.kind == Sharding::Kind::kSplit && rank < 0)) {
     form.Add(Rule::kDevice,
              absl::StrCat("found ", form.view().ValueText(value), " on ",
                           form.DeviceName(form.view().device_of(command)),
-                          "; expected a device that holds a part of it; ",
+                          "; expected a device that holds a shard of it; ",
                           feed ? "feed" : "fetch", " it there"));
     return;
   }
-  const TensorType piece =
-      PieceType(form.view().graph().type(value), sharding, std::max(member, 0),
-                NumMembers(ProducedPlacement(form.view().graph(), value)));
-  form.ExpectBytes(id, piece.num_bytes(), [&] {
+  const TensorType shard =
+      TypeOfShard(form.view().graph().type(value), sharding, std::max(rank, 0),
+                  NumRanks(ProducedPlacement(form.view().graph(), value)));
+  form.ExpectBytes(id, shard.num_bytes(), [&] {
     return absl::StrCat(feed ? "input " : "output ", command.port);
   });
 }
 
 namespace {
 
-// An operand for each value of the node of which the member supplies a piece,
-// and a result for each of which it takes one.
-void CheckExchanged(CommandForm& form, const CollectiveMember& member) {
+// The rank has an operand for each value of the node of which it supplies a
+// shard, and a result for each value of which it takes a shard.
+void CheckCollective(CommandForm& form, const Participant& rank) {
   const Command& command = form.command();
   const OpView node = form.node();
   const size_t values = node.node().operands.size();
-  const size_t given = member.gives < 0 ? 0 : values;
-  const size_t taken = member.takes < 0 ? 0 : values;
+  const size_t given = rank.gives < 0 ? 0 : values;
+  const size_t taken = rank.takes < 0 ? 0 : values;
   if (command.operands.size() != given || command.results.size() != taken) {
     form.Add(Rule::kShape,
              absl::StrCat("found ", command.operands.size(), " operands and ",
@@ -127,11 +128,11 @@ void CheckExchanged(CommandForm& form, const CollectiveMember& member) {
   for (int i = 0; i < node.num_operands(); ++i) {
     if (given > 0) {
       form.ExpectValue(command.operands[i], node.operand(i).id(),
-                       OperandSharding(node.node(), i), member.gives);
+                       OperandSharding(node.node(), i), rank.gives);
     }
     if (taken > 0) {
       form.ExpectValue(command.results[i], node.result(i).id(),
-                       ResultSharding(node.node(), i), member.takes);
+                       ResultSharding(node.node(), i), rank.takes);
     }
     bytes += node.operand_type(i).num_bytes();
   }
@@ -151,23 +152,23 @@ void CheckCollectiveForm(CommandForm& form) {
     form.Add(Rule::kShape,
              absl::StrCat("found ", form.NodeText(),
                           "; expected a copy node whose operand and result are "
-                          "sharded differently over its devices, or lie on "
+                          "sharded differently over its devices, or are on "
                           "different ones; name another"));
     return;
   }
-  const std::vector<CollectiveMember>& members = collective.members;
-  if (form.view().entry->groups[command.group.index].members.size() !=
-      members.size()) {
+  const std::vector<Participant>& ranks = collective.ranks;
+  if (form.view().entry->groups[command.group.index].ranks.size() !=
+      ranks.size()) {
     form.Add(Rule::kGroupOrder,
              absl::StrCat(
                  "found a group of ",
-                 form.view().entry->groups[command.group.index].members.size(),
-                 " streams; expected one for each of the ", members.size(),
-                 " members of ", form.NodeText(), "; use another group"));
+                 form.view().entry->groups[command.group.index].ranks.size(),
+                 " streams; expected one for each of the ", ranks.size(),
+                 " ranks of ", form.NodeText(), "; use another group"));
     return;
   }
   form.CheckOwnDevice();
-  CheckExchanged(form, members[command.instance.member]);
+  CheckCollective(form, ranks[command.instance.rank]);
 }
 
 void CheckMessageForm(CommandForm& form) {

@@ -1,5 +1,5 @@
-// Plans that nobody means well: large ones in little time, and any change of
-// any field without a crash.
+// Hostile plans: large plans are checked in bounded time, and no change of any
+// field crashes the checker.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -44,12 +44,12 @@ constexpr ShortPlan kSeed = {"hostile",
                              R"(gpu:0/s feed -> !x input 0
        gpu:0/s kernel %a (!x) -> !x
        gpu:0/s record ev0
-       gpu:0/s copy %c member 0 !left -> !h0
-       gpu:0/s send %c member 1 !right channel 0
-       gpu:1/s recv %c member 1 -> !h1 channel 0
+       gpu:0/s copy %c rank 0 !left -> !h0
+       gpu:0/s send %c rank 1 !right channel 0
+       gpu:1/s recv %c rank 1 -> !h1 channel 0
        gpu:1/s wait ev0
-       gpu:0/s collective %r member 0 !h0 -> !r0 group 0
-       gpu:1/s collective %r member 1 !h1 -> !r1 group 0
+       gpu:0/s collective %r rank 0 !h0 -> !r0 group 0
+       gpu:1/s collective %r rank 1 !h1 -> !r1 group 0
        gpu:0/s fetch !r0 output 0)"};
 
 // Seconds that FindFaults takes.
@@ -60,8 +60,9 @@ double Seconds(const Plan& plan, std::vector<Finding>& findings) {
       .count();
 }
 
-// Far more than it takes, so that a busy machine passes, and far less than any
-// quadratic cost would be. Sanitized code is some ten times slower.
+// Far more than FindFaults needs, so that the test passes on a busy machine,
+// and far less than a quadratic algorithm would need. Sanitized code is about
+// ten times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kEnough = 150;
 #else
@@ -81,7 +82,7 @@ TEST(Hostile, AHundredThousandCommandsInAboutASecond) {
   for (int s = 0; s < 8; ++s) {
     entry.streams.push_back({absl::StrCat("t", s), DeviceId(0)});
   }
-  // A token goes round eight streams.
+  // Eight streams pass an event round.
   for (int i = 1; i < 33333; ++i) {
     Command record;
     record.kind = Kind::kRecord;
@@ -125,15 +126,16 @@ TEST(Hostile, EveryStreamWaitsForEveryOther) {
   EXPECT_LT(Seconds(plan, findings), kEnough);
 }
 
-// What as many devices as a large machine has know of one another: each round
-// each stream learns what another one knew, soon of all.
+// As many devices as a large machine has: in each round each stream learns what
+// another stream knew, so that soon all know all.
 TEST(Hostile, ManyStreamsThatKnowOfAllOthersAreProved) {
   Plan plan = PlanOf(kSeed);
   Entry& entry = plan.entries[0];
   constexpr int kStreams = 2048, kRounds = 40;
   std::vector<Command>& commands = entry.programs[0].commands;
-  for (int s = 0; s < kStreams; ++s)
+  for (int s = 0; s < kStreams; ++s) {
     entry.streams.push_back({"t", DeviceId(0)});
+  }
   entry.num_events = 1 + kStreams * kRounds;
   for (int round = 0; round < kRounds; ++round) {
     Command record;
@@ -169,11 +171,11 @@ TEST(Hostile, RangesOfManyBlocksAreBounded) {
   EXPECT_FALSE(findings.empty());
 }
 
-// Each byte is copied by itself, then all of them together, again and again.
-TEST(Hostile, ManyReadersOfManyPiecesAreBounded) {
-  constexpr int kPieces = 20000;
+// Each byte is copied by itself, then all of them together, repeatedly.
+TEST(Hostile, ManyReadersOfManyFragmentsAreBounded) {
+  constexpr int kFragments = 20000;
   Plan plan = PlanOf(kSeed);
-  plan.devices[0].step_bytes = plan.devices[0].memory = 4 * kPieces;
+  plan.devices[0].step_bytes = plan.devices[0].memory = 4 * kFragments;
   Entry& entry = plan.entries[0];
   std::vector<Command>& commands = entry.programs[0].commands;
   Command copy = commands[3];
@@ -186,8 +188,10 @@ TEST(Hostile, ManyReadersOfManyPiecesAreBounded) {
     copy.results = {BufferId(last)};
     commands.push_back(copy);
   };
-  for (int i = 0; i < kPieces; ++i) add_copy(i % 8, kPieces + i, 1);
-  for (int i = 0; i < kPieces; ++i) add_copy(kPieces, 2 * kPieces, kPieces);
+  for (int i = 0; i < kFragments; ++i) add_copy(i % 8, kFragments + i, 1);
+  for (int i = 0; i < kFragments; ++i) {
+    add_copy(kFragments, 2 * kFragments, kFragments);
+  }
   std::vector<Finding> findings;
   const double seconds = Seconds(plan, findings);
   std::printf("%.2f s\n", seconds);
@@ -228,7 +232,7 @@ void Spoil(Plan& plan, std::mt19937_64& random) {
       command.instance.node = NodeId(any());
       break;
     case 3:
-      command.instance.member = any();
+      command.instance.rank = any();
       break;
     case 4:
       command.instance.micro_batch = any();
@@ -292,7 +296,7 @@ void Spoil(Plan& plan, std::mt19937_64& random) {
       entry.channels[0].capacity = any();
       break;
     case 24:
-      entry.groups[0].members[0] = StreamId(any());
+      entry.groups[0].ranks[0] = StreamId(any());
       break;
     default:
       entry.persistent.push_back(

@@ -1,4 +1,5 @@
-// Inside one command: results and workspace apart from all else it touches.
+// Overlaps inside one command: results and workspace against all else it
+// accesses.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -7,14 +8,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/race.h"
+#include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
 
-// One block that the command touches, relative to its part of the arena.
+// One block that the command accesses, relative to its part of the arena.
 struct Block {
   DeviceId device;
   bool persistent;
@@ -28,9 +29,10 @@ bool SameBytes(const Buffer& a, const Buffer& b) {
          a.range == b.range;
 }
 
-// The operand of an all_gather in its place of the result, or the result of a
-// reduce_scatter in its place of the operand.
-bool IsOwnPart(const Buffer& part, const Buffer& whole, const Range& place) {
+// True if `part` is a shard in place: the operand of an all_gather at its
+// offset in the result, or the result of a reduce_scatter at its offset in the
+// operand.
+bool IsOwnSlice(const Buffer& part, const Buffer& whole, const Range& place) {
   Range expected = place;
   expected.offset += whole.range.offset;
   if (NumBlocks(whole.range) > 1 || part.device != whole.device ||
@@ -46,21 +48,21 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
   const OpView node = view.graph().view(command.instance.node);
   const Buffer& operand = view.buffer(command.operands[i]);
   const Buffer& result = view.buffer(command.results[i]);
-  const int members = NumMembers(node.node().placement);
-  const int member = command.instance.member;
+  const int ranks = NumRanks(node.node().placement);
+  const int rank = command.instance.rank;
   switch (*view.collective(command).kind) {
     case CollectiveKind::kAllReduce:
       return SameBytes(operand, result);
     case CollectiveKind::kAllGather:
-      return IsOwnPart(
+      return IsOwnSlice(
           operand, result,
-          PieceOfWhole(node.operand_type(i), OperandSharding(node.node(), i),
-                       member, members));
+          ShardOfWhole(node.operand_type(i), OperandSharding(node.node(), i),
+                       rank, ranks));
     case CollectiveKind::kReduceScatter:
-      return IsOwnPart(
+      return IsOwnSlice(
           result, operand,
-          PieceOfWhole(node.result_type(i), ResultSharding(node.node(), i),
-                       member, members));
+          ShardOfWhole(node.result_type(i), ResultSharding(node.node(), i),
+                       rank, ranks));
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kPermute:
@@ -69,8 +71,8 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
   return false;
 }
 
-// Which operands a result may take the place of, so that only the other one
-// needs to be looked at.
+// The operands that a result may overwrite in place: only the other buffer
+// needs to be compared.
 std::vector<bool> OperandsInPlace(const EntryView& view,
                                   const Command& command) {
   std::vector<bool> in_place(command.operands.size());
@@ -106,7 +108,7 @@ std::vector<Block> BlocksOf(const EntryView& view, const Command& command) {
     });
   };
   const std::vector<bool> in_place = OperandsInPlace(view, command);
-  // A scattered result lies inside its operand, so the larger one stays.
+  // A scattered result is inside its operand, so the operand stays.
   const auto is_inside = [&](size_t i) {
     return command.kind == Command::Kind::kCollective && in_place[i] &&
            view.buffer(command.operands[i]).range.size() >
@@ -130,7 +132,7 @@ bool Before(const Block& a, const Block& b) {
   return a.bytes.begin < b.bytes.begin;
 }
 
-// The furthest-reaching block so far, of all and of those written.
+// The block with the largest end so far: of all blocks, and of written blocks.
 struct Reach {
   const Block* any = nullptr;
   const Block* write = nullptr;

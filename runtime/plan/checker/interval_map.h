@@ -1,4 +1,4 @@
-// A map from the bytes of one arena to what is known of them.
+// A map from intervals of bytes of one arena to values.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_INTERVAL_MAP_H_
@@ -11,9 +11,9 @@
 
 namespace partita {
 
-// Disjoint, non-empty intervals, each with a T; bytes outside all of them have
-// none. `Shift` tells a T that its interval now starts `bytes` later: it is
-// called as `value.Shift(bytes)` when an interval is cut.
+// Disjoint, non-empty intervals, each with a T; other bytes have no value. When
+// an interval is split, `value.Shift(bytes)` adapts the T of the second part,
+// which starts `bytes` later.
 template <typename T>
 class IntervalMap {
  public:
@@ -23,23 +23,23 @@ class IntervalMap {
   };
   using Map = absl::btree_map<int64_t, Interval>;
 
-  // Takes every byte of [begin, end) out of the map.
+  // Removes every byte of [begin, end) from the map.
   void Erase(int64_t begin, int64_t end) {
     if (begin >= end) return;
-    Cut(begin);
-    Cut(end);
+    SplitAt(begin);
+    SplitAt(end);
     map_.erase(map_.lower_bound(begin), map_.lower_bound(end));
   }
 
-  // All of [begin, end) becomes one interval.
+  // Makes [begin, end) one interval with `value`.
   void Set(int64_t begin, int64_t end, T value) {
     if (begin >= end) return;
     Erase(begin, end);
     map_.insert({begin, {end, std::move(value)}});
   }
 
-  // Calls visit(begin, end, const T*) for the pieces of [begin, end) in order,
-  // with null for a gap, until it returns false.
+  // Calls visit(begin, end, const T*) for the intervals and gaps of [begin,
+  // end) in order, with null for a gap, until it returns false.
   template <typename Visit>
   void ForEach(int64_t begin, int64_t end, Visit&& visit) const {
     int64_t at = begin;
@@ -57,13 +57,13 @@ class IntervalMap {
     }
   }
 
-  // Cuts intervals so that [begin, end) is covered by whole ones, fills gaps
-  // with `fresh`, and calls change(begin, end, T&) for each.
+  // Splits intervals at `begin` and `end`, fills gaps with `fresh`, and calls
+  // change(begin, end, T&) for each interval in between.
   template <typename Change>
   void Update(int64_t begin, int64_t end, const T& fresh, Change&& change) {
     if (begin >= end) return;
-    Cut(begin);
-    Cut(end);
+    SplitAt(begin);
+    SplitAt(end);
     int64_t at = begin;
     auto it = map_.lower_bound(begin);
     while (at < end) {
@@ -88,8 +88,8 @@ class IntervalMap {
     return it;
   }
 
-  // No interval crosses `at` afterwards.
-  void Cut(int64_t at) {
+  // Splits the interval that contains `at`, so that none crosses it.
+  void SplitAt(int64_t at) {
     auto it = map_.lower_bound(at);
     if (it == map_.begin()) return;
     --it;

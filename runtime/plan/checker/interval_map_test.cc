@@ -1,4 +1,4 @@
-// Tests of interval maps against an array of bytes.
+// Compares interval maps with an array of bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/interval_map.h"
@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// A value that differs from byte to byte, so that cuts show.
+// A value that differs from byte to byte, so that wrong splits show.
 struct Counting {
   void Shift(int64_t bytes) { at += bytes; }
   int64_t at = 0;
@@ -29,7 +29,7 @@ std::vector<int64_t> Bytes(const IntervalMap<Counting>& map, int64_t size) {
   return bytes;
 }
 
-TEST(IntervalMap, CutsShiftTheRightPart) {
+TEST(IntervalMap, SplitsShiftTheSecondPart) {
   IntervalMap<Counting> map;
   map.Set(2, 8, {100});
   map.Set(4, 5, {7});
@@ -42,12 +42,12 @@ TEST(IntervalMap, CutsShiftTheRightPart) {
 TEST(IntervalMap, UpdateFillsGaps) {
   IntervalMap<Counting> map;
   map.Set(2, 4, {50});
-  int pieces = 0;
+  int shards = 0;
   map.Update(1, 6, {}, [&](int64_t begin, int64_t end, Counting& value) {
-    ++pieces;
+    ++shards;
     value.at = 10 * begin + end;
   });
-  EXPECT_EQ(pieces, 3);
+  EXPECT_EQ(shards, 3);
   EXPECT_EQ(Bytes(map, 7), (std::vector<int64_t>{-1, 12, 24, 25, 46, 47, -1}));
 }
 

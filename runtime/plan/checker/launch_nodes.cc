@@ -1,4 +1,4 @@
-// Which commands of an entry belong together.
+// Matches the commands of an entry that belong together.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/launch_nodes.h"
@@ -47,26 +47,26 @@ void FindRecorders(const EntryView& view, Partners& partners,
   }
 }
 
-// The collectives of one group, by member, in the order of the members'
+// The collectives of one group by rank, in the launch order of the ranks'
 // streams.
 using Issued = std::vector<std::vector<int>>;
 
 std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
   const Entry& entry = *view.entry;
   std::vector<Issued> issued(entry.groups.size());
-  std::vector<absl::flat_hash_map<StreamId, int>> members(entry.groups.size());
+  std::vector<absl::flat_hash_map<StreamId, int>> ranks(entry.groups.size());
   for (size_t g = 0; g < entry.groups.size(); ++g) {
-    const std::vector<StreamId>& streams = entry.groups[g].members;
+    const std::vector<StreamId>& streams = entry.groups[g].ranks;
     issued[g].resize(streams.size());
-    for (size_t m = 0; m < streams.size(); ++m) members[g][streams[m]] = m;
+    for (size_t m = 0; m < streams.size(); ++m) ranks[g][streams[m]] = m;
   }
   for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
     const Command& command = view.commands[c];
     if (command.kind != Kind::kCollective) continue;
     const int g = command.group.index;
-    auto member = members[g].find(command.stream);
-    if (member != members[g].end()) {
-      issued[g][member->second].push_back(c);
+    auto rank = ranks[g].find(command.stream);
+    if (rank != ranks[g].end()) {
+      issued[g][rank->second].push_back(c);
       continue;
     }
     findings.Add(view.Found(
@@ -74,45 +74,45 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
         absl::StrCat(view.places.Text(c), " on ",
                      view.StreamText(command.stream),
                      " is a collective of group ", g,
-                     ", which that stream is no member of; move it to a member "
-                     "or use another group")));
+                     ", whose ranks do not include that stream; move it to a "
+                     "rank's stream or use another group")));
   }
   return issued;
 }
 
-// "copy %h batch 1 member 2": the command's instance in the words of its line.
+// "copy %h batch 1 rank 2": the command's instance as in the plan's text.
 std::string InstanceText(const EntryView& view, const Command& command) {
   const Instance& instance = command.instance;
   std::string text = view.NodeText(instance.node);
   if (instance.micro_batch > 0) {
     absl::StrAppend(&text, " batch ", instance.micro_batch);
   }
-  if (instance.member > 0) absl::StrAppend(&text, " member ", instance.member);
+  if (instance.rank > 0) absl::StrAppend(&text, " rank ", instance.rank);
   return text;
 }
 
-// Of collective `k` of a group: what the command of member `m` has against it.
-// `first` is the command of member 0.
+// The fault in the command of rank `m` in collective `k` of a group. `first` is
+// the command of rank 0.
 std::string PartFault(const EntryView& view, int group, int m, int k, int first,
                       int c) {
   const Command& command = view.commands[c];
   const Instance& expected = view.commands[first].instance;
   if (command.instance.node != expected.node ||
       command.instance.micro_batch != expected.micro_batch) {
-    return absl::StrCat(
-        view.places.Text(c), " is collective ", k, " of member ", m,
-        " of group ", group, " and does ", InstanceText(view, command),
-        ", but ", view.places.Text(first), " is that of member 0 and does ",
-        InstanceText(view, view.commands[first]),
-        "; every member must issue the same sequence");
+    return absl::StrCat(view.places.Text(c), " is collective ", k, " of rank ",
+                        m, " of group ", group, " and does ",
+                        InstanceText(view, command), ", but ",
+                        view.places.Text(first), " is that of rank 0 and does ",
+                        InstanceText(view, view.commands[first]),
+                        "; every rank must issue the same sequence");
   }
-  if (command.instance.member == m) return "";
+  if (command.instance.rank == m) return "";
   return absl::StrCat(
-      view.places.Text(c), " is member ", command.instance.member, " of ",
+      view.places.Text(c), " is rank ", command.instance.rank, " of ",
       view.NodeText(command.instance.node), " on ",
-      view.StreamText(command.stream), ", which is member ", m, " of group ",
+      view.StreamText(command.stream), ", which is rank ", m, " of group ",
       group, "; expected one number; list the group's streams in the order of ",
-      "the node's members");
+      "the node's ranks");
 }
 
 void AddPartSets(const EntryView& view, int group, const Issued& issued,
@@ -122,13 +122,13 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
     findings.Add(view.Found(
         Rule::kGroupOrder, issued[m].empty() ? -1 : issued[m].back(),
         absl::StrCat(
-            "group ", group, ": member 0 issues ", issued[0].size(),
-            " collectives and member ", m, " issues ", issued[m].size(),
+            "group ", group, ": rank 0 issues ", issued[0].size(),
+            " collectives and rank ", m, " issues ", issued[m].size(),
             "; expected as many of each; add those that are missing")));
     return;
   }
   for (size_t k = 0; !issued.empty() && k < issued[0].size(); ++k) {
-    PartSet set{GroupId(group), {}};
+    CollectiveCommands collective{GroupId(group), {}};
     for (size_t m = 0; m < issued.size(); ++m) {
       const int c = issued[m][k];
       const std::string fault = PartFault(view, group, static_cast<int>(m),
@@ -136,10 +136,10 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
       if (!fault.empty()) {
         findings.Add(view.Found(Rule::kGroupOrder, c, fault));
       }
-      set.parts.push_back(c);
-      partners.part_set[c] = static_cast<int>(partners.part_sets.size());
+      collective.by_rank.push_back(c);
+      partners.collective[c] = static_cast<int>(partners.collectives.size());
     }
-    partners.part_sets.push_back(std::move(set));
+    partners.collectives.push_back(std::move(collective));
   }
 }
 
@@ -149,7 +149,7 @@ int64_t MessageBytes(const EntryView& view, const Command& command) {
   return view.buffer(side[0]).range.size();
 }
 
-// What the two commands of message `k` of a channel disagree about.
+// The difference between the two commands of message `k` of a channel.
 std::string MessageFault(const EntryView& view, int channel, int k, int sender,
                          int receiver) {
   const Command& send = view.commands[sender];
@@ -211,7 +211,7 @@ void FindMessages(const EntryView& view, Partners& partners,
   }
 }
 
-// Commands that must be one run of the launch order.
+// Checks that the commands are adjacent in launch order.
 void CheckTogether(const EntryView& view, std::vector<int> commands,
                    absl::string_view what, std::vector<int>& node_end,
                    Findings& findings) {
@@ -224,11 +224,11 @@ void CheckTogether(const EntryView& view, std::vector<int> commands,
   }
   Finding finding = view.Found(
       Rule::kTogether, last,
-      absl::StrCat(view.places.Text(first), " and ", view.places.Text(last),
-                   " are ", what,
-                   ", but other commands stand between them in launch order; "
-                   "those may wait for the first and hold back the last; "
-                   "launch them side by side"));
+      absl::StrCat(
+          view.places.Text(first), " and ", view.places.Text(last), " are ",
+          what,
+          ", but other commands are between them in launch order; those may "
+          "wait for the first and block the last; launch them together"));
   finding.other = first;
   findings.Add(std::move(finding));
 }
@@ -237,7 +237,7 @@ void CheckTogether(const EntryView& view, std::vector<int> commands,
 
 Partners FindPartners(const EntryView& view, Findings& findings) {
   Partners partners;
-  partners.part_set.assign(view.commands.size(), -1);
+  partners.collective.assign(view.commands.size(), -1);
   partners.message.assign(view.commands.size(), -1);
   FindRecorders(view, partners, findings);
   const std::vector<Issued> issued = IssuedByGroup(view, findings);
@@ -254,8 +254,8 @@ std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
   const int count = static_cast<int>(view.commands.size());
   std::vector<int> node_end(count);
   for (int c = 0; c < count; ++c) node_end[c] = c + 1;
-  for (const PartSet& set : partners.part_sets) {
-    CheckTogether(view, set.parts, "parts of one collective", node_end,
+  for (const CollectiveCommands& collective : partners.collectives) {
+    CheckTogether(view, collective.by_rank, "parts of one collective", node_end,
                   findings);
   }
   for (const Message& message : partners.messages) {

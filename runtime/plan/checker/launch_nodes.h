@@ -1,6 +1,6 @@
-// The nodes of the happens-before relation (docs/internals/proof.md): commands,
-// collectives with all their parts, and messages that meet; and which commands
-// belong together.
+// The nodes of the happens-before relation (docs/internals/proof.md): single
+// commands, collectives with the commands of all ranks, and messages without a
+// slot. Matches the commands of each node.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_LAUNCH_NODES_H_
@@ -14,10 +14,10 @@
 
 namespace partita {
 
-// All parts of one collective, by member.
-struct PartSet {
+// The commands of one collective, by rank.
+struct CollectiveCommands {
   GroupId group;
-  std::vector<int> parts;  // commands
+  std::vector<int> by_rank;  // commands
 };
 
 // One message of a channel.
@@ -28,29 +28,29 @@ struct Message {
   int recv = -1;
 };
 
-// Which commands belong together, by the numbering of section 1.
+// The commands that belong together: the k-th collectives of a group's ranks,
+// the k-th messages of a channel's ends.
 struct Partners {
-  std::vector<int> part_set;  // by command: index into part_sets, or -1
-  std::vector<int> message;   // by command: index into messages, or -1
-  std::vector<int> recorder;  // by event: the command that records it, or -1
-  std::vector<PartSet> part_sets;
+  std::vector<int> collective;  // by command: index into collectives, or -1
+  std::vector<int> message;     // by command: index into messages, or -1
+  std::vector<int> recorder;    // by event: the command that records it, or -1
+  std::vector<CollectiveCommands> collectives;
   std::vector<Message> messages;
 };
 
-// Numbers collectives, messages and events. Reports members of a group that
-// disagree, sends without a receive, events with no or two records. Nothing of
-// the result may be used after a finding.
+// Numbers collectives, messages and events. Reports ranks of a group that
+// disagree, sends without a receive, and events with no record or with two.
+// After a finding the result must not be used.
 Partners FindPartners(const EntryView& view, Findings& findings);
 
-// Commands [begin, end) of the launch order that are one node.
+// Commands [begin, end) of the launch order that form one node.
 struct LaunchNode {
   int begin;
   int end;
 };
 
-// The nodes in launch order. Reports parts of one node that are not next to
-// each other: whatever stands between them may be held back by the first part
-// and hold back the last.
+// The nodes in launch order. Reports commands of one node that are not
+// adjacent: a command between them could wait for the first and block the last.
 std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
                                         const Partners& partners,
                                         Findings& findings);

@@ -1,4 +1,4 @@
-// What the checker says of numbers that no real plan has.
+// Tests the messages for numbers beyond the checker's limits.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(Limits, APlanHasSomeEntries) {
 }
 
 // A step of five hundred commands, invoked for as many micro-batches, in all
-// steps that overlap.
+// overlapping steps.
 TEST(Limits, AScheduleIsNoMoreThanItStates) {
   Plan plan = PlanOf(kNeg);
   plan.devices[0].memory = 1000;
@@ -84,8 +84,8 @@ TEST(Limits, AScheduleIsNoMoreThanItStates) {
                          "the micro-batches or the depth"));
 }
 
-// What is refused for its form is refused before its schedule is written out:
-// the second entry's would be too long.
+// Faults of form are found before the schedule is expanded; the second entry's
+// schedule would be too long.
 TEST(Limits, FormComesBeforeTheSchedule) {
   Plan plan = PlanOf(kNeg);
   Entry& entry = plan.entries[0];

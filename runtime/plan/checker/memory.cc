@@ -1,4 +1,4 @@
-// Memory: what arenas take is at most what each device gives.
+// Memory: the arenas of each device fit into its memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/memory.h"

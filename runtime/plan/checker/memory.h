@@ -1,4 +1,4 @@
-// Memory: what arenas take is at most what each device gives.
+// Memory: the arenas of each device fit into its memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MEMORY_H_
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// That every byte lies inside the stated parts is form; here the parts are
-// added up. Needs: devices and depths without findings.
+// Form has shown that every byte is inside the stated parts; this adds up the
+// parts. Needs: devices and depths without findings.
 void CheckMemory(const Plan& plan, Findings& findings);
 
 }  // namespace partita

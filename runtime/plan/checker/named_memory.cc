@@ -1,4 +1,4 @@
-// Writing, reading and comparing names of bytes.
+// Writes, reads and compares the names of bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/named_memory.h"
@@ -10,28 +10,30 @@
 namespace partita {
 namespace {
 
-// A plan made to be slow is refused here.
+// The proof of a plan that needs more work is given up.
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kVisitsOfBlock = 8;
-constexpr int64_t kVisitsOfWrite = 4;  // it costs more than a look
+constexpr int64_t kVisitsOfWrite = 4;  // a write costs more than a visit
 
-int64_t EndOf(const NamedPiece& piece) { return piece.begin + piece.size; }
+int64_t EndOf(const NamedSegment& segment) {
+  return segment.begin + segment.size;
+}
 
-// Behind what there is, as one with the last piece if it goes on from it.
-void Append(const Content& piece, std::vector<Content>& content) {
+// Appends a segment, merged with the last one if it continues it.
+void Append(const Content& segment, std::vector<Content>& content) {
   if (!content.empty() && content.back().name.has_value() &&
-      piece.name.has_value()) {
+      segment.name.has_value()) {
     Content& last = content.back();
-    Name alike = *piece.name;
+    Name alike = *segment.name;
     alike.bytes = last.name->bytes;
-    if (alike == *last.name &&
-        Extend(last.name->bytes, last.size, piece.name->bytes, piece.size)) {
-      last.size += piece.size;
+    if (alike == *last.name && Extend(last.name->bytes, last.size,
+                                      segment.name->bytes, segment.size)) {
+      last.size += segment.size;
       return;
     }
   }
-  content.push_back(piece);
+  content.push_back(segment);
 }
 
 }  // namespace
@@ -48,21 +50,21 @@ int64_t NamedMemory::Base(const Buffer& buffer) const {
 }
 
 void NamedMemory::Define(const Buffer& buffer,
-                         const std::vector<NamedPiece>& pieces) {
+                         const std::vector<NamedSegment>& segments) {
   IntervalMap<Name>& arena = arenas_[buffer.device.index];
   size_t p = 0;
-  int64_t at = 0;  // of the range's own bytes, before the present block
+  int64_t at = 0;  // in the range, where the present block begins
   ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
     const int64_t size = block.end - block.begin;
     arena.Erase(block.begin, block.end);
-    while (p < pieces.size() && pieces[p].begin < at + size) {
+    while (p < segments.size() && segments[p].begin < at + size) {
       visits_ += kVisitsOfWrite;
-      const int64_t from = std::max(at, pieces[p].begin);
-      const int64_t to = std::min(at + size, EndOf(pieces[p]));
-      Name name = pieces[p].name;
-      name.Shift(from - pieces[p].begin);
+      const int64_t from = std::max(at, segments[p].begin);
+      const int64_t to = std::min(at + size, EndOf(segments[p]));
+      Name name = segments[p].name;
+      name.Shift(from - segments[p].begin);
       arena.Set(block.begin + from - at, block.begin + to - at, name);
-      if (EndOf(pieces[p]) > at + size) break;  // goes on in the next block
+      if (EndOf(segments[p]) > at + size) break;  // continues in the next block
       ++p;
     }
     at += size;
@@ -70,10 +72,10 @@ void NamedMemory::Define(const Buffer& buffer,
 }
 
 void NamedMemory::DefinePersistent(const Buffer& buffer,
-                                   const std::vector<NamedPiece>& pieces) {
-  for (const NamedPiece& piece : pieces) {
-    const int64_t begin = buffer.range.offset + piece.begin;
-    arenas_[buffer.device.index].Set(begin, begin + piece.size, piece.name);
+                                   const std::vector<NamedSegment>& segments) {
+  for (const NamedSegment& segment : segments) {
+    const int64_t begin = buffer.range.offset + segment.begin;
+    arenas_[buffer.device.index].Set(begin, begin + segment.size, segment.name);
   }
 }
 
@@ -86,9 +88,9 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
         block.begin, block.end,
         [&](int64_t begin, int64_t end, const Name* name) {
           ++visits_;
-          Content piece{at + begin - block.begin, end - begin, std::nullopt};
-          if (name != nullptr) piece.name = *name;
-          Append(piece, content);
+          Content segment{at + begin - block.begin, end - begin, std::nullopt};
+          if (name != nullptr) segment.name = *name;
+          Append(segment, content);
           return true;
         });
     at += block.end - block.begin;
@@ -97,37 +99,37 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
 }
 
 std::optional<Finding> NamedMemory::Mismatch(
-    int command, const Buffer& buffer, const std::vector<NamedPiece>& asked) {
+    int command, const Buffer& buffer, const std::vector<NamedSegment>& asked) {
   size_t a = 0;
   const std::vector<Content> content = ContentOf(buffer);
   if (gave_up()) return std::nullopt;
-  for (const Content& piece : content) {
-    for (int64_t at = piece.begin; at < piece.end();) {
+  for (const Content& segment : content) {
+    for (int64_t at = segment.begin; at < segment.end();) {
       while (a < asked.size() && EndOf(asked[a]) <= at) ++a;
-      if (!piece.name.has_value()) {
-        return Differs(Rule::kUndefined, command, buffer, at, piece.end(),
+      if (!segment.name.has_value()) {
+        return Differs(Rule::kUndefined, command, buffer, at, segment.end(),
                        "nothing has defined them");
       }
       if (a == asked.size()) {
-        return Differs(Rule::kWrongValue, command, buffer, at, piece.end(),
+        return Differs(Rule::kWrongValue, command, buffer, at, segment.end(),
                        "the graph does not say what these are");
       }
       std::optional<Finding> differs =
-          Compare(command, buffer, piece, at, asked[a]);
+          Compare(command, buffer, segment, at, asked[a]);
       if (differs.has_value()) return differs;
-      at = std::min(piece.end(), EndOf(asked[a]));
+      at = std::min(segment.end(), EndOf(asked[a]));
     }
   }
   return std::nullopt;
 }
 
-// From byte `at` of the range on, as far as both pieces reach.
+// From byte `at` of the range on, as far as both segments reach.
 std::optional<Finding> NamedMemory::Compare(int command, const Buffer& buffer,
-                                            const Content& piece, int64_t at,
-                                            const NamedPiece& asked) const {
-  const int64_t end = std::min(piece.end(), EndOf(asked));
-  Name held = *piece.name;
-  held.Shift(at - piece.begin);
+                                            const Content& segment, int64_t at,
+                                            const NamedSegment& asked) const {
+  const int64_t end = std::min(segment.end(), EndOf(asked));
+  Name held = *segment.name;
+  held.Shift(at - segment.begin);
   Name wanted = asked.name;
   wanted.Shift(at - asked.begin);
   int64_t agreed = 0;

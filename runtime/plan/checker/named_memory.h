@@ -1,4 +1,4 @@
-// The arenas in the serial run: which byte holds which name.
+// The arenas during the serial run: the name that each byte holds.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_NAMED_MEMORY_H_
@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// Bytes as they lie in a range: names, or nothing where they are undefined.
+// The content of a range's bytes: a name, or undefined.
 struct Content {
   int64_t end() const { return begin + size; }
 
@@ -27,35 +27,35 @@ struct Content {
 
 class NamedMemory {
  public:
-  // Both must outlive this. No byte is defined yet.
+  // `view` and `names` must outlive this. No byte is defined yet.
   NamedMemory(const EntryView& view, const Names& names);
 
-  // More pieces than a sensible plan needs were looked at; memory finds no
-  // mismatch from then on.
+  // True if the work exceeded what a sensible plan needs. From then on,
+  // Mismatch finds nothing.
   bool gave_up() const { return visits_ > most_visits_; }
 
-  // The buffer holds these pieces, and is undefined between them.
-  void Define(const Buffer& buffer, const std::vector<NamedPiece>& pieces);
-  // As Define, for the single block of a persistent range; leaves what lies
-  // between the pieces.
+  // The buffer now holds these segments, and is undefined between them.
+  void Define(const Buffer& buffer, const std::vector<NamedSegment>& segments);
+  // Like Define, for the single block of a persistent range, but keeps the
+  // bytes between the segments.
   void DefinePersistent(const Buffer& buffer,
-                        const std::vector<NamedPiece>& pieces);
+                        const std::vector<NamedSegment>& segments);
 
   std::vector<Content> ContentOf(const Buffer& buffer);
 
-  // The first bytes of the buffer that do not hold what is asked for. The
-  // message begins with the buffer; the caller says who reads it.
+  // The first bytes of the buffer that differ from `asked`. The message begins
+  // with the buffer; the caller adds who reads it.
   std::optional<Finding> Mismatch(int command, const Buffer& buffer,
-                                  const std::vector<NamedPiece>& asked);
-  // What is wrong with bytes [begin, end) of the buffer.
+                                  const std::vector<NamedSegment>& asked);
+  // A finding about bytes [begin, end) of the buffer.
   Finding Differs(Rule rule, int command, const Buffer& buffer, int64_t begin,
                   int64_t end, absl::string_view what) const;
 
  private:
   int64_t Base(const Buffer& buffer) const;
   std::optional<Finding> Compare(int command, const Buffer& buffer,
-                                 const Content& piece, int64_t at,
-                                 const NamedPiece& asked) const;
+                                 const Content& segment, int64_t at,
+                                 const NamedSegment& asked) const;
 
   const EntryView& view_;
   const Names& names_;

@@ -1,4 +1,4 @@
-// Names of bytes, seen through ops that only move bytes.
+// Traces the names of bytes through ops that only move bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/names.h"
@@ -8,19 +8,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
+#include "graph/shard.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
 
-// A value in more pieces than this is not followed through its op: it must be
-// computed by a command, or refused.
-constexpr int64_t kMaxPiecesOfValue = 4096;
-constexpr int64_t kMaxPieces = int64_t{1} << 22;  // of all values
-// Blocks of a value that lies in several pieces already.
-constexpr int64_t kMaxBlocksOfPieces = int64_t{1} << 16;
+// A value in more segments is not traced through its op: a command must compute
+// it, or the plan is refused.
+constexpr int64_t kMaxSegmentsOfValue = 4096;
+constexpr int64_t kMaxSegments = int64_t{1} << 22;  // of all values
+// Blocks of a value that already has several segments.
+constexpr int64_t kMaxBlocksOfSegments = int64_t{1} << 16;
 constexpr int64_t kSmallLiteral = int64_t{1} << 16;
 
 bool AllRowMajor(const OpView& node) {
@@ -33,7 +33,7 @@ bool AllRowMajor(const OpView& node) {
   return true;
 }
 
-// A node that hands its only operand on, type and layout unchanged.
+// A node that returns its only operand with the same type and layout.
 bool IsIdentity(const OpView& node) {
   return IsCopy(node) && node.num_operands() == 1 && node.num_results() == 1 &&
          node.operand_type(0) == node.result_type(0);
@@ -42,7 +42,7 @@ bool IsIdentity(const OpView& node) {
 }  // namespace
 
 Names::Names(const EntryView& view, const PortSlices& ports)
-    : view_(view), pieces_left_(kMaxPieces) {
+    : view_(view), segments_left_(kMaxSegments) {
   for (size_t d = 0; d < view.plan->devices.size(); ++d) {
     device_index_[view.plan->devices[d].traits.name] = static_cast<int32_t>(d);
   }
@@ -93,25 +93,25 @@ void Names::NameResults(const OpView& node) {
   for (int r = 0; r < node.num_results(); ++r) NameOwn(node, r);
 }
 
-// What tells one literal or variable, in one layout, from another.
+// Identifies one literal or variable in one layout.
 std::string Names::SourceKey(const OpView& node) const {
   const TensorType& type = node.result_type(0);
   const Sharding sharding = ResultSharding(node.node(), 0);
-  const int members = NumMembers(node.node().placement);
+  const int ranks = NumRanks(node.node().placement);
   std::string key = type.ToString();
   if (NamedLocally(type, sharding)) {
-    absl::StrAppend(&key, " member of ", members, " along ", sharding.dim,
-                    " by ", sharding.unit);
+    absl::StrAppend(&key, " rank of ", ranks, " along ", sharding.dim, " by ",
+                    sharding.unit);
   }
   if (node.is(kVariable)) {
-    // Replicas are each their device's own; parts are replicas of nothing.
+    // Replicas differ from device to device; shards have no replicas.
     const bool parts = sharding.kind == Sharding::Kind::kSplit;
     return absl::StrCat(parts ? "parts of " : "", "variable ",
                         node.attr_string("name"), " ", key);
   }
   const LiteralId literal = node.attr_literal("value");
   const LiteralPool& literals = node.graph().literals();
-  // Hashing reads the bytes, so large ones are told apart by their ids.
+  // Hashing reads all bytes, so large literals are identified by their ids.
   if (!literals.has_bytes(literal) ||
       literals.type(literal).num_bytes() <= kSmallLiteral) {
     return absl::StrCat("literal ", literals.hash(literal).ToString(), " ",
@@ -128,11 +128,11 @@ void Names::NameSource(const OpView& node) {
   }
   const int32_t root = RootOfKey(SourceKey(node), std::move(source));
   const Sharding sharding = ResultSharding(node.node(), 0);
-  const int members = NumMembers(node.node().placement);
+  const int ranks = NumRanks(node.node().placement);
   if (NamedLocally(node.result_type(0), sharding)) {
     values_[value.index].local = root;
     values_[value.index].sharding = sharding;
-    values_[value.index].members = members;
+    values_[value.index].ranks = ranks;
     return;
   }
   if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
@@ -161,18 +161,18 @@ void Names::NameSum(const OpView& node) {
   roots_[first].is_partial = true;
 }
 
-// A root of its own.
+// The names of a result that is its own root.
 Names::Named Names::OwnNames(const OpView& node, int result, bool varies) {
   const Sharding sharding = ResultSharding(node.node(), result);
-  const int members = NumMembers(node.node().placement);
+  const int ranks = NumRanks(node.node().placement);
   const TensorType& type = node.result_type(result);
   const int32_t root = AddRoot(node.result(result).id(), varies);
   if (NamedLocally(type, sharding)) {
-    return {.local = root, .sharding = sharding, .members = members};
+    return {.local = root, .sharding = sharding, .ranks = ranks};
   }
-  // All members of an all_reduce get the same bits; other replicas are each
-  // their device's own.
-  if (members > 1 && sharding.kind == Sharding::Kind::kReplicated &&
+  // An all_reduce gives all ranks the same bits; other replicas may differ from
+  // device to device.
+  if (ranks > 1 && sharding.kind == Sharding::Kind::kReplicated &&
       !CollectiveOf(node).has_value()) {
     roots_[root].devices = DeviceIndices(node.node().placement);
   }
@@ -184,22 +184,23 @@ bool Names::NameMoved(const OpView& node) {
   if (IsIdentity(node) && MoveLocal(node)) return true;
   const std::optional<CollectiveKind> collective = CollectiveOf(node);
   if (collective.has_value() && Reduces(*collective)) return false;
-  return MovePieces(node);
+  return MoveSegments(node);
 }
 
-// A copy of values that are named by member, to as many members alike.
+// Passes on names by rank, if operand and result have the same sharding and
+// number of ranks.
 bool Names::MoveLocal(const OpView& node) {
   const Named& from = values_[node.operand(0).id().index];
   if (from.local < 0) return false;
   if (ResultSharding(node.node(), 0) != from.sharding ||
-      NumMembers(node.node().placement) != from.members) {
+      NumRanks(node.node().placement) != from.ranks) {
     return false;
   }
   values_[node.result(0).id().index] = from;
   return true;
 }
 
-bool Names::MovePieces(const OpView& node) {
+bool Names::MoveSegments(const OpView& node) {
   const bool copy = IsCopy(node) || CollectiveOf(node).has_value();
   if (!IsIdentity(node) && !AllRowMajor(node)) return false;
   for (int r = 0; r < node.num_results(); ++r) {
@@ -211,114 +212,116 @@ bool Names::MovePieces(const OpView& node) {
   if (IsIdentity(node)) {
     moves.push_back({.block = node.operand_type(0).num_bytes()});
   } else {
-    std::optional<std::vector<ByteMove>> said = node.op().moves(node);
-    if (!said.has_value()) return false;
-    moves = *std::move(said);
+    std::optional<std::vector<ByteMove>> stated = node.op().moves(node);
+    if (!stated.has_value()) return false;
+    moves = *std::move(stated);
   }
-  std::vector<std::vector<Piece>> pieces(node.num_results());
+  std::vector<std::vector<Segment>> segments(node.num_results());
   for (const ByteMove& move : moves) {
     if (move.operand < 0 || move.operand >= node.num_operands() ||
         move.result < 0 || move.result >= node.num_results() ||
-        move.count > kMaxPiecesOfValue) {
+        move.count > kMaxSegmentsOfValue) {
       return false;
     }
     const Named& from = values_[node.operand(move.operand).id().index];
     if (from.local >= 0) return false;
-    std::vector<Piece>& to = pieces[move.result];
+    std::vector<Segment>& to = segments[move.result];
     for (int64_t i = 0; i < move.count; ++i) {
       AppendSlice(from.whole, move.operand_offset + i * move.operand_stride,
                   move.block, move.result_offset + i * move.result_stride, to);
-      if (static_cast<int64_t>(to.size()) > kMaxPiecesOfValue) return false;
+      if (static_cast<int64_t>(to.size()) > kMaxSegmentsOfValue) return false;
     }
   }
   for (int r = 0; r < node.num_results(); ++r) {
-    for (Piece& piece : pieces[r]) piece.any_replica |= copy;
-    if (!Keep(node.result(r).id(), std::move(pieces[r]))) return false;
+    for (Segment& segment : segments[r]) segment.any_replica |= copy;
+    if (!Keep(node.result(r).id(), std::move(segments[r]))) return false;
   }
   return true;
 }
 
-// Behind what there is, as one with the last piece if it goes on from it.
-void Names::Append(const Piece& piece, std::vector<Piece>& out) {
+// Appends a segment, merged with the last one if it continues it.
+void Names::Append(const Segment& segment, std::vector<Segment>& out) {
   if (!out.empty()) {
-    Piece& last = out.back();
-    if (last.root == piece.root && last.any_replica == piece.any_replica &&
-        last.begin + last.size == piece.begin &&
-        Extend(last.bytes, last.size, piece.bytes, piece.size)) {
-      last.size += piece.size;
+    Segment& last = out.back();
+    if (last.root == segment.root && last.any_replica == segment.any_replica &&
+        last.begin + last.size == segment.begin &&
+        Extend(last.bytes, last.size, segment.bytes, segment.size)) {
+      last.size += segment.size;
       return;
     }
   }
-  out.push_back(piece);
+  out.push_back(segment);
 }
 
-// Pieces of [begin, begin + size) of a value, put at `to`.
-void Names::AppendSlice(const std::vector<Piece>& from, int64_t begin,
-                        int64_t size, int64_t to, std::vector<Piece>& out) {
+// Appends the segments of [begin, begin + size) of a value, moved to `to`.
+void Names::AppendSlice(const std::vector<Segment>& from, int64_t begin,
+                        int64_t size, int64_t to, std::vector<Segment>& out) {
   auto it = std::upper_bound(
       from.begin(), from.end(), begin,
-      [](int64_t at, const Piece& piece) { return at < piece.begin; });
+      [](int64_t at, const Segment& segment) { return at < segment.begin; });
   if (it != from.begin()) --it;
   for (; it != from.end() && it->begin < begin + size; ++it) {
     const int64_t first = std::max(begin, it->begin);
     const int64_t last = std::min(begin + size, it->begin + it->size);
     if (first >= last) continue;
-    Piece piece = {to + first - begin, last - first, it->root, it->bytes,
-                   it->any_replica};
-    piece.bytes.Shift(first - it->begin);
-    Append(piece, out);
+    Segment segment = {to + first - begin, last - first, it->root, it->bytes,
+                       it->any_replica};
+    segment.bytes.Shift(first - it->begin);
+    Append(segment, out);
   }
 }
 
-// What a range shows of a value. Of bytes in a row it is one piece, however
-// many blocks it has.
-std::vector<Names::Piece> Names::Slices(const std::vector<Piece>& whole,
-                                        const Range& range) {
-  std::vector<Piece> pieces;
-  if (range.empty()) return pieces;
+// The segments of a value that a range selects. Contiguous bytes give one
+// segment, however many blocks the range has.
+std::vector<Names::Segment> Names::Slices(const std::vector<Segment>& whole,
+                                          const Range& range) {
+  std::vector<Segment> segments;
+  if (range.empty()) return segments;
   if (whole.size() == 1 && whole[0].bytes.block == 0 &&
       range.end() <= whole[0].size) {
-    pieces.push_back({0, range.size(), whole[0].root,
-                      RootBytes::Blocks(whole[0].bytes.byte + range.offset,
-                                        range.block, range.count, range.stride),
-                      whole[0].any_replica});
-    return pieces;
+    segments.push_back(
+        {0, range.size(), whole[0].root,
+         RootBytes::Blocks(whole[0].bytes.byte + range.offset, range.block,
+                           range.count, range.stride),
+         whole[0].any_replica});
+    return segments;
   }
-  gave_up_ |= range.count > kMaxBlocksOfPieces;
-  if (gave_up_) return pieces;
+  gave_up_ |= range.count > kMaxBlocksOfSegments;
+  if (gave_up_) return segments;
   int64_t at = 0;
   ForEachBlock(range, 0, [&](ByteSpan block) {
     const int64_t size = block.end - block.begin;
-    AppendSlice(whole, block.begin, size, at, pieces);
+    AppendSlice(whole, block.begin, size, at, segments);
     at += size;
   });
-  return pieces;
+  return segments;
 }
 
-// Takes the pieces as the value's names if they make up all of it, once.
-bool Names::Keep(ValueId value, std::vector<Piece> pieces) {
-  std::sort(pieces.begin(), pieces.end(),
-            [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+// Makes the segments the value's names if they cover all of it exactly once.
+bool Names::Keep(ValueId value, std::vector<Segment> segments) {
+  std::sort(
+      segments.begin(), segments.end(),
+      [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
   int64_t at = 0;
-  for (const Piece& piece : pieces) {
-    if (piece.begin != at) return false;
-    at += piece.size;
+  for (const Segment& segment : segments) {
+    if (segment.begin != at) return false;
+    at += segment.size;
   }
-  const int64_t count = static_cast<int64_t>(pieces.size());
+  const int64_t count = static_cast<int64_t>(segments.size());
   if (at != view_.graph().type(value).num_bytes() ||
-      (count > 1 && count > pieces_left_)) {
+      (count > 1 && count > segments_left_)) {
     return false;
   }
-  pieces_left_ -= count;
-  values_[value.index].whole = std::move(pieces);
+  segments_left_ -= count;
+  values_[value.index].whole = std::move(segments);
   return true;
 }
 
-bool Names::PiecesVary(const Named& named) const {
+bool Names::SegmentsVary(const Named& named) const {
   if (named.local >= 0) return roots_[named.local].varies;
   return std::any_of(
       named.whole.begin(), named.whole.end(),
-      [&](const Piece& piece) { return roots_[piece.root].varies; });
+      [&](const Segment& segment) { return roots_[segment.root].varies; });
 }
 
 DeviceId Names::DeviceNamed(const std::string& name) const {
@@ -327,14 +330,15 @@ DeviceId Names::DeviceNamed(const std::string& name) const {
 }
 
 bool Names::Varies(ValueId value) const {
-  return PiecesVary(values_[value.index]);
+  return SegmentsVary(values_[value.index]);
 }
 
-Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
-  const Root& root = roots_[piece.root];
+Name Names::NameAt(const Segment& segment, DeviceId device,
+                   int micro_batch) const {
+  const Root& root = roots_[segment.root];
   Name name;
-  name.root = piece.root;
-  name.bytes = piece.bytes;
+  name.root = segment.root;
+  name.bytes = segment.bytes;
   name.micro_batch = root.varies ? micro_batch : 0;
   if (root.devices.empty()) return name;
   const bool here = std::find(root.devices.begin(), root.devices.end(),
@@ -342,77 +346,76 @@ Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
   if (root.devices.size() == 1) {
     name.replica = root.devices[0];
   } else {
-    name.replica = here && !piece.any_replica ? device.index : kAnyReplica;
+    name.replica = here && !segment.any_replica ? device.index : kAnyReplica;
   }
   return name;
 }
 
-std::vector<NamedPiece> Names::Of(ValueId value, const Sharding& sharding,
-                                  int member, int members, DeviceId device,
-                                  int micro_batch) {
+std::vector<NamedSegment> Names::Of(ValueId value, const Sharding& sharding,
+                                    int rank, int ranks, DeviceId device,
+                                    int micro_batch) {
   return OfNamed(values_[value.index], view_.graph().type(value), sharding,
-                 member, members, device, micro_batch);
+                 rank, ranks, device, micro_batch);
 }
 
-std::vector<NamedPiece> Names::OfSumAfter(const OpView& accumulate, int member,
-                                          DeviceId device, int micro_batch) {
-  const int members = NumMembers(accumulate.node().placement);
+std::vector<NamedSegment> Names::OfSumAfter(const OpView& accumulate, int rank,
+                                            DeviceId device, int micro_batch) {
+  const int ranks = NumRanks(accumulate.node().placement);
   if (micro_batch == 0) {
     return Of(accumulate.operand(0).id(), OperandSharding(accumulate.node(), 0),
-              member, members, device, 0);
+              rank, ranks, device, 0);
   }
   const ValueId sum = accumulate.result(0).id();
   const bool whole = micro_batch + 1 == accumulate.attr_int("micro_batches");
   return OfNamed(whole ? values_[sum.index] : sums_so_far_.at(sum.index),
                  view_.graph().type(sum), ResultSharding(accumulate.node(), 0),
-                 member, members, device, micro_batch);
+                 rank, ranks, device, micro_batch);
 }
 
-std::vector<NamedPiece> Names::OfNamed(const Named& named,
-                                       const TensorType& type,
-                                       const Sharding& sharding, int member,
-                                       int members, DeviceId device,
-                                       int micro_batch) {
-  std::vector<NamedPiece> out;
+std::vector<NamedSegment> Names::OfNamed(const Named& named,
+                                         const TensorType& type,
+                                         const Sharding& sharding, int rank,
+                                         int ranks, DeviceId device,
+                                         int micro_batch) {
+  std::vector<NamedSegment> out;
   if (named.local >= 0) {
-    if (sharding != named.sharding || members != named.members) return out;
-    const int64_t bytes =
-        PieceType(type, sharding, member, members).num_bytes();
+    if (sharding != named.sharding || ranks != named.ranks) return out;
+    const int64_t bytes = TypeOfShard(type, sharding, rank, ranks).num_bytes();
     Name name{
-        named.local, member, roots_[named.local].varies ? micro_batch : 0, {}};
+        named.local, rank, roots_[named.local].varies ? micro_batch : 0, {}};
     if (bytes > 0) out.push_back({0, bytes, name});
     return out;
   }
   if (NamedLocally(type, sharding)) return out;
-  const std::vector<Piece> pieces =
-      Slices(named.whole, PieceOfWhole(type, sharding, member, members));
-  out.reserve(pieces.size());
-  for (const Piece& piece : pieces) {
+  const std::vector<Segment> segments =
+      Slices(named.whole, ShardOfWhole(type, sharding, rank, ranks));
+  out.reserve(segments.size());
+  for (const Segment& segment : segments) {
     out.push_back(
-        {piece.begin, piece.size, NameAt(piece, device, micro_batch)});
+        {segment.begin, segment.size, NameAt(segment, device, micro_batch)});
   }
   return out;
 }
 
-std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
-                                            const PersistentValue& value) {
+std::vector<NamedSegment> Names::OfPersistent(const Entry& entry,
+                                              const PersistentValue& value) {
   const OpView node = entry.graph->view(value.node);
   const TensorType& type = node.result_type(0);
   const Sharding sharding = ResultSharding(node.node(), 0);
-  const int members = NumMembers(node.node().placement);
+  const int ranks = NumRanks(node.node().placement);
   const int32_t root = RootOfKey(
       SourceKey(node), {.text = absl::StrCat("a value of @", entry.name)});
   Name name{root, 0, 0, {}};
   if (NamedLocally(type, sharding)) {
-    name.replica = value.member;
+    name.replica = value.rank;
     const int64_t bytes =
-        PieceType(type, sharding, value.member, members).num_bytes();
+        TypeOfShard(type, sharding, value.rank, ranks).num_bytes();
     return {{0, bytes, name}};
   }
   if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
     name.replica = entry.buffers[value.buffer.index].device.index;
   }
-  const Range part = PieceOfWhole(type, sharding, value.member, members);
+  const Range part = ShardOfWhole(type, sharding, value.rank, ranks);
   if (part.empty()) return {};
   name.bytes =
       RootBytes::Blocks(part.offset, part.block, part.count, part.stride);
@@ -424,7 +427,7 @@ std::string Names::Text(const Name& name, int64_t size) const {
   const RootBytes& bytes = name.bytes;
   const int64_t in_a_row = std::min(size, bytes.in_a_row());
   std::string text =
-      absl::StrCat(root.is_partial ? "the unfinished sum " : "",
+      absl::StrCat(root.is_partial ? "the partial sum " : "",
                    root.text.empty() ? view_.ValueText(root.value) : root.text,
                    " bytes ", bytes.first(), "..", bytes.first() + in_a_row);
   if (in_a_row < size) {

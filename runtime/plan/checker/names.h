@@ -1,5 +1,5 @@
-// Names of bytes: which byte of which value, seen through ops that only move
-// bytes.
+// Names of bytes: each byte is traced to a byte of the value that was computed,
+// through ops that only move bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_NAMES_H_
@@ -11,73 +11,73 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/plan/checker/entry_view.h"
-#include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/ports.h"
 #include "runtime/plan/checker/root_bytes.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 
-// Replica of a name that is asked for: any will do, as in a copy of a value
-// that several devices hold.
+// As the replica of an expected name: any replica will do, as in a copy of a
+// value that several devices hold.
 inline constexpr int32_t kAnyReplica = -1;
 
-// The name of a defined byte and of those after it.
+// The name of a defined byte and of the bytes after it.
 struct Name {
   friend bool operator==(const Name&, const Name&) = default;
   void Shift(int64_t passed) { bytes.Shift(passed); }
   // True if bytes of this name may be read where `asked` is expected, as far as
-  // both are the same bytes.
+  // their bytes are the same.
   bool Answers(const Name& asked) const {
     return root == asked.root && micro_batch == asked.micro_batch &&
            (replica == asked.replica || asked.replica == kAnyReplica);
   }
 
-  int32_t root = -1;    // a value that no op merely moved: Names knows which
-  int32_t replica = 0;  // the device whose copy it is; 0 if all are one
-  int32_t micro_batch = 0;  // 0 if it is the same in all
-  RootBytes bytes;  // of the whole row-major value, or of the member's own
+  int32_t root = -1;        // a value that is not just moved from another
+  int32_t replica = 0;      // the device that holds it; 0 if all are equal
+  int32_t micro_batch = 0;  // 0 if the value is the same in all
+  RootBytes bytes;  // of the whole row-major value, or of the rank's shard
 };
 
-struct NamedPiece {
-  int64_t begin = 0;  // in what is asked for
+struct NamedSegment {
+  int64_t begin = 0;  // in the expected bytes
   int64_t size = 0;
   Name name;
 };
 
 // The names of one entry's values. A root is a graph input, a literal, a
-// variable as the step found it, or a result that its node computes. Results of
-// ops that only move bytes are pieces of roots, so a buffer may be read as a
-// view without any command. Several nodes that hold one literal are one root.
+// variable at the start of the step, or a result that a node computes. Results
+// of ops that only move bytes consist of segments of roots, so a buffer may be
+// read as a view without any command. All nodes of one literal are one root.
 class Names {
  public:
   Names(const EntryView& view, const PortSlices& ports);
 
-  // What member `member` of `members` on `device` holds of `value` if the value
-  // is laid out by `sharding`, in the order of its bytes. Empty if the graph
-  // does not say so: the value is divided otherwise where it is made. (An empty
-  // value has no pieces either.)
-  std::vector<NamedPiece> Of(ValueId value, const Sharding& sharding,
-                             int member, int members, DeviceId device,
-                             int micro_batch);
+  // The names of the bytes that rank `rank` of `ranks` on `device` holds of
+  // `value` under `sharding`, in the order of its bytes. Empty if the graph
+  // does not determine them, because the value has another sharding where it is
+  // made. (An empty value has no segments either.)
+  std::vector<NamedSegment> Of(ValueId value, const Sharding& sharding,
+                               int rank, int ranks, DeviceId device,
+                               int micro_batch);
 
-  // A value is divided in more pieces than a sensible plan's; what Of says from
-  // then on means nothing.
+  // True if a value has more segments than a sensible plan needs. From then on,
+  // results of Of are meaningless.
   bool gave_up() const { return gave_up_; }
 
-  // What member `member` of an `accumulate` on `device` holds after a
-  // micro-batch: the operand of the first one, the sum so far, which no other
-  // node reads, or the whole sum, which is the node's value.
-  std::vector<NamedPiece> OfSumAfter(const OpView& accumulate, int member,
-                                     DeviceId device, int micro_batch);
+  // The names of what rank `rank` of an `accumulate` on `device` holds after a
+  // micro-batch: the operand of the first micro-batch, a partial sum that no
+  // other node reads, or, at the end, the node's value.
+  std::vector<NamedSegment> OfSumAfter(const OpView& accumulate, int rank,
+                                       DeviceId device, int micro_batch);
 
-  // What a persistent range of `entry` (this one or another of the plan) holds
-  // when a step starts.
-  std::vector<NamedPiece> OfPersistent(const Entry& entry,
-                                       const PersistentValue& value);
+  // What a persistent range of `entry` (this entry or another of the plan)
+  // holds when a step starts.
+  std::vector<NamedSegment> OfPersistent(const Entry& entry,
+                                         const PersistentValue& value);
 
   DeviceId DeviceNamed(const std::string& name) const;
 
-  // True if the value differs from one micro-batch to the next.
+  // True if the value differs between micro-batches.
   bool Varies(ValueId value) const;
 
   // "%h bytes 0..64", "variable w bytes 0..4 of gpu:1", ...
@@ -85,27 +85,27 @@ class Names {
 
  private:
   struct Root {
-    std::string text;  // empty: what the graph calls `value`
+    std::string text;  // empty: the graph's name of `value`
     ValueId value;
-    std::vector<int32_t> devices;  // where replicas lie; empty: all are one
+    std::vector<int32_t> devices;  // of replicas; empty: all are equal
     bool varies = false;
-    bool is_partial = false;  // of a sum that is not finished
+    bool is_partial = false;  // of an accumulation that is not finished
   };
-  struct Piece {
+  struct Segment {
     int64_t begin;
     int64_t size;
     int32_t root;
     RootBytes bytes;
     bool any_replica;
   };
-  // How the bytes of a value are named: by pieces of whole roots; or, when its
-  // members' bytes have no simple place in the whole (partial sums, blocked
-  // layouts), as members' own bytes of `local`.
+  // The names of a value's bytes: segments of whole roots; or, if a rank's
+  // bytes have no simple position in the whole value (partial sums, blocked
+  // layouts), each rank's bytes of `local`.
   struct Named {
-    std::vector<Piece> whole;
+    std::vector<Segment> whole;
     int32_t local = -1;
     Sharding sharding;  // local
-    int members = 1;    // local
+    int ranks = 1;      // local
   };
 
   int32_t AddRoot(ValueId value, bool varies);
@@ -118,21 +118,21 @@ class Names {
   void NameOwn(const OpView& node, int result);
   void NameSum(const OpView& node);
   Named OwnNames(const OpView& node, int result, bool varies);
-  std::vector<NamedPiece> OfNamed(const Named& named, const TensorType& type,
-                                  const Sharding& sharding, int member,
-                                  int members, DeviceId device,
-                                  int micro_batch);
+  std::vector<NamedSegment> OfNamed(const Named& named, const TensorType& type,
+                                    const Sharding& sharding, int rank,
+                                    int ranks, DeviceId device,
+                                    int micro_batch);
   bool NameMoved(const OpView& node);
   bool MoveLocal(const OpView& node);
-  bool MovePieces(const OpView& node);
-  bool Keep(ValueId value, std::vector<Piece> pieces);
-  static void Append(const Piece& piece, std::vector<Piece>& out);
-  static void AppendSlice(const std::vector<Piece>& from, int64_t begin,
-                          int64_t size, int64_t to, std::vector<Piece>& out);
-  std::vector<Piece> Slices(const std::vector<Piece>& whole,
-                            const Range& range);
-  bool PiecesVary(const Named& named) const;
-  Name NameAt(const Piece& piece, DeviceId device, int micro_batch) const;
+  bool MoveSegments(const OpView& node);
+  bool Keep(ValueId value, std::vector<Segment> segments);
+  static void Append(const Segment& segment, std::vector<Segment>& out);
+  static void AppendSlice(const std::vector<Segment>& from, int64_t begin,
+                          int64_t size, int64_t to, std::vector<Segment>& out);
+  std::vector<Segment> Slices(const std::vector<Segment>& whole,
+                              const Range& range);
+  bool SegmentsVary(const Named& named) const;
+  Name NameAt(const Segment& segment, DeviceId device, int micro_batch) const;
   std::string SourceKey(const OpView& node) const;
 
   const EntryView& view_;
@@ -141,7 +141,7 @@ class Names {
   absl::flat_hash_map<int32_t, Named> sums_so_far_;  // by value
   absl::flat_hash_map<std::string, int32_t> root_of_key_;
   absl::flat_hash_map<std::string, int32_t> device_index_;
-  int64_t pieces_left_;
+  int64_t segments_left_;
   bool gave_up_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Holds persistent ranges at the end of a step against the graph's updates.
+// Compares persistent ranges at the end of a step with the graph's updates.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/next_step.h"
@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 namespace {
@@ -68,15 +68,15 @@ class NextStep {
     findings_.Add(*std::move(finding));
   }
 
-  std::vector<NamedPiece> Expected(const Entry& entry,
-                                   const PersistentValue& value,
-                                   std::optional<size_t> update) {
+  std::vector<NamedSegment> Expected(const Entry& entry,
+                                     const PersistentValue& value,
+                                     std::optional<size_t> update) {
     if (!update.has_value()) return names_.OfPersistent(entry, value);
     const OpView node = entry.graph->view(value.node);
     const ValueId updated = view_.graph().updates()[*update].value;
     if (view_.graph().type(updated) != node.result_type(0)) return {};
-    return names_.Of(updated, ResultSharding(node.node(), 0), value.member,
-                     NumMembers(node.node().placement),
+    return names_.Of(updated, ResultSharding(node.node(), 0), value.rank,
+                     NumRanks(node.node().placement),
                      entry.buffers[value.buffer.index].device,
                      view_.micro_batches() - 1);
   }
@@ -88,7 +88,7 @@ class NextStep {
                      " is kept in no persistent range, or made twice")));
   }
 
-  // One variable has no room for the updates of all micro-batches.
+  // A variable cannot hold the updates of all micro-batches.
   void ReportOverwritten(const VariableUpdate& update) {
     findings_.Add(view_.Found(
         Rule::kNextStep, -1,

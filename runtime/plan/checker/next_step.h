@@ -1,4 +1,4 @@
-// Value from step to step: what persistent ranges hold.
+// Value from step to step: the contents of persistent ranges.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_NEXT_STEP_H_
@@ -11,13 +11,13 @@
 
 namespace partita {
 
-// The persistent ranges of all entries of the plan, as a step of this entry
-// finds them.
+// Names the persistent ranges of all entries of the plan as a step of this
+// entry finds them.
 void DefinePersistentValues(const EntryView& view, Names& names,
                             NamedMemory& memory);
 
-// They must end the step as this entry's graph says, and every update of a
-// variable must be kept in one of them.
+// At the end of the step persistent ranges hold what this entry's graph says,
+// and every update of a variable is in one of them.
 void CheckNextStep(const EntryView& view, Names& names, NamedMemory& memory,
                    Findings& findings);
 

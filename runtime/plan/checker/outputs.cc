@@ -10,11 +10,11 @@
 
 namespace partita {
 
-void OutputCoverage::Fetched(int c, int part, const Range& piece) {
+void OutputCoverage::Fetched(int c, int part, const Range& shard) {
   const int port = view_.commands[c].port;
   const ValueId value = view_.graph().outputs()[port];
   const int64_t base = view_.graph().type(value).num_bytes() * part;
-  ForEachBlock(piece, base, [&](ByteSpan bytes) {
+  ForEachBlock(shard, base, [&](ByteSpan bytes) {
     fetched_[port].push_back({bytes, c});
   });
 }
@@ -37,7 +37,8 @@ void OutputCoverage::CheckCovered(Findings& findings) {
     for (const Block& block : blocks) {
       bytes += block.bytes.end - block.bytes.begin;
     }
-    // A gap, a byte fetched twice or one beyond the end makes these differ.
+    // A gap, a byte that is fetched twice, or a byte beyond the end makes these
+    // differ.
     if (at == output.type.num_bytes() && bytes == at) continue;
     Finding finding = view_.Found(
         Rule::kOutputs, last,

@@ -16,9 +16,9 @@ class OutputCoverage {
   explicit OutputCoverage(const EntryView& view)
       : view_(view), fetched_(view.entry->outputs.size()) {}
 
-  // Command `c` fetched the bytes `piece` of the value that part `part` of the
-  // port has room for.
-  void Fetched(int c, int part, const Range& piece);
+  // Command `c` fetched the bytes `shard` of the value in slice `part` of the
+  // port.
+  void Fetched(int c, int part, const Range& shard);
   void CheckCovered(Findings& findings);
 
  private:

@@ -1,14 +1,14 @@
-// Findings speak of commands, events and bytes as the plan's text has them.
+// Messages name commands, events and bytes as the plan's text does.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 
 namespace partita {
 namespace {
 
-// Three micro-batches in two slots, behind eight persistent bytes.
+// Three micro-batches in two slots, after eight persistent bytes.
 constexpr absl::string_view kPrograms = R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0
   %c = copy %a : i8[1] on gpu:1
@@ -61,9 +61,11 @@ plan @f {
 }
 )";
 
-std::string Of(const TextChanges& changes) { return Said(changes, kPrograms); }
+std::string Of(const TextChanges& changes) {
+  return CheckerVerdict(changes, kPrograms);
+}
 
-TEST(Places, ARaceIsToldInTheWordsOfItsPrograms) {
+TEST(Places, ARaceIsReportedInTermsOfItsPrograms) {
   EXPECT_EQ(Of({}), "proved");
   EXPECT_EQ(Of({{"        wait slot1\n", ""}}),
             "plan @f: command 1 of program later (invocation 3, batch 2) "
@@ -82,16 +84,16 @@ TEST(Places, AnEventThatNoSlotBindsHasItsNumber) {
             "command 1 of program later (invocation 3, batch 2)");
 }
 
-// Each invocation would wait for the one event.
+// Otherwise each invocation would wait for the same event.
 TEST(Places, AProgramInvokedSeveralTimesNeedsAnotherSlot) {
-  const std::string said =
+  const std::string verdict =
       Of({{"        wait slot0\n", ""},
           {"program out buffers 1 events 2", "program out buffers 1 events 1"},
           {"record slot1", "record slot0"},
           {"(ev0, ev2)", "(ev2)"},
           {"(ev1, ev3)", "(ev3)"},
           {"(ev4, ev5)", "(ev5)"}});
-  EXPECT_EQ(said.substr(0, said.find("\nplan")),
+  EXPECT_EQ(verdict.substr(0, verdict.find("\nplan")),
             "plan @f: command 0 of program out (invocation 2) reads gpu:0 !a0 "
             "(bytes 1..2) while command 1 of program first (invocation 0) may "
             "still write it\n"
@@ -107,7 +109,7 @@ TEST(Places, EventsHaveTheirSlots) {
             "the wait out");
 }
 
-TEST(Places, ValuesAndSizesAreToldSoToo) {
+TEST(Places, ValuesAndSizesAreReportedInTermsOfPrograms) {
   EXPECT_EQ(Of({{"feed -> !x input 0\n        wait", "wait"}}),
             "plan @f: command 1 of program later (invocation 3, batch 2) reads "
             "%x from gpu:0 !x (bytes 0..1), but they hold %x bytes 0..1 of "

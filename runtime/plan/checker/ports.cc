@@ -1,4 +1,5 @@
-// What part of a graph's inputs and outputs each micro-batch feeds and fetches.
+// The slice of the graph's inputs and outputs that each micro-batch feeds and
+// fetches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/ports.h"
@@ -9,14 +10,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/form.h"
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 namespace {
 
-// One `type` for each micro-batch, behind each other: the first dimension is
-// that many times as long, or one more counts them. Extents have a limit of
-// their own, as beside an extent of 0 they say nothing of the bytes.
+// The types of all micro-batches in sequence: either the first dimension is
+// multiplied by their number, or a new first dimension counts them. Extents are
+// bounded separately, because an extent of 0 makes the number of bytes 0.
 std::vector<TensorType> OfAll(const TensorType& type, int64_t micro_batches) {
   std::vector<TensorType> all;
   if (micro_batches < 2 || !type.layout.is_row_major() ||
@@ -85,7 +86,7 @@ PortSlices::PortSlices(const EntryView& view, Findings& findings)
       outputs_(Sliced(view, "output", view.entry->outputs,
                       view.graph().outputs(), findings)) {}
 
-int PortSlices::MemberOn(ValueId value, DeviceId device) const {
+int PortSlices::RankOn(ValueId value, DeviceId device) const {
   const auto& devices = ProducedPlacement(view_.graph(), value).devices;
   const auto it = std::find(devices.begin(), devices.end(),
                             view_.device(device).traits.name);

@@ -1,4 +1,5 @@
-// What part of a graph's inputs and outputs each micro-batch feeds and fetches.
+// The slice of the graph's inputs and outputs that each micro-batch feeds and
+// fetches.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_PORTS_H_
@@ -11,18 +12,19 @@
 
 namespace partita {
 
-// A port has the type of the graph's value, and is then the same in every
-// micro-batch; or that of all M > 1 micro-batches one after the other, and
-// micro-batch m has its M-th part.
+// A port has the type of the graph's value, which is then the same in every
+// micro-batch; or it holds all M > 1 micro-batches in sequence, and micro-batch
+// m uses the m-th slice.
 class PortSlices {
  public:
-  // Reports ports that are neither. Nothing may be asked after a finding.
+  // Reports ports with other types. After a finding, no other member may be
+  // called.
   PortSlices(const EntryView& view, Findings& findings);
 
   bool input_sliced(int port) const { return inputs_[port]; }
   bool output_sliced(int port) const { return outputs_[port]; }
-  // Which member of the devices that make `value` lies on `device`; -1: none.
-  int MemberOn(ValueId value, DeviceId device) const;
+  // The rank on `device` among the devices that make `value`; -1: none.
+  int RankOn(ValueId value, DeviceId device) const;
 
  private:
   const EntryView& view_;

@@ -1,5 +1,5 @@
-// What the checker says of inputs and outputs that have other types than the
-// graph's values: callers see the port's.
+// Tests the messages for inputs and outputs with other types than the graph's
+// values. Callers see the type of the port.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 
 namespace partita {
 namespace {
 
-// One micro-batch; with two, each has two rows of four.
+// One micro-batch; if there are two, each has two rows of four.
 constexpr ShortPlan kNeg = {
     .name = "one neg",
     .graph = R"(graph @f(%x: f32[2, 4] on gpu:0) -> f32[2, 4] {
@@ -41,23 +41,23 @@ constexpr absl::string_view kTwoBatches =
     "      4 kernel %y batch 1 (!x) -> !y\n"
     "      5 fetch batch 1 !y output 0\n";
 
-using ::partita::Said;  // beside the one below
-std::string Said(const TextChanges& changes) {
-  return Said(changes, TextOf(kNeg));
+using ::partita::CheckerVerdict;  // besides the overload below
+std::string CheckerVerdict(const TextChanges& changes) {
+  return CheckerVerdict(changes, TextOf(kNeg));
 }
 
 TEST(Ports, HaveTheTypesOfTheirValues) {
-  EXPECT_EQ(Said({}), "proved");
-  EXPECT_EQ(Said({{"input x f32[2, 4]", "input x i32[2, 4]"}}),
+  EXPECT_EQ(CheckerVerdict({}), "proved");
+  EXPECT_EQ(CheckerVerdict({{"input x f32[2, 4]", "input x i32[2, 4]"}}),
             "plan @f: input 0 x: found i32[2, 4]; expected f32[2, 4]; change "
             "the port's type");
 }
 
-// As many bytes in other dims are another shape to the caller.
+// Other dims with the same number of bytes are another shape to the caller.
 TEST(Ports, HaveTheDimsOfTheirValues) {
   for (const char* dims : {"1, 2, 4", "2, 4, 1", "8", "4, 2"}) {
-    EXPECT_EQ(Said({{"output y f32[2, 4]",
-                     std::string("output y f32[") + dims + "]"}}),
+    EXPECT_EQ(CheckerVerdict({{"output y f32[2, 4]",
+                               std::string("output y f32[") + dims + "]"}}),
               std::string("plan @f: output 0 y: found f32[") + dims +
                   "]; expected f32[2, 4]; change the port's type");
   }
@@ -67,37 +67,37 @@ TEST(Ports, OfMicroBatchesHaveRoomForAll) {
   const TextChanges two = {{"input x f32[2, 4]", "input x f32[4, 4]"},
                            {"output y f32[2, 4]", "output y f32[4, 4]"},
                            {kOneBatch, kTwoBatches}};
-  EXPECT_EQ(Said(two), "proved");
+  EXPECT_EQ(CheckerVerdict(two), "proved");
   const TextChanges wider = {{"input x f32[2, 4]", "input x f32[2, 8]"},
                              {"output y f32[2, 4]", "output y f32[4, 4]"},
                              {kOneBatch, kTwoBatches}};
-  EXPECT_EQ(Said(wider),
+  EXPECT_EQ(CheckerVerdict(wider),
             "plan @f: input 0 x: found f32[2, 8]; expected f32[2, 4] or "
             "f32[4, 4] or f32[2, 2, 4], of one or of all micro-batches; change "
             "the port's type");
 }
 
-// Each extent counts, though no byte does.
+// Extents must match even if there are no bytes.
 TEST(Ports, OfMicroBatchesWithoutBytesHaveRoomForAll) {
-  const auto said = [](absl::string_view one, absl::string_view all) {
+  const auto verdict = [](absl::string_view one, absl::string_view all) {
     const std::string type = absl::StrCat("f32[", one, "]");
     const std::string port = absl::StrCat("f32[", all, "]");
-    return Said({},
-                absl::StrReplaceAll(TextOf(kNeg), {{"x f32[2, 4]", "x " + port},
-                                                   {"y f32[2, 4]", "y " + port},
-                                                   {"f32[2, 4]", type},
-                                                   {"!x 0 32", "!x 0 0"},
-                                                   {"!y 32 32", "!y 0 0"},
-                                                   {kOneBatch, kTwoBatches}}));
+    return CheckerVerdict(
+        {}, absl::StrReplaceAll(TextOf(kNeg), {{"x f32[2, 4]", "x " + port},
+                                               {"y f32[2, 4]", "y " + port},
+                                               {"f32[2, 4]", type},
+                                               {"!x 0 32", "!x 0 0"},
+                                               {"!y 32 32", "!y 0 0"},
+                                               {kOneBatch, kTwoBatches}}));
   };
-  EXPECT_EQ(said("2, 0", "4, 0"), "proved");
-  EXPECT_EQ(said("2, 0", "2, 2, 0"), "proved");
-  EXPECT_EQ(said("0, 3", "0, 3"), "proved");
-  EXPECT_EQ(said("0", "0"), "proved");
+  EXPECT_EQ(verdict("2, 0", "4, 0"), "proved");
+  EXPECT_EQ(verdict("2, 0", "2, 2, 0"), "proved");
+  EXPECT_EQ(verdict("0, 3", "0, 3"), "proved");
+  EXPECT_EQ(verdict("0", "0"), "proved");
   constexpr absl::string_view kExpected =
       ": found f32[2, 1]; expected f32[2, 0] or f32[4, 0] or f32[2, 2, 0], of "
       "one or of all micro-batches; change the port's type";
-  EXPECT_EQ(said("2, 0", "2, 1"),
+  EXPECT_EQ(verdict("2, 0", "2, 1"),
             absl::StrCat("plan @f: input 0 x", kExpected,
                          "\nplan @f: output 0 y", kExpected));
 }

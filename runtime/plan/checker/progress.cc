@@ -1,4 +1,4 @@
-// Progress: every wait leads forward in launch order.
+// Progress: every wait is for an earlier command in launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/progress.h"
@@ -28,13 +28,14 @@ void CheckEvents(const EntryView& view, const Partners& partners,
         absl::StrCat(view.places.Text(c), " waits for ",
                      view.places.EventText(c), ", which ",
                      view.places.Text(recorder),
-                     " records later in launch order; whatever serves both "
+                     " records later in launch order; an executor that runs "
+                     "both in order "
                      "waits for ever; launch the record first"),
         findings);
   }
 }
 
-// `messages` of one channel are neighbours in Partners::messages, by number.
+// `messages` of one channel are adjacent in Partners::messages, by number.
 void CheckMessages(const EntryView& view, const Partners& partners,
                    Findings& findings) {
   for (size_t i = 0; i < partners.messages.size(); ++i) {

@@ -1,4 +1,5 @@
-// Progress: every wait leads forward in launch order, so every step ends.
+// Progress: every wait is for an earlier command in launch order, so every step
+// ends.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_PROGRESS_H_
@@ -10,8 +11,8 @@
 
 namespace partita {
 
-// Waits inside one node (its parts, a message without a slot) are the node's
-// own; those between nodes must have what they wait for earlier in the list.
+// Waits inside one node (a collective, a message without a slot) are part of
+// the node. All other waits must be for commands earlier in the list.
 void CheckProgress(const EntryView& view, const Partners& partners,
                    Findings& findings);
 

@@ -1,4 +1,5 @@
-// The module, the proof, the certificate, in this order.
+// Verifies the module, proves the plan, and compares the certificate, in this
+// order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/prove_plan.h"

@@ -1,4 +1,4 @@
-// All that is asked of a plan before it runs.
+// All checks of a plan before it runs.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_PROVE_PLAN_H_
@@ -9,10 +9,10 @@
 
 namespace partita {
 
-// Verifies the plan's module and proves the plan. A certificate that the plan
-// carries proves nothing here; but one of this checker over another plan is a
-// fault, as the file is not what it says. (Other checkers may hash another
-// text.) Returns what was proved, without the hash; else InvalidArgument.
+// Verifies the plan's module and proves the plan. A certificate in the plan is
+// not trusted. But a certificate of this checker over another plan is a fault,
+// because the file was changed. (Other checkers may hash another text.) Returns
+// what was proved, without the hash, or InvalidArgument.
 absl::StatusOr<Certificate> ProvePlan(const Plan& plan);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What makes a plan unfit to run although its commands are good.
+// Tests of plans that are unfit to run although their commands are correct.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/prove_plan.h"
@@ -33,7 +33,7 @@ TEST(ProvePlan, ACertificateOverThePlanIsGoodAlsoWithoutNotes) {
 TEST(ProvePlan, ACertificateOverAnotherPlanIsAFault) {
   Plan plan = Certified();
   const std::string before = plan.certificate->plan_hash;
-  plan.devices[0].memory += 8;  // still a good plan
+  plan.devices[0].memory += 8;  // still a correct plan
   EXPECT_EQ(ProvePlan(plan).status().message(),
             absl::StrCat("plan @f: found a certificate over the hash ", before,
                          "; expected ", PlanHash(plan),

@@ -19,7 +19,8 @@ namespace {
 
 using Kind = Command::Kind;
 
-// More than any sensible plan needs; a plan made to be slow is refused here.
+// More than a sensible plan needs; the proof of a plan that needs more is given
+// up.
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfCommand = 64;
@@ -28,33 +29,34 @@ constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
 constexpr int64_t kClockNodesOfCommand = 8;
 
-// One command's touch. `position` counts the commands of its stream, from 1,
-// over the steps that are looked at.
-struct Touch {
+// One access by a command. `position` counts the commands of its stream, from
+// 1, over the steps of the pass.
+struct Access {
   int command = -1;
   int step = 0;
   int32_t stream = -1;
   int64_t position = 0;
 };
 
-// The end of a command: what its stream knew then, and the stream itself.
+// The end of a command: what its stream knew then, and the position of the
+// command itself.
 struct End {
   Clock known;
   int32_t stream = -1;
   int64_t position = 0;
 };
 
-// The start clocks of those that give in one collective, by source.
+// The start clocks of one collective's sources.
 struct Starts {
   const Reach* reach;
   std::vector<Clock> clocks;
-  int left = 0;  // parts that have not learned from them
+  int left = 0;  // commands that have not joined these clocks yet
 };
 
-struct LastTouches {
+struct LastAccesses {
   void Shift(int64_t) {}
-  Touch write;
-  std::vector<Touch> reads;  // since the write, one per stream
+  Access write;
+  std::vector<Access> reads;  // since the last write, one for each stream
 };
 
 class RacePass {
@@ -71,9 +73,9 @@ class RacePass {
         sends_(partners.messages.size(), End{Clock(nodes_)}),
         most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
                      kVisitsOfBlock * StatedBlocks(view)) {
-    for (const PartSet& set : partners.part_sets) {
-      first_parts_.push_back(*absl::c_min_element(set.parts));
-      starts_.push_back({ReachIn(view.commands[set.parts[0]]), {}});
+    for (const CollectiveCommands& collective : partners.collectives) {
+      first_commands_.push_back(*absl::c_min_element(collective.by_rank));
+      starts_.push_back({ReachIn(view.commands[collective.by_rank[0]]), {}});
     }
     for (const Command& command : view.commands) {
       if (command.kind == Kind::kWait) ++waits_[command.event.index];
@@ -85,10 +87,13 @@ class RacePass {
     for (step_ = 0; step_ < steps; ++step_) {
       waits_left_ = waits_;
       const int count = static_cast<int>(view_.commands.size());
-      // Parts of one collective exchange start clocks, so those come first.
+      // The ranks of a collective exchange their start clocks, so compute these
+      // first.
       for (int c = 0; c < count && !GaveUp(c); ++c) {
-        const int set = partners_.part_set[c];
-        if (set >= 0 && c == first_parts_[set]) ShareStarts(set);
+        const int collective = partners_.collective[c];
+        if (collective >= 0 && c == first_commands_[collective]) {
+          ExchangeStartClocks(collective);
+        }
         Issue(c);
       }
     }
@@ -107,7 +112,7 @@ class RacePass {
     }
     findings_.Add(view_.Found(
         Rule::kReadAfterWrite, c,
-        "found too many streams and pieces of ranges to prove their order; "
+        "found too many streams and fragments of ranges to prove their order; "
         "expected a plan with fewer"));
     return true;
   }
@@ -122,45 +127,48 @@ class RacePass {
     return reach.get();
   }
 
-  // What has ended before the parts start, for those that their bytes reach.
-  void ShareStarts(int set) {
-    Starts& starts = starts_[set];
+  // Joins, for each source, what has ended before its ranks start.
+  void ExchangeStartClocks(int collective) {
+    Starts& starts = starts_[collective];
     starts.clocks.assign(starts.reach->num_sources(), Clock(nodes_));
-    for (int part : partners_.part_sets[set].parts) {
-      const Command& command = view_.commands[part];
-      const int source = starts.reach->SourceOf(command.instance.member);
+    for (int c : partners_.collectives[collective].by_rank) {
+      const Command& command = view_.commands[c];
+      const int source = starts.reach->SourceOf(command.instance.rank);
       if (source < 0) continue;
       const int32_t stream = command.stream.index;
       starts.clocks[source].Join(known_[stream]);
       starts.clocks[source].Advance(stream, issued_[stream]);
     }
-    starts.left = static_cast<int>(partners_.part_sets[set].parts.size());
+    starts.left =
+        static_cast<int>(partners_.collectives[collective].by_rank.size());
   }
 
-  void LearnStarts(const Command& part, Starts& starts, int32_t stream) {
-    const Reach::Sources from = starts.reach->OfTaker(part.instance.member);
+  void JoinStartClocks(const Command& part, Starts& starts, int32_t stream) {
+    const Reach::Sources from = starts.reach->OfTaker(part.instance.rank);
     for (int source = from.begin; source < from.end; ++source) {
       known_[stream].Join(starts.clocks[source]);
     }
     if (--starts.left == 0) starts.clocks.clear();
   }
 
-  // Whoever knows of a command's end knows what its stream knew then.
+  // Knowledge of a command's end includes what its stream knew then.
   void LearnEnd(const End& end, int32_t stream) {
     if (known_[stream].Ended(end.stream) >= end.position) return;
     known_[stream].Join(end.known);
     known_[stream].Advance(end.stream, end.position);
   }
 
-  // Touches with the clock of the command's start, then the facts that its end
-  // learns.
+  // Records the accesses with the clock of the command's start, then joins what
+  // its end learns.
   void Issue(int c) {
     const Command& command = view_.commands[c];
     const int32_t stream = command.stream.index;
-    const Touch touch{c, step_, stream, issued_[stream] + 1};
-    for (BufferId id : command.operands) TouchBuffer(touch, id, false);
-    for (BufferId id : command.results) TouchBuffer(touch, id, true);
-    if (command.workspace.valid()) TouchBuffer(touch, command.workspace, true);
+    const Access access{c, step_, stream, issued_[stream] + 1};
+    for (BufferId id : command.operands) AccessBuffer(access, id, false);
+    for (BufferId id : command.results) AccessBuffer(access, id, true);
+    if (command.workspace.valid()) {
+      AccessBuffer(access, command.workspace, true);
+    }
     if (command.kind == Kind::kSend) {
       sends_[partners_.message[c]] = {known_[stream], stream, issued_[stream]};
     }
@@ -189,108 +197,110 @@ class RacePass {
         return;
       }
       case Kind::kCollective:
-        return LearnStarts(command, starts_[partners_.part_set[c]], stream);
+        return JoinStartClocks(command, starts_[partners_.collective[c]],
+                               stream);
       default:
         return;
     }
   }
 
-  void TouchBuffer(const Touch& touch, BufferId id, bool write) {
+  void AccessBuffer(const Access& access, BufferId id, bool write) {
     const Buffer& buffer = view_.buffer(id);
     const int64_t base = PartBegin(view_.device(buffer.device), buffer, step_);
     ForEachBlock(buffer.range, base, [&](ByteSpan block) {
       if (visits_ > most_visits_) return;
       if (write) {
-        Write(touch, id, block);
+        Write(access, id, block);
       } else {
-        Read(touch, id, block);
+        Read(access, id, block);
       }
     });
   }
 
-  bool EndedBefore(const Touch& earlier, const Touch& now) const {
+  bool EndedBefore(const Access& earlier, const Access& now) const {
     if (earlier.command < 0 || earlier.stream == now.stream) return true;
     return known_[now.stream].Ended(earlier.stream) >= earlier.position;
   }
 
-  void Read(const Touch& touch, BufferId id, ByteSpan block) {
+  void Read(const Access& access, BufferId id, ByteSpan block) {
     arenas_[view_.buffer(id).device.index].Update(
         block.begin, block.end, {},
-        [&](int64_t begin, int64_t end, LastTouches& last) {
+        [&](int64_t begin, int64_t end, LastAccesses& last) {
           visits_ += 1 + last.reads.size();
-          if (!EndedBefore(last.write, touch)) {
-            Report(Rule::kReadAfterWrite, touch, last.write, id, {begin, end});
+          if (!EndedBefore(last.write, access)) {
+            Report(Rule::kReadAfterWrite, access, last.write, id, {begin, end});
           }
-          for (Touch& read : last.reads) {
-            if (read.stream == touch.stream) {
-              read = touch;
+          for (Access& read : last.reads) {
+            if (read.stream == access.stream) {
+              read = access;
               return;
             }
           }
-          last.reads.push_back(touch);
+          last.reads.push_back(access);
         });
   }
 
-  void Write(const Touch& touch, BufferId id, ByteSpan block) {
+  void Write(const Access& access, BufferId id, ByteSpan block) {
     auto& arena = arenas_[view_.buffer(id).device.index];
     arena.ForEach(block.begin, block.end,
-                  [&](int64_t begin, int64_t end, const LastTouches* last) {
+                  [&](int64_t begin, int64_t end, const LastAccesses* last) {
                     ++visits_;
                     if (last == nullptr) return true;
-                    CheckWrite(touch, id, {begin, end}, *last);
+                    CheckWrite(access, id, {begin, end}, *last);
                     return true;
                   });
-    LastTouches now;
-    now.write = touch;
+    LastAccesses now;
+    now.write = access;
     arena.Set(block.begin, block.end, std::move(now));
   }
 
-  void CheckWrite(const Touch& touch, BufferId id, ByteSpan bytes,
-                  const LastTouches& last) {
+  void CheckWrite(const Access& access, BufferId id, ByteSpan bytes,
+                  const LastAccesses& last) {
     visits_ += last.reads.size();
-    if (!EndedBefore(last.write, touch)) {
-      Report(Rule::kWriteAfterWrite, touch, last.write, id, bytes);
+    if (!EndedBefore(last.write, access)) {
+      Report(Rule::kWriteAfterWrite, access, last.write, id, bytes);
     }
-    for (const Touch& read : last.reads) {
-      if (!EndedBefore(read, touch)) {
-        Report(Rule::kWriteAfterRead, touch, read, id, bytes);
+    for (const Access& read : last.reads) {
+      if (!EndedBefore(read, access)) {
+        Report(Rule::kWriteAfterRead, access, read, id, bytes);
       }
     }
   }
 
-  void Report(Rule rule, const Touch& touch, const Touch& earlier, BufferId id,
-              ByteSpan bytes) {
+  void Report(Rule rule, const Access& access, const Access& earlier,
+              BufferId id, ByteSpan bytes) {
     if (findings_.full()) return;
     const bool reads = rule == Rule::kReadAfterWrite;
     const absl::string_view next_step =
-        touch.step != earlier.step ? " of the next step" : "";
+        access.step != earlier.step ? " of the next step" : "";
     Finding finding = view_.Found(
-        rule, touch.command,
-        absl::StrCat(view_.places.Text(touch.command), next_step,
+        rule, access.command,
+        absl::StrCat(view_.places.Text(access.command), next_step,
                      reads ? " reads " : " writes ", view_.BufferText(id), " (",
-                     view_.BytesText(view_.buffer(id), bytes, touch.step),
+                     view_.BytesText(view_.buffer(id), bytes, access.step),
                      ") while ", view_.places.Text(earlier.command),
                      " may still ",
                      rule == Rule::kWriteAfterRead ? "read" : "write", " it\n",
-                     Remedy(touch, earlier)));
+                     Remedy(access, earlier)));
     finding.other = earlier.command;
     finding.device = view_.buffer(id).device;
     finding.bytes = bytes;
     findings_.Add(std::move(finding));
   }
 
-  std::string Remedy(const Touch& touch, const Touch& earlier) const {
+  std::string Remedy(const Access& access, const Access& earlier) const {
     const StreamId first = view_.commands[earlier.command].stream;
-    const StreamId second = view_.commands[touch.command].stream;
+    const StreamId second = view_.commands[access.command].stream;
     return absl::StrCat("  no event orders ", view_.StreamText(first),
                         " before ", view_.StreamText(second), "; ",
-                        touch.step != earlier.step
+                        access.step != earlier.step
                             ? "lower the depth, or keep the steps apart by an "
                               "event"
-                            : EventFor(earlier.command, touch.command));
+                            : EventFor(earlier.command, access.command));
   }
 
-  // What makes `second` wait for `first`, in the words of its program.
+  // The event that makes `second` wait for `first`, as text in terms of its
+  // program.
   std::string EventFor(int first, int second) const {
     const std::string before =
         absl::StrCat(" before ", view_.places.Text(second));
@@ -316,16 +326,16 @@ class RacePass {
   Findings& findings_;
   int step_ = 0;
   ClockNodes nodes_;
-  std::vector<Clock> known_;  // by stream, without what the stream itself did
+  std::vector<Clock> known_;     // by stream, without the stream's own commands
   std::vector<int64_t> issued_;  // by stream
-  std::vector<IntervalMap<LastTouches>> arenas_;
+  std::vector<IntervalMap<LastAccesses>> arenas_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Reach>> reaches_;
   std::vector<End> events_;
-  std::vector<int> waits_;        // by event
-  std::vector<int> waits_left_;   // by event, of this step
-  std::vector<End> sends_;        // by message: the end of what is before it
-  std::vector<Starts> starts_;    // by part set
-  std::vector<int> first_parts_;  // by part set: a command
+  std::vector<int> waits_;           // by event
+  std::vector<int> waits_left_;      // by event, of this step
+  std::vector<End> sends_;           // by message: the end of what precedes it
+  std::vector<Starts> starts_;       // by collective
+  std::vector<int> first_commands_;  // by collective: its first command
   const int64_t most_visits_;
   int64_t visits_ = 0;
 };

@@ -1,5 +1,6 @@
-// No race: two commands that touch a common byte, one of them writing, are
-// ordered by the facts that every executor keeps.
+// No race: two commands that access a common byte, at least one of them
+// writing, are ordered by the happens-before relation that every executor
+// keeps.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_RACE_H_
@@ -11,13 +12,13 @@
 
 namespace partita {
 
-// One pass in launch order; two consecutive steps if steps may overlap. Needs:
-// progress without findings, so that facts lead forward.
+// One pass in launch order, over two consecutive steps if steps may overlap.
+// Needs: progress without findings, so that every order leads forward.
 void CheckRaces(const EntryView& view, const Partners& partners,
                 Findings& findings);
 
-// What a command writes is disjoint from all else that it touches, but for a
-// result in the place of an operand that its signature allows.
+// What a command writes overlaps nothing else that it accesses, except a result
+// in place of an operand that the command's signature allows.
 void CheckInsideCommands(const EntryView& view, Findings& findings);
 
 }  // namespace partita

@@ -1,10 +1,10 @@
-// Ranges are their bytes, however a plan writes them; and a message slot is one
-// run of them.
+// Ranges are compared as bytes, however a plan writes them. A message slot is
+// one contiguous range.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 
 namespace partita {
 namespace {
@@ -61,21 +61,24 @@ plan @f {
 )";
 
 TEST(Ranges, AnInPlaceResultMayBeWrittenInAnotherWay) {
-  EXPECT_EQ(Said({}, kInPlace), "proved");
-  EXPECT_EQ(Said({{"!y 8 8", "!y 8 4 x 2 every 4"}}, kInPlace), "proved");
-  EXPECT_EQ(Said({{"!y 8 8", "!y 8 8 x 1 every 3"}}, kInPlace), "proved");
+  EXPECT_EQ(CheckerVerdict({}, kInPlace), "proved");
+  EXPECT_EQ(CheckerVerdict({{"!y 8 8", "!y 8 4 x 2 every 4"}}, kInPlace),
+            "proved");
+  EXPECT_EQ(CheckerVerdict({{"!y 8 8", "!y 8 8 x 1 every 3"}}, kInPlace),
+            "proved");
 }
 
 TEST(Ranges, ASharedVariableMayBeWrittenInAnotherWay) {
   EXPECT_EQ(
-      Said({{"!v persistent 0 8", "!v persistent 0 2 x 4 every 2"}}, kInPlace),
+      CheckerVerdict({{"!v persistent 0 8", "!v persistent 0 2 x 4 every 2"}},
+                     kInPlace),
       "proved");
 }
 
 TEST(Ranges, OtherBytesStayOthers) {
-  EXPECT_EQ(Said({{"      !y 8 8\n    persistent\n      !w",
-                   "      !y 12 8\n    persistent\n      !w"}},
-                 kInPlace),
+  EXPECT_EQ(CheckerVerdict({{"      !y 8 8\n    persistent\n      !w",
+                             "      !y 12 8\n    persistent\n      !w"}},
+                           kInPlace),
             "plan @f: entry @f: command 2 kernel writes gpu:0 !y, which "
             "overlaps its own gpu:0 !a; its signature allows no such result "
             "in place; use bytes of its own");
@@ -114,14 +117,15 @@ plan @f {
 }
 )";
 
-// The executor writes a message in one run, and would write over what lies
+// The executor writes a message contiguously, and would overwrite the bytes
 // between the blocks.
 TEST(Ranges, AMessageSlotIsOneBlock) {
-  EXPECT_EQ(Said({}, kMessage), "proved");
-  EXPECT_EQ(Said({{"!slot 4 4", "!slot 4 2 x 2 every 2"}}, kMessage), "proved");
-  EXPECT_EQ(Said({{"!slot 4 4", "!slot 4 2 x 2 every 8"}}, kMessage),
+  EXPECT_EQ(CheckerVerdict({}, kMessage), "proved");
+  EXPECT_EQ(CheckerVerdict({{"!slot 4 4", "!slot 4 2 x 2 every 2"}}, kMessage),
+            "proved");
+  EXPECT_EQ(CheckerVerdict({{"!slot 4 4", "!slot 4 2 x 2 every 8"}}, kMessage),
             "plan @f: found the message slot gpu:1 !slot in 2 blocks; expected "
-            "one block, as a message lies in its slot in one run; use a buffer "
+            "one block, as a message is contiguous in its slot; use a buffer "
             "of one block");
 }
 

@@ -1,36 +1,36 @@
-// Bytes of shards decide who reaches whom.
+// Finds from the bytes of shards which ranks reach which.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/reach.h"
 
-#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/shards.h"
 
 namespace partita {
 namespace {
 
-bool OperandHasBytes(const OpView& node, int i, int piece) {
-  return PieceType(node.operand_type(i), OperandSharding(node.node(), i), piece,
-                   NumMembers(node.node().placement))
+bool OperandHasBytes(const OpView& node, int i, int shard) {
+  return TypeOfShard(node.operand_type(i), OperandSharding(node.node(), i),
+                     shard, NumRanks(node.node().placement))
              .num_bytes() > 0;
 }
 
-bool ResultHasBytes(const OpView& node, int i, int piece) {
-  return PieceType(node.result_type(i), ResultSharding(node.node(), i), piece,
-                   NumMembers(node.node().placement))
+bool ResultHasBytes(const OpView& node, int i, int shard) {
+  return TypeOfShard(node.result_type(i), ResultSharding(node.node(), i), shard,
+                     NumRanks(node.node().placement))
              .num_bytes() > 0;
 }
 
-// Of any of a bucket's values.
-bool Gives(const OpView& node, const CollectiveMember& member) {
-  for (int i = 0; member.gives >= 0 && i < node.num_operands(); ++i) {
-    if (OperandHasBytes(node, i, member.gives)) return true;
+// True if the rank gives a byte of any value of the bucket.
+bool Gives(const OpView& node, const Participant& rank) {
+  for (int i = 0; rank.gives >= 0 && i < node.num_operands(); ++i) {
+    if (OperandHasBytes(node, i, rank.gives)) return true;
   }
   return false;
 }
 
-bool Takes(const OpView& node, const CollectiveMember& member) {
-  for (int i = 0; member.takes >= 0 && i < node.num_results(); ++i) {
-    if (ResultHasBytes(node, i, member.takes)) return true;
+bool Takes(const OpView& node, const Participant& rank) {
+  for (int i = 0; rank.takes >= 0 && i < node.num_results(); ++i) {
+    if (ResultHasBytes(node, i, rank.takes)) return true;
   }
   return false;
 }
@@ -38,7 +38,7 @@ bool Takes(const OpView& node, const CollectiveMember& member) {
 }  // namespace
 
 Reach::Reach(const OpView& node, const Collective& collective)
-    : takes_(collective.members.size()), gives_(collective.members.size(), -1) {
+    : takes_(collective.ranks.size()), gives_(collective.ranks.size(), -1) {
   if (collective.kind == CollectiveKind::kPermute) {
     FindPermuted(node, collective);
   } else if (collective.kind == CollectiveKind::kAllToAll &&
@@ -50,43 +50,43 @@ Reach::Reach(const OpView& node, const Collective& collective)
   }
 }
 
-// Who gives reaches all that take: each takes something of every operand.
+// Every rank that gives reaches every rank that takes, because each takes some
+// bytes of every operand.
 void Reach::FindCommon(const OpView& node, const Collective& collective) {
-  for (size_t m = 0; m < collective.members.size(); ++m) {
-    if (Gives(node, collective.members[m])) gives_[m] = 0;
-    if (Takes(node, collective.members[m])) takes_[m] = {0, 1};
+  for (size_t m = 0; m < collective.ranks.size(); ++m) {
+    if (Gives(node, collective.ranks[m])) gives_[m] = 0;
+    if (Takes(node, collective.ranks[m])) takes_[m] = {0, 1};
   }
 }
 
-// A piece goes to whoever takes that piece.
+// A shard goes to the rank that takes this shard.
 void Reach::FindPermuted(const OpView& node, const Collective& collective) {
-  num_sources_ = static_cast<int>(collective.members.size());
-  for (size_t m = 0; m < collective.members.size(); ++m) {
-    const CollectiveMember& member = collective.members[m];
-    if (Gives(node, member)) gives_[m] = member.gives;
-    if (Takes(node, member)) takes_[m] = {member.takes, member.takes + 1};
+  num_sources_ = static_cast<int>(collective.ranks.size());
+  for (size_t m = 0; m < collective.ranks.size(); ++m) {
+    const Participant& rank = collective.ranks[m];
+    if (Gives(node, rank)) gives_[m] = rank.gives;
+    if (Takes(node, rank)) takes_[m] = {rank.takes, rank.takes + 1};
   }
 }
 
-// Both shardings split one dimension, in other units: neighbours overlap.
-// Pieces are in the order of their indices, so what overlaps one is a run of
-// them.
+// Both shardings split one dimension in different units. Shards are in the
+// order of their indices, so the shards that overlap one shard are consecutive.
 void Reach::FindOverlaps(const OpView& node, const Collective& collective) {
-  const int members = static_cast<int>(collective.members.size());
-  num_sources_ = members;
+  const int ranks = static_cast<int>(collective.ranks.size());
+  num_sources_ = ranks;
   const TensorType& type = node.operand_type(0);
-  const auto given = [&](int piece) {
-    return ExtentOfPiece(type, OperandSharding(node.node(), 0), piece, members);
+  const auto given = [&](int shard) {
+    return ExtentOfShard(type, OperandSharding(node.node(), 0), shard, ranks);
   };
   int first = 0;
-  for (int m = 0; m < members; ++m) {
-    if (Gives(node, collective.members[m])) gives_[m] = m;
-    if (!Takes(node, collective.members[m])) continue;
-    const PieceExtent taken =
-        ExtentOfPiece(type, ResultSharding(node.node(), 0), m, members);
+  for (int m = 0; m < ranks; ++m) {
+    if (Gives(node, collective.ranks[m])) gives_[m] = m;
+    if (!Takes(node, collective.ranks[m])) continue;
+    const ShardExtent taken =
+        ExtentOfShard(type, ResultSharding(node.node(), 0), m, ranks);
     while (given(first).end <= taken.begin) ++first;
     int end = first;
-    while (end < members && given(end).begin < taken.end) ++end;
+    while (end < ranks && given(end).begin < taken.end) ++end;
     takes_[m] = {first, end};
   }
 }

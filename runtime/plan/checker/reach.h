@@ -1,4 +1,5 @@
-// Which participants of a collective order which: those whose bytes reach them.
+// The order inside a collective: a participant is ordered after those whose
+// bytes reach it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_REACH_H_
@@ -11,22 +12,22 @@
 
 namespace partita {
 
-// A participant that takes waits for those that give it at least one byte, and
-// for nobody else: a shard without bytes holds nobody back.
+// A participant that takes bytes waits for those that give it at least one
+// byte, and for no others: an empty shard makes nobody wait.
 class Reach {
  public:
-  // Of a collective node. Needs: a kind, and shardings that fit.
+  // For a collective node. Needs: a kind, and shardings that fit.
   Reach(const OpView& node, const Collective& collective);
 
-  // What one participant takes comes from sources [begin, end), each of which
-  // hears of some of the participants that give. Empty: it takes no byte.
+  // What a participant takes comes from sources [begin, end); a source stands
+  // for one or more participants that give. Empty: it takes no byte.
   struct Sources {
     int begin = 0;
     int end = 0;
   };
   int num_sources() const { return num_sources_; }
   const Sources& OfTaker(int participant) const { return takes_[participant]; }
-  // The source that a participant gives to; -1: it gives no byte.
+  // The source of a participant that gives; -1: it gives no byte.
   int SourceOf(int participant) const { return gives_[participant]; }
 
  private:

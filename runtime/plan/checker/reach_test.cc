@@ -1,5 +1,5 @@
-// Participants of a collective order those whom at least one byte of theirs
-// reaches, and nobody else.
+// A participant of a collective orders only the participants that at least one
+// of its bytes reaches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/reach.h"
@@ -8,13 +8,13 @@
 
 #include "graph/op_set.h"
 #include "graph/text/parser.h"
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 
 namespace partita {
 namespace {
 
-// gpu:1 copies !u from gpu:0, where it was fed before gpu:0's part of the
-// gathering: of two rows each device gives one, of one row only gpu:1 does.
+// gpu:1 copies !u from gpu:0, which was fed before gpu:0's part of the
+// all_gather. Of two rows each device gives one; a single row is gpu:1's.
 constexpr absl::string_view kGather =
     R"(graph @f(%x: i8[2] on {gpu:0, gpu:1} -> (split 0),
     %u: i8[2] on gpu:0) -> (i8[2], i8[2]) {
@@ -46,7 +46,7 @@ plan @f {
       3 collective %g !x0 -> !g0 group 0
     stream gpu:1/s
       2 feed -> !x1 input 0
-      4 collective %g member 1 !x1 -> !g1 group 0
+      4 collective %g rank 1 !x1 -> !g1 group 0
       5 copy %c !u -> !c
       6 fetch !g1 output 0
       7 fetch !c output 1
@@ -56,7 +56,7 @@ plan @f {
 )";
 
 TEST(Reach, AShardWithoutBytesOrdersNobody) {
-  EXPECT_EQ(Said({}, kGather), "proved");
+  EXPECT_EQ(CheckerVerdict({}, kGather), "proved");
   const TextChanges one_row = {{"%x: i8[2]", "%x: i8[1]"},
                                {"-> (i8[2], i8[2])", "-> (i8[1], i8[2])"},
                                {"copy %x : i8[2]", "copy %x : i8[1]"},
@@ -65,15 +65,15 @@ TEST(Reach, AShardWithoutBytesOrdersNobody) {
                                {"!x0 0 1", "!x0 0 0"},
                                {"!g0 4 2", "!g0 4 1"},
                                {"!g1 2 2", "!g1 2 1"}};
-  EXPECT_EQ(Said(one_row, kGather),
+  EXPECT_EQ(CheckerVerdict(one_row, kGather),
             "plan @f: command 5 reads gpu:0 !u (bytes 2..4) while command 1 "
             "may still write it\n  no event orders gpu:0/s before gpu:1/s; "
             "record an event after command 1 and wait for it before command "
             "5");
 }
 
-// A scattered sum of one row is gpu:1's alone: gpu:0 takes nothing, and so
-// hears of nobody.
+// If a scattered sum has one row, it is gpu:1's. gpu:0 takes nothing, so
+// nothing is ordered before its part.
 constexpr absl::string_view kScatter =
     R"(graph @f(%x: i8[4, 2] on {gpu:0, gpu:1} -> (split 0),
     %u: i8[2] on gpu:1) -> (i8[2], i8[2]) {
@@ -112,30 +112,30 @@ plan @f {
     stream gpu:1/s
       2 feed -> !x1 input 0
       3 feed -> !u input 1
-      4 kernel %p member 1 (!x1) -> !p1
-      6 collective %r member 1 !p1 -> !r1 group 0
+      4 kernel %p rank 1 (!x1) -> !p1
+      6 collective %r rank 1 !p1 -> !r1 group 0
       10 fetch !r1 output 0
     group 0 (gpu:0/s, gpu:1/s)
   }
 }
 )";
 
-TEST(Reach, WhoTakesNoByteHearsOfNobody) {
-  EXPECT_EQ(Said({}, kScatter), "proved");
+TEST(Reach, ARankThatTakesNoByteWaitsForNobody) {
+  EXPECT_EQ(CheckerVerdict({}, kScatter), "proved");
   const TextChanges in_twos = {
       {"(partial sum) -> (split 0)", "(partial sum) -> (split 0 by 2)"},
       {"!r0 6 1", "!r0 6 0"},
       {"!r1 6 1", "!r1 6 2"}};
-  EXPECT_EQ(Said(in_twos, kScatter),
+  EXPECT_EQ(CheckerVerdict(in_twos, kScatter),
             "plan @f: command 7 reads gpu:1 !u (bytes 8..10) while command 3 "
             "may still write it\n  no event orders gpu:1/s before gpu:0/s; "
             "record an event after command 3 and wait for it before command "
             "7");
 }
 
-// Rows 0..2, 2..4, 4..6 become none, 0..3 and 3..6: gpu:2 gets nothing of
-// gpu:0's, and gpu:0 nothing at all.
-TEST(Reach, RowsDividedAnewComeFromNeighbours) {
+// Rows 0..2, 2..4, 4..6 become none, 0..3 and 3..6: gpu:2 gets nothing from
+// gpu:0, and gpu:0 gets nothing at all.
+TEST(Reach, ReshardedRowsComeFromNeighbours) {
   constexpr absl::string_view kText =
       R"(graph @f(%x: i8[6] on {gpu:0, gpu:1, gpu:2} -> (split 0)) -> i8[6] {
   %y = copy %x : i8[6] on {gpu:0, gpu:1, gpu:2} (split 0) -> (split 0 by 3)
@@ -145,7 +145,7 @@ TEST(Reach, RowsDividedAnewComeFromNeighbours) {
   const auto module = ParseModule(kText, "text", OpSet::BuiltIn());
   ASSERT_TRUE(module.ok()) << module.status();
   const OpView copy = module->functions()[0]->ops().front();
-  const Reach reach(copy, {CollectiveOf(copy), MembersOf(copy)});
+  const Reach reach(copy, {CollectiveOf(copy), ParticipantsOf(copy)});
   const auto hears = [&](int taker, int giver) {
     const Reach::Sources from = reach.OfTaker(taker);
     const int source = reach.SourceOf(giver);

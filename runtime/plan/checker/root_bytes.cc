@@ -1,4 +1,4 @@
-// Walks, compares and joins blocks of bytes.
+// Iterates over, compares and merges blocks of bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/root_bytes.h"
@@ -50,7 +50,7 @@ bool Extend(RootBytes& bytes, int64_t size, const RootBytes& next,
     return true;
   }
   if (bytes.in_a_row() < size) return false;
-  // One block so far: the next one goes on from it, or gives the stride.
+  // Only one block so far: the next block continues it, or defines the stride.
   if (bytes.first() + size == next.first()) {
     bytes = {.byte = bytes.first()};
     return true;

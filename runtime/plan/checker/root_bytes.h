@@ -1,4 +1,4 @@
-// Which bytes of a value a run of bytes shows, where it shows them in blocks.
+// A sequence of bytes of a value: contiguous, or in strided blocks.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ROOT_BYTES_H_
@@ -8,33 +8,34 @@
 
 namespace partita {
 
-// From byte `byte` on, or, with a block: the rest of the block at `byte`, of
-// which `done` bytes are passed, then the block `stride` bytes further, and so
-// on. So a column of a matrix is one of these, however many rows it has.
+// The bytes from `byte` on. If `block` is set: the block at `byte` without its
+// first `done` bytes, then the block `stride` bytes further, and so on. A
+// column of a matrix is one RootBytes, however many rows it has.
 struct RootBytes {
-  // `count` blocks; one block, or blocks that touch, are bytes in a row.
+  // `count` blocks. One block, or adjacent blocks, are contiguous bytes.
   static RootBytes Blocks(int64_t byte, int64_t block, int64_t count,
                           int64_t stride);
 
   friend bool operator==(const RootBytes&, const RootBytes&) = default;
-  // The byte that comes first, and how many from there lie in a row.
+  // The first byte, and the number of contiguous bytes from there.
   int64_t first() const { return byte + done; }
   int64_t in_a_row() const;
-  // Passes over `bytes`.
+  // Skips `bytes` bytes.
   void Shift(int64_t bytes);
 
   int64_t byte = 0;
-  int64_t block = 0;   // 0: no end
-  int64_t stride = 0;  // of blocks
-  int64_t done = 0;    // less than block
+  int64_t block = 0;   // 0: contiguous without end
+  int64_t stride = 0;  // from block to block
+  int64_t done = 0;    // bytes of the first block to skip; less than `block`
 };
 
-// How many bytes, of the first `size`, are the same in both. Takes a few looks:
-// blocks that are not the same part at the end of the first or second of them.
+// The number of equal bytes at the start of both, among the first `size`.
+// Compares a few blocks: two different sequences differ at the end of their
+// first or second block.
 int64_t Agreement(RootBytes a, RootBytes b, int64_t size);
 
-// True if `size` bytes as in `bytes` and then `next_size` as in `next` are one
-// RootBytes, which `bytes` then is.
+// If `size` bytes of `bytes` followed by `next_size` bytes of `next` are one
+// RootBytes, sets `bytes` to it and returns true.
 bool Extend(RootBytes& bytes, int64_t size, const RootBytes& next,
             int64_t next_size);
 

@@ -1,4 +1,4 @@
-// Blocks of bytes against a list of every byte.
+// Compares RootBytes with lists of all bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/root_bytes.h"
@@ -34,7 +34,7 @@ TEST(RootBytes, AColumnIsOneBlockARow) {
   EXPECT_EQ(Listed(column, 6), (std::vector<int64_t>{8, 9, 18, 19, 28, 29}));
 }
 
-TEST(RootBytes, BlocksThatTouchAreBytesInARow) {
+TEST(RootBytes, AdjacentBlocksAreBytesInARow) {
   EXPECT_EQ(RootBytes::Blocks(8, 4, 100, 4), (RootBytes{.byte = 8}));
   EXPECT_EQ(RootBytes::Blocks(8, 4, 1, 12), (RootBytes{.byte = 8}));
 }
@@ -66,9 +66,9 @@ TEST(RootBytes, AgreeAsFarAsTheirListsDo) {
   }
 }
 
-TEST(RootBytes, WhatIsExtendedListsBothParts) {
+TEST(RootBytes, AnExtensionListsBothParts) {
   std::mt19937 bits(3);
-  int joined = 0;
+  int extended = 0;
   for (int i = 0; i < 20000; ++i) {
     RootBytes a = Random(bits);
     const RootBytes b = Random(bits);
@@ -78,23 +78,23 @@ TEST(RootBytes, WhatIsExtendedListsBothParts) {
     const std::vector<int64_t> rest = Listed(b, next_size);
     expected.insert(expected.end(), rest.begin(), rest.end());
     if (!Extend(a, size, b, next_size)) continue;
-    ++joined;
+    ++extended;
     ASSERT_EQ(Listed(a, size + next_size), expected);
   }
-  EXPECT_GT(joined, 1000);
+  EXPECT_GT(extended, 1000);
 }
 
 TEST(RootBytes, AMillionRowsPutTogetherAreOneRun) {
-  RootBytes joined{.byte = 0};
+  RootBytes extended{.byte = 0};
   int64_t size = 0;
   for (int64_t row = 0; row < 1000000; ++row) {
     for (int64_t half : {0, 8}) {
       ASSERT_TRUE(size == 0 ||
-                  Extend(joined, size, {.byte = row * 16 + half}, 8));
+                  Extend(extended, size, {.byte = row * 16 + half}, 8));
       size += 8;
     }
   }
-  EXPECT_EQ(joined, (RootBytes{.byte = 0}));
+  EXPECT_EQ(extended, (RootBytes{.byte = 0}));
 }
 
 }  // namespace

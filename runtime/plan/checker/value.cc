@@ -13,8 +13,8 @@
 #include "runtime/plan/checker/names.h"
 #include "runtime/plan/checker/next_step.h"
 #include "runtime/plan/checker/outputs.h"
-#include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/ports.h"
+#include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -51,13 +51,13 @@ class ValuePass {
     if (!memory_.gave_up() && !names_.gave_up()) return false;
     findings_.Add(view_.Found(
         Rule::kWrongValue, c,
-        "found too many pieces of values to follow; expected a plan whose "
-        "ranges are less divided"));
+        "found too many fragments of values to follow; expected a plan whose "
+        "ranges have fewer blocks"));
     return true;
   }
 
   void CheckRead(int c, BufferId id, ValueId as,
-                 const std::vector<NamedPiece>& asked) {
+                 const std::vector<NamedSegment>& asked) {
     if (names_.gave_up()) return;
     std::optional<Finding> finding =
         memory_.Mismatch(c, view_.buffer(id), asked);
@@ -68,42 +68,42 @@ class ValuePass {
     findings_.Add(*std::move(finding));
   }
 
-  // Operand 1 of a sum is what it was after the micro-batch before.
-  std::vector<NamedPiece> OfOperand(const Command& command, int i) {
+  // Operand 1 of an accumulation is its result after the previous micro-batch.
+  std::vector<NamedSegment> OfOperand(const Command& command, int i) {
     const Node& node = view_.graph().node(command.instance.node);
     if (i == static_cast<int>(node.operands.size())) {
       return SumAfter(command, view_.device_of(command),
                       command.instance.micro_batch - 1);
     }
     return names_.Of(node.operands[i], OperandSharding(node, i),
-                     PieceOf(command, &CollectiveMember::gives),
-                     NumMembers(node.placement), view_.device_of(command),
+                     ShardOf(command, &Participant::gives),
+                     NumRanks(node.placement), view_.device_of(command),
                      command.instance.micro_batch);
   }
 
-  // Which piece a command works on: a collective's part may supply one and take
-  // another.
-  int PieceOf(const Command& command, int CollectiveMember::*side) const {
-    if (command.kind != Kind::kCollective) return command.instance.member;
-    return view_.collective(command).members[command.instance.member].*side;
+  // The shard that a command works on. A rank of a collective may supply one
+  // shard and take another.
+  int ShardOf(const Command& command, int Participant::*side) const {
+    if (command.kind != Kind::kCollective) return command.instance.rank;
+    return view_.collective(command).ranks[command.instance.rank].*side;
   }
 
-  std::vector<NamedPiece> OfResult(const Command& command, int i,
-                                   DeviceId device) {
+  std::vector<NamedSegment> OfResult(const Command& command, int i,
+                                     DeviceId device) {
     const Node& node = view_.graph().node(command.instance.node);
     if (node.op == &kAccumulate) {
       return SumAfter(command, device, command.instance.micro_batch);
     }
     return names_.Of(node.results[i], ResultSharding(node, i),
-                     PieceOf(command, &CollectiveMember::takes),
-                     NumMembers(node.placement), device,
+                     ShardOf(command, &Participant::takes),
+                     NumRanks(node.placement), device,
                      command.instance.micro_batch);
   }
 
-  std::vector<NamedPiece> SumAfter(const Command& command, DeviceId device,
-                                   int micro_batch) {
+  std::vector<NamedSegment> SumAfter(const Command& command, DeviceId device,
+                                     int micro_batch) {
     return names_.OfSumAfter(view_.graph().view(command.instance.node),
-                             command.instance.member, device, micro_batch);
+                             command.instance.rank, device, micro_batch);
   }
 
   void Reads(int c) {
@@ -130,23 +130,24 @@ class ValuePass {
     }
   }
 
-  // A copy of the whole instance is held against the value; a copy of a part of
-  // it is followed, and whoever reads the parts put together will see.
+  // Compares a copy of a whole instance with the value. Follows the names in a
+  // copy of a part; the reader of the combined parts compares them.
   void ReadMoved(int c) {
     const Command& command = view_.commands[c];
     const Node& node = view_.graph().node(command.instance.node);
     const Buffer& source = view_.buffer(command.operands[0]);
     const int64_t whole =
-        PieceType(view_.graph().type(node.results[0]), ResultSharding(node, 0),
-                  command.instance.member, NumMembers(node.placement))
+        TypeOfShard(view_.graph().type(node.results[0]),
+                    ResultSharding(node, 0), command.instance.rank,
+                    NumRanks(node.placement))
             .num_bytes();
     if (source.range.size() == whole) {
-      const std::string& name = node.placement.devices[command.instance.member];
+      const std::string& name = node.placement.devices[command.instance.rank];
       CheckRead(c, command.operands[0], node.operands[0],
                 OfResult(command, 0, names_.DeviceNamed(name)));
     }
-    std::vector<NamedPiece> moved =
-        PiecesOf(c, source, /*must_be_defined=*/source.range.size() != whole);
+    std::vector<NamedSegment> moved =
+        SegmentsOf(c, source, /*must_be_defined=*/source.range.size() != whole);
     if (command.kind == Kind::kSend) {
       messages_[partners_.message[c]] = std::move(moved);
     } else {
@@ -154,42 +155,43 @@ class ValuePass {
     }
   }
 
-  // What the buffer holds, its gaps left out.
-  std::vector<NamedPiece> PiecesOf(int c, const Buffer& source,
-                                   bool must_be_defined) {
-    std::vector<NamedPiece> pieces;
-    for (const Content& piece : memory_.ContentOf(source)) {
-      if (piece.name.has_value()) {
-        pieces.push_back({piece.begin, piece.size, *piece.name});
+  // The names in the buffer, without gaps.
+  std::vector<NamedSegment> SegmentsOf(int c, const Buffer& source,
+                                       bool must_be_defined) {
+    std::vector<NamedSegment> segments;
+    for (const Content& segment : memory_.ContentOf(source)) {
+      if (segment.name.has_value()) {
+        segments.push_back({segment.begin, segment.size, *segment.name});
       } else if (must_be_defined) {
         Finding finding =
-            memory_.Differs(Rule::kUndefined, c, source, piece.begin,
-                            piece.end(), "nothing has defined them");
+            memory_.Differs(Rule::kUndefined, c, source, segment.begin,
+                            segment.end(), "nothing has defined them");
         finding.message = absl::StrCat(view_.Prefix(), view_.places.Text(c),
                                        " copies ", finding.message);
         findings_.Add(std::move(finding));
         break;
       }
     }
-    return pieces;
+    return segments;
   }
 
-  // Which part of a port's value a feed or fetch moves: what its device holds.
-  int MemberOf(const Command& command, ValueId value) const {
-    return std::max(0, ports_.MemberOn(value, view_.device_of(command)));
+  // The rank whose shard of a port's value a feed or fetch moves: the rank on
+  // the stream's device.
+  int RankOf(const Command& command, ValueId value) const {
+    return std::max(0, ports_.RankOn(value, view_.device_of(command)));
   }
 
-  std::vector<NamedPiece> OfPort(const Command& command, ValueId value) {
+  std::vector<NamedSegment> OfPort(const Command& command, ValueId value) {
     return names_.Of(value, ProducedSharding(view_.graph(), value),
-                     MemberOf(command, value),
-                     NumMembers(ProducedPlacement(view_.graph(), value)),
+                     RankOf(command, value),
+                     NumRanks(ProducedPlacement(view_.graph(), value)),
                      view_.device_of(command), command.instance.micro_batch);
   }
 
   void Fetch(int c) {
     const Command& command = view_.commands[c];
     const ValueId value = view_.graph().outputs()[command.port];
-    const std::vector<NamedPiece> asked = OfPort(command, value);
+    const std::vector<NamedSegment> asked = OfPort(command, value);
     CheckRead(c, command.operands[0], value, asked);
     if (asked.empty()) return;
     const bool sliced = ports_.output_sliced(command.port);
@@ -203,14 +205,14 @@ class ValuePass {
     }
     outputs_.Fetched(
         c, sliced ? command.instance.micro_batch : 0,
-        PieceOfWhole(view_.graph().type(value),
+        ShardOfWhole(view_.graph().type(value),
                      ProducedSharding(view_.graph(), value),
-                     MemberOf(command, value),
-                     NumMembers(ProducedPlacement(view_.graph(), value))));
+                     RankOf(command, value),
+                     NumRanks(ProducedPlacement(view_.graph(), value))));
   }
 
-  void Define(BufferId id, const std::vector<NamedPiece>& pieces) {
-    memory_.Define(view_.buffer(id), pieces);
+  void Define(BufferId id, const std::vector<NamedSegment>& segments) {
+    memory_.Define(view_.buffer(id), segments);
   }
 
   void Writes(int c) {
@@ -243,8 +245,8 @@ class ValuePass {
   Names names_;
   NamedMemory memory_;
   OutputCoverage outputs_;
-  std::vector<std::vector<NamedPiece>> messages_;  // under way, by message
-  std::vector<NamedPiece> copied_;                 // by the present copy
+  std::vector<std::vector<NamedSegment>> messages_;  // in flight, by message
+  std::vector<NamedSegment> copied_;                 // by the present copy
 };
 
 }  // namespace

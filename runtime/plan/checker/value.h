@@ -1,4 +1,4 @@
-// Value: every byte that is read carries the name that the graph asks for.
+// Value: every byte that is read has the name that the graph asks for.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_VALUE_H_
@@ -12,10 +12,10 @@
 
 namespace partita {
 
-// One serial run in launch order over names; without races every run reads what
-// this one reads. `entries` are all of the plan, whose persistent ranges must
-// end the step as this entry's graph says. Needs: form and progress without
-// findings.
+// One serial run over names in launch order. Without races, every run reads
+// what this run reads. `entries` are all entries of the plan; their persistent
+// ranges must end the step as this entry's graph says. Needs: form and progress
+// without findings.
 void CheckValues(const EntryView& view, const Partners& partners,
                  const std::vector<LaunchNode>& nodes, Findings& findings);
 

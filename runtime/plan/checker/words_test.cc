@@ -1,5 +1,5 @@
-// Each fault has its own words: a finding says which of several things is
-// wrong, in the names of the plan's text.
+// Each fault has its own message: a finding states which of several things is
+// wrong, with the names of the plan's text.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -9,17 +9,17 @@
 #include "graph/op_set.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
-#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/checker/plan_description.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {
 namespace {
 
 std::string SaidOfBase(absl::string_view name, const TextChanges& changes) {
-  return Said(changes, TextOf(BasePlanNamed(name)));
+  return CheckerVerdict(changes, TextOf(BasePlanNamed(name)));
 }
 
-// The first finding against a base plan that was changed by hand.
+// The first finding in a base plan with one change.
 std::string FoundIn(absl::string_view name, void (*change)(Plan& plan)) {
   auto plan = ParsePlan(TextOf(BasePlanNamed(name)), "f", OpSet::BuiltIn());
   EXPECT_TRUE(plan.ok()) << plan.status();
@@ -31,15 +31,15 @@ std::string FoundIn(absl::string_view name, void (*change)(Plan& plan)) {
 
 constexpr absl::string_view kReduce = "all_reduce of partial sums";
 
-TEST(Words, AMemberOfAGroupIsThatOfItsNode) {
+TEST(Words, ARankOfAGroupIsThatOfItsNode) {
   EXPECT_EQ(SaidOfBase(kReduce, {}), "proved");
   EXPECT_EQ(
       SaidOfBase(kReduce, {{"(gpu:0/s, gpu:1/s)", "(gpu:1/s, gpu:0/s)"}}),
-      "plan @f: command 5 is member 1 of copy %r on gpu:1/s, which is member 0 "
+      "plan @f: command 5 is rank 1 of copy %r on gpu:1/s, which is rank 0 "
       "of group 0; expected one number; list the group's streams in the order "
-      "of the node's members\nplan @f: command 4 is member 0 of copy %r on "
-      "gpu:0/s, which is member 1 of group 0; expected one number; list the "
-      "group's streams in the order of the node's members");
+      "of the node's ranks\nplan @f: command 4 is rank 0 of copy %r on "
+      "gpu:0/s, which is rank 1 of group 0; expected one number; list the "
+      "group's streams in the order of the node's ranks");
 }
 
 TEST(Words, ACollectiveOfAnotherMicroBatchIsNamed) {
@@ -48,14 +48,14 @@ TEST(Words, ACollectiveOfAnotherMicroBatchIsNamed) {
               [](Plan& plan) {
                 for (Command& command : plan.entries[0].programs[0].commands) {
                   if (command.kind == Command::Kind::kCollective &&
-                      command.instance.member == 1) {
+                      command.instance.rank == 1) {
                     command.instance.micro_batch = 1;
                   }
                 }
               }),
-      "plan @f: command 5 is collective 0 of member 1 of group 0 and does copy "
-      "%r batch 1 member 1, but command 4 is that of member 0 and does copy "
-      "%r; every member must issue the same sequence");
+      "plan @f: command 5 is collective 0 of rank 1 of group 0 and does copy "
+      "%r batch 1 rank 1, but command 4 is that of rank 0 and does copy "
+      "%r; every rank must issue the same sequence");
 }
 
 constexpr absl::string_view kSlot = "a channel of one slot";
@@ -90,20 +90,20 @@ TEST(Words, AChannelIsNamedByItsStreams) {
 TEST(Words, AStreamIsInAGroupOnce) {
   EXPECT_EQ(FoundIn(kReduce,
                     [](Plan& plan) {
-                      auto& members = plan.entries[0].groups[0].members;
-                      members[1] = members[0];
+                      auto& ranks = plan.entries[0].groups[0].ranks;
+                      ranks[1] = ranks[0];
                     }),
-            "plan @f: group 0: found gpu:0/s twice; expected each member to be "
+            "plan @f: group 0: found gpu:0/s twice; expected each rank to be "
             "another stream; name each stream once");
   EXPECT_EQ(FoundIn(kReduce,
                     [](Plan& plan) {
-                      plan.entries[0].groups[0].members[1] = StreamId(9);
+                      plan.entries[0].groups[0].ranks[1] = StreamId(9);
                     }),
             "plan @f: group 0: found stream 9; expected one of the 2 that the "
             "entry has; name another");
 }
 
-TEST(Words, ASlotThatCommandsUseIsNoOtherBuffer) {
+TEST(Words, AMessageSlotOverlapsNoOtherBuffer) {
   EXPECT_EQ(SaidOfBase(kSlot, {{"slots (!slot)", "slots (!ca)"}}),
             "plan @f: found the message slot gpu:1 !ca as a buffer of "
             "commands, too; expected a message slot to be its channel's alone; "
@@ -143,16 +143,17 @@ std::string SaidOfPersistent(void (*change)(PersistentValue& value)) {
 TEST(Words, APersistentValueSaysWhatDoesNotExist) {
   EXPECT_EQ(SaidOfPersistent(
                 [](PersistentValue& value) { value.buffer = BufferId(99); }),
-            "plan @f: persistent value of no buffer: found buffer 99; expected "
+            "plan @f: persistent value in an unknown buffer: found buffer 99; "
+            "expected "
             "one of the 6 that exist; name another");
   EXPECT_EQ(
       SaidOfPersistent([](PersistentValue& value) { value.node = NodeId(99); }),
       "plan @f: persistent value gpu:0 !w1: found node 99; expected one of the "
       "6 that exist; name another");
   EXPECT_EQ(
-      SaidOfPersistent([](PersistentValue& value) { value.member = 3; }),
-      "plan @f: persistent value gpu:0 !w1: found member 3 of constant %w1, "
-      "which is on 1 device; expected a smaller number; change the member");
+      SaidOfPersistent([](PersistentValue& value) { value.rank = 3; }),
+      "plan @f: persistent value gpu:0 !w1: found rank 3 of constant %w1, "
+      "which is on 1 device; expected a smaller number; change the rank");
   EXPECT_EQ(SaidOfPersistent(
                 [](PersistentValue& value) { value.initial = LiteralId(99); }),
             "plan @f: persistent value gpu:0 !w1: found literal 99; expected "

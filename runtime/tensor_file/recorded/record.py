@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes the files beside this script with other people's libraries.
+# Writes the files in this folder with other libraries.
 # SPDX-License-Identifier: Apache-2.0
 """usage: record.py   (needs numpy and safetensors; recorded with 2.4.6 and 0.5.3)
 

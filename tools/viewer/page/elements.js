@@ -1,4 +1,4 @@
-// Makes elements; every text goes in as text, never as HTML.
+// Creates elements; texts are inserted as text, never as HTML.
 // SPDX-License-Identifier: Apache-2.0
 
 const SVG = 'http://www.w3.org/2000/svg';

@@ -1,7 +1,7 @@
-// The lines between what shows of the graph.
+// The edges between the visible parts of the graph.
 // SPDX-License-Identifier: Apache-2.0
 
-// The groups around a box from the root to where it shows, and what shows.
+// The groups around a box from the root to its visible part, and that part.
 function shownPath(box) {
   const path = [];
   for (let g = groupOf[box]; g >= 0; g = entry().groups[g].parent) path.unshift(g);
@@ -48,7 +48,7 @@ function edgePoints(a, b) {
     const p = laneAt[g + ':' + lane];
     points.push([p.x, p.top], [p.x, p.bottom]);
   }
-  // Past what stands above its end in an open group, along the group's side.
+  // Past the items above its end in an open group, along the group's side.
   if (b.path.length > n) {
     const inner = b.path[b.path.length - 1], around = placed.groups[inner];
     const item = b.box !== undefined ? itemOf[b.box] : groupItem[b.group];

@@ -1,4 +1,4 @@
-// Where boxes and groups stand, as the groups are folded now.
+// Positions of boxes and groups, for the present folding.
 // SPDX-License-Identifier: Apache-2.0
 
 let groupOf = [];   // by box
@@ -40,8 +40,8 @@ function groupSize(g) {
   return sizeOf(`${state.entry}g${g}`, 120, 250, 46, [['▸ ' + cut(group.name, 60), 11.5, 600], [groupNote(group), 10, 400]]);
 }
 
-// Places of least squared distance from the wishes that keep the order and the
-// widths: neighbours that would overlap move as one block.
+// The positions with the least squared distance from the preferred ones that keep
+// the order and the widths: neighbours that would overlap move as one block.
 function spread(items, wish, width, gap) {
   let offset = 0;
   const blocks = [];
@@ -72,8 +72,8 @@ function neighbours(group) {
   return [above, below];
 }
 
-// The middles of a group's items: each near what it is joined to, in the order
-// of its layer.
+// The centres of a group's items: each near its neighbours, in the order of its
+// layer.
 function itemCenters(group, width) {
   const center = group.items.map(() => 0);
   const [above, below] = neighbours(group);
@@ -94,7 +94,7 @@ function itemCenters(group, width) {
   return center;
 }
 
-// The size of an open group and where its items stand in it.
+// The size of an open group and the positions of its items.
 function arrange(g) {
   const group = entry().groups[g];
   const inner = {};

@@ -17,7 +17,7 @@ function drawGroup(world, g, rect) {
   world.append(node);
 }
 
-// Under a group of several devices: which share of its nodes each one has.
+// Below a group of several devices: each device's share of its nodes.
 function drawShares(node, g, rect) {
   const all = loadOf[g].reduce((sum, n) => sum + n, 0);
   let x = 10;

@@ -1,4 +1,4 @@
-// The panel: a node or a command, what it costs and why it is where it is.
+// The panel: a node or a command, its cost, and the reason for its device.
 // SPDX-License-Identifier: Apache-2.0
 
 function rows(pairs) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 function leftOutText(e) {
-  return 'The page shows the first ' + e.commands.length + ' commands of a step; ' + e.commandsLeftOut + ' behind them are left out.';
+  return 'The page shows the first ' + e.commands.length + ' commands of a step; ' + e.commandsLeftOut + ' more are left out.';
 }
 
 function overview() {

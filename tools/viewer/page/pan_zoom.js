@@ -1,4 +1,4 @@
-// Moves and scales the graph by wheel and drag, and takes a click for what it hits.
+// Moves and scales the graph by wheel and drag, and selects what a click hits.
 // SPDX-License-Identifier: Apache-2.0
 
 function moveGraph() {

@@ -1,9 +1,9 @@
-// What the program computed, and what of it the page shows now.
+// The program's data, and the part that the page shows.
 // SPDX-License-Identifier: Apache-2.0
 
 const DATA = JSON.parse(document.getElementById('data').textContent);
 
-// One hue a device; the first eight are dot_text.cc's.
+// One hue for each device; the first eight are dot_text.cc's.
 const COLORS = [['#dfe9f7', '#3f6fb0'], ['#fae6d4', '#c0702a'], ['#dbf0e3', '#35895a'], ['#f6deea', '#b04a80'],
                 ['#e8e2f7', '#7457b8'], ['#d9eff1', '#2c8590'], ['#f3edcf', '#93801f'], ['#f8dedd', '#b84a45']];
 const NEUTRAL = ['#f1f3f5', '#8a94a3'];

@@ -1,4 +1,4 @@
-// Quantities as text, and texts cut to a width.
+// Quantities as text, and texts truncated to a width.
 // SPDX-License-Identifier: Apache-2.0
 
 function cut(text, length) { return text.length <= length ? text : text.slice(0, Math.max(1, length - 1)) + '…'; }
@@ -30,7 +30,7 @@ function textWidth(text, size, weight) {
   pen.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
   return pen.measureText(text).width;
 }
-// The longest beginning that is no wider.
+// The longest prefix that fits.
 function cutTo(text, width, size, weight) {
   text = cut(text, 60);
   if (textWidth(text, size, weight) <= width) return text;

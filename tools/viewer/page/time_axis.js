@@ -1,4 +1,4 @@
-// The axis of time: what of the step it shows, in which scale.
+// The time axis: its range and scale.
 // SPDX-License-Identifier: Apache-2.0
 
 const LEFT = 132, RIGHT = 16;
@@ -9,13 +9,13 @@ function timeScale() {
   return { width, inner, x: (t) => LEFT + (t - state.from) / (state.to - state.from) * inner };
 }
 
-// What measured seconds are multiplied by to lie on the predicted axis.
+// The factor from measured seconds to the predicted axis.
 function stretch() {
   const t = trace();
   if (!t || $('scale').checked || !t.end) return 1;
   return entry().end / t.end;
 }
-// One scale if both can be read on it.
+// One scale if both are legible.
 function chooseScale() {
   const t = trace();
   $('scale').checked = t !== null && entry().end > t.end / 3 && entry().end < t.end * 3;

@@ -1,4 +1,4 @@
-// Draws a lane per stream: predicted commands, and the measured ones beside them.
+// Draws a lane for each stream: predicted commands, and the measured ones below.
 // SPDX-License-Identifier: Apache-2.0
 
 function drawTime() {
@@ -18,7 +18,7 @@ function drawTime() {
   $('time-hint').textContent = timeHint();
 }
 
-// A lane per stream, and under it the measured one; returns where they end.
+// A lane for each stream, and below it the measured one; returns their end.
 function drawLanes(parts, commands, s) {
   const e = entry(), t = trace(), by = stretch();
   const byStream = e.streams.map(() => []);
@@ -58,7 +58,7 @@ function drawRow(into, indices, times, y, height, s, light, line, measured) {
     if (end < state.from || start > state.to) continue;
     const on = state.command === i || (c.box >= 0 && c.box === state.box);
     const x = s.x(start), width = Math.max(s.x(end) - x, 1);
-    // What would hide behind the one before it is left out.
+    // Commands that the previous one would cover are skipped.
     if (!on && x + width <= lastRight + 0.4) continue;
     lastRight = x + width;
     const signal = c.kind === 'record' || c.kind === 'wait';

@@ -1,7 +1,7 @@
 // The ledger of transfers.
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of the table: past that a browser is slow, and nobody reads on.
+// The most rows of the table: more make a browser slow, and nobody reads them.
 const MOST_ROWS = 2000;
 
 function drawTransfers() {

@@ -1,4 +1,4 @@
-// All base plans, family after family.
+// All base plans, family by family.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/base_plans.h"
@@ -15,8 +15,8 @@ const std::vector<ShortPlan>& BasePlans() {
     auto* const all = new std::vector<ShortPlan>;
     for (const auto& family :
          {OrderPlans(), SharedBytePlans(), MicroBatchPlans(), MessagePlans(),
-          CollectivePlans(), ExchangePlans(), StepPlans(), CopyPlans(),
-          EmptyPlans(), DividedPlans()}) {
+          CollectivePlans(), PermutePlans(), StepPlans(), CopyPlans(),
+          EmptyPlans(), ShardedVariablePlans()}) {
       all->insert(all->end(), family.begin(), family.end());
     }
     return all;

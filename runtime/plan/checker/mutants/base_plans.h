@@ -1,4 +1,4 @@
-// Hand-written good plans: what mutants are made of.
+// Hand-written correct plans, the basis of mutants.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_BASE_PLANS_H_
@@ -13,9 +13,9 @@
 namespace partita {
 
 // A plan of one entry in a short form. `launch` has one command a line, in
-// launch order, after the name of its stream; `devices` has lines of name,
-// persistent and step-local bytes; `declared` is text of the entry. Of a divided
-// variable each member's first bytes are cut from the whole value.
+// launch order, after the name of its stream. `devices` has lines of name,
+// persistent and step-local bytes. `declared` is text of the entry. The initial
+// shards of a sharded variable are taken from the whole value.
 struct ShortPlan {
   const char* name;
   const char* graph;
@@ -27,7 +27,8 @@ struct ShortPlan {
 // The plan's text, as ParsePlan reads it.
 std::string TextOf(const ShortPlan& plan);
 
-// Parses it; ends the program if that fails, as these are written by hand.
+// Parses the plan; ends the program if that fails, because the plans are
+// written by hand.
 Plan PlanOf(const ShortPlan& plan);
 
 const std::vector<ShortPlan>& BasePlans();

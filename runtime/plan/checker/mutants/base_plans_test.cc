@@ -1,4 +1,4 @@
-// The hand-written plans are good: checker and oracle both say so.
+// Checker and oracle accept all hand-written plans.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/base_plans.h"

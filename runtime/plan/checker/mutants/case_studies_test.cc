@@ -1,5 +1,5 @@
-// Ordering and memory faults of other systems, each rebuilt as a small plan
-// that must be refused with a message that a user would understand.
+// Ordering and memory faults of other systems. Each is a small plan that the
+// checker must refuse with a clear message.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 namespace partita {
 namespace {
 
-// ggml #26040: a split without inputs of its own ran beside another one and
-// took memory that the other still used.
+// ggml #26040: a split without inputs of its own ran in parallel with another
+// split and overwrote memory that the other still used.
 const CaseStudy kGgml26040 = {
     {"ggml #26040",
      R"(graph @f(%x: i8[4], %z: i8[4]) -> (i8[4], i8[4]) {
@@ -50,7 +50,7 @@ const CaseStudy kGgml26040 = {
     "command 2 and wait for it before command 5"};
 
 // XLA #38709: completion events were not scoped to one execution, so a wait
-// could pass at the record of another.
+// could pass at the record of another execution.
 const CaseStudy kXla38709 = {{"XLA #38709",
                               R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0
@@ -77,7 +77,7 @@ const CaseStudy kXla38709 = {{"XLA #38709",
                              "has recorded; a wait could "
                              "pass too early; use another event"};
 
-// pytorch #172668: two ranks both blocked on a send, each before its receive.
+// pytorch #172668: two ranks both block in a send before their receive.
 const CaseStudy kPytorch172668 = {
     {"pytorch #172668", kSentBothWays,
      R"(gpu:0 0 6
@@ -108,11 +108,11 @@ const CaseStudy kPytorch172668 = {
         gpu:1/s fetch !there output 0)"},
     "plan @f: command 4 and command 7 are the two sides of a message without a "
     "slot, "
-    "but other commands stand between them in launch order; those may wait for "
-    "the first and hold back the last"};
+    "but other commands are between them in launch order; those may wait for "
+    "the first and block the last"};
 
-// Megatron #5100: in a pipeline, one stage sends forward twice before it takes
-// what comes back, and the other waits to send.
+// Megatron #5100: in a pipeline, one stage sends forward twice before it
+// receives, and the other stage waits to send.
 const CaseStudy kMegatron5100 = {
     {"Megatron #5100",
      R"(graph @f(%x: i8[1]) -> i8[1] {
@@ -146,7 +146,7 @@ const CaseStudy kMegatron5100 = {
     "it first, or raise the channel's capacity"};
 
 // XLA #37936: without a rendezvous, one device enters one collective and the
-// other device another one of the same communicator.
+// other device enters another collective of the same communicator.
 const CaseStudy kXla37936 = {
     {"XLA #37936", kTwoReductions,
      R"(gpu:0 0 12
@@ -154,52 +154,51 @@ const CaseStudy kXla37936 = {
      kOneGroup.data(),
      R"(gpu:0/s feed -> !x0 input 0
         gpu:0/s feed -> !z0 input 1
-        gpu:0/s kernel %p member 0 (!top0) -> !p0
-        gpu:0/s kernel %q member 0 (!low0) -> !q0
+        gpu:0/s kernel %p rank 0 (!top0) -> !p0
+        gpu:0/s kernel %q rank 0 (!low0) -> !q0
         gpu:1/s feed -> !x1 input 0
         gpu:1/s feed -> !z1 input 1
-        gpu:1/s kernel %p member 1 (!top1) -> !p1
-        gpu:1/s kernel %q member 1 (!low1) -> !q1
-        gpu:0/s collective %r member 0 !p0 -> !p0 group 0
-        gpu:1/s collective %s member 1 !q1 -> !q1 group 0
-        gpu:0/s collective %s member 0 !q0 -> !q0 group 0
-        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+        gpu:1/s kernel %p rank 1 (!top1) -> !p1
+        gpu:1/s kernel %q rank 1 (!low1) -> !q1
+        gpu:0/s collective %r rank 0 !p0 -> !p0 group 0
+        gpu:1/s collective %s rank 1 !q1 -> !q1 group 0
+        gpu:0/s collective %s rank 0 !q0 -> !q0 group 0
+        gpu:1/s collective %r rank 1 !p1 -> !p1 group 0
         gpu:0/s fetch !p0 output 0
         gpu:0/s fetch !q0 output 1)"},
-    "plan @f: command 9 is collective 0 of member 1 of group 0 and does copy "
-    "%s member 1, but command 8 is that of member 0 and does copy %r; every "
-    "member must issue the same sequence\n"
-    "plan @f: command 11 is collective 1 of member 1 of group 0 and does copy "
-    "%r member 1, but command 10 is that of member 0 and does copy %s; every "
-    "member must issue the same sequence"};
+    "plan @f: command 9 is collective 0 of rank 1 of group 0 and does copy "
+    "%s rank 1, but command 8 is that of rank 0 and does copy %r; every "
+    "rank must issue the same sequence\n"
+    "plan @f: command 11 is collective 1 of rank 1 of group 0 and does copy "
+    "%r rank 1, but command 10 is that of rank 0 and does copy %s; every "
+    "rank must issue the same sequence"};
 
 // XLA #47467: two collectives that share two devices are launched in opposite
-// orders there, each waiting for the other's room.
+// orders on these devices, and each waits for the other.
 const CaseStudy kXla47467 = {
     {"XLA #47467", kTwoReductions,
      R"(gpu:0 0 12
         gpu:1 0 12)",
      kTwoGroups.data(),
      R"(gpu:0/s feed -> !x0 input 0
-        gpu:0/s kernel %p member 0 (!top0) -> !p0
+        gpu:0/s kernel %p rank 0 (!top0) -> !p0
         gpu:0/t feed -> !z0 input 1
-        gpu:0/t kernel %q member 0 (!low0) -> !q0
+        gpu:0/t kernel %q rank 0 (!low0) -> !q0
         gpu:1/s feed -> !x1 input 0
-        gpu:1/s kernel %p member 1 (!top1) -> !p1
+        gpu:1/s kernel %p rank 1 (!top1) -> !p1
         gpu:1/t feed -> !z1 input 1
-        gpu:1/t kernel %q member 1 (!low1) -> !q1
-        gpu:0/s collective %r member 0 !p0 -> !p0 group 0
-        gpu:1/t collective %s member 1 !q1 -> !q1 group 1
-        gpu:0/t collective %s member 0 !q0 -> !q0 group 1
-        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+        gpu:1/t kernel %q rank 1 (!low1) -> !q1
+        gpu:0/s collective %r rank 0 !p0 -> !p0 group 0
+        gpu:1/t collective %s rank 1 !q1 -> !q1 group 1
+        gpu:0/t collective %s rank 0 !q0 -> !q0 group 1
+        gpu:1/s collective %r rank 1 !p1 -> !p1 group 0
         gpu:0/s fetch !p0 output 0
         gpu:0/t fetch !q0 output 1)"},
     "plan @f: command 8 and command 11 are parts of one collective, but other "
-    "commands "
-    "stand between them in launch order; those may wait for the first and hold "
-    "back the last"};
+    "commands are between them in launch order; those may wait for the first "
+    "and block the last"};
 
-// IREE #19891: a transfer was put on a device that holds neither side of it.
+// IREE #19891: a transfer was placed on a device that holds neither side of it.
 const CaseStudy kIree19891 = {
     {"IREE #19891",
      R"(graph @f(%x: i8[2]) -> i8[2] {
@@ -240,8 +239,8 @@ INSTANTIATE_TEST_SUITE_P(All, CaseStudies,
                                          &kPytorch172668, &kMegatron5100,
                                          &kXla37936, &kXla47467, &kIree19891));
 
-// The faults are real: a machine shows the harm of each, but for a copy on a
-// strange device, which is against the form only.
+// The faults are real: a machine shows the harm of each, except the copy on a
+// third device, which is only a fault of form.
 TEST(CaseStudies, MachinesShowTheHarm) {
   for (const CaseStudy* study : {&kGgml26040, &kXla38709, &kPytorch172668,
                                  &kMegatron5100, &kXla37936, &kXla47467}) {

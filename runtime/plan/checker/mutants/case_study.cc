@@ -1,4 +1,4 @@
-// Asks the checker about a study's plan.
+// Checks a study's plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/case_study.h"

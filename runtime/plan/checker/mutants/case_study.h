@@ -1,4 +1,4 @@
-// Faults of other systems as plans, and what several of these share.
+// Faults of other systems as plans, and text that several of them share.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_CASE_STUDY_H_
@@ -15,11 +15,11 @@ namespace partita {
 
 struct CaseStudy {
   ShortPlan plan;
-  const char* message;  // with which the plan is refused, or its beginning
+  const char* message;  // the message that refuses the plan, or its beginning
 };
 
-// As much of what the plan is refused with as the study's message is long;
-// "proved" if it is not.
+// The message that refuses the plan, cut to the length of the study's message;
+// "proved" if the plan is not refused.
 std::string RefusalOf(const CaseStudy& study);
 
 // Two GPUs send each other a value.
@@ -62,9 +62,9 @@ inline constexpr char kTwoReductionsBuffers[] =
          !p1 8 2
          !q1 10 2)";
 
-// One text behind another, for ever.
+// Concatenates two texts with static lifetime.
 template <size_t kFirst, size_t kSecond>
-constexpr std::array<char, kFirst + kSecond - 1> Joined(
+constexpr std::array<char, kFirst + kSecond - 1> Concatenated(
     const char (&first)[kFirst], const char (&second)[kSecond]) {
   std::array<char, kFirst + kSecond - 1> text = {};
   std::copy(first, first + kFirst - 1, text.begin());
@@ -72,12 +72,12 @@ constexpr std::array<char, kFirst + kSecond - 1> Joined(
   return text;
 }
 
-// With one communicator of both GPUs, or two.
+// With one communicator of both GPUs, or with two.
 inline constexpr auto kOneGroup =
-    Joined(kTwoReductionsBuffers, "\ngroup 0 (gpu:0/s, gpu:1/s)");
+    Concatenated(kTwoReductionsBuffers, "\ngroup 0 (gpu:0/s, gpu:1/s)");
 inline constexpr auto kTwoGroups =
-    Joined(kTwoReductionsBuffers,
-           "\ngroup 0 (gpu:0/s, gpu:1/s)\ngroup 1 (gpu:0/t, gpu:1/t)");
+    Concatenated(kTwoReductionsBuffers,
+                 "\ngroup 0 (gpu:0/s, gpu:1/s)\ngroup 1 (gpu:0/t, gpu:1/t)");
 
 }  // namespace partita
 

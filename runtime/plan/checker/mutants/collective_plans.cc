@@ -1,4 +1,4 @@
-// Good plans with collectives, one of each kind.
+// Correct plans with collectives, one of each kind.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -35,16 +35,16 @@ constexpr ShortPlan kAllReduce = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!row0) -> !p0
+      gpu:0/s kernel %p rank 0 (!row0) -> !p0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!row1) -> !p1
-      gpu:0/s collective %r member 0 !p0 -> !r0 group 0
-      gpu:1/s collective %r member 1 !p1 -> !r1 group 0
-      gpu:0/s kernel %y member 0 (!r0) -> !y0
+      gpu:1/s kernel %p rank 1 (!row1) -> !p1
+      gpu:0/s collective %r rank 0 !p0 -> !r0 group 0
+      gpu:1/s collective %r rank 1 !p1 -> !r1 group 0
+      gpu:0/s kernel %y rank 0 (!r0) -> !y0
       gpu:0/s fetch !y0 output 0)",
 };
 
-// The sum goes to bytes of its own, the maximum stays in place.
+// The sum goes to other bytes, the maximum stays in place.
 constexpr ShortPlan kBucket = {
     .name = "all_reduce of a bucket of two",
     .graph = R"(graph @f(%x: i8[2, 2]) -> i8[2] {
@@ -77,24 +77,25 @@ constexpr ShortPlan kBucket = {
       group 0 (gpu:0/c, gpu:1/c))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!row0) -> !p0
-      gpu:0/s kernel %q member 0 (!row0) -> !q0
+      gpu:0/s kernel %p rank 0 (!row0) -> !p0
+      gpu:0/s kernel %q rank 0 (!row0) -> !q0
       gpu:0/s record ev0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!row1) -> !p1
-      gpu:1/s kernel %q member 1 (!row1) -> !q1
+      gpu:1/s kernel %p rank 1 (!row1) -> !p1
+      gpu:1/s kernel %q rank 1 (!row1) -> !q1
       gpu:1/s record ev1
       gpu:0/c wait ev0
       gpu:1/c wait ev1
-      gpu:0/c collective %r member 0 (!p0, !q0) -> (!r0, !q0) group 0
-      gpu:1/c collective %r member 1 (!p1, !q1) -> (!r1, !q1) group 0
+      gpu:0/c collective %r rank 0 (!p0, !q0) -> (!r0, !q0) group 0
+      gpu:1/c collective %r rank 1 (!p1, !q1) -> (!r1, !q1) group 0
       gpu:0/c record ev2
       gpu:0/s wait ev2
-      gpu:0/s kernel %y member 0 (!r0, !q0) -> !y0
+      gpu:0/s kernel %y rank 0 (!r0, !q0) -> !y0
       gpu:0/s fetch !y0 output 0)",
 };
 
-// Columns, so that what a member is fed is not one run of the caller's bytes.
+// Sharded by columns, so that a rank's feed is not contiguous in the caller's
+// bytes.
 constexpr ShortPlan kFedInParts = {
     .name = "an input that arrives in parts",
     .graph =
@@ -117,8 +118,8 @@ constexpr ShortPlan kFedInParts = {
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
       gpu:1/s feed -> !x1 input 0
-      gpu:0/s kernel %h member 0 (!x0) -> !h0
-      gpu:1/s kernel %h member 1 (!x1) -> !h1
+      gpu:0/s kernel %h rank 0 (!x0) -> !h0
+      gpu:1/s kernel %h rank 1 (!x1) -> !h1
       gpu:0/s fetch !h0 output 0
       gpu:1/s fetch !h1 output 0)",
 };
@@ -150,22 +151,22 @@ constexpr ShortPlan kAllGather = {
       group 0 (gpu:0/c, gpu:1/c))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %h member 0 (!half0) -> !h0
+      gpu:0/s kernel %h rank 0 (!half0) -> !h0
       gpu:0/s record ev0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %h member 1 (!half1) -> !h1
+      gpu:1/s kernel %h rank 1 (!half1) -> !h1
       gpu:1/s record ev1
       gpu:0/c wait ev0
       gpu:1/c wait ev1
-      gpu:0/c collective %g member 0 !h0 -> !g0 group 0
-      gpu:1/c collective %g member 1 !h1 -> !g1 group 0
+      gpu:0/c collective %g rank 0 !h0 -> !g0 group 0
+      gpu:1/c collective %g rank 1 !h1 -> !g1 group 0
       gpu:0/c record ev2
       gpu:0/s wait ev2
-      gpu:0/s kernel %y member 0 (!g0) -> !x0
+      gpu:0/s kernel %y rank 0 (!g0) -> !x0
       gpu:0/s fetch !x0 output 0)",
 };
 
-// One value goes to bytes of its own, of the other each part lies in its place.
+// One value goes to other bytes; each shard of the other value is in place.
 constexpr ShortPlan kBucketOfParts = {
     .name = "all_gather of a bucket of two",
     .graph =
@@ -199,14 +200,14 @@ constexpr ShortPlan kBucketOfParts = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %h member 0 (!x0) -> !h0
-      gpu:0/s kernel %a member 0 (!x0) -> !a0
+      gpu:0/s kernel %h rank 0 (!x0) -> !h0
+      gpu:0/s kernel %a rank 0 (!x0) -> !a0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %h member 1 (!x1) -> !h1
-      gpu:1/s kernel %a member 1 (!x1) -> !a1
-      gpu:0/s collective %g member 0 (!h0, !a0) -> (!g0, !k0) group 0
-      gpu:1/s collective %g member 1 (!h1, !a1) -> (!g1, !k1) group 0
-      gpu:0/s kernel %y member 0 (!g0, !k0) -> !y0
+      gpu:1/s kernel %h rank 1 (!x1) -> !h1
+      gpu:1/s kernel %a rank 1 (!x1) -> !a1
+      gpu:0/s collective %g rank 0 (!h0, !a0) -> (!g0, !k0) group 0
+      gpu:1/s collective %g rank 1 (!h1, !a1) -> (!g1, !k1) group 0
+      gpu:0/s kernel %y rank 0 (!g0, !k0) -> !y0
       gpu:0/s fetch !y0 output 0)",
 };
 
@@ -237,13 +238,13 @@ constexpr ShortPlan kReduceScatter = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!row0) -> !p0
+      gpu:0/s kernel %p rank 0 (!row0) -> !p0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!row1) -> !p1
-      gpu:0/s collective %s member 0 !p0 -> !s0 group 0
-      gpu:1/s collective %s member 1 !p1 -> !s1 group 0
-      gpu:0/s collective %g member 0 !s0 -> !p0 group 0
-      gpu:1/s collective %g member 1 !s1 -> !p1 group 0
+      gpu:1/s kernel %p rank 1 (!row1) -> !p1
+      gpu:0/s collective %s rank 0 !p0 -> !s0 group 0
+      gpu:1/s collective %s rank 1 !p1 -> !s1 group 0
+      gpu:0/s collective %g rank 0 !s0 -> !p0 group 0
+      gpu:1/s collective %g rank 1 !s1 -> !p1 group 0
       gpu:0/s fetch !p0 output 0)",
 };
 
@@ -274,19 +275,19 @@ constexpr ShortPlan kAllToAll = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %h member 0 (!row0) -> !h0
+      gpu:0/s kernel %h rank 0 (!row0) -> !h0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %h member 1 (!row1) -> !h1
-      gpu:0/s collective %t member 0 !h0 -> !t0 group 0
-      gpu:1/s collective %t member 1 !h1 -> !t1 group 0
-      gpu:0/s kernel %y member 0 (!t0) -> !h0
-      gpu:1/s kernel %y member 1 (!t1) -> !h1
+      gpu:1/s kernel %h rank 1 (!row1) -> !h1
+      gpu:0/s collective %t rank 0 !h0 -> !t0 group 0
+      gpu:1/s collective %t rank 1 !h1 -> !t1 group 0
+      gpu:0/s kernel %y rank 0 (!t0) -> !h0
+      gpu:1/s kernel %y rank 1 (!t1) -> !h1
       gpu:0/s fetch !h0 output 0
       gpu:1/s fetch !h1 output 0)",
 };
 
-// The second device holds two units of three, and takes an index of the other's
-// three.
+// The second device holds two units of three, and takes an index of the other
+// device's three.
 constexpr ShortPlan kOtherUnits = {
     .name = "all_to_all between units of one dimension",
     .graph =
@@ -313,10 +314,10 @@ constexpr ShortPlan kOtherUnits = {
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
       gpu:1/s feed -> !x1 input 0
-      gpu:0/s collective %t member 0 !x0 -> !t0 group 0
-      gpu:1/s collective %t member 1 !x1 -> !t1 group 0
-      gpu:0/s kernel %y member 0 (!t0) -> !y0
-      gpu:1/s kernel %y member 1 (!t1) -> !y1
+      gpu:0/s collective %t rank 0 !x0 -> !t0 group 0
+      gpu:1/s collective %t rank 1 !x1 -> !t1 group 0
+      gpu:0/s kernel %y rank 0 (!t0) -> !y0
+      gpu:1/s kernel %y rank 1 (!t1) -> !y1
       gpu:0/s fetch !y0 output 0
       gpu:1/s fetch !y1 output 0)",
 };

@@ -1,4 +1,4 @@
-// Places among the commands of a plan's entry, for mutations.
+// Positions of commands in a plan's entry, for mutations.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_COMMAND_LIST_H_
@@ -36,7 +36,7 @@ inline std::vector<Place> PlacesOf(const Entry& entry,
   return places;
 }
 
-// One of `from`, or nothing if it is empty.
+// A random element of `from`; empty if `from` is empty.
 template <typename T>
 std::optional<T> Draw(const std::vector<T>& from, Random& random) {
   if (from.empty()) return std::nullopt;

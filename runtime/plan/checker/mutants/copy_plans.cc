@@ -1,4 +1,4 @@
-// Good plans that copy by way of the host, in parts, or as blocks.
+// Correct plans that copy through the host, in parts, or as blocks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -108,11 +108,11 @@ constexpr ShortPlan kColumns = {
       gpu:0/s feed -> !x input 0
       gpu:0/s kernel %a (!x) -> !a
       gpu:0/s record ev0
-      gpu:0/s copy %s member 0 !left -> !s0
+      gpu:0/s copy %s rank 0 !left -> !s0
       gpu:1/s wait ev0
-      gpu:1/s copy %s member 1 !right -> !s1
-      gpu:0/s kernel %y member 0 (!s0) -> !s0
-      gpu:1/s kernel %y member 1 (!s1) -> !s1
+      gpu:1/s copy %s rank 1 !right -> !s1
+      gpu:0/s kernel %y rank 0 (!s0) -> !s0
+      gpu:1/s kernel %y rank 1 (!s1) -> !s1
       gpu:0/s fetch !s0 output 0
       gpu:1/s fetch !s1 output 0)",
 };

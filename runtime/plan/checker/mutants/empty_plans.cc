@@ -1,4 +1,5 @@
-// Good plans with values of no bytes: they have no range, and order nobody.
+// Correct plans with values of zero bytes: they have no range, and order
+// nobody.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -36,7 +37,7 @@ constexpr ShortPlan kEmptyConstant = {
       gpu:0/s fetch !y output 0)",
 };
 
-// Both variables begin at one offset, and both are updated.
+// Both variables begin at the same offset, and both are updated.
 constexpr ShortPlan kEmptyVariable = {
     .name = "a variable of no bytes before another",
     .graph = R"(variable @e: i8[0] = i8[0] []
@@ -74,7 +75,7 @@ graph @f(%x: i8[2], %n: i8[0]) -> (i8[2], i8[0]) {
       gpu:0/s fetch !e output 1)",
 };
 
-// %e has two rows of nothing in each micro-batch, and four in the step.
+// %e has two empty rows in each micro-batch, and four in the step.
 constexpr ShortPlan kEmptyInMicroBatches = {
     .name = "an input of no bytes in two micro-batches",
     .graph = R"(graph @f(%x: i8[2, 1], %e: i8[2, 0]) -> (i8[2, 1], i8[2, 0]) {
@@ -116,10 +117,10 @@ constexpr ShortPlan kEmptyInMicroBatches = {
       gpu:1/s fetch batch 1 !c output 0)",
 };
 
-// Of one element gpu:0 has none, so gpu:1 hears nothing of it: only the event
-// tells that !z has been copied.
+// Of one element gpu:0 has none, so the collective orders nothing before
+// gpu:1's part: only the event orders the copy of !z.
 constexpr ShortPlan kEmptyGiver = {
-    .name = "all_gather in which one member gives no byte",
+    .name = "all_gather in which one rank gives no byte",
     .graph =
         R"(graph @f(%x: i8[1] on {gpu:0, gpu:1} -> (split 0), %z: i8[2] on gpu:1) -> (i8[1], i8[2], i8[2]) {
   %g = copy %x : i8[1] on {gpu:0, gpu:1} (split 0) -> (replicated)
@@ -153,8 +154,8 @@ constexpr ShortPlan kEmptyGiver = {
       gpu:0/s wait ev0
       gpu:0/s copy %c !z1 -> !c0
       gpu:0/s record ev1
-      gpu:0/s collective %g member 0 !x0 -> !g0 group 0
-      gpu:1/s collective %g member 1 !x1 -> !g1 group 0
+      gpu:0/s collective %g rank 0 !x0 -> !g0 group 0
+      gpu:1/s collective %g rank 1 !x1 -> !g1 group 0
       gpu:1/s wait ev1
       gpu:1/s kernel %n (!z1) -> !z1
       gpu:0/s fetch !g0 output 0
@@ -162,9 +163,9 @@ constexpr ShortPlan kEmptyGiver = {
       gpu:1/s fetch !z1 output 2)",
 };
 
-// gpu:0 keeps nothing of the sum, and so hears of nobody.
+// gpu:0 keeps nothing of the sum, so nothing is ordered before its part.
 constexpr ShortPlan kEmptyTaker = {
-    .name = "reduce_scatter in which one member takes no byte",
+    .name = "reduce_scatter in which one rank takes no byte",
     .graph =
         R"(graph @f(%x: i8[2, 1] on {gpu:0, gpu:1} -> (split 0), %z: i8[2] on gpu:0) -> (i8[1], i8[2], i8[2]) {
   %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[1] on {gpu:0, gpu:1} (split 0) -> (partial sum)
@@ -195,16 +196,16 @@ constexpr ShortPlan kEmptyTaker = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!x0) -> !p0
+      gpu:0/s kernel %p rank 0 (!x0) -> !p0
       gpu:0/s feed -> !z0 input 1
       gpu:0/s record ev0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!x1) -> !p1
+      gpu:1/s kernel %p rank 1 (!x1) -> !p1
       gpu:1/s wait ev0
       gpu:1/s copy %c !z0 -> !c1
       gpu:1/s record ev1
-      gpu:0/s collective %s member 0 !p0 -> !s0 group 0
-      gpu:1/s collective %s member 1 !p1 -> !s1 group 0
+      gpu:0/s collective %s rank 0 !p0 -> !s0 group 0
+      gpu:1/s collective %s rank 1 !p1 -> !s1 group 0
       gpu:0/s wait ev1
       gpu:0/s kernel %n (!z0) -> !z0
       gpu:0/s fetch !s0 output 0

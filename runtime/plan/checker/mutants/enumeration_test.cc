@@ -1,6 +1,6 @@
 // All plans of a few commands over tiny alphabets: the checker accepts exactly
-// those that no machine can harm. PARTITA_ENUMERATION_SHARE=1 looks at all of
-// them, n at every n-th.
+// the plans that no machine can harm. PARTITA_ENUMERATION_SHARE=1 tries all
+// plans, n every n-th.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace {
 
 using Kind = Command::Kind;
 
-// The commands of the short plan are the letters; streams are free for those
-// that no channel or group binds if `any_stream`.
+// The commands of the short plan are the letters. If `any_stream`, a command
+// without a channel or group may be on any stream.
 struct Alphabet {
   ShortPlan letters;
   bool any_stream;
@@ -110,8 +110,8 @@ const Alphabet kCollectives = {{"halves gathered in place",
         group 0 (gpu:0/a, gpu:1/a))",
                                 R"(gpu:0/a feed -> !p input 0
         gpu:1/a feed -> !q input 0
-        gpu:0/a collective %r member 0 !low -> !p group 0
-        gpu:1/a collective %r member 1 !high -> !q group 0
+        gpu:0/a collective %r rank 0 !low -> !p group 0
+        gpu:1/a collective %r rank 1 !high -> !q group 0
         gpu:0/a fetch !p output 0
         gpu:1/a fetch !q output 0
         gpu:0/a record ev0
@@ -119,7 +119,7 @@ const Alphabet kCollectives = {{"halves gathered in place",
                                false,
                                5};
 
-// The root's bytes may be fed anew as soon as its part has ended.
+// The root's input may be fed again as soon as its part has ended.
 const Alphabet kBroadcasts = {{"a byte broadcast to the other device",
                                R"(graph @f(%x: i8[1] on gpu:0) -> i8[1] {
   %r = copy %x : i8[1] on {gpu:0, gpu:1}
@@ -136,7 +136,7 @@ const Alphabet kBroadcasts = {{"a byte broadcast to the other device",
         group 0 (gpu:0/a, gpu:1/a))",
                                R"(gpu:0/a feed -> !p input 0
         gpu:0/a collective %r !p group 0
-        gpu:1/a collective %r member 1 -> !q group 0
+        gpu:1/a collective %r rank 1 -> !q group 0
         gpu:0/a fetch !p output 0
         gpu:1/a fetch !q output 0
         gpu:1/a record ev0
@@ -170,16 +170,16 @@ graph @f(%x: i8[1]) -> i8[1] {
                             true,
                             4};
 
-// What no machine minds and the page forbids: events recorded twice, partners
-// that disagree, and work that nobody reads, on another value than it says or
-// beside another write.
+// Rules that refuse plans although no machine is harmed: events that are
+// recorded twice, partners that disagree, and work whose result nobody reads,
+// on another value than it states or concurrent with another write.
 bool IsRefusedAllTheSame(Rule rule) {
   return rule == Rule::kRecordedOnce || rule == Rule::kMessagePairs ||
          rule == Rule::kGroupOrder || rule == Rule::kWrongValue ||
          rule == Rule::kWriteAfterWrite;
 }
 
-// Walks all sequences of letters and counts agreements.
+// Enumerates all sequences of letters and counts agreements.
 class Enumeration {
  public:
   explicit Enumeration(const Alphabet& alphabet)
@@ -192,9 +192,9 @@ class Enumeration {
         if (alphabet.any_stream) letters_.back().stream = StreamId(s);
       }
     }
-    const char* share = std::getenv("PARTITA_ENUMERATION_SHARE");
+    const char* every = std::getenv("PARTITA_ENUMERATION_SHARE");
     if (alphabet.any_stream && alphabet.longest > 4) {
-      share_ = share == nullptr ? 7 : std::max(1, std::atoi(share));
+      every_ = every == nullptr ? 7 : std::max(1, std::atoi(every));
     }
   }
 
@@ -216,7 +216,7 @@ class Enumeration {
   // Streams that differ only in number are tried in order of first use.
   void Extend(int streams_used) {
     ++plans_;
-    if (Interesting() && (share_ == 1 || plans_ % share_ == 0)) Compare();
+    if (Interesting() && (every_ == 1 || plans_ % every_ == 0)) Compare();
     if (static_cast<int>(commands().size()) == alphabet_.longest) return;
     for (const Command& letter : letters_) {
       if (alphabet_.any_stream && letter.stream.index > streams_used) continue;
@@ -227,7 +227,7 @@ class Enumeration {
     }
   }
 
-  // Plans that do not fetch the output once are refused by counting alone.
+  // Counting suffices to refuse plans that do not fetch the output once.
   bool Interesting() {
     int fetches = 0;
     for (const Command& command : commands()) {
@@ -257,7 +257,7 @@ class Enumeration {
   const Alphabet& alphabet_;
   Plan plan_;
   std::vector<Command> letters_;
-  int share_ = 1;
+  int every_ = 1;
   long long plans_ = 0;
   long long judged_ = 0;
   long long good_ = 0;

@@ -1,5 +1,4 @@
-// Changes that leave a plan good: the checker accepts what is as good as the
-// plan that it was made of.
+// Changes that leave a plan correct: the checker must accept the changed plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -21,7 +20,7 @@ namespace {
 
 using Kind = Command::Kind;
 
-// Applies `change` to each base plan; true if it found a place.
+// Applies `change` to each base plan; returns the number of changed plans.
 int AcceptedVariants(bool (*change)(Plan& plan, Random& random), int seed = 3) {
   Random random(seed);
   int variants = 0;
@@ -98,8 +97,9 @@ TEST(GoodVariants, EventsByOtherNumbers) {
               Entry& entry = plan.entries[0];
               if (entry.num_events == 0) return false;
               const auto rename = [](EventId& id) {
-                if (id.valid() && id.index < kFirstSlot)
+                if (id.valid() && id.index < kFirstSlot) {
                   id = EventId(id.index + 3);
+                }
               };
               entry.num_events += 3;
               for (Program& program : entry.programs) {
@@ -129,7 +129,7 @@ TEST(GoodVariants, StepLocalBytesFurtherUp) {
             static_cast<int>(BasePlans().size()));
 }
 
-// Two ranges are equal when their bytes are, however they are written.
+// Two ranges are equal if their bytes are, however they are written.
 TEST(GoodVariants, RangesSpelledOtherwise) {
   const auto respell = [](Plan& plan, Random& random) {
     Entry& entry = plan.entries[0];
@@ -177,8 +177,8 @@ TEST(GoodVariants, AChannelWithMoreRoom) {
             4);
 }
 
-// Neighbours of different streams that do not meet may be launched in either
-// order; those that a wait or a message joins may not.
+// Neighbours on different streams may be launched in either order, unless they
+// communicate or a wait orders them.
 TEST(GoodVariants, IndependentNeighboursSwapped) {
   EXPECT_GE(AcceptedVariants([](Plan& plan, Random&) {
               for (Program& program : plan.entries[0].programs) {

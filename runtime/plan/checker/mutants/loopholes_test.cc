@@ -1,5 +1,6 @@
-// Plans written to get past the checker: each does harm, or rests on what no
-// executor promises, and must be refused with a message that says so.
+// Plans written to deceive the checker: each does harm, or relies on what no
+// executor guarantees. The checker must refuse each with a message that says
+// so.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace partita {
 namespace {
 
-// y = -(x w) on one device: what most of the plans below are changed from.
+// y = -(x w) on one device, the basis of most plans below.
 constexpr ShortPlan kSmall = {"small",
                               R"(graph @f(%x: f32[2]) -> f32[2] {
   %w = constant f32[2] [1, 2] on gpu:0
@@ -40,25 +41,27 @@ constexpr ShortPlan kSmall = {"small",
 
 using Changes = std::vector<std::pair<absl::string_view, absl::string_view>>;
 
-std::string SaidOf(const std::string& text) {
+std::string VerdictOf(const std::string& text) {
   const absl::StatusOr<Plan> plan = ParsePlan(text, "plan", OpSet::BuiltIn());
   if (!plan.ok()) return absl::StrCat("unread: ", plan.status().message());
   const std::vector<Finding> findings = FindFaults(*plan);
   return findings.empty() ? "proved" : findings[0].message;
 }
 
-// What the checker says first of kSmall with some of its text replaced.
-std::string Said(const Changes& changes) {
+// The first finding for kSmall with some of its text replaced.
+std::string CheckerVerdict(const Changes& changes) {
   const std::string text = TextOf(kSmall);
   const std::string changed = absl::StrReplaceAll(text, changes);
   if (!changes.empty() && changed == text) return "nothing was changed";
-  return SaidOf(changed);
+  return VerdictOf(changed);
 }
 
-TEST(Loopholes, TheSmallPlanIsProved) { EXPECT_EQ(Said({}), "proved"); }
+TEST(Loopholes, TheSmallPlanIsProved) {
+  EXPECT_EQ(CheckerVerdict({}), "proved");
+}
 
-// A constant may lie in a mapped file: writing there ends the process, or
-// changes it for all sessions.
+// A constant may be in a mapped file: a write there ends the process, or
+// changes the constant for all sessions.
 TEST(Loopholes, AConstantIsNotBorrowedAndGivenBack) {
   ShortPlan plan = kSmall;
   plan.graph = R"(graph @f(%x: f32[2]) -> f32[2] {
@@ -73,13 +76,13 @@ TEST(Loopholes, AConstantIsNotBorrowedAndGivenBack) {
        gpu:0/s kernel %a (!w, !spare) -> !a
        gpu:0/s copy %back !spare -> !w
        gpu:0/s fetch !a output 0)";
-  EXPECT_EQ(SaidOf(TextOf(plan)),
+  EXPECT_EQ(VerdictOf(TextOf(plan)),
             "plan @f: command 1 writes gpu:0 !w over the constant in "
             "persistent bytes 0..8; a constant is only read, in every step; "
             "use other bytes");
 }
 
-// Slots are written by sends, which value and race rules see only as messages.
+// Sends write slots; the value and race rules see slots only as messages.
 TEST(Loopholes, AMessageSlotIsNotPersistent) {
   const std::string text = TextOf(BasePlanNamed("a channel of one slot"));
   const std::string persistent = absl::StrReplaceAll(
@@ -87,24 +90,24 @@ TEST(Loopholes, AMessageSlotIsNotPersistent) {
              {"arena persistent 0 step 6", "arena persistent 2 step 6"},
              {"memory 6", "memory 8"}});
   ASSERT_NE(text, persistent);
-  EXPECT_EQ(SaidOf(persistent),
+  EXPECT_EQ(VerdictOf(persistent),
             "plan @f: found the message slot gpu:1 !slot in the persistent "
             "part; expected it in the step-local part, as other entries hold "
             "values there; move it");
 }
 
-// Members combine and fetch elements, row after row.
+// Collectives reduce and copy contiguous elements.
 TEST(Loopholes, ACollectiveTakesOneBlock) {
   const std::string text = TextOf(BasePlanNamed("permute to the next device"));
   const std::string spaced =
       absl::StrReplaceAll(text, {{"!g1 0 2", "!g1 0 1 x 2 every 3"}});
   ASSERT_NE(text, spaced);
-  EXPECT_EQ(SaidOf(spaced),
+  EXPECT_EQ(VerdictOf(spaced),
             "plan @f: command 4 collective: found gpu:1 !g1 in 2 blocks; "
             "expected one block; copy first");
 }
 
-// A node that computes is no exchange, whatever its shardings say.
+// A node that computes is not a collective, whatever its shardings are.
 TEST(Loopholes, ACollectiveComputesNothing) {
   const std::string text =
       TextOf(BasePlanNamed("all_gather of split rows, then memory used again"));
@@ -113,15 +116,15 @@ TEST(Loopholes, ACollectiveComputesNothing) {
              {"(split 0) -> (replicated)", "(split 0) -> (split 0)"},
              {"(replicated) -> (replicated)", "(split 0) -> (split 0)"}});
   ASSERT_NE(text, computes);
-  EXPECT_TRUE(absl::StrContains(SaidOf(computes),
+  EXPECT_TRUE(absl::StrContains(VerdictOf(computes),
                                 "expected a copy node whose operand and "
                                 "result are sharded differently"))
-      << SaidOf(computes);
+      << VerdictOf(computes);
 }
 
-// gpu:1 reads !x0 before its part of the broadcast. That its part waits for the
-// root's does not let the root know.
-TEST(Loopholes, ABroadcastTellsItsRootNothing) {
+// gpu:1 reads !x0 before its part of the broadcast. Its part waits for the
+// root's part, but the root does not learn of the read.
+TEST(Loopholes, ABroadcastOrdersNothingBeforeItsRoot) {
   ShortPlan plan =
       BasePlanNamed("broadcast, then the root's memory used again");
   plan.graph = R"(graph @f(%x: i8[2]) -> (i8[2], i8[2]) {
@@ -139,23 +142,23 @@ TEST(Loopholes, ABroadcastTellsItsRootNothing) {
       gpu:1/c wait ev0
       gpu:1/c copy %c !x0 -> !b1
       gpu:0/c collective %g !h0 group 0
-      gpu:1/c collective %g member 1 -> !g1 group 0
+      gpu:1/c collective %g rank 1 -> !g1 group 0
       gpu:0/c record ev1
       gpu:0/s wait ev1
       gpu:0/s kernel %a (!x0) -> !x0
       gpu:0/s fetch !x0 output 0
       gpu:1/c kernel %b (!g1) -> !b1
       gpu:1/c fetch !b1 output 1)";
-  EXPECT_EQ(SaidOf(TextOf(plan)),
+  EXPECT_EQ(VerdictOf(TextOf(plan)),
             "plan @f: command 10 writes gpu:0 !x0 (bytes 0..2) while command 5 "
             "may still read it\n  no event orders gpu:1/c before gpu:0/s; "
             "record an event after command 5 and wait for it before command "
             "10");
 }
 
-// In a permute of three a taker hears of its giver and of nobody else, so
-// others' memory is not safe to overwrite.
-TEST(Loopholes, APermuteTellsOfNobodyButTheGiver) {
+// In a permute of three a taker is ordered after its giver only, so the memory
+// of other ranks is not safe to overwrite.
+TEST(Loopholes, APermuteOrdersOnlyTheGiverBeforeATaker) {
   ShortPlan plan = BasePlanNamed("permute to the next device");
   plan.graph = R"(graph @f(%x: i8[4]) -> i8[4] {
   %h = neg %x : i8[4] on {gpu:0, gpu:1} (split 0) -> (split 0)
@@ -184,58 +187,58 @@ TEST(Loopholes, APermuteTellsOfNobodyButTheGiver) {
   plan.launch = R"(gpu:0/s feed -> !x0 input 0
       gpu:0/s kernel %h (!low0) -> !h0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %h member 1 (!high1) -> !h1
+      gpu:1/s kernel %h rank 1 (!high1) -> !h1
       gpu:1/s collective %g !h1 -> !g1 group 0
-      gpu:2/s collective %g member 1 -> !g2 group 0
-      gpu:0/s collective %g member 2 !h0 group 0
+      gpu:2/s collective %g rank 1 -> !g2 group 0
+      gpu:0/s collective %g rank 2 !h0 group 0
       gpu:2/s copy %c !x0 -> !c2
       gpu:1/s fetch !g1 output 0
       gpu:2/s fetch !g2 output 0)";
   // gpu:2 takes what gpu:1 gives, and reads gpu:0's bytes.
-  EXPECT_EQ(SaidOf(TextOf(plan)),
+  EXPECT_EQ(VerdictOf(TextOf(plan)),
             "plan @f: command 7 reads gpu:0 !x0 (bytes 0..2) while command 0 "
             "may still write it\n  no event orders gpu:0/s before gpu:2/s; "
             "record an event after command 0 and wait for it before command "
             "7");
 }
 
-// Bytes may be right where the graph says otherwise of them; a reference run
-// goes by the graph.
-TEST(Loopholes, PartsAreReadAsTheyWereMade) {
+// The bytes may be right although the graph states another sharding; a
+// reference run follows the graph.
+TEST(Loopholes, ShardsAreReadAsTheyWereMade) {
   const std::string text =
       TextOf(BasePlanNamed("columns of a matrix are copied as blocks"));
   for (const char* made : {"split 0", "replicated"}) {
-    EXPECT_EQ(SaidOf(absl::StrReplaceAll(
+    EXPECT_EQ(VerdictOf(absl::StrReplaceAll(
                   text, {{"(replicated) -> (split 1)",
                           absl::StrCat("(replicated) -> (", made, ")")}})),
               absl::StrCat("plan @f: abs %y: found operand 0 read as split 1; "
                            "expected ",
                            made, ", as %s was made; place it again"));
   }
-  EXPECT_EQ(SaidOf(absl::StrReplaceAll(
+  EXPECT_EQ(VerdictOf(absl::StrReplaceAll(
                 text, {{"%y = abs %s : i8[2, 4] on {gpu:0, gpu:1}",
                         "%y = abs %s : i8[2, 4] on {gpu:1, gpu:0}"}})),
-            "plan @f: abs %y: found operand 0 read in parts on gpu:1, gpu:0; "
+            "plan @f: abs %y: found operand 0 read in shards on gpu:1, gpu:0; "
             "expected gpu:0, gpu:1, where %s was made; place it again");
 }
 
 TEST(Loopholes, AddressesAreAlignedWhereverTheArenaBegins) {
-  EXPECT_EQ(Said({{"memory 68", "memory 68 alignment 2"}}),
+  EXPECT_EQ(CheckerVerdict({{"memory 68", "memory 68 alignment 2"}}),
             "plan @f: command 1 kernel: found gpu:0 !x in an arena aligned to "
             "2; expected at least 4; raise the device's alignment");
   for (const char* alignment : {"48", "4194304"}) {
-    EXPECT_EQ(
-        Said({{"memory 68", absl::StrCat("memory 68 alignment ", alignment)}}),
-        absl::StrCat("plan @f: device gpu:0: found memory 68, persistent "
-                     "16, step 52 and alignment ",
-                     alignment,
-                     "; expected sizes of 0 to 2^50 bytes, a power of "
-                     "two up to 2^21 as alignment, and a name that no "
-                     "other device has; change what differs"));
+    EXPECT_EQ(CheckerVerdict({{"memory 68", absl::StrCat("memory 68 alignment ",
+                                                         alignment)}}),
+              absl::StrCat("plan @f: device gpu:0: found memory 68, persistent "
+                           "16, step 52 and alignment ",
+                           alignment,
+                           "; expected sizes of 0 to 2^50 bytes, a power of "
+                           "two up to 2^21 as alignment, and a name that no "
+                           "other device has; change what differs"));
   }
 }
 
-// However many blocks a range has, the last of its bytes is looked at.
+// The checker looks at the last byte of a range, however many blocks it has.
 TEST(Loopholes, TheLastOfManyBlocksIsLookedAt) {
   constexpr int kCopied = 900000;
   constexpr int kRead = kCopied + 1000;
@@ -263,15 +266,14 @@ plan @f {
 }
 )",
       {{"READ", absl::StrCat(kRead)}, {"COPIED", absl::StrCat(kCopied)}});
-  EXPECT_EQ(SaidOf(text),
+  EXPECT_EQ(VerdictOf(text),
             "plan @f: command 2 reads %c from gpu:0 !all (bytes "
             "2800000..2800001), but nothing has defined them");
 }
 
-// What is in many pieces once, and then copied whole again and again, takes
-// more work than the plan has bytes for: the proof is given up, and what is not
-// proved is refused for nothing else.
-TEST(Loopholes, TheProofOfAPlanInTooManyPiecesIsGivenUp) {
+// A value in many fragments that is copied again and again takes more work than
+// the plan's size allows. The checker gives up the proof and refuses the plan.
+TEST(Loopholes, TheProofOfAPlanInTooManyFragmentsIsGivenUp) {
   std::string text = absl::StrReplaceAll(
       R"(graph @f(%x: i8[WHOLE]) -> i8[WHOLE] {
   %c = copy %x : i8[WHOLE] on gpu:0
@@ -302,15 +304,15 @@ plan @f {
     absl::StrAppend(&text, "      ", command, " copy %c !mixed -> !sink\n");
   }
   absl::StrAppend(&text, "      ", command, " fetch !x output 0\n  }\n}\n");
-  EXPECT_EQ(SaidOf(text),
-            "plan @f: found too many streams and pieces of ranges to prove "
+  EXPECT_EQ(VerdictOf(text),
+            "plan @f: found too many streams and fragments of ranges to prove "
             "their order; expected a plan with fewer");
 }
 
 struct Change {
   const char* what;
   Changes changes;
-  const char* said;  // somewhere in the first finding
+  const char* verdict;  // somewhere in the first finding
 };
 
 TEST(Loopholes, SmallChangesAreFound) {
@@ -388,14 +390,14 @@ TEST(Loopholes, SmallChangesAreFound) {
        "nothing has defined them"},
   };
   for (const Change& change : kChanges) {
-    const std::string said = Said(change.changes);
-    EXPECT_TRUE(absl::StrContains(said, change.said))
-        << change.what << ": " << said;
+    const std::string verdict = CheckerVerdict(change.changes);
+    EXPECT_TRUE(absl::StrContains(verdict, change.verdict))
+        << change.what << ": " << verdict;
   }
 }
 
 // Changes of the plan that runs three micro-batches in two slots by programs.
-TEST(Loopholes, InvocationsDoNotShareWhatTheyShouldNot) {
+TEST(Loopholes, InvocationsDoNotShareBuffersOrEvents) {
   const Change kChanges[] = {
       {"an invocation that records the event of another",
        {{"events (ev1)", "events (ev0)"}},
@@ -434,13 +436,13 @@ TEST(Loopholes, InvocationsDoNotShareWhatTheyShouldNot) {
   };
   const std::string text =
       TextOf(BasePlanNamed("three micro-batches in two slots, by programs"));
-  ASSERT_EQ(SaidOf(text), "proved");
+  ASSERT_EQ(VerdictOf(text), "proved");
   for (const Change& change : kChanges) {
     const std::string changed = absl::StrReplaceAll(text, change.changes);
     ASSERT_NE(changed, text) << change.what;
-    const std::string said = SaidOf(changed);
-    EXPECT_TRUE(absl::StrContains(said, change.said))
-        << change.what << ": " << said;
+    const std::string verdict = VerdictOf(changed);
+    EXPECT_TRUE(absl::StrContains(verdict, change.verdict))
+        << change.what << ": " << verdict;
   }
 }
 

@@ -1,4 +1,4 @@
-// Good plans that send messages through channels.
+// Correct plans that send messages through channels.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -119,8 +119,8 @@ constexpr ShortPlan kRendezvous = {
       gpu:0/s fetch !y output 0)",
 };
 
-// Both ends are strided, the slot is one block, and other values lie on both
-// sides of it.
+// Both ends are strided, the slot is one block, and other values are stored on
+// both sides of it.
 constexpr ShortPlan kColumnsSent = {
     .name = "columns are sent through a slot between other values",
     .graph =

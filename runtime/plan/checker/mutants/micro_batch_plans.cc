@@ -1,4 +1,4 @@
-// Good plans that run a step in micro-batches.
+// Correct plans that run a step in micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -136,7 +136,7 @@ constexpr ShortPlan kPrograms = {
     .launch = "",
 };
 
-// What updates the variable is the same in both micro-batches, so that it is
+// The update of the variable is the same in both micro-batches, so it is
 // computed once, after both have read the old value.
 constexpr ShortPlan kSharedUpdate = {
     .name = "two micro-batches and one update",
@@ -174,8 +174,8 @@ graph @f(%x: i8[2]) -> i8[2] {
       gpu:0/s fetch batch 1 !y1 output 0)",
 };
 
-// The first micro-batch's gradient is the first sum: it is made where the
-// others are added to it. The update reads the whole sum.
+// The first micro-batch's gradient is the first sum: it is computed in the
+// accumulation buffer. The update reads the whole sum.
 constexpr ShortPlan kSummedUpdate = {
     .name = "three micro-batches, their sum and one update",
     .graph = R"(variable @w: i8[2] = i8[2] [1, 2]
@@ -218,8 +218,8 @@ graph @f(%x: i8[2]) -> i8[2] {
       gpu:0/add fetch !s output 0)",
 };
 
-// One forward, one backward: the first stage keeps what it made for two
-// micro-batches at most, in two slots.
+// One forward, one backward: the first stage stores activations of at most two
+// micro-batches, in two slots.
 constexpr ShortPlan kOneForwardOneBackward = {
     .name = "a pipeline of two stages, three micro-batches and their sum",
     .graph = R"(graph @f(%x: i8[1]) -> i8[1] {
@@ -294,7 +294,7 @@ constexpr ShortPlan kOneForwardOneBackward = {
     .launch = "",
 };
 
-// Each replica adds up its own summands, and the sums are joined once.
+// Each replica accumulates its own gradients; one all_reduce sums them.
 constexpr ShortPlan kSummedReplicas = {
     .name = "three micro-batches over two replicas, and one all_reduce",
     .graph =
@@ -324,27 +324,27 @@ constexpr ShortPlan kSummedReplicas = {
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed batch 0 -> !x0 input 0
-      gpu:0/s kernel %g member 0 batch 0 (!x0) -> !s0
+      gpu:0/s kernel %g rank 0 batch 0 (!x0) -> !s0
       gpu:1/s feed batch 0 -> !x1 input 0
-      gpu:1/s kernel %g member 1 batch 0 (!x1) -> !s1
+      gpu:1/s kernel %g rank 1 batch 0 (!x1) -> !s1
       gpu:0/s feed batch 1 -> !x0 input 0
-      gpu:0/s kernel %g member 0 batch 1 (!x0) -> !g0
+      gpu:0/s kernel %g rank 0 batch 1 (!x0) -> !g0
       gpu:1/s feed batch 1 -> !x1 input 0
-      gpu:1/s kernel %g member 1 batch 1 (!x1) -> !g1
-      gpu:0/s kernel %s member 0 batch 1 (!g0, !s0) -> !s0
-      gpu:1/s kernel %s member 1 batch 1 (!g1, !s1) -> !s1
+      gpu:1/s kernel %g rank 1 batch 1 (!x1) -> !g1
+      gpu:0/s kernel %s rank 0 batch 1 (!g0, !s0) -> !s0
+      gpu:1/s kernel %s rank 1 batch 1 (!g1, !s1) -> !s1
       gpu:0/s feed batch 2 -> !x0 input 0
-      gpu:0/s kernel %g member 0 batch 2 (!x0) -> !g0
+      gpu:0/s kernel %g rank 0 batch 2 (!x0) -> !g0
       gpu:1/s feed batch 2 -> !x1 input 0
-      gpu:1/s kernel %g member 1 batch 2 (!x1) -> !g1
-      gpu:0/s kernel %s member 0 batch 2 (!g0, !s0) -> !s0
-      gpu:1/s kernel %s member 1 batch 2 (!g1, !s1) -> !s1
-      gpu:0/s collective %r member 0 !s0 -> !r0 group 0
-      gpu:1/s collective %r member 1 !s1 -> !r1 group 0
+      gpu:1/s kernel %g rank 1 batch 2 (!x1) -> !g1
+      gpu:0/s kernel %s rank 0 batch 2 (!g0, !s0) -> !s0
+      gpu:1/s kernel %s rank 1 batch 2 (!g1, !s1) -> !s1
+      gpu:0/s collective %r rank 0 !s0 -> !r0 group 0
+      gpu:1/s collective %r rank 1 !s1 -> !r1 group 0
       gpu:0/s fetch !r0 output 0)",
 };
 
-// Each micro-batch has random numbers of its own, though it reads the same.
+// Each micro-batch has its own random numbers, though its inputs are the same.
 constexpr ShortPlan kRandomNumbers = {
     .name = "random numbers of two micro-batches",
     .graph = R"(graph @f() -> f32[1] {

@@ -1,6 +1,6 @@
-// The checker against thousands of mutants: every harmful one is refused, and
-// few harmless ones are. PARTITA_MUTANTS_SEED and PARTITA_MUTANTS_COUNT (per
-// plan and kind) choose another sample.
+// Checks thousands of mutants: the checker refuses every harmful one, and few
+// harmless ones. PARTITA_MUTANTS_SEED and PARTITA_MUTANTS_COUNT (per plan and
+// kind) choose another sample.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ int FromEnvironment(const char* name, int otherwise) {
 
 bool IsForm(Rule rule) { return rule <= Rule::kPersistent; }
 
-// What the finding is about are bytes that its command only writes, twice over.
+// The finding is about bytes that one command only writes, twice.
 bool WritesItsOwnResult(const Plan& plan, const Finding& finding) {
   const Entry& entry = plan.entries[finding.entry];
   const Command command = (*Expand(entry))[finding.command];
@@ -50,13 +50,13 @@ bool WritesItsOwnResult(const Plan& plan, const Finding& finding) {
 const char* ReasonToRefusePersistent(const Finding& finding) {
   constexpr std::pair<const char*, const char*> kReasons[] = {
       {"overlap and hold different",
-       "a part of a variable lies on bytes of all of it"},
-      {"expected one block", "a variable or constant lies in several blocks"},
+       "a shard of a variable overlaps the whole variable"},
+      {"expected one block", "a variable or constant has several blocks"},
       {"where the graph places it",
-       "a variable or constant lies on another device than its node"},
+       "a variable or constant is on another device than its node"},
   };
-  for (const auto& [said, reason] : kReasons) {
-    if (absl::StrContains(finding.message, said)) return reason;
+  for (const auto& [text, reason] : kReasons) {
+    if (absl::StrContains(finding.message, text)) return reason;
   }
   return nullptr;
 }
@@ -69,60 +69,60 @@ bool HasAnEmptyUpdate(const Entry& entry) {
                      });
 }
 
-// Why a plan that no run can harm may be refused all the same.
+// Why the checker may refuse a plan that no run can harm.
 const char* ReasonToRefuse(const Plan& plan, const Finding& finding) {
   switch (finding.rule) {
     case Rule::kRecordedOnce:
       return "an event is recorded twice: a wait could pass at the first";
     case Rule::kWrongValue:
-      return "a command says that it works on another value than it does";
+      return "a command states another value than it works on";
     case Rule::kMessagePairs:
     case Rule::kGroupOrder:
-      return "partners say that they exchange different values";
+      return "partners state different values";
     case Rule::kSize:
     case Rule::kRange:
-      return "a range has not the bytes that its value has, or lies askew";
+      return "a range has not the size of its value, or is misaligned";
     case Rule::kSlots:
-      return "a message slot is also something else";
+      return "a message slot overlaps another buffer";
     case Rule::kNames:
-      return "a port is called another than its value";
+      return "a port has another name than its value";
     case Rule::kDevice:
-      return "a command stands on another device than its node";
+      return "a command is on another device than its node";
     case Rule::kWriteAfterWrite:
       return "two unordered writes, and nobody reads them";
     case Rule::kPersistent:
       return ReasonToRefusePersistent(finding);
     case Rule::kNextStep:
       return HasAnEmptyUpdate(plan.entries[finding.entry])
-                 ? "a variable of no bytes is kept nowhere"
+                 ? "a variable of zero bytes is not persistent"
                  : nullptr;
     case Rule::kInsideCommand:
       return WritesItsOwnResult(plan, finding)
-                 ? "two results of a command lie on each other, unread"
+                 ? "two results of a command overlap, unread"
                  : nullptr;
     default:
       return nullptr;
   }
 }
 
-// The least harmful mutants of the kinds for which few plans have a place.
+// The least number of harmful mutants of kinds that apply to few plans.
 const std::map<std::string, int>& RareKinds() {
   static const auto* const kinds = new std::map<std::string, int>{
-      {"lower capacity", 2},    {"reorder member", 2}, {"swap invocations", 1},
-      {"let steps overlap", 1}, {"change batch", 2},   {"rename port", 2},
-      {"respell range", 0},  // other words for the same plan
+      {"lower capacity", 2},    {"reorder rank", 2}, {"swap invocations", 1},
+      {"let steps overlap", 1}, {"change batch", 2}, {"rename port", 2},
+      {"respell range", 0},  // the same plan, written differently
   };
   return *kinds;
 }
 
-// The least harmful mutants of a kind, in any sample of the usual size.
+// The least number of harmful mutants of a kind, in a sample of the usual size.
 int FloorOf(const std::string& kind) {
   auto it = RareKinds().find(kind);
   return it == RareKinds().end() ? 5 : it->second;
 }
 
-// A rare kind has few mutants in all, most of them harmless: more tries find
-// every one, so that no seed misses the harmful ones.
+// Rare kinds have few mutants, most of them harmless. More tries find every
+// mutant, so that each seed finds the harmful ones.
 int TriesOf(const std::string& kind, int count) {
   return RareKinds().contains(kind) ? 20 * count : count;
 }
@@ -219,7 +219,7 @@ TEST(Mutants, EveryHarmfulOneIsRefused) {
   }
 }
 
-// Two changes at once can hide each other's traces.
+// Two changes may hide each other.
 TEST(Mutants, NorDoesAHarmfulPairPass) {
   const int seed = FromEnvironment("PARTITA_MUTANTS_SEED", 1);
   const int count = 2 * FromEnvironment("PARTITA_MUTANTS_COUNT", 20);

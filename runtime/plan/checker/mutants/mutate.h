@@ -1,4 +1,4 @@
-// Ways to break a plan, or not: small changes at places drawn at random.
+// Small random changes of a plan that may break it.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_MUTATE_H_
@@ -16,8 +16,8 @@ namespace partita {
 using Random = std::mt19937;
 
 // A kind of mutation. `apply` changes entry 0 or the devices of the plan and
-// says what it did; it returns nothing, and changes nothing, where the plan has
-// no place for it.
+// describes the change. It returns "" and changes nothing if the plan has no
+// suitable position.
 struct Mutation {
   const char* name;
   std::string (*apply)(Plan& plan, Random& random);
@@ -25,8 +25,8 @@ struct Mutation {
 
 absl::Span<const Mutation> Mutations();
 
-// The parts of a plan that mutations change, to put them back. (A Plan cannot
-// be copied: it owns its graphs.)
+// The parts of a plan that mutations change, to restore them. (A Plan cannot be
+// copied, because it owns its graphs.)
 class SavedParts {
  public:
   explicit SavedParts(const Plan& plan)

@@ -60,7 +60,7 @@ std::string GrowRange(Plan& plan, Random& random) {
   return ResizeRange(plan, random, 1);
 }
 
-// A copy and its size change together, so that the form still holds.
+// Changes the copy and its size together, so that the form is still correct.
 std::string ShrinkCopy(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const std::optional<Place> place =
@@ -128,7 +128,7 @@ std::string RetargetBuffer(Plan& plan, Random& random) {
   return text;
 }
 
-// Two writes take each other's place, as halves of one value may.
+// Two writes swap their results, which may be halves of one value.
 std::string SwapHalves(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const auto writes = [](const Command& command) {
@@ -148,7 +148,7 @@ std::string SwapHalves(Plan& plan, Random& random) {
                       TextOf(entry, *b));
 }
 
-// An invocation takes a slot, or an event, of another one.
+// An invocation takes a buffer slot, or an event, of another one.
 std::string RebindSlot(Plan& plan, Random& random) {
   std::vector<Invocation>& schedule = plan.entries[0].schedule;
   const size_t a = random() % schedule.size();
@@ -214,7 +214,7 @@ std::string LowerCapacity(Plan& plan, Random& random) {
   return "lowered a channel's capacity";
 }
 
-// After a constant's last read, something is computed into its range.
+// After a constant's last read, a result is computed into its range.
 std::string OverwritePersistent(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   if (entry.persistent.empty()) return "";
@@ -248,7 +248,8 @@ std::string OverlapSteps(Plan& plan, Random& random) {
   return "let steps overlap";
 }
 
-// A port takes the name of another one, which keeps it or takes its name.
+// A port takes the name of another port, which keeps its name or takes the
+// first's.
 std::string RenamePort(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   std::vector<Port>& ports = random() % 2 == 0 ? entry.inputs : entry.outputs;
@@ -288,12 +289,12 @@ absl::Span<const Mutation> BufferMutations() { return kBufferMutations; }
 
 absl::Span<const Mutation> Mutations() {
   static const auto* const all = [] {
-    auto* const joined = new std::vector<Mutation>;
+    auto* const mutations = new std::vector<Mutation>;
     for (const auto& list :
          {CommandMutations(), BufferMutations(), RangeMutations()}) {
-      joined->insert(joined->end(), list.begin(), list.end());
+      mutations->insert(mutations->end(), list.begin(), list.end());
     }
-    return joined;
+    return mutations;
   }();
   return *all;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Command::Kind;
 
-// Commands that order, move or exchange.
+// Commands that order, move bytes or communicate.
 bool Synchronises(const Command& command) {
   switch (command.kind) {
     case Kind::kRecord:
@@ -76,7 +76,7 @@ std::string Duplicate(Plan& plan, Random& random) {
   return absl::StrCat("duplicated ", text, " at ", to);
 }
 
-// Two commands of one kind change places.
+// Swaps two commands of one kind.
 std::string Swap(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const std::optional<Place> a = Draw(PlacesOf(entry, Synchronises), random);
@@ -121,7 +121,7 @@ std::string SwapNeighbours(Plan& plan, Random& random) {
   return absl::StrCat("swapped ", place->index, " and the next");
 }
 
-// Any two commands in launch order.
+// Swaps any two commands in launch order.
 std::string SwapAnyTwo(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const std::optional<Place> place =
@@ -141,8 +141,8 @@ std::string SwapInvocations(Plan& plan, Random& random) {
   return absl::StrCat("swapped invocations ", at, " and ", at + 1);
 }
 
-// One member issues two of its collectives in the other order.
-std::string ReorderMember(Plan& plan, Random& random) {
+// One rank issues two of its collectives in the other order.
+std::string ReorderRank(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const auto is_part = [](const Command& command) {
     return command.kind == Kind::kCollective;
@@ -158,7 +158,7 @@ std::string ReorderMember(Plan& plan, Random& random) {
            random);
   if (a->index == b->index) return "";
   std::swap(CommandAt(entry, *a), CommandAt(entry, *b));
-  return absl::StrCat("member reorders ", TextOf(entry, *a), " and ",
+  return absl::StrCat("rank reorders ", TextOf(entry, *a), " and ",
                       TextOf(entry, *b));
 }
 
@@ -194,7 +194,7 @@ constexpr Mutation kCommandMutations[] = {
     {"swap neighbours", SwapNeighbours},
     {"swap any two", SwapAnyTwo},
     {"swap invocations", SwapInvocations},
-    {"reorder member", ReorderMember},
+    {"reorder rank", ReorderRank},
     {"move to stream", MoveToStream},
 };
 

@@ -1,4 +1,4 @@
-// Mutations of how ranges are spelled and spaced, and of what persists.
+// Mutations of how ranges are written and spaced, and of what persists.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string Spelled(const Range& range) {
                       " every ", range.stride);
 }
 
-// The same bytes as the range, in the same order, written otherwise.
+// The same bytes in the same order, written as another range.
 Range SpelledOtherwise(const Range& range, Random& random) {
   if (range.empty()) {
     const auto any = [&] { return static_cast<int64_t>(random() % 5); };
@@ -64,7 +64,7 @@ std::string SpaceOut(Plan& plan, Random& random) {
   return absl::StrCat("spaced out !", buffer.name, " to ", Spelled(range));
 }
 
-// Two buffers side by side: the second moves between the halves of the first.
+// Two adjacent buffers: the second moves between the halves of the first.
 std::string Interleave(Plan& plan, Random& random) {
   std::vector<Buffer>& buffers = plan.entries[0].buffers;
   std::vector<std::pair<size_t, size_t>> pairs;
@@ -101,7 +101,7 @@ std::string DropPersistent(Plan& plan, Random& random) {
   return absl::StrCat("persists no more: !", name);
 }
 
-// Two persistent values take each other's place.
+// Two persistent values swap their ranges.
 std::string SwapPersistent(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   std::vector<PersistentValue>& values = entry.persistent;

@@ -1,4 +1,4 @@
-// The lists that Mutations() joins.
+// The lists that Mutations() concatenates.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_MUTATION_LIST_H_

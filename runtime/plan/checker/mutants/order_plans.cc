@@ -1,4 +1,4 @@
-// Good plans whose commands streams and events keep in order.
+// Correct plans whose commands are ordered by streams and events.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"

@@ -1,4 +1,4 @@
-// The base plans by what they are about: one file for each family.
+// Families of base plans, one file for each.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_PLAN_FAMILIES_H_
@@ -15,11 +15,11 @@ std::vector<ShortPlan> SharedBytePlans();
 std::vector<ShortPlan> MicroBatchPlans();
 std::vector<ShortPlan> MessagePlans();
 std::vector<ShortPlan> CollectivePlans();
-std::vector<ShortPlan> ExchangePlans();
+std::vector<ShortPlan> PermutePlans();
 std::vector<ShortPlan> StepPlans();
 std::vector<ShortPlan> CopyPlans();
 std::vector<ShortPlan> EmptyPlans();
-std::vector<ShortPlan> DividedPlans();
+std::vector<ShortPlan> ShardedVariablePlans();
 
 }  // namespace partita
 

@@ -1,5 +1,5 @@
-// Ordering faults that other systems had in 2026, each rebuilt as a small plan
-// that must be refused with a message that a user would understand.
+// Ordering faults that other systems had in 2026. Each is a small plan that the
+// checker must refuse with a clear message.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ namespace partita {
 namespace {
 
 // torchrec #4149: one rank enters the first process group, waits on the host
-// until it is through, and then enters the second; the other rank takes them
-// the other way round.
+// until that collective has ended, and then enters the second group. The other
+// rank enters them in the opposite order.
 const CaseStudy kTorchrec4149 = {
     {.name = "torchrec #4149",
      .graph = kTwoReductions,
@@ -20,29 +20,29 @@ const CaseStudy kTorchrec4149 = {
        gpu:1 0 12)",
      .declared = kTwoGroups.data(),
      .launch = R"(gpu:0/s feed -> !x0 input 0
-       gpu:0/s kernel %p member 0 (!top0) -> !p0
+       gpu:0/s kernel %p rank 0 (!top0) -> !p0
        gpu:0/t feed -> !z0 input 1
-       gpu:0/t kernel %q member 0 (!low0) -> !q0
+       gpu:0/t kernel %q rank 0 (!low0) -> !q0
        gpu:1/s feed -> !x1 input 0
-       gpu:1/s kernel %p member 1 (!top1) -> !p1
+       gpu:1/s kernel %p rank 1 (!top1) -> !p1
        gpu:1/t feed -> !z1 input 1
-       gpu:1/t kernel %q member 1 (!low1) -> !q1
-       gpu:0/s collective %r member 0 !p0 -> !p0 group 0
+       gpu:1/t kernel %q rank 1 (!low1) -> !q1
+       gpu:0/s collective %r rank 0 !p0 -> !p0 group 0
        gpu:0/s record ev0
        gpu:0/t wait ev0
-       gpu:0/t collective %s member 0 !q0 -> !q0 group 1
-       gpu:1/t collective %s member 1 !q1 -> !q1 group 1
+       gpu:0/t collective %s rank 0 !q0 -> !q0 group 1
+       gpu:1/t collective %s rank 1 !q1 -> !q1 group 1
        gpu:1/t record ev1
        gpu:1/s wait ev1
-       gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+       gpu:1/s collective %r rank 1 !p1 -> !p1 group 0
        gpu:0/s fetch !p0 output 0
        gpu:0/t fetch !q0 output 1)"},
     "plan @f: command 8 and command 15 are parts of one collective, but other "
-    "commands stand between them in launch order; those may wait for the "
-    "first and hold back the last"};
+    "commands are between them in launch order; those may wait for the first "
+    "and block the last"};
 
-// pypto #2397: both ranks send, and then wait for the other's message; what
-// made the schedule put each wait before its own rank's send.
+// pypto #2397: both ranks send, and then wait for the other's message. The
+// scheduler put each wait before its own rank's send.
 const CaseStudy kPypto2397 = {
     {.name = "pypto #2397",
      .graph = kSentBothWays,
@@ -77,8 +77,8 @@ const CaseStudy kPypto2397 = {
     "plan @f: command 4 receives message 0 of channel 1, which command 7 "
     "sends later in launch order; launch the send first"};
 
-// torchtitan #4064: a collective runs on the stream of whoever calls it, not on
-// the one that its communicator has.
+// torchtitan #4064: a collective runs on the caller's stream, not on the stream
+// of its communicator.
 const CaseStudy kTorchtitan4064 = {
     {.name = "torchtitan #4064",
      .graph = R"(graph @f(%x: i8[2, 2]) -> i8[2] {
@@ -101,17 +101,19 @@ const CaseStudy kTorchtitan4064 = {
        stream gpu:0/comm
        group 0 (gpu:0/comm, gpu:1/comm))",
      .launch = R"(gpu:0/compute feed -> !x0 input 0
-       gpu:0/compute kernel %p member 0 (!top0) -> !p0
+       gpu:0/compute kernel %p rank 0 (!top0) -> !p0
        gpu:1/comm feed -> !x1 input 0
-       gpu:1/comm kernel %p member 1 (!top1) -> !p1
-       gpu:0/compute collective %r member 0 !p0 -> !p0 group 0
-       gpu:1/comm collective %r member 1 !p1 -> !p1 group 0
+       gpu:1/comm kernel %p rank 1 (!top1) -> !p1
+       gpu:0/compute collective %r rank 0 !p0 -> !p0 group 0
+       gpu:1/comm collective %r rank 1 !p1 -> !p1 group 0
        gpu:0/compute fetch !p0 output 0)"},
-    "plan @f: command 4 on gpu:0/compute is a collective of group 0, which "
-    "that stream is no member of; move it to a member or use another group"};
+    "plan @f: command 4 on gpu:0/compute is a collective of group 0, whose "
+    "ranks do not include that stream; move it to a rank's stream or use "
+    "another group"};
 
-// Megatron #5240: each pair of ranks makes its communicator when it first
-// meets, and each rank meets its neighbours in another order.
+// Megatron #5240: each pair of ranks creates its communicator at its first
+// communication, and the ranks communicate with their neighbours in different
+// orders.
 const CaseStudy kMegatron5240 = {
     {.name = "Megatron #5240",
      .graph =
@@ -156,10 +158,10 @@ const CaseStudy kMegatron5240 = {
        gpu:0/s fetch !c output 2)"},
     "plan @f: command 3 and command 6 are the two sides of a message without a "
     "slot, "
-    "but other commands stand between them in launch order; those may wait "
-    "for the first and hold back the last"};
+    "but other commands are between them in launch order; those may wait for "
+    "the first and block the last"};
 
-// XLA #49155: of two bodies queued on one asynchronous stream the second was
+// XLA #49155: two bodies are queued on one asynchronous stream. The second was
 // captured into a graph that runs on the main stream, where nothing waits for
 // the first.
 const CaseStudy kXla49155 = {
@@ -188,8 +190,8 @@ const CaseStudy kXla49155 = {
     "write it\n  no event orders gpu:0/async before gpu:0/main; record an "
     "event after command 3 and wait for it before command 4"};
 
-// tt-metal #54590: a wait for exactly one count of a counter that goes on. An
-// event that is recorded again is such a counter.
+// tt-metal #54590: a wait for one exact value of a counter that goes on
+// counting. An event that is recorded again is such a counter.
 const CaseStudy kTtMetal54590 = {
     {.name = "tt-metal #54590",
      .graph = R"(graph @f(%x: i8[2]) -> i8[2] {

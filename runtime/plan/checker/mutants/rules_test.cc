@@ -1,5 +1,5 @@
-// Every rule of the checker is needed: for each there is a bad plan that no
-// other rule refuses.
+// Every rule of the checker is needed: for each rule there is a bad plan that
+// no other rule refuses.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace {
 
-// The rule that alone refuses the plan, if there is one. The oracle confirms
+// The only rule that refuses the plan, if there is one. The oracle confirms
 // that the plan is bad, unless the rule is one of form.
 std::optional<Rule> OnlyRuleAgainst(const Plan& plan) {
   const std::vector<Finding> findings = FindFaults(plan);
@@ -35,14 +35,14 @@ std::optional<Rule> OnlyRuleAgainst(const Plan& plan) {
   return rule;
 }
 
-// A base plan with one change made by hand, where mutations seldom hit.
+// A base plan with a change that random mutations rarely make.
 struct ByHand {
   const char* base;
   void (*change)(Plan& plan);
 };
 
 const ByHand kByHand[] = {
-    // A buffer on no device.
+    // A buffer on a device that does not exist.
     {"one stream, memory used again",
      [](Plan& plan) { plan.entries[0].buffers[0].device = DeviceId(9); }},
     // A variable starts as another constant.
@@ -51,25 +51,25 @@ const ByHand kByHand[] = {
        plan.entries[0].persistent[0].initial =
            plan.entries[0].persistent[1].initial;
      }},
-    // An input by another name.
+    // An input has another name.
     {"one stream, memory used again",
      [](Plan& plan) { plan.entries[0].inputs[0].name = "z"; }},
-    // A kernel on the other device.
+    // A kernel is on the other device.
     {"all_reduce of partial sums",
      [](Plan& plan) {
-       plan.entries[0].programs[0].commands[6].instance.member = 1;
+       plan.entries[0].programs[0].commands[6].instance.rank = 1;
      }},
-    // A slot lies over the receiver's buffer.
+    // A slot overlaps the receiver's buffer.
     {"a channel of one slot",
      [](Plan& plan) {
        Entry& entry = plan.entries[0];
        entry.buffers[entry.channels[0].slots[0].index].range.offset = 3;
      }},
-    // The parts of the collective are the wrong members'.
+    // The ranks of the collective's commands are swapped.
     {"all_reduce of partial sums",
      [](Plan& plan) {
-       std::swap(plan.entries[0].groups[0].members[0],
-                 plan.entries[0].groups[0].members[1]);
+       std::swap(plan.entries[0].groups[0].ranks[0],
+                 plan.entries[0].groups[0].ranks[1]);
      }},
     // The receive is launched before its send.
     {"a channel of one slot",
@@ -96,7 +96,7 @@ const ShortPlan kTwoWrites = {"two writes",
                                  gpu:0/t wait ev0
                                  gpu:0/t fetch !x output 0)"};
 
-// Both members hold all of what they say they hold a summand of.
+// Both ranks hold all of what they state to be a partial sum.
 const ShortPlan kTwiceTheSum = {"twice the sum",
                                 R"(graph @f(%x: i8[2]) -> i8[2] {
   %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
@@ -115,15 +115,15 @@ const ShortPlan kTwiceTheSum = {"twice the sum",
          !p1 2 2
        group 0 (gpu:0/s, gpu:1/s))",
                                 R"(gpu:0/s feed -> !x0 input 0
-       gpu:0/s kernel %p member 0 (!x0) -> !p0
+       gpu:0/s kernel %p rank 0 (!x0) -> !p0
        gpu:1/s feed -> !x1 input 0
-       gpu:1/s kernel %p member 1 (!x1) -> !p1
-       gpu:0/s collective %r member 0 !p0 -> !p0 group 0
-       gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+       gpu:1/s kernel %p rank 1 (!x1) -> !p1
+       gpu:0/s collective %r rank 0 !p0 -> !p0 group 0
+       gpu:1/s collective %r rank 1 !p1 -> !p1 group 0
        gpu:0/s fetch !p0 output 0)"};
 
-// The update that the second of two micro-batches makes; the first one's is
-// lost.
+// The update comes from the second of two micro-batches; the first one's update
+// is lost.
 const ShortPlan kLastUpdate = {"the last micro-batch's update",
                                R"(variable @w: i8[2] = i8[2] [1, 2]
 
@@ -155,8 +155,8 @@ TEST(Rules, OneUpdateForAllMicroBatches) {
 
 TEST(Rules, EachIsNeeded) {
   std::map<Rule, int> needed;
-  EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwiceTheSum)), Rule::kCut);
-  ++needed[Rule::kCut];
+  EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwiceTheSum)), Rule::kSharding);
+  ++needed[Rule::kSharding];
   EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwoWrites)), Rule::kWriteAfterWrite);
   ++needed[Rule::kWriteAfterWrite];
   for (const ByHand& by_hand : kByHand) {

@@ -1,4 +1,4 @@
-// Good plans in which several values share bytes.
+// Correct plans in which several values share bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -28,7 +28,7 @@ constexpr ShortPlan kInPlace = {
       gpu:0/s fetch !x output 0)",
 };
 
-// Operand and result have names of their own, as the commands of programs have.
+// Operand and result have names of their own, as in the commands of programs.
 constexpr ShortPlan kTwoNames = {
     .name = "in place, and a variable, under two names",
     .graph = R"(variable @w: i8[4] = i8[4] [1, 2, 3, 4]

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "graph/instance.h"
+#include "graph/shard.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
 #include "runtime/plan/plan_text.h"
 
@@ -26,7 +26,7 @@ std::vector<std::string> Lines(const char* text) {
   return lines;
 }
 
-// "depth 2" among the declarations, which the entry's own line must say.
+// "depth 2" among the declarations, which belongs to the entry's own line.
 int DepthOf(const std::vector<std::string>& declared) {
   int depth = 1;
   for (absl::string_view line : declared) {
@@ -51,9 +51,9 @@ std::string DeviceText(absl::string_view line, int depth) {
                       "\n");
 }
 
-// The text gives a divided variable's first value whole: each member takes its
-// part of it.
-void CutInitialValues(Plan& plan) {
+// The text has the whole initial value of a sharded variable; each rank takes
+// its shard.
+void ShardInitialValues(Plan& plan) {
   LiteralPool& literals = plan.module.literals();
   Entry& entry = plan.entries[0];
   for (PersistentValue& value : entry.persistent) {
@@ -61,8 +61,8 @@ void CutInitialValues(Plan& plan) {
     const Sharding sharding = ShardingOf(node.placement.results, 0);
     if (sharding.kind != Sharding::Kind::kSplit) continue;
     value.initial = literals.Add(
-        CutInstance(literals.tensor(value.initial), sharding, value.member,
-                    static_cast<int>(node.placement.devices.size())));
+        ShardOf(literals.tensor(value.initial), sharding, value.rank,
+                static_cast<int>(node.placement.devices.size())));
   }
 }
 
@@ -76,7 +76,7 @@ std::string TextOf(const ShortPlan& plan) {
     text += DeviceText(line, depth);
   }
   absl::StrAppend(&text, "  entry @f of @f depth ", depth, " {\n");
-  std::string after;  // what speaks of streams comes after them
+  std::string after;  // text that follows the streams
   for (const std::string& line : declared) {
     if (absl::StartsWith(line, "depth ")) continue;
     const bool late =
@@ -106,7 +106,7 @@ Plan PlanOf(const ShortPlan& plan) {
                  std::string(parsed.status().message()).c_str(), text.c_str());
     std::abort();
   }
-  CutInitialValues(*parsed);
+  ShardInitialValues(*parsed);
   return *std::move(parsed);
 }
 

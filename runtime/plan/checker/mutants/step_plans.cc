@@ -1,4 +1,4 @@
-// Good plans whose steps overlap, or hand a variable on to the next.
+// Correct plans whose steps overlap, or pass a variable on to the next step.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/mutants/plan_families.h"
@@ -68,7 +68,7 @@ graph @f(%x: i8[2]) -> i8[2] {
       gpu:0/out fetch !y output 0)",
 };
 
-// gpu:1 has its part, and all of it.
+// gpu:1 holds its shard, and the whole value.
 constexpr ShortPlan kPartsAndWhole = {
     .name = "a variable in parts and whole",
     .graph = R"(variable @w: i8[2] = i8[2] [1, 2]
@@ -100,12 +100,12 @@ graph @f() -> (i8[2], i8[2]) {
       persistent
         !w = %w
         !p0 = %p
-        !p1 = %p member 1)",
+        !p1 = %p rank 1)",
     .launch = R"(
-      gpu:0/s kernel %n member 0 (!p0) -> !n0
+      gpu:0/s kernel %n rank 0 (!p0) -> !n0
       gpu:0/s copy %a !n0 -> !a0
       gpu:0/s record ev0
-      gpu:1/s kernel %n member 1 (!p1) -> !n1
+      gpu:1/s kernel %n rank 1 (!p1) -> !n1
       gpu:1/s kernel %y (!w) -> !y
       gpu:1/s wait ev0
       gpu:1/s fetch !a output 0

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/oracle/port_places.h"
+#include "runtime/plan/checker/oracle/port_offsets.h"
 #include "runtime/plan/checker/oracle/roles.h"
 
 namespace partita {
@@ -19,7 +19,7 @@ bool IsInstant(Kind kind) {
   return kind == Kind::kRecord || kind == Kind::kWait;
 }
 
-// The value of the graph that has the port's name, or -1.
+// The index of the name that the port has, or -1.
 int Called(const std::vector<Port>& ports, int port,
            const std::vector<std::string>& names) {
   const auto it = std::find(names.begin(), names.end(), ports[port].name);
@@ -83,7 +83,7 @@ bool LooseMachine::CanStart(const MachineState& state, int i) const {
   const int before = op.step - program_.depth;
   if (before >= 0 && !StepEnded(state, before)) return false;
   if (op.what->kind != Kind::kWait) return true;
-  // Every run holds a wait until some record of its event has ended.
+  // A wait ends when at least one record of its event has ended.
   return std::any_of(op.partners.begin(), op.partners.end(), [&](int record) {
     return state.phase[record] == MachineState::kEnded;
   });
@@ -100,9 +100,9 @@ bool LooseMachine::CanEnd(const MachineState& state, int i) const {
   };
   if (op.what->kind == Kind::kRecv && op.partners.empty()) return false;
   if (op.what->kind == Kind::kCollective) {
-    const size_t members =
-        program_.entry->groups[op.what->group.index].members.size();
-    if (op.partners.size() < members) return false;
+    const size_t ranks =
+        program_.entry->groups[op.what->group.index].ranks.size();
+    if (op.partners.size() < ranks) return false;
   }
   return std::all_of(op.awaited.begin(), op.awaited.end(), started);
 }
@@ -124,7 +124,7 @@ void LooseMachine::Store(MachineState& state, const Addresses& addresses,
   }
 }
 
-// A caller finds ports by name.
+// Callers find ports by name.
 Bytes LooseMachine::FeedBytes(const Op& op) const {
   const Graph& graph = *program_.entry->graph;
   std::vector<std::string> names;
@@ -133,19 +133,19 @@ Bytes LooseMachine::FeedBytes(const Op& op) const {
   if (named < 0) return {};
   const Bytes all = reference_.Input(op.step, named);
   Bytes bytes;
-  for (int64_t place : PlacesOfPort(program_, *op.what)) {
-    if (place >= static_cast<int64_t>(all.size())) return {};
-    bytes.push_back(all[place]);
+  for (int64_t offset : OffsetsInPort(program_, *op.what)) {
+    if (offset >= static_cast<int64_t>(all.size())) return {};
+    bytes.push_back(all[offset]);
   }
   return bytes;
 }
 
-// Reads, and makes junk of what the op will write: what it will leave there if
-// nothing disturbs it.
+// Reads the operands and returns the results that the op will write. Until it
+// ends, its results are junk.
 std::vector<Bytes> LooseMachine::ResultsOf(MachineState& state, int i) {
   const Op& op = program_.ops[i];
-  // A command may begin to write before it has read all, but for what it may
-  // write in place.
+  // A command may start to write before it has read all operands, except
+  // operands that it may overwrite in place.
   std::vector<Bytes> operands(op.operands.size());
   for (size_t k = 0; k < operands.size(); ++k) {
     if (op.in_place[k]) operands[k] = Load(state, op.operands[k], i);
@@ -159,19 +159,20 @@ std::vector<Bytes> LooseMachine::ResultsOf(MachineState& state, int i) {
     case Kind::kKernel: {
       const OpView node = program_.entry->graph->view(op.what->instance.node);
       for (int k = 0; k < static_cast<int>(operands.size()); ++k) {
-        // Behind the node's operands stands the sum so far.
+        // The partial sum comes after the node's operands.
         const bool is_sum = k == node.num_operands();
-        const Division division = is_sum ? ResultDivision(node.node(), 0)
-                                         : OperandDivision(node.node(), k);
+        const ValueSharding held = is_sum
+                                       ? ResultValueSharding(node.node(), 0)
+                                       : OperandValueSharding(node.node(), k);
         const size_t size =
-            PlacesInWhole(is_sum ? node.result_type(0) : node.operand_type(k),
-                          division, op.what->instance.member)
+            OffsetsInWhole(is_sum ? node.result_type(0) : node.operand_type(k),
+                           held, op.what->instance.rank)
                 .size();
         if (operands[k].size() == size) continue;
         Harm(i, "reads another size");
         return {};
       }
-      return Compute(terms_, node, op.what->instance.member,
+      return Compute(terms_, node, op.what->instance.rank,
                      op.what->instance.micro_batch, operands);
     }
     case Kind::kFeed:
@@ -213,95 +214,98 @@ void LooseMachine::Start(MachineState& state, int i) {
     Spoil(state, i);
     Spoil(state, other);
   }
-  TouchSlots(state, i);
+  AccessSlots(state, i);
 }
 
-// A message lies in its slot from the start of its send to the end of its
+// A message is in its slot from the start of its send to the end of its
 // receive.
-bool LooseMachine::IsUnderWay(const MachineState& state, int send) const {
+bool LooseMachine::IsInFlight(const MachineState& state, int send) const {
   const int receiver = program_.ops[send].receiver;
   return state.phase[send] != MachineState::kQueued &&
          (receiver < 0 || state.phase[receiver] != MachineState::kEnded);
 }
 
-// What starts over the slot of a message under way, and what runs over a slot
-// while its message sets out, leaves junk, and so does the message if the other
-// one writes. What the slot held before is lost.
-void LooseMachine::TouchSlots(MachineState& state, int i) {
-  const auto meet = [&](int op, int send) {
+// Junk results from an op that starts over the slot of a message in flight, and
+// from an op that runs while a send starts over its bytes. The message is junk
+// too if that op writes. The slot loses what it held before.
+void LooseMachine::AccessSlots(MachineState& state, int i) {
+  const auto conflict = [&](int op, int send) {
     if (state.phase[op] == MachineState::kRunning) Spoil(state, op);
-    for (const SlotTouch& touch : program_.ops[op].slot_touches) {
-      if (touch.send != send || !touch.writes) continue;
+    for (const SlotAccess& access : program_.ops[op].slot_accesses) {
+      if (access.send != send || !access.writes) continue;
       for (Bytes& bytes : state.pending[send]) {
         std::fill(bytes.begin(), bytes.end(), kJunk);
       }
     }
   };
   const Op& op = program_.ops[i];
-  for (const SlotTouch& touch : op.slot_touches) {
-    if (IsUnderWay(state, touch.send)) meet(i, touch.send);
+  for (const SlotAccess& access : op.slot_accesses) {
+    if (IsInFlight(state, access.send)) conflict(i, access.send);
   }
   Store(state, op.slot, {});
-  for (int other : op.slot_touched_by) {
+  for (int other : op.slot_accessed_by) {
     const bool runs = state.phase[other] == MachineState::kRunning ||
                       state.phase[other] == MachineState::kSpoiled;
-    if (runs) meet(other, i);
+    if (runs) conflict(other, i);
   }
 }
 
-// What a member has after the exchange; its partners' bytes are as they were
-// when the partners started, unless something spoiled them since.
-std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
+// The results of a rank. Its partners' bytes are those at the start of the
+// partners, unless an op has spoiled them since.
+std::vector<Bytes> LooseMachine::CollectiveResults(const MachineState& state,
+                                                   int i) {
   const Op& op = program_.ops[i];
   const OpView node = program_.entry->graph->view(op.what->instance.node);
   std::vector<Bytes> results;
   for (size_t value = 0; value < op.results.size(); ++value) {
-    results.push_back(ExchangedValue(state, op, node, static_cast<int>(value)));
+    results.push_back(
+        CollectiveResult(state, op, node, static_cast<int>(value)));
   }
   return results;
 }
 
-Bytes LooseMachine::ExchangedValue(const MachineState& state, const Op& op,
-                                   const OpView& node, int value) const {
-  const int piece = RolesIn(node)[op.what->instance.member].is_handed;
-  const int members = static_cast<int>(node.node().placement.devices.size());
+Bytes LooseMachine::CollectiveResult(const MachineState& state, const Op& op,
+                                     const OpView& node, int value) const {
+  const int shard = RolesIn(node)[op.what->instance.rank].receives;
+  const int ranks = static_cast<int>(node.node().placement.devices.size());
   const std::vector<Bytes> operands = Gathered(state, op, node, value);
   if (operands.empty()) return {};
-  if (HandsPiecesOn(node)) return operands[piece];
-  const bool joins = OperandDivision(node.node(), value).sharding.kind ==
-                     Sharding::Kind::kPartial;
+  if (ForwardsShards(node)) return operands[shard];
+  const bool reduces = OperandValueSharding(node.node(), value).sharding.kind ==
+                       Sharding::Kind::kPartial;
   const auto has_junk = [](const Bytes& bytes) {
     return std::find(bytes.begin(), bytes.end(), kJunk) != bytes.end();
   };
-  if (joins && std::any_of(operands.begin(), operands.end(), has_junk)) {
+  if (reduces && std::any_of(operands.begin(), operands.end(), has_junk)) {
     return {};
   }
-  return Exchange(terms_, node, value, operands, members)[piece];
+  return RunCollectiveOn(terms_, node, value, operands, ranks)[shard];
 }
 
-// The pieces of operand `value`, junk where none was given; nothing if a
-// partner does something else.
+// The shards of operand `value`; junk where a rank gives none. Empty if a
+// partner performs another collective.
 std::vector<Bytes> LooseMachine::Gathered(const MachineState& state,
                                           const Op& op, const OpView& node,
                                           int value) const {
   const std::vector<Role> roles = RolesIn(node);
   std::vector<Bytes> operands(
       std::count_if(roles.begin(), roles.end(),
-                    [](const Role& role) { return role.hands_over >= 0; }));
+                    [](const Role& role) { return role.sends >= 0; }));
   for (int part : op.partners) {
     const Command& partner = *program_.ops[part].what;
     if (partner.instance.node != op.what->instance.node ||
         partner.instance.micro_batch != op.what->instance.micro_batch) {
       return {};
     }
-    const int piece = roles[partner.instance.member].hands_over;
+    const int shard = roles[partner.instance.rank].sends;
     const std::vector<Bytes>& given = state.pending[part];
-    if (piece >= 0 && !given.empty()) operands[piece] = given[value];
+    if (shard >= 0 && !given.empty()) operands[shard] = given[value];
   }
   for (int m = 0; m < static_cast<int>(operands.size()); ++m) {
-    const size_t size = PlacesInWhole(node.operand_type(value),
-                                      OperandDivision(node.node(), value), m)
-                            .size();
+    const size_t size =
+        OffsetsInWhole(node.operand_type(value),
+                       OperandValueSharding(node.node(), value), m)
+            .size();
     if (operands[m].size() != size) operands[m].assign(size, kJunk);
   }
   return operands;
@@ -313,11 +317,11 @@ void LooseMachine::CheckFetch(int i, const Bytes& bytes) {
                            program_.entry->graph->output_names());
   if (named < 0) return Harm(i, "fetches what nobody asks for");
   const Bytes& expected = reference_.Output(op.step, named);
-  const std::vector<int64_t> places = PlacesOfPort(program_, *op.what);
-  if (bytes.size() != places.size()) return Harm(i, "fetches another size");
-  for (size_t b = 0; b < places.size(); ++b) {
-    if (places[b] >= static_cast<int64_t>(expected.size()) ||
-        bytes[b] != expected[places[b]]) {
+  const std::vector<int64_t> offsets = OffsetsInPort(program_, *op.what);
+  if (bytes.size() != offsets.size()) return Harm(i, "fetches another size");
+  for (size_t b = 0; b < offsets.size(); ++b) {
+    if (offsets[b] >= static_cast<int64_t>(expected.size()) ||
+        bytes[b] != expected[offsets[b]]) {
       return Harm(i, "fetches another value");
     }
   }
@@ -330,7 +334,7 @@ void LooseMachine::End(MachineState& state, int i) {
   if (op.what->kind == Kind::kRecv) {
     results = state.pending[op.partners[0]];
   } else if (op.what->kind == Kind::kCollective) {
-    results = Exchanged(state, i);
+    results = CollectiveResults(state, i);
   } else {
     results = state.pending[i];
   }
@@ -343,14 +347,14 @@ void LooseMachine::End(MachineState& state, int i) {
     CheckFetch(i, spoiled ? Bytes(results[0].size(), kJunk) : results[0]);
   }
   state.phase[i] = MachineState::kEnded;
-  // Partners may still need what a send or part hands over.
+  // Partners may still need the bytes of a send or collective.
   if (op.what->kind != Kind::kSend && op.what->kind != Kind::kCollective) {
     state.pending[i].clear();
   }
   if (StepEnded(state, op.step)) BeginStep(state, op.step + program_.depth);
 }
 
-// Bytes of the step-local part are whatever they are when a step starts.
+// At the start of a step, step-local bytes are junk.
 void LooseMachine::BeginStep(MachineState& state, int step) const {
   const std::vector<PlanDevice>& devices = program_.plan->devices;
   for (size_t d = 0; d < devices.size(); ++d) {

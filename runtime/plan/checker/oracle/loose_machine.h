@@ -1,4 +1,4 @@
-// A machine that ends commands as early as they may, and keeps no more order
+// A machine that ends commands as early as possible, and keeps no more order
 // than every executor does.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -15,20 +15,21 @@
 
 namespace partita {
 
-// What changes while a machine runs.
+// The state of a run.
 struct MachineState {
-  // By op. A queued op has not started; a spoiled one ran beside another that
-  // touched its bytes, and leaves junk.
+  // By op. A queued op has not started. A spoiled op ran while another op
+  // accessed its bytes, and leaves junk.
   enum Phase : uint8_t { kQueued, kRunning, kSpoiled, kEnded };
   std::vector<uint8_t> phase;
   Bytes memory;
-  std::vector<std::vector<Bytes>> pending;  // what a running op will write, or
-                                            // a send or part hands to partners
+  // What a running op will write, or what a send or collective gives to its
+  // partners.
+  std::vector<std::vector<Bytes>> pending;
   std::string Key() const;
 };
 
-// Runs ops one start or end at a time, as a caller chooses among those that are
-// possible. Says what went wrong, if anything.
+// Runs ops one start or end at a time; the caller chooses among the possible
+// ones. Keeps the first harm.
 class LooseMachine {
  public:
   LooseMachine(const Unrolled& program, TermTable& terms,
@@ -40,10 +41,10 @@ class LooseMachine {
   void Start(MachineState& state, int op);
   void End(MachineState& state, int op);
   bool Done(const MachineState& state) const;
-  // Persistent bytes after the last step.
+  // Compares the persistent bytes after the last step.
   void CheckEnd(const MachineState& state);
 
-  // The first harm seen, or empty.
+  // The first harm seen; empty if there is none.
   const std::string& harm() const { return harm_; }
 
  private:
@@ -54,13 +55,13 @@ class LooseMachine {
   Bytes FeedBytes(const Op& op) const;
   void CheckFetch(int op, const Bytes& bytes);
   void Spoil(MachineState& state, int op);
-  bool IsUnderWay(const MachineState& state, int send) const;
-  void TouchSlots(MachineState& state, int op);
+  bool IsInFlight(const MachineState& state, int send) const;
+  void AccessSlots(MachineState& state, int op);
   std::vector<Bytes> Gathered(const MachineState& state, const Op& op,
                               const OpView& node, int value) const;
-  Bytes ExchangedValue(const MachineState& state, const Op& op,
-                       const OpView& node, int value) const;
-  std::vector<Bytes> Exchanged(const MachineState& state, int op);
+  Bytes CollectiveResult(const MachineState& state, const Op& op,
+                         const OpView& node, int value) const;
+  std::vector<Bytes> CollectiveResults(const MachineState& state, int op);
   void BeginStep(MachineState& state, int step) const;
   void Harm(int op, const std::string& what);
   bool StepEnded(const MachineState& state, int step) const;

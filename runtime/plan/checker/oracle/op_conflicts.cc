@@ -1,4 +1,4 @@
-// Ops that touch the same bytes, or the slot of another's message.
+// Finds ops that access the same bytes, or the slot of another op's message.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -11,25 +11,25 @@ namespace {
 
 using Kind = Command::Kind;
 
-struct Touched {
+struct AccessedBytes {
   Addresses reads;
   Addresses writes;
 };
 
-Touched TouchedBy(const Op& op) {
-  Touched touched;
+AccessedBytes AccessedBy(const Op& op) {
+  AccessedBytes accessed;
   const auto append = [](const Addresses& from, Addresses& to) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  for (const Addresses& operand : op.operands) append(operand, touched.reads);
-  for (const Addresses& result : op.results) append(result, touched.writes);
-  append(op.workspace, touched.writes);
-  std::sort(touched.reads.begin(), touched.reads.end());
-  std::sort(touched.writes.begin(), touched.writes.end());
-  return touched;
+  for (const Addresses& operand : op.operands) append(operand, accessed.reads);
+  for (const Addresses& result : op.results) append(result, accessed.writes);
+  append(op.workspace, accessed.writes);
+  std::sort(accessed.reads.begin(), accessed.reads.end());
+  std::sort(accessed.writes.begin(), accessed.writes.end());
+  return accessed;
 }
 
-bool Meet(const Addresses& a, const Addresses& b) {
+bool Overlap(const Addresses& a, const Addresses& b) {
   auto i = a.begin();
   auto j = b.begin();
   while (i != a.end() && j != b.end()) {
@@ -39,8 +39,8 @@ bool Meet(const Addresses& a, const Addresses& b) {
   return false;
 }
 
-// Messages of one slot of a channel follow one another.
-bool ShareASlot(const Unrolled& unrolled, const Op& a, const Op& b) {
+// True for two messages that use the same slot of a channel in sequence.
+bool UseTheSameSlot(const Unrolled& unrolled, const Op& a, const Op& b) {
   if (a.what->kind != Kind::kSend || a.what->channel != b.what->channel ||
       a.step != b.step) {
     return false;
@@ -50,7 +50,8 @@ bool ShareASlot(const Unrolled& unrolled, const Op& a, const Op& b) {
   return a.number % slots == b.number % slots;
 }
 
-void FindSlotTouches(Unrolled& unrolled, const std::vector<Touched>& touched) {
+void FindSlotAccesses(Unrolled& unrolled,
+                      const std::vector<AccessedBytes>& accessed) {
   const int count = static_cast<int>(unrolled.ops.size());
   for (int s = 0; s < count; ++s) {
     Op& send = unrolled.ops[s];
@@ -59,11 +60,12 @@ void FindSlotTouches(Unrolled& unrolled, const std::vector<Touched>& touched) {
     std::sort(slot.begin(), slot.end());
     for (int i = 0; i < count; ++i) {
       Op& op = unrolled.ops[i];
-      if (i == s || ShareASlot(unrolled, op, send)) continue;
-      const bool writes = Meet(slot, touched[i].writes) || Meet(slot, op.slot);
-      if (!writes && !Meet(slot, touched[i].reads)) continue;
-      op.slot_touches.push_back({s, writes});
-      send.slot_touched_by.push_back(i);
+      if (i == s || UseTheSameSlot(unrolled, op, send)) continue;
+      const bool writes =
+          Overlap(slot, accessed[i].writes) || Overlap(slot, op.slot);
+      if (!writes && !Overlap(slot, accessed[i].reads)) continue;
+      op.slot_accesses.push_back({s, writes});
+      send.slot_accessed_by.push_back(i);
     }
   }
 }
@@ -71,20 +73,20 @@ void FindSlotTouches(Unrolled& unrolled, const std::vector<Touched>& touched) {
 }  // namespace
 
 void FindConflicts(Unrolled& unrolled) {
-  std::vector<Touched> touched;
-  for (const Op& op : unrolled.ops) touched.push_back(TouchedBy(op));
+  std::vector<AccessedBytes> accessed;
+  for (const Op& op : unrolled.ops) accessed.push_back(AccessedBy(op));
   const int count = static_cast<int>(unrolled.ops.size());
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < count; ++j) {
-      if (i == j || !(Meet(touched[i].writes, touched[j].writes) ||
-                      Meet(touched[i].writes, touched[j].reads) ||
-                      Meet(touched[i].reads, touched[j].writes))) {
+      if (i == j || !(Overlap(accessed[i].writes, accessed[j].writes) ||
+                      Overlap(accessed[i].writes, accessed[j].reads) ||
+                      Overlap(accessed[i].reads, accessed[j].writes))) {
         continue;
       }
       unrolled.ops[i].conflicts.push_back(j);
     }
   }
-  FindSlotTouches(unrolled, touched);
+  FindSlotAccesses(unrolled, accessed);
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Which ops of an unrolled program meet, and which get in each other's way.
+// Finds which ops of an unrolled program communicate, and which conflict.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_OP_PARTNERS_H_
@@ -8,11 +8,11 @@
 
 namespace partita {
 
-// Fills in the partners of waits, receives and parts.
-void NumberMeetings(Unrolled& unrolled);
-// Fills in where messages lie; they must have been numbered.
-void PlaceMessages(Unrolled& unrolled);
-// Fills in conflicts over bytes and slots; messages must have been placed.
+// Fills in the partners of waits, receives and collectives.
+void NumberPartners(Unrolled& unrolled);
+// Fills in the slots of messages. Needs: numbered messages.
+void LocateMessages(Unrolled& unrolled);
+// Fills in conflicts over bytes and slots. Needs: located messages.
 void FindConflicts(Unrolled& unrolled);
 
 }  // namespace partita

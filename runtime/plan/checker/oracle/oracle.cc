@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/oracle/loose_machine.h"
-#include "runtime/plan/checker/oracle/port_places.h"
+#include "runtime/plan/checker/oracle/port_offsets.h"
 #include "runtime/plan/checker/oracle/reference.h"
 #include "runtime/plan/checker/oracle/roles.h"
 #include "runtime/plan/checker/oracle/semantics.h"
@@ -35,7 +35,7 @@ class Search {
         machine_(program, terms, reference),
         random_(options.seed) {}
 
-  // True if all runs were looked at, or harm was found on the way.
+  // True if all runs were searched, or if a run did harm.
   bool All() {
     std::vector<MachineState> open = {machine_.Initial()};
     absl::flat_hash_set<std::string> seen = {open[0].Key()};
@@ -54,7 +54,8 @@ class Search {
     return true;
   }
 
-  // For every op the run that starts it as early and ends it as late as it may.
+  // For every op, the run that starts it as early and ends it as late as
+  // possible.
   void Extremes() {
     for (int op = 0; op < NumOps() && harm().empty(); ++op) {
       MachineState state = machine_.Initial();
@@ -107,7 +108,7 @@ class Search {
     }
   }
 
-  // Acts at random until nothing but ending `held` is possible.
+  // Performs random actions until the end of `held` is the only one left.
   void RunAllBut(MachineState& state, int held) {
     while (harm().empty()) {
       std::vector<int> possible = Possible(state);
@@ -121,8 +122,8 @@ class Search {
     }
   }
 
-  // Does no more than must have happened for `op` to start, or to end. False if
-  // that needs itself.
+  // Performs only what must happen before `op` can start, or end. False if that
+  // depends on itself.
   bool Started(MachineState& state, int op, std::vector<bool>& asked) {
     if (state.phase[op] != MachineState::kQueued) return true;
     if (asked[op]) return false;
@@ -163,7 +164,7 @@ class Search {
   std::string stuck_;
 };
 
-// Outputs of which a step fetches a byte twice or never.
+// Reports outputs with a byte that a step does not fetch exactly once.
 std::string FetchHarm(const Unrolled& program) {
   std::vector<std::vector<int>> fetched;
   for (const Port& port : program.entry->outputs) {
@@ -172,11 +173,11 @@ std::string FetchHarm(const Unrolled& program) {
   for (const Command& command : program.commands) {
     if (command.kind != Kind::kFetch) continue;
     std::vector<int>& bytes = fetched[command.port];
-    for (int64_t place : PlacesOfPort(program, command)) {
-      if (place >= static_cast<int64_t>(bytes.size())) {
+    for (int64_t offset : OffsetsInPort(program, command)) {
+      if (offset >= static_cast<int64_t>(bytes.size())) {
         return "bytes beyond an output are fetched";
       }
-      ++bytes[place];
+      ++bytes[offset];
     }
   }
   for (const std::vector<int>& bytes : fetched) {
@@ -187,8 +188,8 @@ std::string FetchHarm(const Unrolled& program) {
   return "";
 }
 
-// Each byte of a variable that the graph reads or updates is kept somewhere, or
-// the next step and the caller find it nowhere.
+// Each byte of a variable that the graph reads or updates must be persistent:
+// else the next step and the caller cannot find it.
 std::string LossHarm(const Plan& plan, const Entry& entry) {
   std::map<std::string, std::vector<bool>> kept;
   for (const VariableUpdate& update : entry.graph->updates()) {
@@ -202,10 +203,10 @@ std::string LossHarm(const Plan& plan, const Entry& entry) {
       const OpView node = any.graph->view(value.node);
       if (!node.is(kVariable)) continue;
       std::vector<bool>& bytes = kept[node.attr_string("name")];
-      for (int64_t place :
-           PlacesInWhole(node.result_type(0), ResultDivision(node.node(), 0),
-                         value.member)) {
-        if (place < static_cast<int64_t>(bytes.size())) bytes[place] = true;
+      for (int64_t offset :
+           OffsetsInWhole(node.result_type(0),
+                          ResultValueSharding(node.node(), 0), value.rank)) {
+        if (offset < static_cast<int64_t>(bytes.size())) bytes[offset] = true;
       }
     }
   }
@@ -217,18 +218,18 @@ std::string LossHarm(const Plan& plan, const Entry& entry) {
   return "";
 }
 
-// Reference values exist only for instances that the graph has.
+// Reference values exist only for instances of the graph.
 bool InstancesExist(const Unrolled& program) {
   for (const Command& command : program.commands) {
     if (command.kind != Kind::kKernel && command.kind != Kind::kCollective) {
       continue;
     }
     const OpView node = program.entry->graph->view(command.instance.node);
-    const size_t members = command.kind == Kind::kCollective
-                               ? RolesIn(node).size()
-                               : node.node().placement.devices.size();
-    if (command.instance.member < 0 || command.instance.micro_batch < 0 ||
-        static_cast<size_t>(command.instance.member) >= members) {
+    const size_t ranks = command.kind == Kind::kCollective
+                             ? RolesIn(node).size()
+                             : node.node().placement.devices.size();
+    if (command.instance.rank < 0 || command.instance.micro_batch < 0 ||
+        static_cast<size_t>(command.instance.rank) >= ranks) {
       return false;
     }
   }

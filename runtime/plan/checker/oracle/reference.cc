@@ -1,4 +1,4 @@
-// What a plan's placed graph computes, over symbolic bytes.
+// Computes a plan's placed graph over symbolic bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/oracle/reference.h"
@@ -28,20 +28,20 @@ Bytes Reference::Input(int step, int port) const {
   return bytes;
 }
 
-Division Reference::DivisionOfValue(ValueId value) const {
+ValueSharding Reference::ShardingOfValue(ValueId value) const {
   const Value& v = graph_.value(value);
   if (!v.defining_node.valid()) return {};
-  return ResultDivision(graph_.node(v.defining_node), v.index);
+  return ResultValueSharding(graph_.node(v.defining_node), v.index);
 }
 
 Bytes Reference::WholeOf(ValueId value, const std::vector<Held>& values) const {
-  return Assemble(graph_.type(value), DivisionOfValue(value),
+  return Assemble(graph_.type(value), ShardingOfValue(value),
                   values[value.index]);
 }
 
-// A variable's first bytes are terms of their own; later ones are those of the
-// update.
-Bytes Reference::SourceBytes(int step, const OpView& node, int member) const {
+// The initial bytes of a variable have terms of their own; later bytes are
+// those of the update.
+Bytes Reference::SourceBytes(int step, const OpView& node, int rank) const {
   const TensorType& type = node.result_type(0);
   const bool variable = node.is(kVariable);
   Bytes whole;
@@ -62,65 +62,65 @@ Bytes Reference::SourceBytes(int step, const OpView& node, int member) const {
         terms_.Make({variable ? kVariableTerm : kLiteralTerm, id, b}));
   }
   Bytes held;
-  for (int64_t place :
-       PlacesInWhole(type, ResultDivision(node.node(), 0), member)) {
-    held.push_back(whole[place]);
+  for (int64_t offset :
+       OffsetsInWhole(type, ResultValueSharding(node.node(), 0), rank)) {
+    held.push_back(whole[offset]);
   }
   return held;
 }
 
 Bytes Reference::Persistent(int step, const PersistentValue& value) const {
-  return SourceBytes(step, graph_.view(value.node), value.member);
+  return SourceBytes(step, graph_.view(value.node), value.rank);
 }
 
-Bytes Reference::OperandOf(const OpView& node, int operand, int member,
+Bytes Reference::OperandOf(const OpView& node, int operand, int rank,
                            const std::vector<Held>& values) const {
   const ValueId value = node.operand(operand).id();
-  const Division made = DivisionOfValue(value);
-  const Division wanted = OperandDivision(node.node(), operand);
-  if (made.sharding == wanted.sharding && made.members == wanted.members) {
-    return values[value.index][member];
+  const ValueSharding made = ShardingOfValue(value);
+  const ValueSharding wanted = OperandValueSharding(node.node(), operand);
+  if (made.sharding == wanted.sharding && made.ranks == wanted.ranks) {
+    return values[value.index][rank];
   }
   const Bytes whole = WholeOf(value, values);
   Bytes held;
-  for (int64_t place : PlacesInWhole(graph_.type(value), wanted, member)) {
-    held.push_back(whole[place]);
+  for (int64_t offset : OffsetsInWhole(graph_.type(value), wanted, rank)) {
+    held.push_back(whole[offset]);
   }
   return held;
 }
 
-// Result `value` of a node that joins or divides values.
-void Reference::Carry(const OpView& node, int value, int members,
-                      Values& values) {
-  const Division asked = OperandDivision(node.node(), value);
+// Result `value` of a node that reduces, gathers or shards values.
+void Reference::Reshard(const OpView& node, int value, int ranks,
+                        Values& values) {
+  const ValueSharding asked = OperandValueSharding(node.node(), value);
   Held operands;
   if (asked.sharding.kind == Sharding::Kind::kReplicated) {
     operands = {WholeOf(node.operand(value).id(), values)};
   } else {
-    for (int m = 0; m < asked.members; ++m) {
+    for (int m = 0; m < asked.ranks; ++m) {
       operands.push_back(OperandOf(node, value, m, values));
     }
   }
   values[node.result(value).id().index] =
-      Exchange(terms_, node, value, operands, members);
+      RunCollectiveOn(terms_, node, value, operands, ranks);
 }
 
 void Reference::RunNode(int step, int micro_batch, const OpView& node,
                         Values& values) {
-  const int members = ResultDivision(node.node(), 0).members;
+  const int ranks = ResultValueSharding(node.node(), 0).ranks;
   if (node.is(kConstant) || node.is(kVariable)) {
-    for (int m = 0; m < members; ++m) {
+    for (int m = 0; m < ranks; ++m) {
       values[node.result(0).id().index].push_back(SourceBytes(step, node, m));
     }
     return;
   }
   if (node.is(kCopy) || node.is(kBucket)) {
     for (int value = 0; value < node.num_operands(); ++value) {
-      Carry(node, value, members, values);
+      Reshard(node, value, ranks, values);
     }
     return;
   }
-  for (int m = 0; m < members; ++m) {
+  for (int m = 0; m < ranks; ++m) {
     std::vector<Bytes> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
       operands.push_back(OperandOf(node, i, m, values));
@@ -133,8 +133,8 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
   }
 }
 
-// One variable has no room for a value of each micro-batch: where they differ,
-// all but one are lost, and no plan is right.
+// A variable cannot hold a value for each micro-batch: where these differ, all
+// but one are lost, and no plan is correct.
 void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
                        const std::vector<Held>& values) {
   const Bytes made = WholeOf(update.value, values);
@@ -148,13 +148,14 @@ void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
   }
 }
 
-// Adds up in the order of the micro-batches; all of them see the whole sum.
-void Reference::RunSum(const OpView& node,
-                       std::vector<Values>& by_micro_batch) {
-  const int members = ResultDivision(node.node(), 0).members;
-  Held sums(members);
+// Adds up in the order of the micro-batches. All micro-batches read the whole
+// sum.
+void Reference::RunAccumulation(const OpView& node,
+                                std::vector<Values>& by_micro_batch) {
+  const int ranks = ResultValueSharding(node.node(), 0).ranks;
+  Held sums(ranks);
   for (int micro = 0; micro < micro_batches_; ++micro) {
-    for (int m = 0; m < members; ++m) {
+    for (int m = 0; m < ranks; ++m) {
       std::vector<Bytes> operands = {
           OperandOf(node, 0, m, by_micro_batch[micro])};
       if (micro > 0) operands.push_back(sums[m]);
@@ -180,7 +181,8 @@ Reference::Values Reference::InputsOf(int step, int micro_batch) const {
   return values;
 }
 
-// Node by node, each in all micro-batches: a sum needs all of them.
+// Runs node by node, each in all micro-batches, because a sum needs all of
+// them.
 void Reference::RunStep(int step) {
   outputs_.emplace_back(graph_.outputs().size());
   variables_[step + 1] = variables_[step];
@@ -190,7 +192,7 @@ void Reference::RunStep(int step) {
   }
   for (const OpView& node : graph_.ops()) {
     if (node.is(kAccumulate)) {
-      RunSum(node, by_micro_batch);
+      RunAccumulation(node, by_micro_batch);
       continue;
     }
     for (int micro = 0; micro < micro_batches_; ++micro) {

@@ -1,4 +1,4 @@
-// What a plan's placed graph computes, over symbolic bytes, step by step.
+// Computes a plan's placed graph over symbolic bytes, step by step.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_REFERENCE_H_
@@ -14,33 +14,34 @@
 
 namespace partita {
 
-// Runs the graph of one entry serially, every value in its own place.
+// Runs the graph of one entry serially; every value has its own memory.
 class Reference {
  public:
-  // `steps` steps of `micro_batches` each; inputs differ from step to step.
+  // Runs `steps` steps of `micro_batches` each. Inputs differ from step to
+  // step.
   Reference(TermTable& terms, const Entry& entry, int steps, int micro_batches);
 
-  // Port `port` of step `step`, whole: all micro-batches.
+  // Port `port` of step `step`, for all micro-batches.
   const Bytes& Output(int step, int port) const { return outputs_[step][port]; }
   Bytes Input(int step, int port) const;
-  // What a persistent range holds when step `step` starts; `step` may be one
-  // past the last.
+  // The content of a persistent range when step `step` starts. `step` may be
+  // one past the last.
   Bytes Persistent(int step, const PersistentValue& value) const;
 
  private:
-  // What each member holds of a value.
+  // The bytes of a value on each rank.
   using Held = std::vector<Bytes>;
   void RunStep(int step);
   // The values of one micro-batch, by value id.
   using Values = std::vector<Held>;
-  void Carry(const OpView& node, int value, int members, Values& values);
+  void Reshard(const OpView& node, int value, int ranks, Values& values);
   void RunNode(int step, int micro_batch, const OpView& node, Values& values);
-  void RunSum(const OpView& node, std::vector<Values>& by_micro_batch);
+  void RunAccumulation(const OpView& node, std::vector<Values>& by_micro_batch);
   Values InputsOf(int step, int micro_batch) const;
-  Bytes OperandOf(const OpView& node, int operand, int member,
+  Bytes OperandOf(const OpView& node, int operand, int rank,
                   const std::vector<Held>& values) const;
-  Bytes SourceBytes(int step, const OpView& node, int member) const;
-  Division DivisionOfValue(ValueId value) const;
+  Bytes SourceBytes(int step, const OpView& node, int rank) const;
+  ValueSharding ShardingOfValue(ValueId value) const;
   Bytes WholeOf(ValueId value, const std::vector<Held>& values) const;
   void Update(int step, int micro_batch, const VariableUpdate& update,
               const std::vector<Held>& values);

@@ -1,4 +1,4 @@
-// Who hands what to whom when the members of a node exchange bytes.
+// Which rank sends which shard to which when a node moves bytes between ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_ROLES_H_
@@ -10,22 +10,22 @@
 
 namespace partita {
 
-// One member's side: the piece of the operand that it hands over, and the piece
-// of the result that it is handed; -1: none.
+// One rank's side: the shard of the operand that it sends, and the shard of the
+// result that it receives; -1: none.
 struct Role {
-  int hands_over = -1;
-  int is_handed = -1;
+  int sends = -1;
+  int receives = -1;
 };
 
-// By member. Those that only hand over stand behind the devices of the node.
+// By rank. Ranks that only send come after the devices of the node.
 std::vector<Role> RolesIn(const OpView& node);
 
-// True if every piece goes as it is from one device to another, so that a
-// member sees that piece alone.
-bool HandsPiecesOn(const OpView& node);
+// True if every shard moves unchanged from one device to another, so that a
+// rank reads a single shard.
+bool ForwardsShards(const OpView& node);
 
-// True if some byte of piece `given` of an operand lies in piece `handed` of
-// the result that is made of it.
+// True if some byte of shard `given` of an operand is in shard `handed` of the
+// result.
 bool Reaches(const OpView& node, int given, int handed);
 
 }  // namespace partita

@@ -8,33 +8,35 @@
 #include <utility>
 
 #include "graph/core_ops.h"
-#include "graph/instance.h"
 #include "graph/op_def.h"
+#include "graph/shard.h"
 
 namespace partita {
 namespace {
 
 using Kind = Sharding::Kind;
 
-Division DivisionOf(const Node& node, const std::vector<Sharding>& all,
-                    int index) {
-  Division division;
-  division.members =
+ValueSharding ValueShardingOf(const Node& node,
+                              const std::vector<Sharding>& all, int index) {
+  ValueSharding held;
+  held.ranks =
       std::max<int>(1, static_cast<int>(node.placement.devices.size()));
-  if (division.members > 1 && !all.empty()) division.sharding = all[index];
-  return division;
+  if (held.ranks > 1 && !all.empty()) held.sharding = all[index];
+  return held;
 }
 
 bool MovesWhole(const OpView& node) {
   if (node.op().moves == nullptr) return false;
   for (int i = 0; i < node.num_operands(); ++i) {
-    if (OperandDivision(node.node(), i).sharding.kind != Kind::kReplicated ||
+    if (OperandValueSharding(node.node(), i).sharding.kind !=
+            Kind::kReplicated ||
         !node.operand_type(i).layout.is_row_major()) {
       return false;
     }
   }
   for (int i = 0; i < node.num_results(); ++i) {
-    if (ResultDivision(node.node(), i).sharding.kind != Kind::kReplicated ||
+    if (ResultValueSharding(node.node(), i).sharding.kind !=
+            Kind::kReplicated ||
         !node.result_type(i).layout.is_row_major()) {
       return false;
     }
@@ -42,17 +44,17 @@ bool MovesWhole(const OpView& node) {
   return true;
 }
 
-Bytes Opaque(TermTable& terms, const OpView& node, int result, int member,
+Bytes Opaque(TermTable& terms, const OpView& node, int result, int rank,
              int micro_batch, const std::vector<Bytes>& operands) {
-  const Division division = ResultDivision(node.node(), result);
-  const int64_t own = division.sharding.kind == Kind::kReplicated ? 0 : member;
+  const ValueSharding held = ResultValueSharding(node.node(), result);
+  const int64_t own = held.sharding.kind == Kind::kReplicated ? 0 : rank;
   std::vector<int64_t> reads;
   for (const Bytes& operand : operands) {
     reads.push_back(-static_cast<int64_t>(operand.size()));
     reads.insert(reads.end(), operand.begin(), operand.end());
   }
   const size_t size =
-      PlacesInWhole(node.result_type(result), division, member).size();
+      OffsetsInWhole(node.result_type(result), held, rank).size();
   Bytes bytes;
   for (size_t b = 0; b < size; ++b) {
     std::vector<int64_t> parts = {kComputedTerm,
@@ -67,8 +69,8 @@ Bytes Opaque(TermTable& terms, const OpView& node, int result, int member,
   return bytes;
 }
 
-// Results that are the operands' bytes in other places; nothing if the op does
-// more, or makes bytes of its own (the zeros of a pad).
+// The results of an op that only moves bytes. Empty if the op computes, or
+// makes bytes of its own (the zeros of a pad).
 std::optional<std::vector<Bytes>> Moved(const OpView& node,
                                         const std::vector<Bytes>& operands) {
   const std::optional<std::vector<ByteMove>> moves = node.op().moves(node);
@@ -95,7 +97,7 @@ std::optional<std::vector<Bytes>> Moved(const OpView& node,
   return results;
 }
 
-// The first micro-batch's operand is the first sum.
+// In the first micro-batch the operand is the first sum.
 Bytes Summed(TermTable& terms, const std::vector<Bytes>& operands) {
   if (operands.size() == 1) return operands[0];
   Bytes sum;
@@ -107,50 +109,49 @@ Bytes Summed(TermTable& terms, const std::vector<Bytes>& operands) {
 
 }  // namespace
 
-Division OperandDivision(const Node& node, int operand) {
-  return DivisionOf(node, node.placement.operands, operand);
+ValueSharding OperandValueSharding(const Node& node, int operand) {
+  return ValueShardingOf(node, node.placement.operands, operand);
 }
 
-Division ResultDivision(const Node& node, int result) {
-  return DivisionOf(node, node.placement.results, result);
+ValueSharding ResultValueSharding(const Node& node, int result) {
+  return ValueShardingOf(node, node.placement.results, result);
 }
 
-std::vector<int64_t> PlacesInWhole(const TensorType& type,
-                                   const Division& division, int member) {
-  std::vector<int64_t> places;
+std::vector<int64_t> OffsetsInWhole(const TensorType& type,
+                                    const ValueSharding& held, int rank) {
+  std::vector<int64_t> offsets;
   const int64_t elements = type.num_elements();
   const int64_t width = elements == 0 ? 0 : type.num_bytes() / elements;
   for (int64_t e = 0; e < elements; ++e) {
-    if (division.sharding.kind == Kind::kSplit) {
-      const int dim = division.sharding.dim;
+    if (held.sharding.kind == Kind::kSplit) {
+      const int dim = held.sharding.dim;
       int64_t inner = 1;
       for (int d = dim + 1; d < type.rank(); ++d) inner *= type.dims[d];
       const int64_t n = type.dims[dim];
-      const int64_t units = n / division.sharding.unit;
-      const int64_t index = e / inner % n / division.sharding.unit;
-      if (index < units * member / division.members ||
-          index >= units * (member + 1) / division.members) {
+      const int64_t units = n / held.sharding.unit;
+      const int64_t index = e / inner % n / held.sharding.unit;
+      if (index < units * rank / held.ranks ||
+          index >= units * (rank + 1) / held.ranks) {
         continue;
       }
     }
-    for (int64_t b = 0; b < width; ++b) places.push_back(e * width + b);
+    for (int64_t b = 0; b < width; ++b) offsets.push_back(e * width + b);
   }
-  return places;
+  return offsets;
 }
 
-Bytes Assemble(const TensorType& type, const Division& division,
-               const std::vector<Bytes>& members) {
+Bytes Assemble(const TensorType& type, const ValueSharding& held,
+               const std::vector<Bytes>& ranks) {
   Bytes whole(type.num_bytes(), kJunk);
-  const int count =
-      division.sharding.kind == Kind::kSplit ? division.members : 1;
+  const int count = held.sharding.kind == Kind::kSplit ? held.ranks : 1;
   for (int m = 0; m < count; ++m) {
-    const std::vector<int64_t> places = PlacesInWhole(type, division, m);
-    for (size_t i = 0; i < places.size(); ++i) whole[places[i]] = members[m][i];
+    const std::vector<int64_t> offsets = OffsetsInWhole(type, held, m);
+    for (size_t i = 0; i < offsets.size(); ++i) whole[offsets[i]] = ranks[m][i];
   }
   return whole;
 }
 
-std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
+std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int rank,
                            int micro_batch,
                            const std::vector<Bytes>& operands) {
   if (node.is(kAccumulate)) return {Summed(terms, operands)};
@@ -159,17 +160,18 @@ std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
   if (moved.has_value()) return *std::move(moved);
   std::vector<Bytes> results;
   for (int r = 0; r < node.num_results(); ++r) {
-    results.push_back(Opaque(terms, node, r, member, micro_batch, operands));
+    results.push_back(Opaque(terms, node, r, rank, micro_batch, operands));
   }
   return results;
 }
 
-std::vector<Bytes> Exchange(TermTable& terms, const OpView& node, int value,
-                            const std::vector<Bytes>& operands,
-                            int result_members) {
+std::vector<Bytes> RunCollectiveOn(TermTable& terms, const OpView& node,
+                                   int value,
+                                   const std::vector<Bytes>& operands,
+                                   int result_ranks) {
   const TensorType& type = node.operand_type(value);
-  Division from = OperandDivision(node.node(), value);
-  from.members = static_cast<int>(operands.size());
+  ValueSharding from = OperandValueSharding(node.node(), value);
+  from.ranks = static_cast<int>(operands.size());
   Bytes whole;
   if (from.sharding.kind == Kind::kPartial) {
     for (size_t b = 0; b < operands[0].size(); ++b) {
@@ -181,12 +183,12 @@ std::vector<Bytes> Exchange(TermTable& terms, const OpView& node, int value,
   } else {
     whole = Assemble(type, from, operands);
   }
-  const Division to = {ResultDivision(node.node(), value).sharding,
-                       result_members};
-  std::vector<Bytes> results(result_members);
-  for (int m = 0; m < result_members; ++m) {
-    for (int64_t place : PlacesInWhole(type, to, m)) {
-      results[m].push_back(whole[place]);
+  const ValueSharding to = {ResultValueSharding(node.node(), value).sharding,
+                            result_ranks};
+  std::vector<Bytes> results(result_ranks);
+  for (int m = 0; m < result_ranks; ++m) {
+    for (int64_t offset : OffsetsInWhole(type, to, m)) {
+      results[m].push_back(whole[offset]);
     }
   }
   return results;

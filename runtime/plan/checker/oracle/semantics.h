@@ -1,4 +1,4 @@
-// What nodes do to symbolic bytes, one member at a time.
+// What nodes do to symbolic bytes, one rank at a time.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_SEMANTICS_H_
@@ -11,34 +11,34 @@
 
 namespace partita {
 
-// How many members hold a value, and how it is divided among them.
-struct Division {
+// The sharding of a value and its number of ranks.
+struct ValueSharding {
   Sharding sharding;
-  int members = 1;
+  int ranks = 1;
 };
-Division OperandDivision(const Node& node, int operand);
-Division ResultDivision(const Node& node, int result);
+ValueSharding OperandValueSharding(const Node& node, int operand);
+ValueSharding ResultValueSharding(const Node& node, int result);
 
-// For each byte that a member holds, its place in the whole row-major value.
-std::vector<int64_t> PlacesInWhole(const TensorType& type,
-                                   const Division& division, int member);
+// The offset in the whole row-major value of each byte that a rank holds.
+std::vector<int64_t> OffsetsInWhole(const TensorType& type,
+                                    const ValueSharding& held, int rank);
 
-// The whole value from what the members hold (not of partial sums).
-Bytes Assemble(const TensorType& type, const Division& division,
-               const std::vector<Bytes>& members);
+// Assembles the whole value from the bytes of all ranks (not for partial sums).
+Bytes Assemble(const TensorType& type, const ValueSharding& held,
+               const std::vector<Bytes>& ranks);
 
-// Results of one member of a node that computes, from its operands, in a
-// micro-batch. Ops that only move bytes move terms. `accumulate` may have the
-// sum so far as a second operand.
-std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
+// The results of one rank of a computing node in a micro-batch, from its
+// operands. Ops that only move bytes move terms. `accumulate` may have the sum
+// so far as a second operand.
+std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int rank,
                            int micro_batch, const std::vector<Bytes>& operands);
 
-// What each member has of result `value` after the members exchanged
-// `operands`, theirs of operand `value`, as the shardings of a copy or
-// collective node say.
-std::vector<Bytes> Exchange(TermTable& terms, const OpView& node, int value,
-                            const std::vector<Bytes>& operands,
-                            int result_members);
+// The bytes of result `value` on each rank of a copy or collective node.
+// `operands` are the bytes of operand `value` on each rank.
+std::vector<Bytes> RunCollectiveOn(TermTable& terms, const OpView& node,
+                                   int value,
+                                   const std::vector<Bytes>& operands,
+                                   int result_ranks);
 
 }  // namespace partita
 

@@ -1,4 +1,4 @@
-// A machine with no room at all: it runs nodes one by one in launch order.
+// A machine without slack: it runs nodes one by one in launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/oracle/tight_machine.h"
@@ -18,7 +18,7 @@ class TightMachine {
   explicit TightMachine(const Unrolled& program)
       : program_(program),
         ended_(program.ops.size()),
-        under_way_(program.entry->channels.size()) {}
+        in_flight_(program.entry->channels.size()) {}
 
   std::string Run() {
     for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
@@ -35,11 +35,11 @@ class TightMachine {
     const Op& op = program_.ops[i];
     switch (op.what->kind) {
       case Kind::kCollective:
-        return LaunchPart(
-            i, program_.entry->groups[op.what->group.index].members.size());
+        return LaunchCollective(
+            i, program_.entry->groups[op.what->group.index].ranks.size());
       case Kind::kSend:
       case Kind::kRecv:
-        if (Capacity(op) == 0) return LaunchMeeting(i);
+        if (Capacity(op) == 0) return LaunchMessage(i);
         break;
       default:
         break;
@@ -47,12 +47,12 @@ class TightMachine {
     if (!gathered_.empty()) return false;
     if (op.what->kind == Kind::kWait && !AnyEnded(op.partners)) return false;
     if (op.what->kind == Kind::kSend) {
-      if (under_way_[op.what->channel.index] == Capacity(op)) return false;
-      ++under_way_[op.what->channel.index];
+      if (in_flight_[op.what->channel.index] == Capacity(op)) return false;
+      ++in_flight_[op.what->channel.index];
     }
     if (op.what->kind == Kind::kRecv) {
-      if (under_way_[op.what->channel.index] == 0) return false;
-      --under_way_[op.what->channel.index];
+      if (in_flight_[op.what->channel.index] == 0) return false;
+      --in_flight_[op.what->channel.index];
     }
     ended_[i] = true;
     return true;
@@ -69,20 +69,20 @@ class TightMachine {
     return false;
   }
 
-  // All that is gathered must be parts of the same collective.
-  bool LaunchPart(int i, size_t members) {
+  // All gathered ops must belong to the same collective.
+  bool LaunchCollective(int i, size_t ranks) {
     const std::vector<int>& parts = program_.ops[i].partners;
     const std::set<int> together(parts.begin(), parts.end());
     for (int other : gathered_) {
       if (together.count(other) == 0) return false;
     }
     gathered_.insert(i);
-    if (gathered_.size() == members) End();
+    if (gathered_.size() == ranks) End();
     return true;
   }
 
-  // The two sides of a message that has no slot.
-  bool LaunchMeeting(int i) {
+  // The two ends of a message without a slot.
+  bool LaunchMessage(int i) {
     const Op& op = program_.ops[i];
     if (gathered_.empty()) {
       gathered_.insert(i);
@@ -106,8 +106,8 @@ class TightMachine {
 
   const Unrolled& program_;
   std::vector<bool> ended_;
-  std::vector<int> under_way_;  // messages, by channel
-  std::set<int> gathered_;      // of the node that is being launched
+  std::vector<int> in_flight_;  // messages in flight, by channel
+  std::set<int> gathered_;      // ops of the collective that is being launched
 };
 
 }  // namespace

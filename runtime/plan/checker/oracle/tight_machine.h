@@ -1,4 +1,4 @@
-// A machine with no room at all: it runs nodes one by one in launch order.
+// A machine without slack: it runs nodes one by one in launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_TIGHT_MACHINE_H_
@@ -10,10 +10,10 @@
 
 namespace partita {
 
-// Where the machine gets stuck, or empty. It has one thread: a command that
-// must wait for one that is not yet launched waits for ever. Channels hold
-// exactly as many messages as they state; parts of a node are gathered as the
-// list brings them, and nothing else runs before all are there.
+// Returns where the machine gets stuck, or "". The machine has one thread: a
+// command that waits for a later one waits forever. Channels hold exactly their
+// stated number of messages. The commands of a collective must follow one
+// another, and nothing else runs before all ranks have arrived.
 std::string WhereTightMachineSticks(const Unrolled& program);
 
 }  // namespace partita

@@ -29,24 +29,24 @@ bool Exists(Id id, size_t bound) {
   return id.valid() && static_cast<size_t>(id.index) < bound;
 }
 
-// Whoever sums over micro-batches reads the sum so far too.
+// An accumulation over micro-batches also reads the sum so far.
 size_t NumOperands(const Node& node) {
   return node.operands.size() + (node.op == &kAccumulate ? 1 : 0);
 }
 
-// An operand for each value of which the member hands a piece over, a result
-// for each of which it is handed one.
+// The rank has an operand for each value of which it sends a shard, and a
+// result for each value of which it receives one.
 bool FitsRole(const OpView& node, const Command& command) {
   const std::vector<Role> roles = RolesIn(node);
-  const int member = command.instance.member;
-  if (member < 0 || static_cast<size_t>(member) >= roles.size()) return false;
+  const int rank = command.instance.rank;
+  if (rank < 0 || static_cast<size_t>(rank) >= roles.size()) return false;
   const size_t values = node.node().operands.size();
-  const Role& role = roles[member];
-  return command.operands.size() == (role.hands_over < 0 ? 0 : values) &&
-         command.results.size() == (role.is_handed < 0 ? 0 : values);
+  const Role& role = roles[rank];
+  return command.operands.size() == (role.sends < 0 ? 0 : values) &&
+         command.results.size() == (role.receives < 0 ? 0 : values);
 }
 
-// What a machine needs in order to run a command at all.
+// What a machine needs to run a command at all.
 absl::Status CheckRunnable(const Entry& entry, const Command& command) {
   const auto buffer = [&](BufferId id) {
     return Exists(id, entry.buffers.size());
@@ -130,39 +130,40 @@ absl::Status LayOut(Unrolled& unrolled) {
   return absl::OkStatus();
 }
 
-bool IsSplit(const Division& division) {
-  return division.sharding.kind == Sharding::Kind::kSplit;
+bool IsSplit(const ValueSharding& held) {
+  return held.sharding.kind == Sharding::Kind::kSplit;
 }
 
-// A collective's smaller side may lie in its member's place of the larger one.
-// What is split before and after is other bytes, even where it is as many.
-bool LiesInPlace(const OpView& node, int value, int member,
-                 const Addresses& operand, const Addresses& result) {
-  if (IsSplit(OperandDivision(node.node(), value)) &&
-      IsSplit(ResultDivision(node.node(), value))) {
+// The smaller side of a collective may be in the rank's slice of the larger
+// side. If both sides are split, they are different bytes, even if they have
+// the same size.
+bool IsInPlace(const OpView& node, int value, int rank,
+               const Addresses& operand, const Addresses& result) {
+  if (IsSplit(OperandValueSharding(node.node(), value)) &&
+      IsSplit(ResultValueSharding(node.node(), value))) {
     return false;
   }
   const bool gathers = operand.size() <= result.size();
   const Addresses& part = gathers ? operand : result;
   const Addresses& whole = gathers ? result : operand;
-  const Division division = gathers ? OperandDivision(node.node(), value)
-                                    : ResultDivision(node.node(), value);
-  const std::vector<int64_t> places =
-      PlacesInWhole(node.operand_type(value), division, member);
+  const ValueSharding held = gathers ? OperandValueSharding(node.node(), value)
+                                     : ResultValueSharding(node.node(), value);
+  const std::vector<int64_t> offsets =
+      OffsetsInWhole(node.operand_type(value), held, rank);
   if (operand.size() == result.size()) return operand == result;
-  if (places.size() != part.size()) return false;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] >= static_cast<int64_t>(whole.size()) ||
-        whole[places[i]] != part[i]) {
+  if (offsets.size() != part.size()) return false;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] >= static_cast<int64_t>(whole.size()) ||
+        whole[offsets[i]] != part[i]) {
       return false;
     }
   }
   return true;
 }
 
-// Another result than number `k` lies on some of operand `k`: values of a
-// bucket are exchanged one by one, in any order.
-bool IsUnderAnother(const Op& op, size_t k) {
+// True if another result than number `k` overlaps operand `k`: the values of a
+// bucket may be processed in any order.
+bool OverlapsAnotherResult(const Op& op, size_t k) {
   for (size_t r = 0; r < op.results.size(); ++r) {
     if (r == k) continue;
     for (int32_t address : op.results[r]) {
@@ -183,10 +184,9 @@ std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
   const OpView node = unrolled.entry->graph->view(op.what->instance.node);
   if (op.what->kind == Kind::kCollective) {
     for (size_t k = 0; k < op.operands.size() && k < op.results.size(); ++k) {
-      in_place[k] =
-          LiesInPlace(node, static_cast<int>(k), op.what->instance.member,
-                      op.operands[k], op.results[k]) &&
-          !IsUnderAnother(op, k);
+      in_place[k] = IsInPlace(node, static_cast<int>(k), op.what->instance.rank,
+                              op.operands[k], op.results[k]) &&
+                    !OverlapsAnotherResult(op, k);
     }
     return in_place;
   }
@@ -213,8 +213,9 @@ void AddOps(Unrolled& unrolled) {
       };
       for (BufferId id : command.operands) op.operands.push_back(addresses(id));
       for (BufferId id : command.results) op.results.push_back(addresses(id));
-      if (command.workspace.valid())
+      if (command.workspace.valid()) {
         op.workspace = addresses(command.workspace);
+      }
       op.in_place = InPlace(unrolled, op);
       op.previous = last[command.stream.index];
       last[command.stream.index] = static_cast<int>(unrolled.ops.size());
@@ -223,7 +224,7 @@ void AddOps(Unrolled& unrolled) {
   }
 }
 
-// A byte of a buffer that lies outside the part that it belongs to.
+// True if a byte of a buffer is outside its part of the arena.
 bool Outside(const Plan& plan, const Buffer& buffer) {
   const PlanDevice& device = plan.devices[buffer.device.index];
   const int64_t part =
@@ -288,14 +289,14 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
       }
     }
   }
-  // Where the graph says how many there are, no command does.
+  // If the graph states the number of micro-batches, the commands do not.
   for (const OpView& node : unrolled.entry->graph->ops(kAccumulate)) {
     unrolled.micro_batches = static_cast<int>(node.attr_int("micro_batches"));
   }
   PARTITA_RETURN_IF_ERROR(LayOut(unrolled));
   AddOps(unrolled);
-  NumberMeetings(unrolled);
-  PlaceMessages(unrolled);
+  NumberPartners(unrolled);
+  LocateMessages(unrolled);
   FindConflicts(unrolled);
   return unrolled;
 }

@@ -1,5 +1,5 @@
-// The commands of a few steps as the oracle's machines run them: bytes by
-// address, partners by number.
+// The commands of a few steps as the oracle's machines run them: with addresses
+// of bytes and numbers of partners.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_UNROLLED_H_
@@ -16,34 +16,37 @@ namespace partita {
 
 using Addresses = std::vector<int32_t>;  // in the order of the buffer's bytes
 
-// A message whose slot some other op touches.
-struct SlotTouch {
+// An access to the slot of another op's message.
+struct SlotAccess {
   int send;
   bool writes;
 };
 
 // One command of one step.
 struct Op {
-  int command = 0;  // its number in the step
+  int command = 0;  // number of the command in the step
   int step = 0;
   const Command* what = nullptr;
   std::vector<Addresses> operands;
   std::vector<Addresses> results;
   Addresses workspace;
-  std::vector<bool> in_place;  // operands that a result may lie upon
-  int previous = -1;           // op before it in its stream, or -1
-  int number = -1;             // of its message or collective, from 0 each step
-  std::vector<int> partners;   // wait: records; recv: its send; part: all parts
-  std::vector<int> awaited;    // recv, part: must start before it can end
-  std::vector<int> conflicts;  // ops that touch its bytes, one of them writing
-  Addresses slot;              // send: where its message lies, in one row
-  int receiver = -1;           // send: who takes the message, or -1
-  // Messages that are not its own: their slots are no business of its.
-  std::vector<SlotTouch> slot_touches;
-  std::vector<int> slot_touched_by;  // send: ops that have it among theirs
+  std::vector<bool> in_place;  // operands that a result may overwrite
+  int previous = -1;           // previous op of its stream, or -1
+  int number = -1;  // of its message or collective, from 0 in each step
+  // Of a wait its records, of a recv its send, of a collective all ranks.
+  std::vector<int> partners;
+  std::vector<int> awaited;  // recv, collective: must start before it can end
+  // Ops that access the same bytes, at least one of the two writing.
+  std::vector<int> conflicts;
+  Addresses slot;     // send: where its message is stored, contiguous
+  int receiver = -1;  // send: the op that receives the message, or -1
+  // Accesses to the slots of other ops' messages.
+  std::vector<SlotAccess> slot_accesses;
+  // Of a send: the ops that have it in `slot_accesses`.
+  std::vector<int> slot_accessed_by;
 };
 
-// `steps` steps of one entry, arenas one after the other in one memory.
+// `steps` steps of one entry. All arenas are in one memory, in sequence.
 struct Unrolled {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
@@ -56,14 +59,14 @@ struct Unrolled {
   // True for addresses that keep their bytes from step to step.
   std::vector<bool> persistent;
   std::vector<int64_t> arena_begin;  // by device
-  bool outside = false;  // some command touches bytes beyond what is stated
+  bool outside = false;  // some command accesses bytes outside the stated parts
 
   int num_commands() const { return static_cast<int>(commands.size()); }
   Addresses AddressesOf(const Buffer& buffer, int step) const;
 };
 
-// InvalidArgument for plans that no machine can run at all: ids of nothing,
-// arenas too large for an oracle.
+// InvalidArgument for plans that no machine can run: ids that do not exist,
+// arenas that are too large for an oracle.
 absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps);
 
 }  // namespace partita

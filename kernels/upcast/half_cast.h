@@ -1,0 +1,22 @@
+// Casts between f32 and the 16-bit floats.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_UPCAST_HALF_CAST_H_
+#define PARTITA_KERNELS_UPCAST_HALF_CAST_H_
+
+#include "graph/kernel_catalog.h"
+#include "graph/op_view.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// "upcast.cast": between f32 and bf16 or f16, in any layout.
+bool IsHalfCast(const OpView& node);
+
+// For an IsHalfCast node on a CPU.
+KernelChoice ChooseHalfCast(const OpView& node, const DeviceTraits& device);
+LibraryKernel BindHalfCast(const OpView& node, const DeviceTraits& device);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_UPCAST_HALF_CAST_H_

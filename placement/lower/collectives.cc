@@ -1,0 +1,139 @@
+// Chooses collectives by source and target placement of a copy.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/collectives.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/algorithm/container.h"
+#include "placement/cost/collective_cost.h"
+#include "placement/lower/shards.h"
+
+namespace partita {
+namespace {
+
+using Devices = absl::InlinedVector<std::string, 1>;
+
+// The ring in order, starting at `from`: the rest of the set after `from`, then
+// those before it.
+std::vector<std::string> ChainFrom(const std::string& from,
+                                   const Devices& devices) {
+  std::vector<std::string> chain(devices.begin(), devices.end());
+  const auto root = absl::c_find(chain, from);
+  if (root == chain.end()) {
+    chain.insert(chain.begin(), from);
+  } else {
+    std::rotate(chain.begin(), root, chain.end());
+  }
+  return chain;
+}
+
+bool BroadcastIsNoSlower(double bytes, const std::vector<std::string>& chain,
+                         const LinkTable& links) {
+  std::vector<Route> copies;
+  for (size_t i = 1; i < chain.size(); ++i) {
+    copies.push_back({chain[0], chain[i]});
+  }
+  const auto by_copies = TransferSeconds(bytes, copies, links);
+  const auto at_once = BroadcastSeconds(bytes, chain, links);
+  return copies.size() > 1 && by_copies.ok() && at_once.ok() &&
+         *at_once <= *by_copies;
+}
+
+bool EachMoves(const Devices& from, const Devices& to) {
+  if (from.size() != to.size()) return false;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[i]) return false;
+  }
+  return true;
+}
+
+// True if each rank has a shard and needs the whole value, or a shard along
+// another dimension. Along the same dimension most of the new shard may already
+// be local, as a view.
+bool IsResharded(const OpView& copy, const Sharding& from, const Sharding& to) {
+  const bool gathers = to.kind == Sharding::Kind::kReplicated;
+  const bool changes_dim =
+      to.kind == Sharding::Kind::kSplit && to.dim != from.dim;
+  return from.kind == Sharding::Kind::kSplit && (gathers || changes_dim) &&
+         copy.operand_type(0).layout.is_row_major() &&
+         copy.result_type(0).layout.is_row_major();
+}
+
+// Compares a ring with copies between all pairs of ranks.
+bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
+                    const LinkTable& links) {
+  const std::vector<std::string> ranks(devices.begin(), devices.end());
+  std::vector<Route> copies;
+  for (const std::string& from : ranks) {
+    for (const std::string& to : ranks) {
+      if (from != to) copies.push_back({from, to});
+    }
+  }
+  const double count = static_cast<double>(ranks.size());
+  const auto by_copies =
+      TransferSeconds(gathers ? bytes : bytes / count, copies, links);
+  const auto by_ring = CollectiveSeconds(
+      gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll, bytes,
+      ranks, links);
+  return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
+}
+
+bool IsCollective(const PlanDraft& draft, const OpView& copy, bool is_update,
+                  const LinkTable& links) {
+  const ValueId value = copy.operand(0).id();
+  const Devices& from = draft.PlacementOf(value).devices;
+  const Devices& to = copy.node().placement.devices;
+  const Sharding current = ShardingOf(draft, value);
+  const Sharding wanted = ShardingOf(draft, copy.result(0).id());
+  const int64_t bytes = copy.operand_type(0).num_bytes();
+  if (to.size() < 2 || bytes == 0) return false;
+  if (from == to && IsResharded(copy, current, wanted)) {
+    const bool gathers = wanted.kind == Sharding::Kind::kReplicated;
+    return (gathers && is_update) ||
+           RingIsNoSlower(static_cast<double>(bytes) / from.size(), gathers, to,
+                          links);
+  }
+  if (copy.operand_type(0) != copy.result_type(0) || current != wanted) {
+    return false;
+  }
+  if (from.size() > 1) {
+    return current.kind == Sharding::Kind::kSplit && EachMoves(from, to);
+  }
+  return BroadcastIsNoSlower(static_cast<double>(bytes), ChainFrom(from[0], to),
+                             links);
+}
+
+}  // namespace
+
+std::vector<CollectiveRank> FindCollective(const PlanDraft& draft,
+                                           const OpView& copy, int micro_batch,
+                                           bool is_update,
+                                           const LinkTable& links) {
+  std::vector<CollectiveRank> participants;
+  if (!IsCollective(draft, copy, is_update, links)) return participants;
+  const ValueId value = copy.operand(0).id();
+  const ValueId result = copy.result(0).id();
+  const Devices& to = copy.node().placement.devices;
+  for (int i = 0; i < static_cast<int>(to.size()); ++i) {
+    participants.push_back({.device = draft.devices->index.at(to[i]),
+                            .receives = draft.ShardOf(result, i, micro_batch)});
+  }
+  const int holders = static_cast<int>(draft.PlacementOf(value).devices.size());
+  for (int i = 0; i < holders; ++i) {
+    const int shard = draft.ShardOf(value, i, micro_batch);
+    const int device = draft.shards[shard].device;
+    auto participant = absl::c_find_if(
+        participants,
+        [&](const CollectiveRank& p) { return p.device == device; });
+    if (participant == participants.end()) {
+      participant = participants.insert(participant, {.device = device});
+    }
+    participant->sends = shard;
+    if (holders == 1) participant->receives = -1;
+  }
+  return participants;
+}
+
+}  // namespace partita

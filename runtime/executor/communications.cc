@@ -1,0 +1,149 @@
+// Matches the k-th collectives of a group's ranks, and the k-th messages of a
+// channel's ends.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/communications.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+// By group or channel, by rank or end: the commands in launch order.
+using Issued = std::vector<std::vector<std::vector<int>>>;
+
+// Omits commands on streams that are not in the collective's group.
+Issued CollectivesOf(const Entry& entry, const std::vector<Command>& commands) {
+  Issued issued(entry.groups.size());
+  absl::flat_hash_map<std::pair<GroupId, StreamId>, int> ranks;
+  for (size_t g = 0; g < entry.groups.size(); ++g) {
+    const std::vector<StreamId>& streams = entry.groups[g].ranks;
+    issued[g].resize(streams.size());
+    for (size_t m = 0; m < streams.size(); ++m) {
+      ranks[{GroupId(static_cast<int32_t>(g)), streams[m]}] =
+          static_cast<int>(m);
+    }
+  }
+  for (size_t c = 0; c < commands.size(); ++c) {
+    if (commands[c].kind != Kind::kCollective) continue;
+    const auto rank = ranks.find({commands[c].group, commands[c].stream});
+    if (rank == ranks.end()) continue;
+    issued[commands[c].group.index][rank->second].push_back(
+        static_cast<int>(c));
+  }
+  return issued;
+}
+
+// For each channel the sends, then the receives.
+Issued MessagesOf(const Entry& entry, const std::vector<Command>& commands) {
+  Issued issued(entry.channels.size(), std::vector<std::vector<int>>(2));
+  for (size_t c = 0; c < commands.size(); ++c) {
+    const Kind kind = commands[c].kind;
+    if (kind != Kind::kSend && kind != Kind::kRecv) continue;
+    if (!commands[c].channel.valid()) continue;
+    issued[commands[c].channel.index][kind == Kind::kRecv].push_back(
+        static_cast<int>(c));
+  }
+  return issued;
+}
+
+absl::Status NotPaired(int command, absl::string_view found) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("command ", command, ": found ", found,
+                   "; expected a plan that the checker accepts"));
+}
+
+}  // namespace
+
+absl::StatusOr<Communications> Communications::Find(
+    const Entry& entry, const std::vector<Command>& commands) {
+  Communications communications;
+  communications.of_.assign(commands.size(), -1);
+  for (const auto& by_rank : CollectivesOf(entry, commands)) {
+    PARTITA_RETURN_IF_ERROR(
+        communications.AddCommunications(by_rank, kPointsOfCollective));
+  }
+  PARTITA_RETURN_IF_ERROR(communications.OrderByRank(commands));
+  for (const auto& by_end : MessagesOf(entry, commands)) {
+    PARTITA_RETURN_IF_ERROR(communications.AddCommunications(by_end, 1));
+  }
+  for (size_t c = 0; c < commands.size(); ++c) {
+    const Kind kind = commands[c].kind;
+    const bool communicates =
+        kind == Kind::kCollective || kind == Kind::kSend || kind == Kind::kRecv;
+    if (communicates && communications.of_[c] < 0) {
+      return NotPaired(static_cast<int>(c),
+                       "no group or channel of its stream");
+    }
+  }
+  return communications;
+}
+
+absl::Status Communications::AddCommunications(
+    const std::vector<std::vector<int>>& by_rank, int points) {
+  GroupRendezvous group;
+  group.rendezvous =
+      std::make_unique<Rendezvous>(static_cast<int>(by_rank.size()));
+  const size_t count = by_rank.empty() ? 0 : by_rank[0].size();
+  group.points_per_step = count * points;
+  for (const std::vector<int>& issued : by_rank) {
+    if (issued.size() == count) continue;
+    return NotPaired(std::max(issued, by_rank[0],
+                              [](const auto& a, const auto& b) {
+                                return a.size() < b.size();
+                              })
+                         .back(),
+                     "no partner in another stream");
+  }
+  for (size_t k = 0; k < count; ++k) {
+    Communication communication;
+    for (const std::vector<int>& issued : by_rank) {
+      of_[issued[k]] = static_cast<int>(communications_.size());
+      communication.commands.push_back(issued[k]);
+    }
+    communication.number = static_cast<int>(k);
+    communication.rendezvous = group.rendezvous.get();
+    communication.points_per_step = group.points_per_step;
+    communications_.push_back(std::move(communication));
+  }
+  rendezvous_.push_back(std::move(group));
+  return absl::OkStatus();
+}
+
+// A group may list its streams in another order than a node its devices.
+absl::Status Communications::OrderByRank(const std::vector<Command>& commands) {
+  for (Communication& communication : communications_) {
+    std::vector<int> ordered(communication.commands.size(), -1);
+    for (const int c : communication.commands) {
+      const int rank = commands[c].instance.rank;
+      if (rank < 0 || rank >= static_cast<int>(ordered.size()) ||
+          ordered[rank] >= 0 ||
+          commands[c].instance.node !=
+              commands[communication.commands[0]].instance.node) {
+        return NotPaired(c, "another rank's part");
+      }
+      ordered[rank] = c;
+    }
+    communication.commands = std::move(ordered);
+  }
+  return absl::OkStatus();
+}
+
+void Communications::Interrupt() {
+  for (GroupRendezvous& group : rendezvous_) group.rendezvous->Interrupt();
+}
+
+void Communications::ArriveAll(uint64_t steps) {
+  for (GroupRendezvous& group : rendezvous_) {
+    group.rendezvous->ArriveAll(steps * group.points_per_step);
+  }
+}
+
+}  // namespace partita
