@@ -1,4 +1,4 @@
-# Runs the commands of a page's console blocks and compares their output.
+# Runs the commands of a page's or a golden file's console blocks and compares their output.
 # SPDX-License-Identifier: Apache-2.0
 """A block is
     ```console
@@ -6,6 +6,8 @@
     output
     ```
 A line `...` matches any lines. Other blocks are ignored.
+
+In a golden file a block has no fences: it begins with its first command and ends at an empty line. Comments begin with #.
 """
 
 import os
@@ -14,6 +16,7 @@ import subprocess
 import tempfile
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+GOLDEN_BLOCK = re.compile(r"^\$ .*\n(?:.+\n)*", re.M)
 
 
 def commands_of(block):
@@ -79,22 +82,31 @@ class Console:
         return [line.rstrip() for line in done.stdout.splitlines()]
 
 
+def renewed_block(block, run, faults):
+    """The text of a block with what its commands print; the differences are added to `faults`."""
+    lines = []
+    for command, expected in commands_of(block):
+        printed = run(command)
+        if not matches(expected, printed):
+            faults.append("$ %s\nthe page says:\n%s\nit prints:\n%s" % (
+                command, "\n".join(expected), "\n".join(printed)))
+        lines += ["$ " + command] + (
+            expected if matches(expected, printed) else renewed(expected, printed))
+    return "".join(line + "\n" for line in lines)
+
+
 def page_faults(text, run):
     """The differences in the page's blocks, and the corrected page."""
     faults = []
+    new_text = BLOCK.sub(lambda block: "```console\n" + renewed_block(block.group(1), run, faults) + "```", text)
+    return faults, new_text
 
-    def renew(block):
-        lines = []
-        for command, expected in commands_of(block.group(1)):
-            printed = run(command)
-            if not matches(expected, printed):
-                faults.append("$ %s\nthe page says:\n%s\nit prints:\n%s" % (
-                    command, "\n".join(expected), "\n".join(printed)))
-            lines += ["$ " + command] + (
-                expected if matches(expected, printed) else renewed(expected, printed))
-        return "```console\n" + "".join(line + "\n" for line in lines) + "```"
 
-    new_text = BLOCK.sub(renew, text)
+def golden_faults(text, run):
+    """The same for a golden file."""
+    faults = ["%r belongs to no command; expected `$ command`, or a comment" % line
+              for line in GOLDEN_BLOCK.sub("", text).splitlines() if line and not line.startswith("#")]
+    new_text = GOLDEN_BLOCK.sub(lambda block: renewed_block(block.group(), run, faults), text)
     return faults, new_text
 
 

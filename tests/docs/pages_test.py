@@ -13,7 +13,7 @@ PAGES = ["README.md", "docs/internals/how_a_graph_runs.md", "docs/guide/placing_
          "docs/reference/machine_file.md", "docs/guide/data_parallel.md", "docs/guide/model_parallel.md",
          "docs/guide/pipeline_parallel.md", "docs/guide/errors.md",
          "docs/reference/plan_format.md", "docs/internals/proof.md",
-         "tests/docs/program_errors.md", "tests/docs/program_reports.md"]
+         "tests/docs/program_reports.md"]
 
 
 class Blocks(unittest.TestCase):

@@ -4,6 +4,8 @@
 #include "tools/partita/arguments.h"
 
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -18,7 +20,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "absl/types/optional.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 
@@ -73,6 +74,30 @@ absl::Status CheckOnce(const FlagDef& flag, const Arguments& before,
                                     "; expected one ", flag.value));
 }
 
+// The value of a flag written as `word`: after its "=", or the next of `words`
+// unless that is a flag itself. "" if it takes none.
+absl::StatusOr<std::string> TakeValue(const FlagDef& flag,
+                                      absl::string_view word,
+                                      absl::Span<const char* const>& words) {
+  const size_t equals = word.find('=');
+  const bool has_equals = equals != absl::string_view::npos;
+  if (flag.value == nullptr) {
+    if (!has_equals) return std::string();
+    return CalledWrongly(
+        absl::StrCat("--", flag.name, ": found a value; expected none"));
+  }
+  std::string value;
+  if (has_equals) {
+    value = std::string(word.substr(equals + 1));
+  } else if (!words.empty() && !absl::StartsWith(words[0], "--")) {
+    value = words[0];
+    words.remove_prefix(1);
+  }
+  if (!value.empty()) return value;
+  return CalledWrongly(
+      absl::StrCat("--", flag.name, ": found no value; expected ", flag.value));
+}
+
 // In quotes if a shell would read it as anything but itself.
 std::string ShellWord(const std::string& word) {
   constexpr absl::string_view kPlain = "_@%+=:,./-";
@@ -108,8 +133,9 @@ std::string NearestText(absl::string_view name,
 absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
                                            absl::Span<const FlagDef> flags) {
   Arguments arguments;
-  for (size_t i = 0; i < words.size(); ++i) {
-    absl::string_view word = words[i];
+  while (!words.empty()) {
+    absl::string_view word = words[0];
+    words.remove_prefix(1);
     if (word == "-o") word = "--output";
     // A lone dash is a file name: standard input or output.
     if (word == "-" || word.substr(0, 1) != "-") {
@@ -120,26 +146,10 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
       return CalledWrongly(absl::StrCat(
           word, ": found no such flag; expected -o or one that --help lists"));
     }
-    const size_t equals = word.find('=');
-    const absl::string_view name = word.substr(0, equals);
+    const absl::string_view name = word.substr(0, word.find('='));
     const FlagDef* flag = Find(flags, name);
     if (flag == nullptr) return Unknown(name, flags);
-    absl::optional<absl::string_view> given;
-    if (equals != absl::string_view::npos) given = word.substr(equals + 1);
-    if (flag->value == nullptr && given.has_value()) {
-      return CalledWrongly(
-          absl::StrCat("--", name, ": found a value; expected none"));
-    }
-    // The next word, unless it is a flag itself.
-    if (flag->value != nullptr && !given.has_value() && i + 1 < words.size() &&
-        !absl::StartsWith(words[i + 1], "--")) {
-      given = words[++i];
-    }
-    std::string value(given.value_or(""));
-    if (flag->value != nullptr && value.empty()) {
-      return CalledWrongly(
-          absl::StrCat("--", name, ": found no value; expected ", flag->value));
-    }
+    PARTITA_ASSIGN_OR_RETURN(std::string value, TakeValue(*flag, word, words));
     PARTITA_RETURN_IF_ERROR(CheckChoice(*flag, value));
     PARTITA_RETURN_IF_ERROR(CheckOnce(*flag, arguments, value));
     arguments.values_.emplace_back(std::string(name), std::move(value));

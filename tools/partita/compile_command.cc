@@ -133,19 +133,42 @@ absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
                    ", which prints text; expected one of them"));
 }
 
-absl::Status Run(const Arguments& arguments) {
-  const std::string& path = arguments.positional()[0];
-  // A plan as text, or a stage before it, goes to --output.
-  const bool to_text = arguments.Get("output", "") == "-";
-  const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
-  PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));
+absl::StatusOr<CompileOptions> ReadOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(
       const int64_t passes,
       arguments.GetInt("passes", -1, 0, SourcePasses().size()));
   options.passes.stop_after = static_cast<int>(passes);
-  options.plan_name = StemOf(path);
+  options.plan_name = StemOf(arguments.positional()[0]);
+  return options;
+}
+
+// Nullopt without --output.
+absl::StatusOr<std::optional<WrittenWeights>> WritePlanFlag(
+    const Plan& plan, const Arguments& arguments, Progress& progress) {
+  if (!arguments.has("output")) return std::nullopt;
+  progress.Stage("write");
+  PARTITA_ASSIGN_OR_RETURN(
+      const WrittenWeights written,
+      WritePlan(plan, arguments.Get("output", ""), ReadFileOptions(arguments)));
+  return written;
+}
+
+std::string ReportText(const Compiled& compiled,
+                       const std::optional<WrittenWeights>& written,
+                       const Arguments& arguments) {
+  if (arguments.has("json")) return CompileJson(compiled, written);
+  return absl::StrCat(CompileSummary(compiled, written),
+                      arguments.has("times") ? TimesText(compiled.report) : "");
+}
+
+absl::Status Run(const Arguments& arguments) {
+  // A plan as text, or a stage before it, goes to --output.
+  const bool to_text = arguments.Get("output", "") == "-";
+  const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
+  PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));
+  PARTITA_ASSIGN_OR_RETURN(CompileOptions options, ReadOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   Progress progress("compile");
   progress.Stage("import");
@@ -159,20 +182,10 @@ absl::Status Run(const Arguments& arguments) {
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(
       WithCommandLine(compiled.status(), Unfit(arguments, machine)));
-  std::optional<WrittenWeights> written;
-  if (arguments.has("output")) {
-    progress.Stage("write");
-    PARTITA_ASSIGN_OR_RETURN(
-        written, WritePlan(compiled->plan, arguments.Get("output", ""),
-                           ReadFileOptions(arguments)));
-  }
+  PARTITA_ASSIGN_OR_RETURN(const std::optional<WrittenWeights> written,
+                           WritePlanFlag(compiled->plan, arguments, progress));
   progress.Done();
-  if (arguments.has("json")) {
-    return WriteText("-", CompileJson(*compiled, written));
-  }
-  std::string text = CompileSummary(*compiled, written);
-  if (arguments.has("times")) text += TimesText(compiled->report);
-  return WriteText("-", text);
+  return WriteText("-", ReportText(*compiled, written, arguments));
 }
 
 }  // namespace

@@ -4,33 +4,30 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/atomic_file.h"
-#include "graph/onnx/tested_model.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "graph/text/names.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "partita/compile.h"
+#include "partita/reference_check.h"
 #include "partita/session.h"
-#include "runtime/tensor_file/npy.h"
-#include "tools/partita/compare.h"
+#include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/remedy_line.h"
+#include "tools/partita/run_files.h"
 #include "tools/partita/run_inputs.h"
 #include "tools/partita/run_report.h"
 #include "tools/partita/subcommand.h"
-#include "tools/partita/tensor_file.h"
 
 namespace partita {
 namespace {
@@ -158,128 +155,6 @@ absl::Status UseEntryFlag(const Arguments& arguments, Session& session) {
       })));
 }
 
-absl::StatusOr<std::vector<OutputComparison>> CompareTestData(
-    const Session& session, const std::string& folder, double rtol,
-    double atol) {
-  std::vector<OutputComparison> comparisons;
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
-    PARTITA_ASSIGN_OR_RETURN(HostTensor data,
-                             ReadTensor(TestDataPath(folder, "output", i)));
-    const HostTensor expected = AsDeclared(std::move(data), actual->type());
-    comparisons.push_back(
-        {session.output_name(i),
-         Compare(*actual, expected, rtol, atol * LargestMagnitude(expected))});
-  }
-  return comparisons;
-}
-
-absl::Status CheckTolerances(const RunReport& report) {
-  int typed = 0;
-  int far = 0;
-  for (const OutputComparison& output : report.outputs) {
-    typed += !output.difference.problem.empty();
-    far += !output.difference.within;
-  }
-  if (typed > 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("found ", typed, " of ", report.outputs.size(),
-                     " outputs of another type than the test data; expected "
-                     "none; look for the data of another model"));
-  }
-  if (far == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("found ", far, " of ", report.outputs.size(),
-                   " outputs outside the tolerances; expected ",
-                   "none; --rtol and --atol widen them"));
-}
-
-absl::Status CheckSameBits(const std::string& what, int64_t step,
-                           const HostTensor& actual,
-                           const HostTensor& reference) {
-  if (Compare(actual, reference, 0, 0).same_bits) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat(what, " of step ", step, ": found other bits than the ",
-                   "plan's reference has; expected equal"));
-}
-
-const std::vector<VariableUpdate>& UpdatesOf(const Session& session) {
-  return session.plan().entries[session.entry()].graph->updates();
-}
-
-// For the last step, counted from 1.
-absl::Status CompareReference(Session& session, int64_t step,
-                              const std::vector<HostTensor>& reference) {
-  auto expected = reference.begin();
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
-    PARTITA_RETURN_IF_ERROR(
-        CheckSameBits(absl::StrCat("output ", session.output_name(i)), step,
-                      *actual, *expected++));
-  }
-  for (const VariableUpdate& update : UpdatesOf(session)) {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor actual,
-                             session.ReadVariable(update.variable));
-    PARTITA_RETURN_IF_ERROR(
-        CheckSameBits(absl::StrCat("variable @", update.variable), step, actual,
-                      *expected++));
-  }
-  return absl::OkStatus();
-}
-
-std::string OutputPath(const Session& session, const Arguments& arguments,
-                       int output) {
-  return absl::StrCat(arguments.Get("output", ""), "/",
-                      FileName(session.output_name(output)), ".npy");
-}
-
-// Before anything runs or is written.
-absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
-                        const Arguments& arguments) {
-  PARTITA_RETURN_IF_ERROR(inputs.Keep());
-  if (!arguments.has("output")) return absl::OkStatus();
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    PARTITA_RETURN_IF_ERROR(
-        inputs.Keep("output", OutputPath(session, arguments, i)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
-}
-
-// Refuses files that cannot be written before any step runs.
-absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
-  const std::string trace = arguments.Get("trace", "-");
-  if (trace != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(trace));
-  if (!arguments.has("output")) return absl::OkStatus();
-  PARTITA_RETURN_IF_ERROR(MakeFolder(arguments.Get("output", "")));
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    const absl::Status status =
-        CheckWritable(OutputPath(session, arguments, i));
-    if (status.ok()) continue;
-    return absl::Status(
-        status.code(),
-        absl::StrCat("output ", NameText(session.output_name(i)), ": ",
-                     status.message(), "; or give --output another folder"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
-    PARTITA_RETURN_IF_ERROR(
-        WriteText(OutputPath(session, arguments, i), NpyText(*tensor)));
-  }
-  return absl::OkStatus();
-}
-
 // The numeric flags, which are read before anything is loaded.
 struct FlagNumbers {
   int64_t repeat = 1;
@@ -309,39 +184,30 @@ RunOptions OptionsOf(const Arguments& arguments, const FlagNumbers& numbers,
   return options;
 }
 
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 // Runs --repeat steps, and compares each with the reference if requested.
 absl::Status RunSteps(Session& session, const Arguments& arguments,
                       const FlagNumbers& numbers, Progress& progress,
                       std::vector<double>& seconds) {
-  std::vector<HostTensor> reference;
   for (int64_t step = 0; step < numbers.repeat; ++step) {
     progress.Stage(absl::StrCat("step ", step + 1, " of ", numbers.repeat));
-    const RunOptions options = OptionsOf(arguments, numbers, step);
-    if (arguments.has("reference")) {  // before the step changes variables
-      PARTITA_ASSIGN_OR_RETURN(reference, session.RunReference());
+    std::optional<ReferenceCheck> check;
+    if (arguments.has("reference")) {
+      PARTITA_ASSIGN_OR_RETURN(check, ReferenceCheck::Of(session));
     }
     const auto start = std::chrono::steady_clock::now();
-    PARTITA_RETURN_IF_ERROR(session.Run(options));
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count());
-    if (arguments.has("reference")) {
-      PARTITA_RETURN_IF_ERROR(CompareReference(session, step + 1, reference));
+    PARTITA_RETURN_IF_ERROR(session.Run(OptionsOf(arguments, numbers, step)));
+    seconds.push_back(SecondsSince(start));
+    if (check.has_value()) {
+      PARTITA_RETURN_IF_ERROR(check->Compare(step + 1));
     }
   }
   std::sort(seconds.begin(), seconds.end());
   return absl::OkStatus();
-}
-
-// Output besides the report. Written before it, since the report's reader may
-// stop reading.
-absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
-  if (arguments.has("trace")) {
-    PARTITA_ASSIGN_OR_RETURN(const std::string trace, session.LastTraceJson());
-    PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
-  }
-  if (!arguments.has("output")) return absl::OkStatus();
-  return WriteOutputs(session, arguments);
 }
 
 // See RunReport::slow_nodes.
@@ -355,12 +221,40 @@ std::vector<std::string> SlowNodes(const Graph& graph) {
   return slow;
 }
 
+// What is known before the first step.
+RunReport ReportHead(const Session& session, const Arguments& arguments) {
+  const Graph& graph = *session.plan().entries[session.entry()].graph;
+  return {.notice = session.notice(),
+          .replaced_kernels = session.ReplacedKernels(),
+          .slow_nodes = SlowNodes(graph),
+          .on_virtual_devices = arguments.has("virtual"),
+          .has_reference = arguments.has("reference"),
+          .updates_variables = !graph.updates().empty()};
+}
+
+// Files are written before the report, as its reader may stop reading.
+absl::Status RunAndReport(Session& session, const Arguments& arguments,
+                          const FlagNumbers& numbers, Progress& progress) {
+  RunReport report = ReportHead(session, arguments);
+  PARTITA_RETURN_IF_ERROR(
+      RunSteps(session, arguments, numbers, progress, report.seconds));
+  report.memory = session.MemoryUse();
+  progress.Stage("write");
+  PARTITA_RETURN_IF_ERROR(WriteRunFiles(session, arguments));
+  if (arguments.has("test-data")) {
+    PARTITA_ASSIGN_OR_RETURN(
+        report.outputs, CompareTestData(session, arguments.Get("test-data", ""),
+                                        numbers.rtol, numbers.atol));
+  }
+  progress.Done();
+  PARTITA_RETURN_IF_ERROR(WriteText(
+      "-", arguments.has("json") ? RunJson(report) : RunText(report)));
+  return CheckTolerances(report.outputs);
+}
+
 absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckFlags(arguments));
-  LoadOptions load;
-  load.devices = ModeOf(arguments);
   PARTITA_ASSIGN_OR_RETURN(const FlagNumbers numbers, ReadNumbers(arguments));
-  load.trust_code = arguments.has("trust-code");
   Progress progress("run");
   InputFiles inputs(arguments, kFlags);
   TestInputs tested;
@@ -368,34 +262,14 @@ absl::Status Run(const Arguments& arguments) {
       const std::shared_ptr<const Plan> plan,
       PlanOf(arguments.positional()[0], arguments, progress, inputs, tested));
   progress.Stage("load");
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                           Session::Create(plan, load));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Session> session,
+      Session::Create(plan, {.devices = ModeOf(arguments),
+                             .trust_code = arguments.has("trust-code")}));
   PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
-  PARTITA_RETURN_IF_ERROR(KeepInputs(*session, inputs, arguments));
-  PARTITA_RETURN_IF_ERROR(CheckOutputs(*session, arguments));
+  PARTITA_RETURN_IF_ERROR(CheckRunFiles(*session, inputs, arguments));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
-  RunReport report;
-  report.on_virtual_devices = arguments.has("virtual");
-  report.notice = session->notice();
-  report.replaced_kernels = session->ReplacedKernels();
-  report.slow_nodes = SlowNodes(*plan->entries[session->entry()].graph);
-  PARTITA_RETURN_IF_ERROR(
-      RunSteps(*session, arguments, numbers, progress, report.seconds));
-  report.has_reference = arguments.has("reference");
-  report.updates_variables = !UpdatesOf(*session).empty();
-  report.memory = session->MemoryUse();
-  progress.Stage("write");
-  PARTITA_RETURN_IF_ERROR(WriteFiles(*session, arguments));
-  if (arguments.has("test-data")) {
-    PARTITA_ASSIGN_OR_RETURN(
-        report.outputs,
-        CompareTestData(*session, arguments.Get("test-data", ""), numbers.rtol,
-                        numbers.atol));
-  }
-  progress.Done();
-  PARTITA_RETURN_IF_ERROR(WriteText(
-      "-", arguments.has("json") ? RunJson(report) : RunText(report)));
-  return CheckTolerances(report);
+  return RunAndReport(*session, arguments, numbers, progress);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "graph/builder/update_rule.h"
 #include "tools/partita/arguments.h"
 #include "tools/partita/model_input.h"
+#include "tools/partita/train_model_flags.h"
 #include "tools/partita/train_request.h"
-#include "tools/partita/trainable_models.h"
 
 namespace partita {
 

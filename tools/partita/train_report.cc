@@ -72,10 +72,10 @@ std::string BarText(int64_t done, int64_t all) {
 }
 
 // The first batch always waits, and short waits do not matter.
-std::string WaitText(const TrainReport& report) {
-  const double least = std::max(0.1, 0.01 * report.trained.seconds);
-  if (report.seconds_waited <= least) return "";
-  return absl::StrCat(", of which ", SecondsText(report.seconds_waited),
+std::string WaitText(const TrainingRecord& record) {
+  const double least = std::max(0.1, 0.01 * record.trained.seconds);
+  if (record.seconds_waited <= least) return "";
+  return absl::StrCat(", of which ", SecondsText(record.seconds_waited),
                       " waiting for the dataset");
 }
 
@@ -99,14 +99,6 @@ void AddTrained(const TrainedSpan& trained, Json& json) {
   json["seconds"] = trained.seconds;
   json["samples_per_second"] = trained.samples_per_second();
 }
-
-}  // namespace
-
-double WithoutSignOfNan(double loss) {
-  return std::isnan(loss) ? std::fabs(loss) : loss;
-}
-
-namespace {
 
 // "labels: setosa 0, versicolor 1", for the first few.
 std::string ClassesText(const std::vector<std::string>& names) {
@@ -151,8 +143,106 @@ std::string DevicesText(const std::vector<std::string>& devices) {
   return absl::StrCat(" over ", devices.front(), " to ", devices.back());
 }
 
+// "mnist by single on cpu:0: 60000 images, 938 steps an epoch, 2 epochs".
+std::string HeadLine(const TrainReport& report) {
+  return absl::StrCat(
+      report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
+      CountText(report.samples, report.sample_noun), ", ",
+      CountText(report.record.steps_per_epoch, "step"), " an epoch, ",
+      CountText(report.record.epochs, "epoch"), "\n");
+}
+
+std::string ResumedText(const TrainingRecord& record) {
+  if (record.first_step == 0) return "";
+  return absl::StrCat(
+      "resumed after step ", record.first_step, " of ", record.num_steps(),
+      record.by_another_plan ? " by another plan: from here on the numbers are "
+                               "those of its own except for rounding"
+                             : "",
+      "\n");
+}
+
 // A share of a step: faster slow nodes are not worth a line.
 constexpr double kNoticeable = 0.01;
+
+std::string SlowNodesText(const TrainReport& report) {
+  if (report.fallbacks.seconds <= kNoticeable * report.step_seconds) return "";
+  return FallbacksText(report.fallbacks);
+}
+
+std::string NanText(int64_t count) {
+  if (count == 0) return "";
+  if (count == 1) return ", 1 loss that was not finite";
+  return absl::StrCat(", ", count, " losses that were not finite");
+}
+
+std::string LossScaleText(const std::optional<LossScaleRecord>& scale) {
+  if (!scale.has_value()) return "";
+  return absl::StrCat(", ", CountText(scale->skipped_steps, "step"),
+                      " without an update, as gradients were not finite, loss "
+                      "scale ",
+                      scale->scale);
+}
+
+// "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s"
+std::string StepsText(const TrainReport& report) {
+  const TrainingRecord& record = report.record;
+  std::string text =
+      absl::StrCat(record.interrupted ? "interrupted after step " : "trained ",
+                   record.step, " of ", record.num_steps(), " steps");
+  if (record.trained.steps > 0) {
+    absl::StrAppend(&text, ", ", record.trained.steps, " now in ",
+                    SecondsText(record.trained.seconds), ", ",
+                    RateText(record.trained, report));
+  }
+  return text;
+}
+
+// ", checkpoint FILE" if it was written.
+std::string WrittenText(absl::string_view what, const std::string& path) {
+  return path.empty() ? "" : absl::StrCat(", ", what, " ", path);
+}
+
+Json EpochsJson(const std::vector<EpochRecord>& epochs) {
+  Json array = Json::array();
+  for (const EpochRecord& epoch : epochs) {
+    Json& json = array.emplace_back(Json{{"epoch", epoch.epoch + 1}});
+    AddTrained(epoch.trained, json);
+    json["test"] = TestJson(epoch.test);
+  }
+  return array;
+}
+
+Json HeadJson(const TrainReport& report) {
+  const TrainingRecord& record = report.record;
+  return {{"model", report.model},
+          {"strategy", report.strategy},
+          {"devices", report.devices},
+          {"samples", report.samples},
+          {"classes", report.class_names},
+          {"steps_per_epoch", record.steps_per_epoch},
+          {"first_step", record.first_step},
+          {"last_step", record.step},
+          {"interrupted", record.interrupted},
+          {"by_another_plan", record.by_another_plan},
+          {"checkpoint", report.checkpoint},
+          {"exported", report.exported},
+          {"epochs", EpochsJson(record.finished)}};
+}
+
+void AddPlan(const TrainReport& report, Json& json) {
+  json["fallbacks"] = report.fallbacks.nodes;
+  json["fallback_kernels"] = report.fallbacks.kernels;
+  json["fallback_seconds"] = report.fallbacks.seconds;
+  json["no_codegen"] = report.fallbacks.no_codegen;
+  json["notice"] = report.notice;
+  json["replaced_kernels"] = ReplacedKernelsJson(report.replaced_kernels);
+  json["batch_norm_parts"] = report.batch_norm_parts;
+  json["repeated_share"] = report.repeated_share;
+  if (!report.sharded_updates.has_value()) return;
+  json["sharded_updates"] = report.sharded_updates->sharded;
+  json["updated_weights"] = report.sharded_updates->all;
+}
 
 }  // namespace
 
@@ -163,126 +253,59 @@ std::string BatchNormsText(int parts) {
 }
 
 std::string TrainBeginText(const TrainReport& report) {
-  std::string text = absl::StrCat(
-      report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
-      CountText(report.samples, report.sample_noun), ", ",
-      CountText(report.steps_per_epoch, "step"), " an epoch, ",
-      CountText(report.epochs, "epoch"), "\n", ClassesText(report.class_names));
-  text += BatchNormsText(report.batch_norm_parts);
-  if (report.first_step > 0) {
-    absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
-                    report.num_steps(),
-                    report.by_another_plan
-                        ? " by another plan: from here on the numbers are "
-                          "those of its own except for rounding"
-                        : "",
-                    "\n");
-  }
-  if (report.fallbacks.seconds > kNoticeable * report.step_seconds) {
-    text += FallbacksText(report.fallbacks);
-  }
-  text += RepeatedText("train", report.repeated_share);
-  text += ShardedUpdatesText("train", report.sharded_updates);
-  if (!report.notice.empty()) {
-    absl::StrAppend(&text, "note: ", report.notice, "\n");
-  }
-  text += ReplacedKernelsText("train", report.replaced_kernels);
-  return text;
+  const std::string notice =
+      report.notice.empty() ? "" : absl::StrCat("note: ", report.notice, "\n");
+  return absl::StrCat(
+      HeadLine(report), ClassesText(report.class_names),
+      BatchNormsText(report.batch_norm_parts), ResumedText(report.record),
+      SlowNodesText(report), RepeatedText("train", report.repeated_share),
+      ShardedUpdatesText("train", report.sharded_updates), notice,
+      ReplacedKernelsText("train", report.replaced_kernels));
 }
 
-std::string EpochText(const EpochReport& epoch, const TrainReport& report) {
-  return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.epochs, ": ",
-                      MeanLossText(epoch.trained), TestText(epoch.test), ", ",
-                      RateText(epoch.trained, report), "\n");
+std::string EpochText(const EpochRecord& epoch, const TrainReport& report) {
+  return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.record.epochs,
+                      ": ", MeanLossText(epoch.trained), TestText(epoch.test),
+                      ", ", RateText(epoch.trained, report), "\n");
 }
 
 std::string TrainEndText(const TrainReport& report) {
-  std::string text =
-      absl::StrCat(report.interrupted ? "interrupted after step " : "trained ",
-                   report.step, " of ", report.num_steps(), " steps");
-  if (report.trained.steps > 0) {
-    absl::StrAppend(&text, ", ", report.trained.steps, " now in ",
-                    SecondsText(report.trained.seconds), ", ",
-                    RateText(report.trained, report));
-  }
-  absl::StrAppend(&text, WaitText(report), TestText(report.test));
-  if (const int64_t count = report.trained.num_nan; count > 0) {
-    absl::StrAppend(&text, ", ",
-                    count == 1
-                        ? "1 loss that was not finite"
-                        : absl::StrCat(count, " losses that were not finite"));
-  }
-  if (report.loss_scale.has_value()) {
-    absl::StrAppend(
-        &text, ", ", CountText(report.loss_scale->skipped_steps, "step"),
-        " without an update, as gradients were not finite, loss scale ",
-        report.loss_scale->scale);
-  }
-  if (report.untraced) text += ", no trace, as no step was left to do";
-  if (!report.checkpoint.empty()) {
-    absl::StrAppend(&text, ", checkpoint ", report.checkpoint);
-  }
-  if (!report.exported.empty()) {
-    absl::StrAppend(&text, ", model ", report.exported);
-  }
-  text += "\n";
-  if (!report.generated.empty()) {
-    absl::StrAppend(&text, "\n", report.generated, "\n");
-  }
-  return text;
+  const TrainingRecord& record = report.record;
+  const std::string generated =
+      report.generated.empty() ? ""
+                               : absl::StrCat("\n", report.generated, "\n");
+  return absl::StrCat(
+      StepsText(report), WaitText(record), TestText(record.test),
+      NanText(record.trained.num_nan), LossScaleText(record.loss_scale),
+      report.untraced ? ", no trace, as no step was left to do" : "",
+      WrittenText("checkpoint", report.checkpoint),
+      WrittenText("model", report.exported), "\n", generated);
 }
 
 std::string TrainProgressText(const TrainReport& report, double loss) {
-  const TrainedSpan& trained = report.trained;
-  const double left = static_cast<double>(report.num_steps() - report.step) *
+  const TrainingRecord& record = report.record;
+  const TrainedSpan& trained = record.trained;
+  const double left = static_cast<double>(record.num_steps() - record.step) *
                       trained.seconds / static_cast<double>(trained.steps);
-  return absl::StrCat(BarText(report.step, report.num_steps()), " epoch ",
-                      (report.step - 1) / report.steps_per_epoch + 1, " of ",
-                      report.epochs, ", step ", report.step, " of ",
-                      report.num_steps(), ", loss ", LossText(loss), ", ",
+  return absl::StrCat(BarText(record.step, record.num_steps()), " epoch ",
+                      (record.step - 1) / record.steps_per_epoch + 1, " of ",
+                      record.epochs, ", step ", record.step, " of ",
+                      record.num_steps(), ", loss ", LossText(loss), ", ",
                       RateText(trained, report), ", ", ClockText(left),
                       " left");
 }
 
 std::string TrainJson(const TrainReport& report) {
-  Json epochs = Json::array();
-  for (const EpochReport& epoch : report.finished) {
-    Json& json = epochs.emplace_back(Json{{"epoch", epoch.epoch + 1}});
-    AddTrained(epoch.trained, json);
-    json["test"] = TestJson(epoch.test);
+  const TrainingRecord& record = report.record;
+  Json json = HeadJson(report);
+  AddTrained(record.trained, json);
+  json["seconds_waited_for_dataset"] = record.seconds_waited;
+  AddPlan(report, json);
+  if (record.loss_scale.has_value()) {
+    json["loss_scale"] = record.loss_scale->scale;
+    json["skipped_steps"] = record.loss_scale->skipped_steps;
   }
-  Json json = {{"model", report.model},
-               {"strategy", report.strategy},
-               {"devices", report.devices},
-               {"samples", report.samples},
-               {"classes", report.class_names},
-               {"steps_per_epoch", report.steps_per_epoch},
-               {"first_step", report.first_step},
-               {"last_step", report.step},
-               {"interrupted", report.interrupted},
-               {"by_another_plan", report.by_another_plan},
-               {"checkpoint", report.checkpoint},
-               {"exported", report.exported},
-               {"epochs", epochs}};
-  AddTrained(report.trained, json);
-  json["seconds_waited_for_dataset"] = report.seconds_waited;
-  json["fallbacks"] = report.fallbacks.nodes;
-  json["fallback_kernels"] = report.fallbacks.kernels;
-  json["fallback_seconds"] = report.fallbacks.seconds;
-  json["no_codegen"] = report.fallbacks.no_codegen;
-  json["notice"] = report.notice;
-  json["replaced_kernels"] = ReplacedKernelsJson(report.replaced_kernels);
-  json["batch_norm_parts"] = report.batch_norm_parts;
-  json["repeated_share"] = report.repeated_share;
-  if (report.sharded_updates.has_value()) {
-    json["sharded_updates"] = report.sharded_updates->sharded;
-    json["updated_weights"] = report.sharded_updates->all;
-  }
-  if (report.loss_scale.has_value()) {
-    json["loss_scale"] = report.loss_scale->scale;
-    json["skipped_steps"] = report.loss_scale->skipped_steps;
-  }
-  json["test"] = TestJson(report.test);
+  json["test"] = TestJson(record.test);
   if (!report.generated.empty()) json["generated"] = report.generated;
   return JsonText(json);
 }

@@ -15,19 +15,18 @@ namespace {
 
 // Two epochs of four steps of 16 images; `steps` are done, half a second each.
 TrainReport After(int64_t steps) {
-  TrainReport report = {.model = "builtin:mnist",
-                        .strategy = "single",
-                        .devices = {"cpu:0"},
-                        .sample_noun = "image",
-                        .samples = 64,
-                        .epochs = 2,
-                        .steps_per_epoch = 4,
-                        .step = steps};
-  report.trained = {.steps = steps,
-                    .samples = 16 * steps,
-                    .labels = 16 * steps,
-                    .loss_sum = 0.25 * 16 * static_cast<double>(steps),
-                    .seconds = 0.5 * static_cast<double>(steps)};
+  TrainReport report = {
+      .model = "builtin:mnist",
+      .strategy = "single",
+      .devices = {"cpu:0"},
+      .sample_noun = "image",
+      .samples = 64,
+      .record = {.epochs = 2, .steps_per_epoch = 4, .step = steps}};
+  report.record.trained = {.steps = steps,
+                           .samples = 16 * steps,
+                           .labels = 16 * steps,
+                           .loss_sum = 0.25 * 16 * static_cast<double>(steps),
+                           .seconds = 0.5 * static_cast<double>(steps)};
   return report;
 }
 
@@ -69,10 +68,10 @@ TEST(TrainReport, KernelsThatAreNotThePlansAreReported) {
 
 TEST(TrainReport, StepsThatWaitForTheDatasetAreReported) {
   TrainReport report = After(8);
-  report.seconds_waited = 0.09;
+  report.record.seconds_waited = 0.09;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s\n");
-  report.seconds_waited = 1.5;
+  report.record.seconds_waited = 1.5;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, of which 1.50 "
             "s waiting for the dataset\n");
@@ -106,8 +105,8 @@ TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreReported) {
 TEST(TrainReport, OneOfAKindIsOne) {
   TrainReport report = After(0);
   report.samples = 1;
-  report.steps_per_epoch = 1;
-  report.epochs = 1;
+  report.record.steps_per_epoch = 1;
+  report.record.epochs = 1;
   EXPECT_EQ(TrainBeginText(report),
             "builtin:mnist by single on cpu:0: 1 image, 1 step an epoch, 1 "
             "epoch\n");
@@ -136,7 +135,7 @@ TEST(TrainReport, ManyDevicesAreReportedBriefly) {
 
 TEST(TrainReport, StepsThatTheLossScaleSkippedAreReported) {
   TrainReport report = After(8);
-  report.loss_scale = LossScaleReport{8192, 3};
+  report.record.loss_scale = LossScaleRecord{8192, 3};
   EXPECT_EQ(
       TrainEndText(report),
       "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 3 steps without an "
@@ -146,11 +145,11 @@ TEST(TrainReport, StepsThatTheLossScaleSkippedAreReported) {
 
 TEST(TrainReport, LossesThatWereNoFiniteNumbersAreCounted) {
   TrainReport report = After(8);
-  report.trained.num_nan = 1;
+  report.record.trained.num_nan = 1;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 1 loss that "
             "was not finite\n");
-  report.trained.num_nan = 2;
+  report.record.trained.num_nan = 2;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 2 losses that "
             "were not finite\n");
@@ -159,8 +158,8 @@ TEST(TrainReport, LossesThatWereNoFiniteNumbersAreCounted) {
 // Steps of previous runs count for the bar, not for the rate.
 TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
   TrainReport report = After(2);
-  report.first_step = 4;
-  report.step = 6;
+  report.record.first_step = 4;
+  report.record.step = 6;
   EXPECT_EQ(TrainProgressText(report, 0.25),
             "[===============     ] epoch 2 of 2, step 6 of 8, loss 0.2500, 32 "
             "images/s, 0:01 left");
@@ -204,7 +203,7 @@ TEST(TrainReport, ShardedUpdatesAreReportedIfRequested) {
 
 TEST(TrainReport, TimesOfHoursAreReportedInHours) {
   TrainReport report = After(1);
-  report.epochs = 3000;
+  report.record.epochs = 3000;
   EXPECT_EQ(TrainProgressText(report, 0.5),
             "[                    ] epoch 1 of 3000, step 1 of 12000, loss "
             "0.5000, 32 images/s, 1:40:00 left");
@@ -217,9 +216,10 @@ TEST(TrainReport, ALossThatIsNoNumberHasNoSign) {
       "images/s, 0:02 left");
 }
 
-TEST(TrainReport, AnEpochReportsLossRateAndEvaluation) {
+TEST(TrainReport, AnEpochRecordsLossRateAndEvaluation) {
   const TrainReport report = After(4);
-  EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
+  EpochRecord epoch = {
+      .epoch = 0, .trained = report.record.trained, .test = {}};
   EXPECT_EQ(EpochText(epoch, report),
             "epoch 1 of 2: loss 0.2500, 32 images/s\n");
   epoch.test =
@@ -229,9 +229,10 @@ TEST(TrainReport, AnEpochReportsLossRateAndEvaluation) {
             "%, 32 images/s\n");
 }
 
-TEST(TrainReport, AnEpochReportsHowManyStepsAreNotInItsLoss) {
+TEST(TrainReport, AnEpochRecordsHowManyStepsAreNotInItsLoss) {
   const TrainReport report = After(4);
-  EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
+  EpochRecord epoch = {
+      .epoch = 0, .trained = report.record.trained, .test = {}};
   epoch.trained.num_nan = 1;
   epoch.trained.labels -= 16;
   epoch.trained.loss_sum -= 0.25 * 16;
@@ -239,7 +240,7 @@ TEST(TrainReport, AnEpochReportsHowManyStepsAreNotInItsLoss) {
             "epoch 1 of 2: loss 0.2500 (1 of 4 steps had no finite one), 32 "
             "images/s\n");
   TrainReport finished = report;
-  finished.finished = {epoch};
+  finished.record.finished = {epoch};
   EXPECT_TRUE(absl::StrContains(TrainJson(finished), "\"nan_losses\": 1"));
   epoch.trained.num_nan = 4;
   epoch.trained.labels = 0;

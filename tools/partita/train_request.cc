@@ -6,11 +6,11 @@
 #include <iterator>
 #include <limits>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/dtype.h"
 #include "graph/status_macros.h"
-#include "graph/text/number_text.h"
+#include "tools/partita/train_model_flags.h"
 
 namespace partita {
 namespace {
@@ -84,11 +84,35 @@ absl::Status ReadSchedule(const Arguments& arguments,
       schedule.factor,
       arguments.GetDouble("decay-factor", UsualFactor(schedule.name)));
   PARTITA_ASSIGN_OR_RETURN(schedule.steps,
-                           arguments.GetInt("decay-steps", 1, 1, kMaxSteps));
+                           arguments.GetInt("decay-steps", 0, 1, kMaxSteps));
   PARTITA_ASSIGN_OR_RETURN(
       schedule.warm_up,
       arguments.GetInt("warm-up", schedule.warm_up, 0, kMaxSteps));
   return absl::OkStatus();
+}
+
+absl::StatusOr<UpdateRule> ReadUpdate(const Arguments& arguments,
+                                      const UpdateRule& usual) {
+  UpdateRule update = usual;
+  PARTITA_RETURN_IF_ERROR(ReadOptimizer(arguments, update.optimizer));
+  PARTITA_RETURN_IF_ERROR(ReadSchedule(arguments, update.schedule));
+  PARTITA_ASSIGN_OR_RETURN(update.clip_norm,
+                           arguments.GetDouble("clip-norm", update.clip_norm));
+  PARTITA_ASSIGN_OR_RETURN(update.label_smoothing,
+                           arguments.GetBelow("label-smoothing", 0, 1));
+  update.precision = *ParseDType(arguments.Get("precision", kPrecisions[0]));
+  return update;
+}
+
+// The remedy if a checkpoint is of another dataset.
+std::string GiveTheSameData(const Arguments& arguments) {
+  std::vector<std::string> given;
+  for (const char* flag :
+       {"images", "input", "text", "labels", "label-column"}) {
+    if (arguments.has(flag)) given.push_back(absl::StrCat("--", flag));
+  }
+  return absl::StrCat("give by ", absl::StrJoin(given, " and "),
+                      " the samples that the training was begun with");
 }
 
 }  // namespace
@@ -103,10 +127,9 @@ absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments) {
   return arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max());
 }
 
-absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
-                                              const UpdateRule& usual) {
-  TrainRequest request = {.model = arguments.positional()[0],
-                          .recipe = {.update = usual}};
+absl::StatusOr<TrainingRequest> ReadTrainRequest(const Arguments& arguments,
+                                                 const UpdateRule& usual) {
+  TrainingRequest request = {.model = arguments.positional()[0]};
   PARTITA_ASSIGN_OR_RETURN(
       request.epochs,
       arguments.GetInt("epochs", request.epochs, 1, kMaxEpochs));
@@ -117,57 +140,30 @@ absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
   request.workers = static_cast<int>(workers);
   PARTITA_ASSIGN_OR_RETURN(const int64_t seed, ReadSeed(arguments));
   request.recipe.seed = static_cast<uint64_t>(seed);
-  UpdateRule& update = request.recipe.update;
-  PARTITA_RETURN_IF_ERROR(ReadOptimizer(arguments, update.optimizer));
-  PARTITA_RETURN_IF_ERROR(ReadSchedule(arguments, update.schedule));
-  PARTITA_ASSIGN_OR_RETURN(update.clip_norm,
-                           arguments.GetDouble("clip-norm", update.clip_norm));
-  PARTITA_ASSIGN_OR_RETURN(update.label_smoothing,
-                           arguments.GetBelow("label-smoothing", 0, 1));
-  update.precision = *ParseDType(arguments.Get("precision", kPrecisions[0]));
+  PARTITA_ASSIGN_OR_RETURN(request.recipe.update, ReadUpdate(arguments, usual));
+  request.export_path = arguments.Get("export", "");
+  PARTITA_ASSIGN_OR_RETURN(
+      request.export_batch,
+      arguments.GetInt("export-batch", 0, 1, kMaxModelSize));
+  request.same_samples = GiveTheSameData(arguments);
   return request;
 }
 
-void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
-                    TrainRequest& request) {
-  if (arguments.has("decay-steps")) return;
-  ScheduleChoice& schedule = request.recipe.update.schedule;
-  schedule.steps = schedule.name == "step" ? steps_per_epoch
-                                           : request.epochs * steps_per_epoch;
-}
-
-std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
-                                        const TrainableModel& model) {
-  const auto& [optimizer, schedule, clip_norm, label_smoothing, precision] =
-      request.recipe.update;
-  std::vector<TrainingSetting> settings = {
-      {"batch", absl::StrCat(model.batch)},
-      {"drop-last", request.drop_last ? "yes" : "no"},
-      {"seed", absl::StrCat(request.recipe.seed)},
-      {"optimizer", optimizer.name},
-      {"learning-rate", DoubleText(schedule.learning_rate)},
-      {"momentum", DoubleText(optimizer.momentum)},
-      {"weight-decay", DoubleText(optimizer.weight_decay)},
-      {"schedule", schedule.name},
-      {"warm-up", absl::StrCat(schedule.warm_up)},
-      {"clip-norm", DoubleText(clip_norm)},
-      {"label-smoothing", DoubleText(label_smoothing)},
-      {"precision", std::string(DTypeName(precision))}};
-  // A file is identified by the graph's fingerprint, whatever its name.
-  if (absl::StartsWith(request.model, "builtin:")) {
-    settings.insert(settings.begin(), {"model", request.model});
+absl::StatusOr<TrainingRunOptions> ReadRunOptions(const Arguments& arguments) {
+  TrainingRunOptions options = {
+      .stop_at_nan = arguments.Get("nan", "stop") == "stop",
+      .checkpoint = arguments.Get("checkpoint", ""),
+      .resume = arguments.Get("resume", ""),
+      .loss_table = arguments.Get("csv", ""),
+      .trace = arguments.has("trace")};
+  if (arguments.has("virtual")) options.load.devices = DeviceMode::kVirtual;
+  if (arguments.has("another-plan")) {
+    options.resume_on = ResumeOn::kAnotherPlan;
   }
-  if (optimizer.name == "sgd") {
-    settings.push_back({"nesterov", optimizer.nesterov ? "yes" : "no"});
-  }
-  if (TakesDecayFactor(schedule.name)) {
-    settings.push_back({"decay-factor", DoubleText(schedule.factor)});
-  }
-  if (TakesDecaySteps(schedule.name)) {
-    settings.push_back({"decay-steps", absl::StrCat(schedule.steps)});
-  }
-  settings.insert(settings.end(), model.settings.begin(), model.settings.end());
-  return settings;
+  PARTITA_ASSIGN_OR_RETURN(
+      options.every,
+      arguments.GetInt("every", 0, 1, std::numeric_limits<int64_t>::max()));
+  return options;
 }
 
 }  // namespace partita

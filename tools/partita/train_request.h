@@ -1,4 +1,4 @@
-// The command line's request for a training, whatever the model.
+// Reads the flags of every training, whatever the model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAIN_REQUEST_H_
@@ -9,19 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "partita/train/checkpoint.h"
-#include "partita/train/trainable_model.h"
+#include "graph/builder/update_rule.h"
+#include "partita/train/training_request.h"
+#include "partita/train/training_run.h"
 #include "tools/partita/arguments.h"
 
 namespace partita {
-
-struct TrainRequest {
-  std::string model;  // as named on the command line
-  int64_t epochs = 10;
-  bool drop_last = false;  // an epoch's incomplete last batch
-  int workers = 1;         // that read the dataset
-  TrainingRecipe recipe;
-};
 
 // For --precision, the default first.
 std::vector<std::string> PrecisionNames();
@@ -34,18 +27,11 @@ absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments);
 
 // `usual` is the model's own, for missing flags. CalledWrongly for flags that
 // are out of range or exclude each other.
-absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
-                                              const UpdateRule& usual);
+absl::StatusOr<TrainingRequest> ReadTrainRequest(const Arguments& arguments,
+                                                 const UpdateRule& usual);
 
-// The length of the schedule without --decay-steps: an epoch for "step", all
-// epochs for others.
-void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
-                    TrainRequest& request);
-
-// The options that decide the numbers, by the names of their flags: these, and
-// those of the model.
-std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
-                                        const TrainableModel& model);
+// CalledWrongly for flags that are out of range.
+absl::StatusOr<TrainingRunOptions> ReadRunOptions(const Arguments& arguments);
 
 }  // namespace partita
 

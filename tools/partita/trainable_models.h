@@ -4,9 +4,6 @@
 #ifndef PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 #define PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -24,9 +21,6 @@ struct TrainableKind {
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
-
-// The values of --batch-norm.
-std::vector<std::string> BatchNormKinds();
 
 // TrainableKind::size_flags of the named model.
 const char* SizeFlagsOf(const Arguments& arguments);

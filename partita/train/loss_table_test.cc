@@ -1,7 +1,7 @@
 // Tables on special files.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/partita/loss_table.h"
+#include "partita/train/loss_table.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

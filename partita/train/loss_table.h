@@ -1,8 +1,8 @@
 // The loss of every step as a table, written during the training.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
-#define PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
+#ifndef PARTITA_PARTITA_TRAIN_LOSS_TABLE_H_
+#define PARTITA_PARTITA_TRAIN_LOSS_TABLE_H_
 
 #include <sys/types.h>
 
@@ -56,4 +56,4 @@ class LossTable {
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
+#endif  // PARTITA_PARTITA_TRAIN_LOSS_TABLE_H_

@@ -1,7 +1,7 @@
 // Rows of a CSV file.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/partita/loss_table.h"
+#include "partita/train/loss_table.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@
 #include "absl/strings/str_format.h"
 #include "graph/atomic_file.h"
 #include "graph/status_macros.h"
+#include "partita/train/training_record.h"
 #include "runtime/tensor_file/bad_file.h"
-#include "tools/partita/train_report.h"
 
 namespace partita {
 namespace {
