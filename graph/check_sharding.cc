@@ -15,7 +15,7 @@
 #include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
-#include "graph/text/sharding_text.h"
+#include "graph/sharding_text.h"
 
 namespace partita {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
-#include "graph/op_set.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 
 namespace partita {

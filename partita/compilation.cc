@@ -47,6 +47,14 @@ EntryNotes ReasonNotes(const Graph& graph, const PlacementTable& table) {
   return notes;
 }
 
+std::vector<Placement> PlacementsOf(const PlacementTable& table) {
+  std::vector<Placement> placements;
+  for (const PlacedNode& node : table.nodes) {
+    placements.push_back(node.placement);
+  }
+  return placements;
+}
+
 bool HasGeneratedKernels(const Module& module) {
   return absl::c_any_of(module.functions(), [](const auto& function) {
     return absl::c_any_of(function->ops(), [](const OpView& op) {
@@ -146,13 +154,13 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   options.follows_variables = WriteHomes(homes, function);
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
-      planner.plan(function, machine_, catalog_,
-                   {.goal = GoalOf(options_), .memory_limits = limits},
-                   options));
+      planner.Place(function, machine_, catalog_,
+                    {.goal = GoalOf(options_), .memory_limits = limits},
+                    options));
   notes = ReasonNotes(function, table);
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
   PARTITA_RETURN_IF_ERROR(
-      Partition(function, table, machine_,
+      Partition(function, PlacementsOf(table), machine_,
                 {.output_device = options_.output_device, .homes = homes}));
   DecideHomes(function, homes);
   PARTITA_RETURN_IF_ERROR(

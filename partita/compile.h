@@ -20,6 +20,7 @@
 #include "placement/partition/micro_batches.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/strategies.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {

@@ -17,43 +17,6 @@ namespace {
 // Not one of Planners(), since it chooses among the plans of all others.
 constexpr char kAuto[] = "auto";
 constexpr char kData[] = "data";  // its name in Planners()
-constexpr int kMostMicroBatches = 4096;
-
-struct StrategyOption {
-  const char* name;
-  bool (*given)(const CompileOptions& options);
-  bool (*read_by)(const Planner& planner);
-  bool read_by_auto;
-};
-
-constexpr StrategyOption kStrategyOptions[] = {
-    {"device",
-     [](const CompileOptions& options) {
-       return !options.planner.device.empty();
-     },
-     [](const Planner& planner) { return planner.reads_device; },
-     /*read_by_auto=*/false},
-    {"stages",
-     [](const CompileOptions& options) { return options.planner.stages != 0; },
-     [](const Planner& planner) { return planner.reads_stages; },
-     /*read_by_auto=*/false},
-    {"replicas",
-     [](const CompileOptions& options) {
-       return options.planner.replicas != 0;
-     },
-     [](const Planner& planner) { return planner.reads_replicas; },
-     /*read_by_auto=*/false},
-    {"sharded-updates",
-     [](const CompileOptions& options) {
-       return options.planner.sharded_update_bytes.has_value();
-     },
-     [](const Planner& planner) { return planner.reads_replicas; },
-     /*read_by_auto=*/true},
-    {"goal",
-     [](const CompileOptions& options) { return options.goal.has_value(); },
-     [](const Planner&) { return false; },
-     /*read_by_auto=*/true},
-};
 
 // InvalidArgument about an option, whose name starts the message.
 absl::Status Refused(absl::string_view option, absl::string_view message) {
@@ -61,13 +24,20 @@ absl::Status Refused(absl::string_view option, absl::string_view message) {
                   absl::InvalidArgumentError(absl::StrCat(option, message)));
 }
 
-std::vector<std::string> ReadersOf(const StrategyOption& option) {
-  std::vector<std::string> readers;
-  if (option.read_by_auto) readers.push_back(kAuto);
+// An option that is given, and the strategy that declares it.
+struct GivenOption {
+  const StrategyOption* option;
+  const Planner* planner;
+};
+
+std::vector<GivenOption> GivenOptions(const PlannerOptions& options) {
+  std::vector<GivenOption> given;
   for (const Planner& planner : Planners()) {
-    if (option.read_by(planner)) readers.push_back(planner.name);
+    for (const StrategyOption& option : planner.options) {
+      if (IsGiven(option, options)) given.push_back({&option, &planner});
+    }
   }
-  return readers;
+  return given;
 }
 
 bool HasPins(const Module& module, const CompileOptions& options) {
@@ -164,22 +134,23 @@ absl::Status CheckOneBatch(const Graph& function,
 }  // namespace
 
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
-  for (const StrategyOption& option : kStrategyOptions) {
-    if (!option.given(options)) continue;
-    const std::vector<std::string> readers = ReadersOf(option);
-    if (absl::c_linear_search(readers, options.strategy)) continue;
-    return UnreadOption{option.name, absl::StrJoin(readers, " or ")};
+  const bool is_auto = options.strategy == kAuto;
+  for (const auto& [option, planner] : GivenOptions(options.planner)) {
+    if (options.strategy == planner->name) continue;
+    if (!option->read_by_auto) return UnreadOption{option->name, planner->name};
+    if (is_auto) continue;
+    return UnreadOption{option->name,
+                        absl::StrCat(kAuto, " or ", planner->name)};
   }
+  if (options.goal.has_value() && !is_auto) return UnreadOption{"goal", kAuto};
   return std::nullopt;
 }
 
 std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options) {
   std::vector<ImplyingOption> implying;
-  for (const StrategyOption& option : kStrategyOptions) {
-    if (!option.given(options)) continue;
-    const std::vector<std::string> readers = ReadersOf(option);
-    if (readers.size() != 1 || readers[0] == kAuto) continue;
-    implying.push_back({option.name, readers[0]});
+  for (const auto& [option, planner] : GivenOptions(options.planner)) {
+    if (option->read_by_auto) continue;
+    implying.push_back({option->name, planner->name});
   }
   return implying;
 }
@@ -191,9 +162,9 @@ Goal GoalOf(const CompileOptions& options) {
 
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options) {
-  if (options.depth < 1 || options.depth > 64) {
-    return Refused("depth",
-                   absl::StrCat(": found ", options.depth, "; expected 1..64"));
+  if (options.depth < 1 || options.depth > kMostDepth) {
+    return Refused("depth", absl::StrCat(": found ", options.depth,
+                                         "; expected 1..", kMostDepth));
   }
   if (options.micro_batches < 1 || options.micro_batches > kMostMicroBatches) {
     return Refused("micro-batches",
@@ -210,6 +181,9 @@ absl::Status CheckRequest(const Machine& machine,
                    absl::StrCat(": found it with strategy ", options.strategy,
                                 ", which does not read it; expected strategy ",
                                 unread->readers));
+  }
+  for (const auto& [option, planner] : GivenOptions(options.planner)) {
+    PARTITA_RETURN_IF_ERROR(CheckRange(*option, options.planner));
   }
   if (machine.devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(

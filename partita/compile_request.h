@@ -19,18 +19,20 @@
 
 namespace partita {
 
+inline constexpr int kMostDepth = 64;
+inline constexpr int kMostMicroBatches = 4096;
+
 // An option that is given but that the chosen strategy does not read.
 struct UnreadOption {
-  // "device", "stages", "replicas", "sharded-updates" or "goal"
-  std::string name;
-  // The strategies that read it, "single or pipeline".
-  std::string readers;
+  std::string name;     // "stages", "goal"
+  std::string readers;  // the strategies that read it, "auto or data"
 };
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options);
 
-// An option that is given and that only one strategy reads, which it implies.
+// An option that is given and that auto does not read: it implies the strategy
+// that does.
 struct ImplyingOption {
-  std::string name;  // "device", "stages" or "replicas"
+  std::string name;  // "stages"
   std::string strategy;
 };
 std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options);

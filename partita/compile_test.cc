@@ -15,7 +15,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/random_tensor.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "placement/machine/byte_size.h"

@@ -43,7 +43,7 @@ void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
   if (!Trains(module)) return;
   const int64_t batch = FindBatch(module.main(), any.batch_inputs).extent;
-  int64_t most = std::min(batch, kMostMicroBatches);
+  int64_t most = std::min(batch, kMostTriedMicroBatches);
   while (most > any.micro_batches && batch % most != 0) --most;
   int64_t least = 2 * any.micro_batches;
   for (int64_t parts = any.micro_batches + 1; parts <= most; ++parts) {

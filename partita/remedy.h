@@ -16,7 +16,7 @@
 namespace partita {
 
 // The most that are tried, each by a compilation.
-inline constexpr int64_t kMostMicroBatches = 256;
+inline constexpr int64_t kMostTriedMicroBatches = 256;
 
 // True if they are tried for the module: it updates variables.
 bool Trains(const Module& module);
@@ -24,7 +24,7 @@ bool Trains(const Module& module);
 // A change of the options with which the module fits the machine, as compiling
 // it showed.
 struct Remedy {
-  std::string strategy;       // without device, stages, replicas and goal
+  std::string strategy;       // without options of its own, and without goal
   int depth = 1;              // as requested, or 1
   int micro_batches = 1;      // as requested, or more
   bool without_pins = false;  // all pins of the options are dropped

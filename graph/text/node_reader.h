@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/attribute_reader.h"
 #include "graph/text/token_reader.h"
 #include "graph/text/value_scope.h"

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 
 namespace partita {
 

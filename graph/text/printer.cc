@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/sharding_text.h"
 #include "graph/text/names.h"
 #include "graph/text/number_text.h"
-#include "graph/text/sharding_text.h"
 
 namespace partita {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "graph/op_set.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "kernels/catalog/host_kernels.h"

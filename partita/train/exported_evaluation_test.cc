@@ -17,7 +17,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
 #include "graph/onnx/import.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "partita/compile.h"
 #include "placement/machine/sample_machines.h"

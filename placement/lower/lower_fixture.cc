@@ -13,8 +13,8 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/op_def.h"
-#include "graph/op_set.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "placement/lower/run_serially.h"
@@ -107,12 +107,11 @@ absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
     options.micro_batches.push_back(std::move(split));
     PlaceSums(*function);
     const std::unique_ptr<Graph> before = function->Clone(&module.literals());
-    PlacementTable table;
-    table.nodes.resize(function->node_id_bound());
+    std::vector<Placement> placements(function->node_id_bound());
     for (const OpView& op : function->ops()) {
-      table.nodes[op.id().index].placement = op.node().placement;
+      placements[op.id().index] = op.node().placement;
     }
-    PARTITA_RETURN_IF_ERROR(Partition(*function, table, machine));
+    PARTITA_RETURN_IF_ERROR(Partition(*function, placements, machine));
     PARTITA_RETURN_IF_ERROR(VerifyNoCrossDeviceEdges(*function));
     PARTITA_RETURN_IF_ERROR(VerifySplit(*before, *function));
     BindTestKernels(*function);

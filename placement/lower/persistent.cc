@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/sharding_text.h"
 #include "graph/status_macros.h"
-#include "graph/text/sharding_text.h"
 #include "placement/lower/shards.h"
 #include "placement/lower/transfers.h"
 

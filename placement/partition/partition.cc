@@ -21,9 +21,12 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(Graph& graph, const PlacementTable& table, const Machine& machine,
-              const PartitionOptions& options)
-      : graph_(graph), table_(table), machine_(machine), options_(options) {}
+  Partitioner(Graph& graph, absl::Span<const Placement> placements,
+              const Machine& machine, const PartitionOptions& options)
+      : graph_(graph),
+        placements_(placements),
+        machine_(machine),
+        options_(options) {}
 
   // The order matters: readers decide where sources are placed.
   absl::Status Run() {
@@ -49,7 +52,7 @@ class Partitioner {
   absl::Status GatherOutputs(Connector& connector);
 
   Graph& graph_;
-  const PlacementTable& table_;
+  const absl::Span<const Placement> placements_;
   const Machine& machine_;
   const PartitionOptions& options_;
 };
@@ -73,9 +76,8 @@ absl::Status Partitioner::CheckDevices(const OpView& op,
 absl::Status Partitioner::PlaceNodes() {
   for (const OpView& op : graph_.ops()) {
     const size_t index = static_cast<size_t>(op.id().index);
-    Placement wanted = index < table_.nodes.size()
-                           ? table_.nodes[index].placement
-                           : Placement();
+    Placement wanted =
+        index < placements_.size() ? placements_[index] : Placement();
     PARTITA_RETURN_IF_ERROR(CheckDevices(op, wanted));
     if (IsSource(op)) {
       // The planner chooses only the home of an updated variable.
@@ -129,10 +131,10 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
 
 }  // namespace
 
-absl::Status Partition(Graph& graph, const PlacementTable& placement,
+absl::Status Partition(Graph& graph, absl::Span<const Placement> placements,
                        const Machine& machine,
                        const PartitionOptions& options) {
-  return Partitioner(graph, placement, machine, options).Run();
+  return Partitioner(graph, placements, machine, options).Run();
 }
 
 }  // namespace partita

@@ -7,10 +7,11 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/placement.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/variable_homes.h"
-#include "placement/planner/planner.h"
 
 namespace partita {
 
@@ -29,7 +30,8 @@ struct PartitionOptions {
 //   %y = add %h, %w                 %h.gpu:1 = copy %h       on gpu:1
 //                                   %y       = add %h.gpu:1, %w  on gpu:1
 //
-// * Every node has the devices of `placement`. A node whose result is split
+// * Every node has the devices of `placements`, by node id. Constants may have
+//   none: they are placed where they are read. A node whose result is split
 //   over several devices is sharded along one factor of its dimension rule:
 //   operands with this factor are split too, the others are replicated.
 // * Each device that reads a constant, or a variable that is never updated, has
@@ -45,7 +47,7 @@ struct PartitionOptions {
 //
 // InvalidArgument names the node, value and devices if the machine has no link
 // for a copy, or if a node cannot be sharded as asked.
-absl::Status Partition(Graph& graph, const PlacementTable& placement,
+absl::Status Partition(Graph& graph, absl::Span<const Placement> placements,
                        const Machine& machine,
                        const PartitionOptions& options = {});
 

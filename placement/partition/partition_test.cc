@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
@@ -28,22 +29,21 @@ Machine ThreeInALine() {
   return machine;
 }
 
-// A parsed graph with `on DEVICE` on its nodes. The placements become the
-// table.
+// A parsed graph with `on DEVICE` on its nodes. The placements are given
+// to Partition.
 struct Placed {
   Module before;
   std::unique_ptr<Graph> after;
   absl::Status status;
 };
 
-PlacementTable TakePlacements(Graph& graph) {
-  PlacementTable table;
-  table.nodes.resize(graph.node_id_bound());
+std::vector<Placement> TakePlacements(Graph& graph) {
+  std::vector<Placement> placements(graph.node_id_bound());
   for (const OpView& op : graph.ops()) {
-    table.nodes[op.id().index].placement = op.node().placement;
+    placements[op.id().index] = op.node().placement;
     graph.node(op.id()).placement = {};
   }
-  return table;
+  return placements;
 }
 
 Placed Place(const std::string& text, const PartitionOptions& options = {}) {
@@ -52,8 +52,8 @@ Placed Place(const std::string& text, const PartitionOptions& options = {}) {
   EXPECT_TRUE(module.ok()) << module.status();
   Placed placed{.before = *std::move(module)};
   placed.after = placed.before.main().Clone(&placed.before.literals());
-  const PlacementTable table = TakePlacements(*placed.after);
-  placed.status = Partition(*placed.after, table, ThreeInALine(), options);
+  const std::vector<Placement> placements = TakePlacements(*placed.after);
+  placed.status = Partition(*placed.after, placements, ThreeInALine(), options);
   return placed;
 }
 

@@ -12,8 +12,8 @@
 #include "absl/strings/str_replace.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/sharding_text.h"
 #include "graph/text/parser.h"
-#include "graph/text/sharding_text.h"
 #include "gtest/gtest.h"
 #include "placement/partition/shard_batch.h"
 

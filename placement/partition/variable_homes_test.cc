@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/core_ops.h"
-#include "graph/op_set.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 
 namespace partita {

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/status_macros.h"
+#include "placement/planner/placement_draft.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {

@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/fold_backward.h"
+#include "placement/planner/placement_draft.h"
 #include "placement/planner/stage_search.h"
 #include "placement/planner/strategies.h"
 
@@ -56,8 +57,8 @@ class Pipeline {
 
   std::optional<Draft> Try(const Attempt& attempt) const {
     const StageLine line = MakeLine(attempt);
-    const std::optional<Stages> stages =
-        SearchStages(line, request_.options.stages);
+    const std::optional<Stages> stages = SearchStages(
+        line, static_cast<int>(request_.options.stages.value_or(0)));
     if (!stages.has_value()) return std::nullopt;
     return MakeDraft(*stages, attempt.devices);
   }
@@ -313,8 +314,8 @@ class Pipeline {
 
 absl::Status CheckStageCount(const PlanRequest& request, int segments) {
   const int most = std::min(request.costs.num_devices(), std::max(1, segments));
-  const int stages = request.options.stages;
-  if (stages >= 0 && stages <= most) return absl::OkStatus();
+  const int64_t stages = request.options.stages.value_or(0);
+  if (stages <= most) return absl::OkStatus();
   return OfOption(
       "stages",
       absl::InvalidArgumentError(absl::StrCat(
@@ -403,8 +404,9 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
   if (!links.ok()) return links;
   return absl::FailedPreconditionError(absl::StrCat(
       "placement @", request.graph().name(), " by pipeline: found no ",
-      request.options.stages > 0 ? absl::StrCat(request.options.stages, " ")
-                                 : "",
+      request.options.stages.has_value()
+          ? absl::StrCat(*request.options.stages, " ")
+          : "",
       "consecutive stages with kernels and links for all of them; expected at "
       "least one such split; try strategy list"));
 }

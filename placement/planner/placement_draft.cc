@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "placement/planner/strategies.h"
 
 namespace partita {
 namespace {

@@ -19,7 +19,7 @@ absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
   }
   for (const Planner& planner : Planners()) {
     if (planner.name != strategy) continue;
-    return planner.plan(g.graph(), machine, catalog, objective, options);
+    return planner.Place(g.graph(), machine, catalog, objective, options);
   }
   return absl::NotFoundError(strategy);
 }

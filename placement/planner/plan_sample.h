@@ -12,6 +12,7 @@
 #include "placement/machine/machine.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/strategies.h"
 
 namespace partita {
 

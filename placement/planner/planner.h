@@ -5,18 +5,15 @@
 #define PARTITA_PLACEMENT_PLANNER_PLANNER_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/batch.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
-#include "placement/partition/micro_batches.h"
+#include "placement/planner/strategy_option.h"
 
 namespace partita {
 
@@ -61,44 +58,35 @@ struct Objective {
   std::vector<int64_t> memory_limits;
 };
 
-// `Planner` has flags for the options that a strategy reads.
-struct PlannerOptions {
-  std::string device;  // `single`: the device; empty: the fastest that fits
-  int stages = 0;      // `pipeline`: how many; 0: the best number
-  int replicas = 0;    // `data`: how many; 0: as many as possible
-  // `data`: updates of variables with gradients of at least this many bytes are
-  // sharded over the replicas (ShardUpdates). Nothing: no update is sharded.
-  std::optional<int64_t> sharded_update_bytes;
-  // `data`: the batch to shard. Nothing: FindBatch finds it.
-  std::optional<Batch> batch;
-  // The graph is that of one micro-batch; stages run the micro-batches in this
-  // order.
-  MicroBatches micro_batches;
-  // Another function of the module has placed the variables. Their nodes have
-  // these placements, and their readers stay there.
-  bool follows_variables = false;
-};
+struct Draft;
+struct PlanRequest;
+struct PlannerOptions;  // strategies.h
 
-// Does not change the graph and reads no clock. The graph has types and no
-// layouts. A node with a placement is pinned by the user (WritePins) and keeps
-// it. RefusalError if no placement fits: device, shortage and largest tensors.
-using PlannerFn = absl::StatusOr<PlacementTable> (*)(
-    const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
-    const Objective& objective, const PlannerOptions& options);
+// Puts every computing node on a device (PutFollowers does the rest) and
+// respects pins, links and memory limits. RefusalError if memory is missing.
+using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
 
 struct Planner {
+  // Does not change the graph and reads no clock. The graph has types and no
+  // layouts. A node with a placement is pinned by the user (WritePins) and
+  // keeps it. RefusalError if no placement fits: device, shortage and largest
+  // tensors.
+  absl::StatusOr<PlacementTable> Place(const Graph& graph,
+                                       const Machine& machine,
+                                       const KernelCatalog& catalog,
+                                       const Objective& objective,
+                                       const PlannerOptions& options) const;
+
   const char* name;
   const char* doc;  // one line for --help
-  PlannerFn plan;
+  StrategyFn draft;
+  StrategyFn follow;  // for a graph that follows the variables of another
+  absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;  // of no use without pins
-  bool reads_device = false;
-  bool reads_stages = false;
-  bool reads_replicas = false;  // and sharded_update_bytes
 };
 
-// single, pinned, data, pipeline, list: every strategy except auto, in the
-// order in which auto tries them. Auto simulates lowered plans, so it is in
-// partita/.
+// Every strategy except auto, in the order in which auto tries them. Auto
+// simulates lowered plans, so it is in partita/.
 absl::Span<const Planner> Planners();
 
 }  // namespace partita

@@ -16,6 +16,7 @@
 #include "placement/partition/shard_batch.h"
 #include "placement/partition/shard_updates.h"
 #include "placement/planner/flow.h"
+#include "placement/planner/placement_draft.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -62,7 +63,7 @@ absl::Status TooFewDevices(const PlanRequest& request,
                            const std::vector<int>& most) {
   std::vector<std::string> names;
   for (int device : most) names.push_back(request.costs.device_name(device));
-  const int asked = request.options.replicas;
+  const int64_t asked = request.options.replicas.value_or(0);
   const bool one = most.size() == 1;
   return OfOption(
       "replicas",
@@ -83,19 +84,18 @@ absl::Status TooFewDevices(const PlanRequest& request,
 absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
                                           const Batch& batch) {
   const std::vector<std::vector<int>> groups = EqualDevices(request);
-  const int asked = request.options.replicas;
-  const size_t wanted = static_cast<size_t>(asked > 0 ? asked : 2);
+  const bool asked = request.options.replicas.has_value();
+  const auto wanted = static_cast<size_t>(request.options.replicas.value_or(2));
   const auto enough = absl::c_find_if(
       groups, [&](const auto& group) { return group.size() >= wanted; });
-  if (enough == groups.end() && asked > 0 &&
-      !request.options.follows_variables) {
+  if (enough == groups.end() && asked && !request.options.follows_variables) {
     return TooFewDevices(
         request, *absl::c_max_element(groups, [](const auto& a, const auto& b) {
           return a.size() < b.size();
         }));
   }
   std::vector<int> replicas = enough == groups.end() ? groups.front() : *enough;
-  const size_t most = asked > 0 ? wanted : replicas.size();
+  const size_t most = asked ? wanted : replicas.size();
   replicas.resize(
       std::min({replicas.size(), most,
                 static_cast<size_t>(std::max<int64_t>(1, batch.extent))}));

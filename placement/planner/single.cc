@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "placement/planner/placement_draft.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {

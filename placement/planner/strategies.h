@@ -1,18 +1,38 @@
-// The strategies, one in each file.
+// The strategies, their options and their table; each is in its own file.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_STRATEGIES_H_
 #define PARTITA_PLACEMENT_PLANNER_STRATEGIES_H_
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "absl/status/statusor.h"
-#include "placement/planner/placement_draft.h"
+#include "absl/types/span.h"
+#include "graph/batch.h"
+#include "placement/partition/micro_batches.h"
+#include "placement/planner/planner.h"
+#include "placement/planner/strategy_option.h"
 
 namespace partita {
 
-// A strategy puts every computing node on a device (PutFollowers does the rest)
-// and respects pins, links and memory limits. RefusalError if memory is
-// missing.
-using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
+struct PlannerOptions {
+  // What users choose; declared as options below.
+  std::string device;                           // `single`
+  std::optional<int64_t> replicas;              // `data`
+  std::optional<int64_t> sharded_update_bytes;  // `data`
+  std::optional<int64_t> stages;                // `pipeline`
+
+  // `data`: the batch to shard. Nothing: FindBatch finds it.
+  std::optional<Batch> batch;
+  // The graph is that of one micro-batch; stages run the micro-batches in this
+  // order.
+  MicroBatches micro_batches;
+  // Another function of the module has placed the variables. Their nodes have
+  // these placements, and their readers stay there.
+  bool follows_variables = false;
+};
 
 // If a graph follows the variables of another function (PlannerOptions),
 // `single` and `data` choose among the devices that store some. `pipeline` and
@@ -24,6 +44,12 @@ using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
 //   2. Each candidate gets the whole graph; the fastest within all limits is
 //      kept.
 absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
+inline constexpr StrategyOption kSingleOptions[] = {
+    {.name = "device",
+     .argument = "NAME",
+     .help = "which one",
+     .text = &PlannerOptions::device},
+};
 
 // Pinned nodes as pinned, the other nodes near them.
 //   1. Pinned nodes go to the devices of their pins.
@@ -51,6 +77,23 @@ absl::StatusOr<Draft> DraftPinned(const PlanRequest& request);
 //      large variables and gathers the others (ShardUpdates).
 //   5. Constants and variables of pinned nodes are stored with those nodes.
 absl::StatusOr<Draft> DraftData(const PlanRequest& request);
+inline constexpr StrategyOption kDataOptions[] = {
+    {.name = "replicas",
+     .argument = "N",
+     .help = "how many; default: all identical devices",
+     .number = &PlannerOptions::replicas,
+     .least = 1,
+     .most = 1 << 16},
+    {.name = "sharded-updates",
+     .argument = "KIB",
+     .help = "shard the updates, and the optimizer's state, of variables whose "
+             "gradients have at least KIB KiB over the replicas (ZeRO stage "
+             "1); default: every replica updates all",
+     .number = &PlannerOptions::sharded_update_bytes,
+     .most = 1 << 30,
+     .unit = 1 << 10,
+     .read_by_auto = true},
+};
 
 // Consecutive stages of the graph's order, each on its own device. Minimizes
 // the time of the slowest stage: its nodes, and the transfer of all values that
@@ -68,6 +111,14 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request);
 // A stage does not include a node that is pinned to another device. If that
 // makes stages impossible, pinned nodes are outside the stages.
 absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request);
+inline constexpr StrategyOption kPipelineOptions[] = {
+    {.name = "stages",
+     .argument = "N",
+     .help = "how many",
+     .number = &PlannerOptions::stages,
+     .least = 1,
+     .most = 1 << 16},
+};
 
 // Earliest finish time, one node at a time, within memory: the order of HEFT
 // (Topcuoglu, Hariri and Wu 2002) and the memory rule of m-ETF (Jeon et al.,
@@ -80,6 +131,34 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request);
 //      lowered by the shortage, and step 2 starts again.
 //   4. If one device alone finishes sooner and everything fits, it is taken.
 absl::StatusOr<Draft> DraftList(const PlanRequest& request);
+
+// In the order in which auto tries them.
+inline constexpr Planner kPlanners[] = {
+    {.name = "single",
+     .doc = "the whole graph on the fastest device with enough memory",
+     .draft = DraftSingle,
+     .follow = DraftSingle,
+     .options = kSingleOptions},
+    {.name = "pinned",
+     .doc = "pinned nodes as pinned, other nodes near their operands",
+     .draft = DraftPinned,
+     .follow = DraftPinned,
+     .needs_pins = true},
+    {.name = "data",
+     .doc = "the batch sharded over replicas on identical devices",
+     .draft = DraftData,
+     .follow = DraftData,
+     .options = kDataOptions},
+    {.name = "pipeline",
+     .doc = "consecutive stages; minimizes the time of the slowest stage",
+     .draft = DraftPipeline,
+     .follow = DraftPinned,
+     .options = kPipelineOptions},
+    {.name = "list",
+     .doc = "earliest finish time of each node, within memory",
+     .draft = DraftList,
+     .follow = DraftPinned},
+};
 
 }  // namespace partita
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/lower/lower_fixture.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {

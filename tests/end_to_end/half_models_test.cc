@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "graph/evaluate.h"
 #include "graph/graph.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "partita/compile.h"

@@ -10,7 +10,7 @@
 
 #include "graph/builder/examples/models.h"
 #include "graph/evaluate.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"

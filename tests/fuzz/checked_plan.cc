@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/verifier.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/checker/oracle/oracle.h"

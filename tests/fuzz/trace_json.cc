@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/fuzz/expect.h"
 #include "tools/viewer/measured_trace.h"

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/fingerprint.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"

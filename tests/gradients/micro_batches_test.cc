@@ -167,9 +167,10 @@ CompileOptions OfReplicas(int replicas, int micro_batches) {
 std::unique_ptr<Session> Replicas(const absl::StatusOr<Module>& module,
                                   const CompileOptions& options) {
   EXPECT_TRUE(module.ok()) << module.status();
-  return TrainingSession(module->Clone(),
-                         EqualCpus(options.planner.replicas, kTrainingMemory),
-                         options);
+  return TrainingSession(
+      module->Clone(),
+      EqualCpus(static_cast<int>(*options.planner.replicas), kTrainingMemory),
+      options);
 }
 
 // With micro-batches over one device and over two stages: as with the whole

@@ -52,6 +52,10 @@ class Layers:
                     "layers.txt:%d: found %r; expected FOLDER -> NAMES, each "
                     "folder once" % (number, line))
             self.allowed[folder] = names.split()
+        circles = shortest_circles({
+            folder: {name: "its line" for name in names} for folder, names in self.allowed.items()})
+        if circles:
+            raise ValueError("layers.txt: found a circle: %s" % " -> ".join(circles[0]))
         self.test_names = set(self.allowed.pop("*_test.cc", []))
         for folder, names in self.allowed.items():
             for name in names:
@@ -127,6 +131,47 @@ def name_faults(path):
             for word in words if word in EMPTY_WORDS]
 
 
+def includes_of(text):
+    """Line number, header, and whether it is in quotes."""
+    for number, line in enumerate(text.splitlines(), 1):
+        include = INCLUDE.match(line)
+        if include:
+            yield number, include.group(2), include.group(1) == '"'
+
+
+def add_folder_edges(layers, edges, path, text):
+    """Adds to edges[folder][other folder] the first include that makes it. Nobody includes a test, so it makes none."""
+    if path.endswith("_test.cc"):
+        return
+    source = os.path.dirname(path)
+    for number, header, quoted in includes_of(text):
+        target = os.path.dirname(header)
+        if quoted and library_of(header) is None and layers.folder_of(header) and target != source:
+            edges.setdefault(source, {}).setdefault(target, "%s:%d includes %s" % (path, number, header))
+
+
+def shortest_circles(edges):
+    """For each folder the shortest way back to it, as [folder, .., folder]; each circle once."""
+    circles = {}
+    for start in sorted(edges):
+        ways, seen = [[start]], set()
+        for way in ways:  # grows while it is read
+            for target in sorted(edges.get(way[-1], ())):
+                if target == start:
+                    circles.setdefault(frozenset(way), way + [start])
+                if target not in seen:
+                    seen.add(target)
+                    ways.append(way + [target])
+    return list(circles.values())
+
+
+def circle_faults(edges):
+    return ["%s: found a circle of folders: %s; expected arrows of one direction; move what both use into one of them, "
+            "or below them" % (" -> ".join(circle),
+                               ", ".join(edges[a][b] for a, b in zip(circle, circle[1:])))
+            for circle in shortest_circles(edges)]
+
+
 def file_faults(layers, path, text):
     if layers.folder_of(path) is None:
         return ["%s: found no line for its folder in docs/internals/layers.txt" % path]
@@ -134,11 +179,9 @@ def file_faults(layers, path, text):
     faults = opening_faults(path, lines) + name_faults(path)
     if path.endswith(".h"):
         faults += header_faults(path, lines)
-    for number, line in enumerate(lines, 1):
-        include = INCLUDE.match(line)
-        if include:
-            fault = layers.fault(path, number, include.group(2), include.group(1) == '"')
-            faults += [fault] if fault else []
+    for number, header, quoted in includes_of(text):
+        fault = layers.fault(path, number, header, quoted)
+        faults += [fault] if fault else []
     return faults
 
 
@@ -180,11 +223,12 @@ def same_name_faults(seen, path, text):
 def tree_faults(root):
     with open(os.path.join(root, "docs/internals/layers.txt")) as f:
         layers = Layers(f.read())
-    faults, count, seen = [], 0, {}
+    faults, count, seen, edges = [], 0, {}, {}
     for path in source_files(root):
         count += 1
         with open(os.path.join(root, path), encoding="utf-8") as f:
             text = f.read()
         faults += file_faults(layers, path, text)
         faults += same_name_faults(seen, path, text)
-    return faults, count
+        add_folder_edges(layers, edges, path, text)
+    return faults + circle_faults(edges), count

@@ -76,9 +76,37 @@ class Arrows(unittest.TestCase):
                          faults("new/a.cc"))
 
     def test_the_page_itself_is_read_strictly(self):
-        for text in ("graph absl", "graph -> grph", "graph ->\ngraph ->"):
+        for text in ("graph absl", "graph -> grph", "graph ->\ngraph ->", "graph -> passes\npasses -> graph"):
             with self.assertRaises(ValueError):
                 layers.Layers(text)
+
+
+class Circles(unittest.TestCase):
+
+    def circles(self, *includes):
+        edges = {}
+        for path, header in includes:
+            layers.add_folder_edges(layers.Layers(RULES), edges, path, file_text('#include "%s"' % header))
+        return layers.circle_faults(edges)
+
+    def test_folders_below_one_layer_make_no_circle(self):
+        self.assertEqual(
+            ["placement/a -> placement/b -> placement/c -> placement/a: found a circle of folders: "
+             "placement/a/x.cc:3 includes placement/b/x.h, placement/b/x.h:3 includes placement/c/x.h, "
+             "placement/c/x.h:3 includes placement/a/y.h; expected arrows of one direction; move what both use into "
+             "one of them, or below them"],
+            self.circles(("placement/a/x.cc", "placement/b/x.h"), ("placement/b/x.h", "placement/c/x.h"),
+                         ("placement/c/x.h", "placement/a/y.h"), ("placement/c/x.h", "graph/x.h")))
+
+    def test_a_folder_and_one_below_it_make_no_circle(self):
+        self.assertEqual(1, len(self.circles(("graph/x.cc", "graph/ops/list.h"), ("graph/ops/y.cc", "graph/x.h"))))
+
+    def test_arrows_of_one_direction_are_no_circle(self):
+        self.assertEqual([], self.circles(("placement/a/x.h", "placement/b/x.h"), ("placement/a/x.h", "graph/x.h"),
+                                          ("placement/b/x.h", "graph/x.h"), ("graph/x.h", "graph/y.h")))
+
+    def test_nobody_includes_a_test(self):
+        self.assertEqual([], self.circles(("graph/x_test.cc", "graph/text/x.h"), ("graph/text/x.h", "graph/x.h")))
 
 
 class Headers(unittest.TestCase):

@@ -14,7 +14,7 @@
 #include "graph/builder/random_tensor.h"
 #include "graph/fingerprint.h"
 #include "graph/op_def.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"

@@ -256,7 +256,9 @@ std::string FlagsHelp(absl::Span<const FlagDef> flags) {
     const std::string left =
         absl::StrCat("--", flag.name, flag.value == nullptr ? "" : " ",
                      flag.value == nullptr ? "" : flag.value);
-    absl::StrAppendFormat(&text, "  %-26s %s\n", left, flag.doc);
+    absl::StrAppendFormat(
+        &text, "  %-26s %s\n", left,
+        flag.full_doc == nullptr ? flag.doc : flag.full_doc(flag));
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,11 +34,13 @@ enum class FileUse : uint8_t {
 struct FlagDef {
   const char* name;   // without dashes
   const char* value;  // "FILE", "N"; null for a switch
-  const char* doc;    // one line
+  const char* doc;    // one line of --help
   // The possible values; null if they are too many to list.
   std::vector<std::string> (*choices)() = nullptr;
   FileUse file = FileUse::kNone;  // how the file is used
   bool repeats = false;           // may be repeated; all values count
+  // The line, if other declarations add to `doc`; null: `doc` is all of it.
+  std::string (*full_doc)(const FlagDef& flag) = nullptr;
 };
 
 // Flags of one command on one topic.
@@ -46,13 +49,13 @@ struct FlagGroup {
   absl::Span<const FlagDef> flags;
 };
 
-// The flags of one command: lists that it shares with others, and its own.
-template <size_t... kSizes>
-constexpr std::array<FlagDef, (kSizes + ...)> JoinFlags(
-    const FlagDef (&... lists)[kSizes]) {
-  std::array<FlagDef, (kSizes + ...)> all = {};
+// The flags of one command: lists that it shares with others, and its own. Each
+// list is an array.
+template <typename... Lists>
+constexpr auto JoinFlags(const Lists&... lists) {
+  std::array<FlagDef, (sizeof(Lists) + ...) / sizeof(FlagDef)> all = {};
   FlagDef* next = all.data();
-  ((next = std::copy(lists, lists + kSizes, next)), ...);
+  ((next = std::copy(std::begin(lists), std::end(lists), next)), ...);
   return all;
 }
 

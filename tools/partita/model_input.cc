@@ -17,7 +17,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/onnx/import.h"
 #include "graph/onnx/tested_model.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 #include "graph/text/parser.h"
@@ -199,6 +199,20 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
+absl::Status ReadOption(const StrategyOption& option,
+                        const Arguments& arguments, PlannerOptions& options) {
+  if (!arguments.has(option.name)) return absl::OkStatus();
+  if (option.number == nullptr) {
+    options.*option.text = arguments.Get(option.name, "");
+    return absl::OkStatus();
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t number,
+      arguments.GetInt(option.name, 0, option.least, option.most));
+  options.*option.number = number * option.unit;
+  return absl::OkStatus();
+}
+
 // A number of stages implies strategy pipeline.
 absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
   options.strategy = arguments.Get("strategy", "auto");
@@ -334,6 +348,25 @@ std::vector<std::string> StrategyNames() {
   return names;
 }
 
+std::string StrategyDoc(const FlagDef& flag) {
+  std::string text = flag.doc;
+  for (const Planner& planner : Planners()) {
+    absl::StrAppend(&text, "; ", planner.name, ": ", planner.doc);
+  }
+  return text;
+}
+
+std::string StrategyOptionDoc(const FlagDef& flag) {
+  for (const Planner& planner : Planners()) {
+    for (const StrategyOption& option : planner.options) {
+      if (option.name != absl::string_view(flag.name)) continue;
+      return absl::StrCat(option.read_by_auto ? "for" : "means", " --strategy ",
+                          planner.name, ": ", flag.doc);
+    }
+  }
+  return flag.doc;
+}
+
 std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
 
 std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
@@ -348,24 +381,18 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
     options.pins.push_back(std::move(pin));
   }
-  options.planner.device = arguments.Get("device", "");
-  PARTITA_ASSIGN_OR_RETURN(const int64_t stages,
-                           arguments.GetInt("stages", 0, 1, 1 << 16));
-  options.planner.stages = static_cast<int>(stages);
-  PARTITA_ASSIGN_OR_RETURN(const int64_t replicas,
-                           arguments.GetInt("replicas", 0, 1, 1 << 16));
-  options.planner.replicas = static_cast<int>(replicas);
+  for (const Planner& planner : Planners()) {
+    for (const StrategyOption& option : planner.options) {
+      PARTITA_RETURN_IF_ERROR(ReadOption(option, arguments, options.planner));
+    }
+  }
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
                            arguments.GetInt("bucket-size", 0, 0, 1 << 20));
   if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
-  PARTITA_ASSIGN_OR_RETURN(const int64_t sharded_updates,
-                           arguments.GetInt("sharded-updates", 0, 0, 1 << 30));
-  if (arguments.has("sharded-updates")) {
-    options.planner.sharded_update_bytes = sharded_updates << 10;
-  }
   options.output_device = arguments.Get("output-device", "");
-  PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
-                           arguments.GetInt("micro-batches", 1, 1, 4096));
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t micro_batches,
+      arguments.GetInt("micro-batches", 1, 1, kMostMicroBatches));
   options.micro_batches = static_cast<int>(micro_batches);
   options.batch_inputs = arguments.GetAll("batch-input");
   if (arguments.has("pipeline-schedule")) {
@@ -377,7 +404,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckStrategyReads(arguments, options));
   PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
-                           arguments.GetInt("depth", 1, 1, 64));
+                           arguments.GetInt("depth", 1, 1, kMostDepth));
   options.depth = static_cast<int>(depth);
   options.passes.skip = arguments.GetAll("skip");
   options.ieee = arguments.has("ieee");

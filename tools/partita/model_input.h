@@ -4,14 +4,18 @@
 #ifndef PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
 #define PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
+#include "placement/planner/strategies.h"
 #include "tools/partita/arguments.h"
 
 namespace partita {
@@ -56,17 +60,19 @@ absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
 
 std::vector<std::string> StrategyNames();
+// Of --strategy: each strategy, and what it does.
+std::string StrategyDoc(const FlagDef& flag);
+// Of an option that a strategy declares: the strategy too.
+std::string StrategyOptionDoc(const FlagDef& flag);
 std::vector<std::string> GoalNames();
 std::vector<std::string> PipelineScheduleNames();
 
-// The flags of ReadMachineFlag and ReadCompileOptions.
-inline constexpr FlagDef kPlacementFlags[] = {
+inline constexpr FlagDef kStrategyChoiceFlags[] = {
     {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
      FileUse::kReads},
     {"strategy", "NAME",
-     "auto (default, unless another flag means one), single, pinned, data, "
-     "pipeline or list",
-     StrategyNames},
+     "auto (default, unless another flag means one): the best of the others",
+     StrategyNames, FileUse::kNone, false, StrategyDoc},
     {"goal", "NAME",
      "for --strategy auto: the least latency, or the most throughput (default "
      "if steps overlap)",
@@ -76,17 +82,35 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "devices, or split over them along a dimension of their results, if "
      "possible; repeatable",
      nullptr, FileUse::kNone, true},
-    {"device", "NAME", "means --strategy single: which one"},
-    {"stages", "N", "means --strategy pipeline: how many"},
-    {"replicas", "N",
-     "means --strategy data: how many; default: all identical devices"},
+};
+
+constexpr size_t NumStrategyOptions() {
+  size_t options = 0;
+  for (const Planner& planner : kPlanners) options += planner.options.size();
+  return options;
+}
+
+constexpr std::array<FlagDef, NumStrategyOptions()> MakeStrategyFlags() {
+  std::array<FlagDef, NumStrategyOptions()> flags = {};
+  size_t next = 0;
+  for (const Planner& planner : kPlanners) {
+    for (const StrategyOption& option : planner.options) {
+      flags[next++] = {.name = option.name,
+                       .value = option.argument,
+                       .doc = option.help,
+                       .full_doc = StrategyOptionDoc};
+    }
+  }
+  return flags;
+}
+
+// One for each option that a strategy declares.
+inline constexpr auto kStrategyFlags = MakeStrategyFlags();
+
+inline constexpr FlagDef kStepFlags[] = {
     {"bucket-size", "MIB",
      "size of a bucket of gradients or small values that replicas reduce or "
      "gather in one collective; 0: no buckets (default 4)"},
-    {"sharded-updates", "KIB",
-     "for --strategy data: shard the updates, and the optimizer's state, of "
-     "variables whose gradients have at least KIB KiB over the replicas (ZeRO "
-     "stage 1); default: every replica updates all"},
     {"output-device", "NAME",
      "the device of the outputs; default: where they are made, or the first of "
      "these"},
@@ -106,6 +130,9 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "keep NaN and infinities in convolutions, matmuls and their epilogues "
      "too; slower"},
 };
+// The flags of ReadMachineFlag and ReadCompileOptions.
+inline constexpr auto kPlacementFlags =
+    JoinFlags(kStrategyChoiceFlags, kStrategyFlags, kStepFlags);
 // Also for ReadCompileOptions, in commands whose steps may overlap.
 inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},

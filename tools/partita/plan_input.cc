@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan_text.h"
 

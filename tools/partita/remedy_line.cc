@@ -179,9 +179,11 @@ std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
 
 std::string CommandLine(absl::string_view command, Arguments arguments,
                         const Remedy& remedy) {
+  for (const FlagDef& flag : kStrategyFlags) {
+    arguments = arguments.With(flag.name, {});
+  }
   for (const char* flag :
-       {"strategy", "device", "stages", "replicas", "bucket-size",
-        "sharded-updates", "goal", "depth", "pipeline-schedule"}) {
+       {"strategy", "bucket-size", "goal", "depth", "pipeline-schedule"}) {
     arguments = arguments.With(flag, {});
   }
   if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});
@@ -205,7 +207,7 @@ std::string NothingHelps(const UnfitCommand& unfit) {
   if (arguments.has("depth")) tried.push_back("steps that do not overlap");
   if (trains) {
     tried.push_back(
-        absl::StrCat("up to ", kMostMicroBatches, " micro-batches"));
+        absl::StrCat("up to ", kMostTriedMicroBatches, " micro-batches"));
   }
   if (arguments.has("pin")) tried.push_back("no pins");
   if (!OpenExtents(unfit).empty()) tried.push_back("smaller extents");

@@ -15,9 +15,9 @@
 #include "graph/graph.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
-#include "graph/op_set.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_samples.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/number_text.h"
 
 namespace partita {

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "runtime/plan/chrome_trace.h"

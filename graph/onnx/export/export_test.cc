@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/onnx/export/reimport.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"

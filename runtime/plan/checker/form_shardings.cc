@@ -7,8 +7,8 @@
 #include "graph/check_sharding.h"
 #include "graph/core_ops.h"
 #include "graph/shard.h"
+#include "graph/sharding_text.h"
 #include "graph/status_macros.h"
-#include "graph/text/sharding_text.h"
 #include "runtime/plan/checker/form.h"
 #include "runtime/plan/collective.h"
 

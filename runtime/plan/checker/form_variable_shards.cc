@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "graph/text/sharding_text.h"
+#include "graph/sharding_text.h"
 #include "runtime/plan/checker/form.h"
 #include "runtime/plan/checker/shards.h"
 

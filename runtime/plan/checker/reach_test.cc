@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "runtime/plan/checker/plan_description.h"
 

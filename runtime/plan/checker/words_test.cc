@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
 #include "runtime/plan/checker/plan_description.h"

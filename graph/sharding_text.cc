@@ -1,7 +1,7 @@
 // One word for each kind.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/text/sharding_text.h"
+#include "graph/sharding_text.h"
 
 #include "absl/strings/str_cat.h"
 

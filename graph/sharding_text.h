@@ -1,8 +1,8 @@
 // The spelling of shardings in the textual IR.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
-#define PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
+#ifndef PARTITA_GRAPH_SHARDING_TEXT_H_
+#define PARTITA_GRAPH_SHARDING_TEXT_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string ShardingText(const Sharding& sharding);
 
 }  // namespace partita
 
-#endif  // PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
+#endif  // PARTITA_GRAPH_SHARDING_TEXT_H_

@@ -1,8 +1,8 @@
 // The ops that a module may use, by name.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_GRAPH_OP_SET_H_
-#define PARTITA_GRAPH_OP_SET_H_
+#ifndef PARTITA_GRAPH_OPS_OP_SET_H_
+#define PARTITA_GRAPH_OPS_OP_SET_H_
 
 #include <vector>
 
@@ -33,4 +33,4 @@ class OpSet {
 
 }  // namespace partita
 
-#endif  // PARTITA_GRAPH_OP_SET_H_
+#endif  // PARTITA_GRAPH_OPS_OP_SET_H_

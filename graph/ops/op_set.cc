@@ -1,7 +1,7 @@
 // Name lookup of ops.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
