@@ -48,12 +48,12 @@ void ForEachElement(const TensorType& part, const TensorType& whole, int dim,
   }
 }
 
-absl::Status CheckResults(const OpView& node, const Graph& shard,
-                          const Node& made, int rank, int ranks) {
+absl::Status CheckResults(const OpView& node, const Placement& placement,
+                          const Graph& shard, const Node& made, int rank) {
+  const int ranks = static_cast<int>(placement.devices.size());
   for (int i = 0; i < node.num_results(); ++i) {
-    const TensorType expected =
-        ShardType(node.result_type(i),
-                  ShardingOf(node.node().placement.results, i), rank, ranks);
+    const TensorType expected = ShardType(
+        node.result_type(i), ShardingOf(placement.results, i), rank, ranks);
     const TensorType& found = shard.type(made.results[i]);
     if (found.dims == expected.dims && found.dtype == expected.dtype) continue;
     return absl::InvalidArgumentError(
@@ -62,6 +62,11 @@ absl::Status CheckResults(const OpView& node, const Graph& shard,
                      ", as its sharding says"));
   }
   return absl::OkStatus();
+}
+
+bool HasSplit(const Placement& placement) {
+  return absl::c_any_of(placement.operands, IsSplit) ||
+         absl::c_any_of(placement.results, IsSplit);
 }
 
 absl::Status HasNoShard(const OpView& node) {
@@ -135,10 +140,7 @@ absl::StatusOr<NodeSpec> ShardSpec(const OpView& node,
   const DimensionRule rule = node.op().dimension_rule(node);
   const std::optional<FactorSharding> sharding =
       FactorShardingOfNode(rule, placement);
-  if (!sharding.has_value() && (absl::c_any_of(placement.operands, IsSplit) ||
-                                absl::c_any_of(placement.results, IsSplit))) {
-    return HasNoShard(node);
-  }
+  if (!sharding.has_value() && HasSplit(placement)) return HasNoShard(node);
   NodeSpec spec{.op = &node.op(),
                 .operands = std::move(operands),
                 .attributes = node.node().attributes,
@@ -180,12 +182,11 @@ void MoveOrigin(const OpView& node, int micro_batch, Attributes& attributes) {
 }
 
 // Adds the sum so far as an operand.
-void AddSumSoFar(const OpView& node, int rank, int ranks, Graph& shard,
-                 ValueIds& operands) {
+void AddSumSoFar(const OpView& node, const Placement& placement, int rank,
+                 Graph& shard, ValueIds& operands) {
   operands.push_back(shard.AddInput(
-      "",
-      ShardType(node.result_type(0),
-                ShardingOf(node.node().placement.results, 0), rank, ranks)));
+      "", ShardType(node.result_type(0), ShardingOf(placement.results, 0), rank,
+                    static_cast<int>(placement.devices.size()))));
 }
 
 }  // namespace
@@ -276,13 +277,7 @@ std::vector<Placement> BodyPlacements(const Graph& body,
   return placements;
 }
 
-bool IsSharded(const OpView& node) {
-  const Placement& placement = node.node().placement;
-  for (const auto* shardings : {&placement.operands, &placement.results}) {
-    if (absl::c_any_of(*shardings, IsSplit)) return true;
-  }
-  return false;
-}
+bool IsSharded(const OpView& node) { return HasSplit(node.node().placement); }
 
 bool ChangesWithMicroBatch(const OpView& node) {
   return FindAttr(node.op(), "advance") != nullptr &&
@@ -308,12 +303,22 @@ std::vector<bool> VaryingValues(const Graph& graph,
 }
 
 bool HasOwnShards(const OpView& node) {
-  return IsSharded(node) || node.is(kAccumulate) || ChangesWithMicroBatch(node);
+  return HasOwnShards(node, node.node().placement);
+}
+
+bool HasOwnShards(const OpView& node, const Placement& placement) {
+  return HasSplit(placement) || node.is(kAccumulate) ||
+         ChangesWithMicroBatch(node);
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
                                                    int micro_batch) {
-  const Placement& placement = node.node().placement;
+  return ShardOfNode(node, node.node().placement, rank, micro_batch);
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
+                                                   const Placement& placement,
+                                                   int rank, int micro_batch) {
   const int ranks = static_cast<int>(placement.devices.size());
   auto shard = std::make_unique<Graph>("shard", &node.graph().literals());
   ValueIds operands;
@@ -324,7 +329,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
                   ranks)));
   }
   if (node.is(kAccumulate) && micro_batch > 0) {
-    AddSumSoFar(node, rank, ranks, *shard, operands);
+    AddSumSoFar(node, placement, rank, *shard, operands);
   }
   PARTITA_ASSIGN_OR_RETURN(
       NodeSpec spec,
@@ -332,7 +337,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
   MoveOrigin(node, micro_batch, spec.attributes);
   PARTITA_ASSIGN_OR_RETURN(const NodeId id, shard->AddNode(std::move(spec)));
   Node& made = shard->node(id);
-  PARTITA_RETURN_IF_ERROR(CheckResults(node, *shard, made, rank, ranks));
+  PARTITA_RETURN_IF_ERROR(CheckResults(node, placement, *shard, made, rank));
   for (int i = 0; i < node.num_results(); ++i) {
     shard->value(made.results[i]).type.layout = node.result_type(i).layout;
   }

@@ -54,8 +54,10 @@ std::vector<bool> VaryingValues(const Graph& graph,
                                 const std::vector<bool>& inputs);
 
 // True if an instance computes another node: a shard, random numbers with an
-// origin that advances, or a step of a sum.
+// origin that advances, or a step of a sum. Under the node's own placement, or
+// under another one.
 bool HasOwnShards(const OpView& node);
+bool HasOwnShards(const OpView& node, const Placement& placement);
 
 // The micro-batch that represents all of them, for example in the choice of
 // kernels. Not 0: the first micro-batch has no sum to add to.
@@ -67,6 +69,10 @@ inline constexpr int kTypicalMicroBatch = 1;
 // 0. Unimplemented if the node, or a node of its body, has no such shard.
 absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
                                                    int micro_batch = 0);
+// The same under another placement than the node's own.
+absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
+                                                   const Placement& placement,
+                                                   int rank, int micro_batch);
 
 }  // namespace partita
 

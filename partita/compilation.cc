@@ -141,11 +141,9 @@ absl::Status Compilation::DivideIntoMicroBatches() {
   });
 }
 
-absl::Status Compilation::PlaceFunction(const Planner& planner,
-                                        const std::vector<int64_t>& limits,
-                                        const MicroBatches& parts,
-                                        VariableHomes& homes, Graph& function,
-                                        EntryNotes& notes) {
+absl::StatusOr<Compilation::PlacedFunction> Compilation::PlaceFunction(
+    const Planner& planner, const std::vector<int64_t>& limits,
+    const MicroBatches& parts, VariableHomes& homes, Graph& function) {
   PlannerOptions options = options_.planner;
   options.micro_batches = parts;
   options.batch = parts.count > 1
@@ -157,7 +155,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
       planner.Place(function, machine_, catalog_,
                     {.goal = GoalOf(options_), .memory_limits = limits},
                     options));
-  notes = ReasonNotes(function, table);
+  PlacedFunction placed{ReasonNotes(function, table), table.shortage};
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
   PARTITA_RETURN_IF_ERROR(
       Partition(function, PlacementsOf(table), machine_,
@@ -167,12 +165,14 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
       FillBuckets(function, options_.bucket_bytes.value_or(kUsualBucketBytes),
                   VaryingValues(function, parts.sharded_inputs)));
   PARTITA_RETURN_IF_ERROR(Verify(function));
-  return VerifySplit(*before, function);
+  PARTITA_RETURN_IF_ERROR(VerifySplit(*before, function));
+  return placed;
 }
 
 absl::StatusOr<Module> Compilation::Place(const Planner& planner,
                                           const std::vector<int64_t>& limits,
-                                          std::vector<EntryNotes>& notes) {
+                                          std::vector<EntryNotes>& notes,
+                                          absl::Status& expected) {
   Module module = source_.Clone();
   notes.assign(module.functions().size(), {});
   VariableHomes homes = HomesToDecide(module);
@@ -180,8 +180,11 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
     for (int i : DecidingOrder(module)) {
       const MicroBatches parts =
           micro_batches_.empty() ? MicroBatches() : micro_batches_[i];
-      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits, parts, homes,
-                                            *module.functions()[i], notes[i]));
+      PARTITA_ASSIGN_OR_RETURN(
+          PlacedFunction placed,
+          PlaceFunction(planner, limits, parts, homes, *module.functions()[i]));
+      notes[i] = std::move(placed.notes);
+      expected.Update(placed.shortage);
     }
     return absl::OkStatus();
   }));
@@ -215,43 +218,59 @@ bool Compilation::LowerLimit(const absl::Status& status,
   return false;
 }
 
+absl::StatusOr<Plan> Compilation::LowerModule(Module module) {
+  absl::StatusOr<Plan> plan = absl::UnknownError("");
+  PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
+    plan = Lower(std::move(module), machine_,
+                 {.depth = options_.depth, .micro_batches = micro_batches_});
+    return absl::OkStatus();
+  }));
+  return plan;
+}
+
+absl::StatusOr<Attempt> Compilation::TryWithin(
+    const std::vector<int64_t>& limits, const Planner& planner, bool with_texts,
+    absl::Status& expected) {
+  Attempt attempt;
+  PARTITA_ASSIGN_OR_RETURN(Module module,
+                           Place(planner, limits, attempt.notes, expected));
+  if (with_texts) attempt.placed_text = PrintModule(module);
+  const Fingerprint fingerprint = FingerprintOf(module);
+  for (const auto& [before, strategy] : placed_) {
+    if (before != fingerprint) continue;
+    attempt.repeats = strategy;
+    return attempt;
+  }
+  for (const auto& [before, fault] : refused_) {
+    if (before == fingerprint) return fault;
+  }
+  PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
+  if (HasGeneratedKernels(module)) OpenCodegenSoon();
+  if (with_texts) attempt.kernels_text = PrintModule(module);
+  absl::StatusOr<Plan> plan = LowerModule(std::move(module));
+  if (!plan.ok()) {
+    refused_.emplace_back(fingerprint, plan.status());
+    return plan.status();
+  }
+  attempt.plan = *std::move(plan);
+  placed_.emplace_back(fingerprint, planner.name);
+  return attempt;
+}
+
 absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
                                          bool with_texts) {
   std::vector<int64_t> limits = usable_;
-  absl::Status shortage;
+  absl::Status first;  // lowering's refusal
   for (int round = 0;; ++round) {
-    Attempt attempt;
-    absl::StatusOr<Module> placed = Place(planner, limits, attempt.notes);
-    if (absl::IsResourceExhausted(placed.status()) && !shortage.ok()) {
-      return shortage;
+    absl::Status expected;
+    absl::StatusOr<Attempt> attempt =
+        TryWithin(limits, planner, with_texts, expected);
+    if (attempt.ok()) return attempt;
+    if (!expected.ok()) return first.ok() ? expected : first;
+    if (round == kMaxReplans || !LowerLimit(attempt.status(), limits)) {
+      return attempt.status();
     }
-    PARTITA_RETURN_IF_ERROR(placed.status());
-    Module module = *std::move(placed);
-    if (with_texts) attempt.placed_text = PrintModule(module);
-    const Fingerprint fingerprint = FingerprintOf(module);
-    for (const auto& [before, strategy] : placed_) {
-      if (before != fingerprint) continue;
-      attempt.repeats = strategy;
-      return attempt;
-    }
-    PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
-    if (HasGeneratedKernels(module)) OpenCodegenSoon();
-    if (with_texts) attempt.kernels_text = PrintModule(module);
-    absl::StatusOr<Plan> plan = absl::UnknownError("");
-    PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
-      plan = Lower(std::move(module), machine_,
-                   {.depth = options_.depth, .micro_batches = micro_batches_});
-      return absl::OkStatus();
-    }));
-    if (plan.ok()) {
-      attempt.plan = *std::move(plan);
-      placed_.emplace_back(fingerprint, planner.name);
-      return attempt;
-    }
-    if (round == kMaxReplans || !LowerLimit(plan.status(), limits)) {
-      return plan.status();
-    }
-    if (shortage.ok()) shortage = plan.status();
+    if (first.ok()) first = attempt.status();
   }
 }
 

@@ -55,10 +55,12 @@ class Compilation {
   const Module& source() const { return source_; }
   CompileReport& report() { return report_; }
 
-  // Places, chooses kernels and lowers. If lowering needs more memory on a
-  // device than the planner expected, the planner runs again with that much
-  // less. If that fails, lowering's refusal is returned, since it has the
-  // plan's real memory. A placement that another strategy already had is not
+  // Places, chooses kernels and lowers. Only lowering knows the plan's real
+  // memory, so only it decides what fits; a placement that the planner expects
+  // to be short is lowered too. If lowering needs more memory on a device than
+  // the planner expected, the planner runs again with that much less. The
+  // refusal is the planner's if it expected the shortage, else that of the
+  // first lowering. A placement that another strategy already had is not
   // lowered again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
 
@@ -72,16 +74,26 @@ class Compilation {
   // Runs `work` as a stage: progress before, duration after.
   absl::Status Stage(absl::string_view name,
                      const std::function<absl::Status()>& work);
+  // One round of Try. `expected`: the shortage that the planner expects.
+  absl::StatusOr<Attempt> TryWithin(const std::vector<int64_t>& limits,
+                                    const Planner& planner, bool with_texts,
+                                    absl::Status& expected);
+  absl::StatusOr<Plan> LowerModule(Module module);
   // A copy of the source, placed by this strategy.
   absl::StatusOr<Module> Place(const Planner& planner,
                                const std::vector<int64_t>& limits,
-                               std::vector<EntryNotes>& notes);
+                               std::vector<EntryNotes>& notes,
+                               absl::Status& expected);
+  // The notes of a placed function, and the shortage that its planner expects.
+  struct PlacedFunction {
+    EntryNotes notes;
+    absl::Status shortage;
+  };
   // `homes`: the variables' homes from previous functions; this function's are
   // added.
-  absl::Status PlaceFunction(const Planner& planner,
-                             const std::vector<int64_t>& limits,
-                             const MicroBatches& parts, VariableHomes& homes,
-                             Graph& function, EntryNotes& notes);
+  absl::StatusOr<PlacedFunction> PlaceFunction(
+      const Planner& planner, const std::vector<int64_t>& limits,
+      const MicroBatches& parts, VariableHomes& homes, Graph& function);
   absl::Status BindKernels(Module& module,
                            std::vector<std::vector<ChosenKernel>>& chosen);
   // Lowers the limit of the device on which lowering ran short; false if it
@@ -97,8 +109,10 @@ class Compilation {
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;
-  // Placements that led to plans, with their strategies.
+  // Placements that led to plans, with their strategies, and those that did
+  // not, with their faults.
   std::vector<std::pair<Fingerprint, std::string>> placed_;
+  std::vector<std::pair<Fingerprint, absl::Status>> refused_;
   CompileReport report_;
 };
 

@@ -102,6 +102,61 @@ TEST(CompileTest, StagesShowTheChainsLastRound) {
   EXPECT_GT(refused, 0);
 }
 
+// Four values of 256 KiB, each read at once. The estimate has the graph's
+// order, in which all four are live together; lowering finds a better one.
+TEST(CompileTest, AnEstimateRefusesNothingThatFits) {
+  absl::StatusOr<Module> module = ParseModule(R"(
+graph @wide(%a: f32[256, 4], %b: f32[256, 4], %c: f32[256, 4], %d: f32[256, 4], %x: f32[4, 256]) -> (f32[256], f32[256], f32[256], f32[256]) {
+  %p = matmul %a, %x : f32[256, 256]
+  %q = matmul %b, %x : f32[256, 256]
+  %r = matmul %c, %x : f32[256, 256]
+  %s = matmul %d, %x : f32[256, 256]
+  %h = reduce_max %p {axes = [1], keep_dims = false} : f32[256]
+  %i = reduce_max %q {axes = [1], keep_dims = false} : f32[256]
+  %j = reduce_max %r {axes = [1], keep_dims = false} : f32[256]
+  %k = reduce_max %s {axes = [1], keep_dims = false} : f32[256]
+  return %h, %i, %j, %k
+}
+)",
+                                              "t", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  for (const char* strategy : {"single", "list", "pipeline", "data", "auto"}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    const auto fits =
+        Compile(module->Clone(), EqualCpus(1, 640 << 10), options);
+    EXPECT_TRUE(fits.ok()) << strategy << ": " << fits.status();
+    const auto refused =
+        Compile(module->Clone(), EqualCpus(1, 200 << 10), options);
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted)
+        << strategy << ": " << refused.status();
+  }
+}
+
+// Each device has half of each weight of 256 KiB.
+TEST(CompileTest, AWeightThatAPinShardsCountsAsItsShard) {
+  const auto with_pin = [](int64_t memory) {
+    GraphBuilder b("layers");
+    Tensor value = b.Input("x", DType::kF32, {4, 256});
+    for (const char* name : {"h", "y"}) {
+      const Tensor weight =
+          b.Constant(RandomTensor({DType::kF32, {256, 256}, {}}, 1, -1, 1));
+      value = MatMul(value, weight).Named(name);
+    }
+    b.Output("y", value);
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {{"*", {"cpu:0", "cpu:1"}, 1}};
+    return Compile(*b.Build(), EqualCpus(2, memory), options);
+  };
+  const auto fits = with_pin(400 << 10);
+  ASSERT_TRUE(fits.ok()) << fits.status();
+  for (const DeviceMemoryUse& device : fits->report.devices) {
+    EXPECT_LT(device.arena, 300 << 10) << device.device;
+  }
+  EXPECT_FALSE(with_pin(200 << 10).ok());
+}
+
 // Two stages overlap two steps but make each step wait for a transfer.
 TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   const auto kept = [](std::optional<Goal> goal) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/node_kernels.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
@@ -65,15 +65,7 @@ class Chooser {
   std::vector<ChosenKernel> TakeChosen() { return std::move(chosen_); }
 
  private:
-  // What one rank of a node's device set computes, and its device.
-  struct Participant {
-    std::unique_ptr<Graph> shard;  // null: the node itself
-    OpView op;
-    const DeviceTraits* device;
-  };
-
-  absl::StatusOr<std::vector<Participant>> ParticipantsOf(
-      const OpView& op) const {
+  absl::StatusOr<std::vector<NodeRank>> Ranks(const OpView& op) const {
     const Placement& placement = op.node().placement;
     if (!placement.placed()) {
       return absl::FailedPreconditionError(
@@ -81,8 +73,7 @@ class Chooser {
                        ": found no device; expected a placed graph; run a "
                        "planner and partition first"));
     }
-    const bool has_own_shards = HasOwnShards(op);
-    std::vector<Participant> participants;
+    std::vector<const DeviceTraits*> devices;
     for (const std::string& name : placement.devices) {
       auto it = devices_.find(name);
       if (it == devices_.end()) {
@@ -90,66 +81,14 @@ class Chooser {
             absl::StrCat(op.ToString(), ": found device ", name,
                          "; expected one of the machine's"));
       }
-      participants.push_back({nullptr, op, it->second});
-      if (!has_own_shards) continue;
-      PARTITA_ASSIGN_OR_RETURN(
-          participants.back().shard,
-          ShardOfNode(op, static_cast<int>(participants.size()) - 1,
-                      kTypicalMicroBatch));
-      participants.back().op = participants.back().shard->ops().front();
+      devices.push_back(it->second);
     }
-    return participants;
+    return RanksOf(op, placement, devices);
   }
 
-  // True if several devices compute replicas of a value. Their bits must be
-  // equal, as each device updates its own variables.
-  static bool MakesCopies(const OpView& op) {
-    const Placement& placement = op.node().placement;
-    if (placement.devices.size() < 2) return false;
-    for (int i = 0; i < op.num_results(); ++i) {
-      const Sharding sharding = ShardingOf(placement.results, i);
-      if (sharding.kind == Sharding::Kind::kReplicated) return true;
-    }
-    return false;
-  }
-
-  // All ranks have one binding: a kernel that each rank has for its shard, in
-  // the same layouts. Replicas also need the same arithmetic.
-  std::vector<KernelChoice> CommonChoices(
-      const OpView& op, const std::vector<Participant>& participants) const {
-    const bool makes_copies = MakesCopies(op);
-    std::vector<KernelChoice> common =
-        catalog_.Choices(participants[0].op, *participants[0].device);
-    for (size_t m = 1; m < participants.size() && !common.empty(); ++m) {
-      const std::vector<KernelChoice> own =
-          catalog_.Choices(participants[m].op, *participants[m].device);
-      std::erase_if(common, [&](KernelChoice& choice) {
-        const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
-          return other.kernel == choice.kernel &&
-                 other.operands == choice.operands &&
-                 other.results == choice.results;
-        });
-        if (same == own.end()) return true;
-        if (makes_copies && same->arithmetic != choice.arithmetic) return true;
-        CombineChoice(*same, choice);
-        return false;
-      });
-    }
-    return common;
-  }
-
-  // Combines the properties of both choices.
-  static void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
-    choice.workspace = std::max(choice.workspace, other.workspace);
-    choice.seconds = std::max(choice.seconds, other.seconds);
-    choice.fallback |= other.fallback;
-    choice.any_layout &= other.any_layout;
-    std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
-      return !absl::c_linear_search(other.in_place, pair);
-    });
-    if (choice.arithmetic != other.arithmetic) {
-      absl::StrAppend(&choice.arithmetic, " | ", other.arithmetic);
-    }
+  std::vector<KernelChoice> ChoicesOf(
+      const OpView& op, const std::vector<NodeRank>& ranks) const {
+    return CommonChoices(op.node().placement, ranks, catalog_);
   }
 
   absl::Status Visit(NodeId id) {
@@ -157,16 +96,13 @@ class Chooser {
     if (op.is(kConstant) || op.is(kVariable)) return absl::OkStatus();
     if (op.is(kCopy)) return VisitCopy(op);
     if (op.is(kBucket)) return VisitBucket(op);
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<Participant> participants,
-                             ParticipantsOf(op));
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks, Ranks(op));
     if (op.num_operands() == 1 && IsWholeView(op)) {
       return Reorder(op, 0, Layout());
     }
-    const std::vector<KernelChoice> choices = CommonChoices(op, participants);
-    if (op.is(kFused) && (choices.empty() || choices.front().fallback)) {
-      return Inline(id);
-    }
-    const std::optional<Candidate> best = Best(op, participants, choices);
+    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
+    if (IsUnfused(op, choices)) return Inline(id);
+    const std::optional<Candidate> best = Best(op, ranks, choices);
     if (!best.has_value()) {
       if (missing_.size() < kMaxMissing) missing_.push_back(id);
       return absl::OkStatus();
@@ -219,17 +155,17 @@ class Chooser {
   }
 
   // If no library fuses the nodes after a convolution or matmul, they may
-  // become one generated loop: all nodes after `first`, if they are
-  // elementwise.
+  // become one generated loop: all nodes after `first`.
   absl::Status FuseTail(int first) {
     const int end = graph_.node_id_bound();
+    std::vector<OpView> body;
+    for (int id = first; id < end; ++id) {
+      body.push_back(graph_.view(NodeId(id)));
+    }
+    if (!TailIsOneLoop(body)) return absl::OkStatus();
     std::vector<NodeId> tail;
     for (int id = first + 1; id < end; ++id) tail.push_back(NodeId(id));
-    if (tail.size() < 2 || IsElementwise(NodeId(first)) ||
-        !absl::c_all_of(tail, [&](NodeId id) { return IsElementwise(id); }) ||
-        IsReadOutside(tail)) {
-      return absl::OkStatus();
-    }
+    if (IsReadOutside(tail)) return absl::OkStatus();
     const Placement placement = PlacementOf(tail);
     PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                              MakeFused(graph_, tail, tail.back()));
@@ -237,10 +173,6 @@ class Chooser {
     pending_.erase(pending_.begin() + 1, pending_.begin() + 1 + tail.size());
     pending_.insert(pending_.begin() + 1, fused);
     return absl::OkStatus();
-  }
-
-  bool IsElementwise(NodeId id) const {
-    return graph_.node(id).op->traits.elementwise;
   }
 
   // True if other nodes read a result of a member, except of the last one.
@@ -288,19 +220,18 @@ class Chooser {
 
   // The choice itself and, if it supports any layout, the choice in the layout
   // of each full-sized operand.
-  std::vector<KernelChoice> Variants(
-      const OpView& op, const std::vector<Participant>& participants,
-      const KernelChoice& choice) const {
+  std::vector<KernelChoice> Variants(const OpView& op,
+                                     const std::vector<NodeRank>& ranks,
+                                     const KernelChoice& choice) const {
     std::vector<KernelChoice> variants = {choice};
     if (!choice.any_layout) return variants;
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
       const TensorType& type = op.operand_type(i);
       if (type.dims != dims || type.layout.is_row_major()) continue;
-      const bool padded =
-          absl::c_any_of(participants, [&](const Participant& participant) {
-            return HasPadding(participant.op.result_type(0), type.layout);
-          });
+      const bool padded = absl::c_any_of(ranks, [&](const NodeRank& rank) {
+        return HasPadding(rank.op.result_type(0), type.layout);
+      });
       if (padded) continue;
       variants.push_back(InOneLayout(op, choice, type.layout));
     }
@@ -320,12 +251,12 @@ class Chooser {
   }
 
   std::optional<Candidate> Best(
-      const OpView& op, const std::vector<Participant>& participants,
+      const OpView& op, const std::vector<NodeRank>& ranks,
       const std::vector<KernelChoice>& choices) const {
     std::optional<Candidate> best;
     for (const KernelChoice& choice : choices) {
-      for (KernelChoice& variant : Variants(op, participants, choice)) {
-        const double seconds = SecondsOf(op, variant, *participants[0].device);
+      for (KernelChoice& variant : Variants(op, ranks, choice)) {
+        const double seconds = SecondsOf(op, variant, *ranks[0].device);
         if (best.has_value() && seconds >= best->seconds) continue;
         best = Candidate{std::move(variant), seconds};
       }
@@ -382,9 +313,8 @@ class Chooser {
   // A reorder has given layouts: binds its first choice.
   absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<Participant> participants,
-                             ParticipantsOf(op));
-    const std::vector<KernelChoice> choices = CommonChoices(op, participants);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks, Ranks(op));
+    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();

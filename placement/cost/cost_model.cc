@@ -8,18 +8,16 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/node_kernels.h"
 #include "graph/round_up.h"
 #include "placement/cost/node_roles.h"
-#include "placement/cost/roofline.h"
+#include "placement/partition/sharded_placement.h"
 
 namespace partita {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-
-// The fallback runs element by element in double. Kernels come near the
-// roofline.
-constexpr double kFallbackSlowdown = 50;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
   DeviceTraits renamed = a;
@@ -34,39 +32,56 @@ int64_t BytesIn(const TensorType& type, const Layout& layout) {
   return laid_out.num_bytes();
 }
 
-double SecondsOf(const KernelChoice& choice, const OpView& node,
-                 const DeviceTraits& device) {
-  if (choice.seconds > 0) return choice.seconds;
-  const double seconds = RooflineSeconds(node, device);
-  return choice.fallback ? seconds * kFallbackSlowdown : seconds;
+// The kernel of ranks that have one: FastestChoice.
+NodeCost CostOf(const KernelChoice& choice) {
+  return {.can_run = true,
+          .seconds = choice.seconds,
+          .workspace = choice.workspace,
+          .in_place = choice.in_place,
+          .kernel = choice.kernel};
 }
 
-// The choice of choose_kernels, without the cost of reorders.
-const KernelChoice& Fastest(const std::vector<KernelChoice>& choices,
-                            const OpView& node, const DeviceTraits& device) {
-  return *absl::c_min_element(
-      choices, [&](const KernelChoice& a, const KernelChoice& b) {
-        return SecondsOf(a, node, device) < SecondsOf(b, node, device);
-      });
+NodeCost CostOf(const Placement& placement, const std::vector<NodeRank>& ranks,
+                const KernelCatalog& catalog);
+
+// Node `i` of what replaces each rank's fused node.
+std::vector<NodeRank> RanksOfPart(const std::vector<NodeRank>& fused,
+                                  const std::vector<UnfusedBody>& bodies,
+                                  size_t i) {
+  std::vector<NodeRank> ranks;
+  for (size_t r = 0; r < fused.size(); ++r) {
+    ranks.push_back({nullptr, bodies[r].nodes[i], fused[r].device});
+  }
+  return ranks;
 }
 
-// True if choose_kernels replaces the fused node by its body.
-bool IsInlined(const OpView& node, const std::vector<KernelChoice>& choices) {
-  return node.is(kFused) && (choices.empty() || choices.front().fallback);
-}
-
-NodeCost InlinedCost(const OpView& fused, const DeviceTraits& device,
+// The nodes that replace a fused node, one after the other.
+NodeCost UnfusedCost(const std::vector<NodeRank>& fused,
                      const KernelCatalog& catalog) {
+  std::vector<UnfusedBody> bodies;
+  for (const NodeRank& rank : fused) {
+    absl::StatusOr<UnfusedBody> body = Unfuse(rank.op);
+    if (!body.ok()) return {};
+    bodies.push_back(*std::move(body));
+  }
   NodeCost total = {.can_run = true};
-  for (const OpView& op : fused.region(0).ops()) {
-    if (IsStored(op) || IsView(op)) continue;
-    const std::vector<KernelChoice> choices = catalog.Choices(op, device);
-    if (choices.empty()) return {};
-    const KernelChoice& best = Fastest(choices, op, device);
-    total.seconds += SecondsOf(best, op, device);
-    total.workspace = std::max(total.workspace, best.workspace);
+  for (size_t i = 0; i < bodies[0].nodes.size(); ++i) {
+    if (!Computes(bodies[0].nodes[i])) continue;
+    const NodeCost part = CostOf({}, RanksOfPart(fused, bodies, i), catalog);
+    if (!part.can_run) return {};
+    total.seconds += part.seconds;
+    total.workspace = std::max(total.workspace, part.workspace);
   }
   return total;
+}
+
+NodeCost CostOf(const Placement& placement, const std::vector<NodeRank>& ranks,
+                const KernelCatalog& catalog) {
+  const std::vector<KernelChoice> choices =
+      CommonChoices(placement, ranks, catalog);
+  if (IsUnfused(ranks[0].op, choices)) return UnfusedCost(ranks, catalog);
+  const KernelChoice* best = FastestChoice(choices);
+  return best == nullptr ? NodeCost() : CostOf(*best);
 }
 
 }  // namespace
@@ -80,7 +95,8 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
   }
   ClassifyDevices();
   TraceViews();
-  AskCatalog(catalog);
+  PriceNodes(catalog);
+  PriceShardedPins(catalog);
 }
 
 void CostModel::ClassifyDevices() {
@@ -129,47 +145,78 @@ void CostModel::TraceViews() {
   }
 }
 
-void CostModel::AskCatalog(const KernelCatalog& catalog) {
+void CostModel::PriceNodes(const KernelCatalog& catalog) {
   costs_.assign(classes_.size(), std::vector<NodeCost>(graph_.node_id_bound()));
   for (NodeId id : order_) {
     for (size_t c = 0; c < classes_.size(); ++c) {
       costs_[c][id.index] = computes(id)
-                                ? Ask(graph_.view(id), *classes_[c], catalog)
+                                ? Price(graph_.view(id), *classes_[c], catalog)
                                 : NodeCost{.can_run = true};
     }
   }
 }
 
-NodeCost CostModel::Ask(const OpView& node, const DeviceTraits& device,
-                        const KernelCatalog& catalog) {
-  const std::vector<KernelChoice> choices = catalog.Choices(node, device);
-  if (IsInlined(node, choices)) return InlinedCost(node, device, catalog);
-  if (choices.empty()) return {};
-  const KernelChoice& best = Fastest(choices, node, device);
+NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
+                          const KernelCatalog& catalog) {
+  const absl::StatusOr<std::vector<NodeRank>> alone =
+      RanksOf(node, Placement(), {&device});
+  if (!alone.ok()) return {};
+  const std::vector<KernelChoice> choices =
+      CommonChoices(Placement(), *alone, catalog);
+  if (IsUnfused(node, choices)) return UnfusedCost(*alone, catalog);
+  const KernelChoice* best = FastestChoice(choices);
+  if (best == nullptr) return {};
+  GrowToLayouts(node, *best);
+  return CostOf(*best);
+}
+
+void CostModel::GrowToLayouts(const OpView& node, const KernelChoice& choice) {
   const auto grow = [this](ValueId value, const Layout& layout) {
     int64_t& bytes = bytes_[root(value).index];
     bytes = std::max(bytes,
                      RoundUp(BytesIn(graph_.type(value), layout), kAlignment));
   };
-  for (size_t i = 0; i < best.operands.size(); ++i) {
+  for (size_t i = 0; i < choice.operands.size(); ++i) {
     if (static_cast<int>(i) >= node.num_operands()) break;
-    grow(node.operand(static_cast<int>(i)).id(), best.operands[i]);
+    grow(node.operand(static_cast<int>(i)).id(), choice.operands[i]);
   }
-  for (size_t i = 0; i < best.results.size(); ++i) {
+  for (size_t i = 0; i < choice.results.size(); ++i) {
     if (static_cast<int>(i) >= node.num_results()) break;
-    grow(node.result(static_cast<int>(i)).id(), best.results[i]);
+    grow(node.result(static_cast<int>(i)).id(), choice.results[i]);
   }
-  return {.can_run = true,
-          .seconds = SecondsOf(best, node, device),
-          .workspace = best.workspace,
-          .in_place = best.in_place};
+}
+
+void CostModel::PriceShardedPins(const KernelCatalog& catalog) {
+  sharded_seconds_.assign(graph_.node_id_bound(), 0);
+  for (NodeId id : order_) {
+    const Placement& pin = graph_.node(id).placement;
+    if (!computes(id) || pin.results.empty()) continue;
+    sharded_seconds_[id.index] = PriceShards(graph_.view(id), pin, catalog);
+  }
+}
+
+double CostModel::PriceShards(const OpView& node, const Placement& pin,
+                              const KernelCatalog& catalog) const {
+  std::vector<const DeviceTraits*> devices;
+  for (const std::string& name : pin.devices) {
+    const int device = FindDevice(name);
+    if (device < 0) return kNever;
+    devices.push_back(&machine_.devices[device].traits);
+  }
+  const absl::StatusOr<Placement> placement = ShardNode(node, pin);
+  if (!placement.ok()) return kNever;
+  const absl::StatusOr<std::vector<NodeRank>> ranks =
+      RanksOf(node, *placement, devices);
+  if (!ranks.ok()) return kNever;
+  const NodeCost cost = CostOf(*placement, *ranks, catalog);
+  return cost.can_run ? cost.seconds : kNever;
 }
 
 double CostModel::TransferSeconds(int from, int to, int64_t bytes) const {
   if (from == to) return 0;
   const Link* path = link(from, to);
-  if (path == nullptr) return std::numeric_limits<double>::infinity();
-  return LinkSeconds(*path, bytes);
+  if (path == nullptr) return kNever;
+  return path->latency + static_cast<double>(bytes) / path->bandwidth;
 }
 
 int CostModel::FindDevice(absl::string_view name) const {

@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_COST_COST_MODEL_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -13,13 +14,16 @@
 
 namespace partita {
 
-// The cost of a node on a device, with the fastest kernel of the catalog. A
-// fused node without a kernel costs the sum of the nodes in its body.
+// The cost of a node on a device with its fastest kernel, as the catalog states
+// it (graph/node_kernels.h). The choice of kernels may take another one that
+// saves reorders. A fused node that no library fuses costs the sum of the nodes
+// that replace it.
 struct NodeCost {
   bool can_run = false;               // views and stored values: always true
   double seconds = 0;                 // views and stored values: 0
   int64_t workspace = 0;              // bytes
   std::vector<InPlacePair> in_place;  // pairs that the kernel supports
+  std::string kernel;                 // empty: views, stored values, bodies
 };
 
 // Asks the catalog once for all devices with equal traits. Graph, machine and
@@ -39,6 +43,11 @@ class CostModel {
 
   const NodeCost& cost(NodeId node, int device) const {
     return costs_[class_of_[device]][node.index];
+  }
+  // Seconds of the slowest rank of a node whose pin shards it; infinite if the
+  // ranks have no common kernel.
+  double sharded_seconds(NodeId node) const {
+    return sharded_seconds_[node.index];
   }
   bool is_stored(NodeId node) const { return roles_[node.index] == kStored; }
   bool is_view(NodeId node) const { return roles_[node.index] == kView; }
@@ -72,9 +81,13 @@ class CostModel {
 
   void ClassifyDevices();
   void TraceViews();
-  void AskCatalog(const KernelCatalog& catalog);
-  NodeCost Ask(const OpView& node, const DeviceTraits& device,
-               const KernelCatalog& catalog);
+  void PriceNodes(const KernelCatalog& catalog);
+  NodeCost Price(const OpView& node, const DeviceTraits& device,
+                 const KernelCatalog& catalog);
+  void GrowToLayouts(const OpView& node, const KernelChoice& choice);
+  void PriceShardedPins(const KernelCatalog& catalog);
+  double PriceShards(const OpView& node, const Placement& pin,
+                     const KernelCatalog& catalog) const;
 
   const Graph& graph_;
   const Machine& machine_;
@@ -86,6 +99,7 @@ class CostModel {
   std::vector<int> class_of_;   // by device
   std::vector<const DeviceTraits*> classes_;
   std::vector<std::vector<NodeCost>> costs_;  // by class, by node
+  std::vector<double> sharded_seconds_;       // by node
   std::vector<const Link*> links_;            // from * devices + to
   int host_ = -1;
 };

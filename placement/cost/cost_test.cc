@@ -1,4 +1,4 @@
-// Tests of the roofline, the cost model and the memory estimate.
+// Tests of the cost model and the memory estimate.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -10,7 +10,6 @@
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
 #include "placement/cost/memory_estimate.h"
-#include "placement/cost/roofline.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 
@@ -28,21 +27,7 @@ Assignment OnDevices(const Graph& graph, const std::vector<int>& devices) {
   return assignment;
 }
 
-TEST(RooflineTest, TheSlowerOfArithmeticAndTrafficCountsWithTheLaunch) {
-  SampleGraph g;
-  const ValueId x = g.Input("x", 1000);
-  const ValueId y = g.Work("y", {x}, 500);
-  MachineDevice device = SampleDevice("d", DeviceKind::kCpu, 1);
-  device.traits.launch_seconds = 1e-3;
-  // 500 operations at 1e12 per second, 6,000 bytes at 1e11.
-  EXPECT_DOUBLE_EQ(RooflineSeconds(g.graph().view(g.node(y)), device.traits),
-                   1e-3 + 6000 / 1e11);
-  device.traits.peak_flops[static_cast<int>(DType::kF32)] = 1e3;
-  EXPECT_DOUBLE_EQ(RooflineSeconds(g.graph().view(g.node(y)), device.traits),
-                   1e-3 + 0.5);
-}
-
-TEST(RooflineTest, AnUnlistedDtypeCountsAsF32) {
+TEST(DeviceRatesTest, AnUnlistedDtypeCountsAsF32) {
   MachineDevice device = SampleDevice("d", DeviceKind::kCpu, 1);
   device.traits.peak_flops[static_cast<int>(DType::kBF16)] = 4e12;
   EXPECT_EQ(PeakFlops(device.traits, DType::kBF16), 4e12);
@@ -233,14 +218,16 @@ TEST(MemoryEstimateTest, AnUpdateRunsInPlaceIfTheKernelAllows) {
   step.Update(a);
   EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
   EXPECT_EQ(step.PeakOn(1, {1, 1}), 64 + 64 + 64);  // no such kernel
-  step.graph().SetOutputs({a});
+  step.graph().SetOutputs({a, step.g()});
   EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64 + 64);
+  step.graph().SetOutputs({a});  // overwrites %g
+  EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
 }
 
 TEST(MemoryEstimateTest, AVariableReadLaterOrElsewhereIsNotOverwritten) {
   UpdatedVariable step;
   step.Update(step.Add(step.w(), step.g()));
-  step.graph().SetOutputs({step.Add(step.w(), step.g())});
+  step.graph().SetOutputs({step.Add(step.w(), step.g()), step.g()});
   EXPECT_EQ(step.PeakOn(0, {0, 0, 0}), 64 + 64 + 64 + 64);
   EXPECT_EQ(step.PeakOn(0, {0, 0, 1}), 64 + 64 + 64);
 }
@@ -256,6 +243,7 @@ TEST(MemoryEstimateTest, AShardOfAnUpdateRunsInPlace) {
   UpdatedVariable step;
   const ValueId a = step.Add(step.w(), step.g());
   step.Update(a);
+  step.graph().SetOutputs({step.g()});
   Machine machine = EqualCpus(2, 1);
   const CostModel costs(step.graph(), machine, InPlaceOnOne());
   Assignment sharded = OnDevices(step.graph(), {0, 0});
@@ -271,6 +259,38 @@ TEST(MemoryEstimateTest, AShardOfAnUpdateRunsInPlace) {
   EXPECT_EQ(EstimateMemory(costs, sharded)[0].peak, 64 + 32);
   rows(a).results[0].kind = Sharding::Kind::kPartial;
   EXPECT_EQ(EstimateMemory(costs, sharded)[0].peak, 64 + 32 + 64);
+}
+
+// No result may overwrite %a, which %c reads last.
+TEST(MemoryEstimateTest, AResultReusesAnOperandThatNothingElseReads) {
+  UpdatedVariable step;
+  const ValueId a = step.Add(step.g(), step.g());
+  const ValueId b = step.Add(a, a);
+  const ValueId c = step.Add(a, b);
+  step.graph().SetOutputs({c});
+  // %w, %a and %b: %c may overwrite %b.
+  EXPECT_EQ(step.PeakOn(0, {0, 0, 0, 0}), 64 + 64 + 64);
+  EXPECT_EQ(step.PeakOn(1, {1, 1, 1, 1}), 64 + 64 + 64 + 64);  // no such kernel
+}
+
+// Device 0 reads half of %w, device 1 half and all of it.
+TEST(MemoryEstimateTest, AConstantThatIsReadAsAShardCountsAsOne) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId w = g.Weight("w", 8 * kLine);
+  const ValueId a = g.Work("a", {x, w}, kLine);
+  const ValueId b = g.Work("b", {a, w}, kLine);
+  g.Return({b});
+  const Machine machine = EqualCpus(2, 1);
+  const CostModel costs(g.graph(), machine, SampleCatalog());
+  Assignment assignment = OnDevices(g.graph(), {0, 0, 1});
+  NodeDevices& sharded = assignment[g.node(a).index];
+  sharded.devices = {0, 1};
+  sharded.operands = {{}, {.kind = Sharding::Kind::kSplit, .dim = 0}};
+  sharded.results = {{.kind = Sharding::Kind::kSplit, .dim = 0}};
+  const std::vector<EstimatedMemory> memory = EstimateMemory(costs, assignment);
+  EXPECT_EQ(memory[0].persistent, 256);
+  EXPECT_EQ(memory[1].persistent, 256 + 512);
 }
 
 // A sum over micro-batches is live until the last of them.

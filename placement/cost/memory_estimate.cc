@@ -33,6 +33,17 @@ struct Overwritten {
   InPlacePair pair;  // the node's operand and result
 };
 
+// How a constant or variable is stored for some of its readers.
+struct StoredAs {
+  absl::InlinedVector<int, 1> devices;
+  Sharding sharding;
+  friend bool operator==(const StoredAs&, const StoredAs&) = default;
+};
+
+bool IsSplit(const Sharding& sharding) {
+  return sharding.kind == Sharding::Kind::kSplit;
+}
+
 class LiveRanges {
  public:
   LiveRanges(const CostModel& costs, const Assignment& assignment)
@@ -53,13 +64,18 @@ class LiveRanges {
   // readers read the root.
   void CollectReads() {
     reads_.resize(graph_.value_id_bound());
+    stored_as_.resize(graph_.value_id_bound());
+    holders_of_.resize(graph_.value_id_bound());
     is_output_.assign(graph_.value_id_bound(), false);
     for (NodeId id : costs_.order()) {
       if (costs_.is_view(id)) continue;
-      for (ValueId operand : graph_.node(id).operands) {
-        for (int device : assignment_[id.index].devices) {
+      for (size_t i = 0; i < graph_.node(id).operands.size(); ++i) {
+        const ValueId operand = graph_.node(id).operands[i];
+        const NodeDevices& reader = assignment_[id.index];
+        for (int device : reader.devices) {
           Note(costs_.root(operand), device, costs_.position(id));
         }
+        NoteStoredAs(operand, reader, static_cast<int>(i));
       }
     }
     for (ValueId output : graph_.outputs()) {
@@ -69,6 +85,16 @@ class LiveRanges {
       FindOverwritten(update);
       is_output_[costs_.root(update.value).index] = true;
     }
+  }
+
+  // Partition stores a constant as its readers read it. A view of it has the
+  // whole.
+  void NoteStoredAs(ValueId operand, const NodeDevices& reader, int i) {
+    const ValueId root = costs_.root(operand);
+    StoredAs as{reader.devices, ShardingOf(reader.operands, i)};
+    if (!IsSplit(as.sharding) || root != operand) as.sharding = Sharding();
+    std::vector<StoredAs>& all = stored_as_[root.index];
+    if (!absl::c_linear_search(all, as)) all.push_back(std::move(as));
   }
 
   // Finds an update whose producer reads the variable as exactly one operand.
@@ -95,8 +121,7 @@ class LiveRanges {
   bool IsWholeOrRows(ValueId value, const NodeDevices& home) const {
     const Sharding sharding =
         ShardingOf(home.results, graph_.value(value).index);
-    return !home.sharded() ||
-           (sharding.kind == Sharding::Kind::kSplit && sharding.dim == 0);
+    return !home.sharded() || (IsSplit(sharding) && sharding.dim == 0);
   }
 
   bool Overwrites(ValueId value, const NodeDevices& home, int device) const {
@@ -135,6 +160,12 @@ class LiveRanges {
     const int first = node.op == &kAccumulate ? 0 : position;
     for (ValueId result : node.results) {
       AddValue(result, Kind::kActivation, first, assignment_[id.index]);
+      if (first < position) continue;  // a sum has bytes of its own
+      for (int device : assignment_[id.index].devices) {
+        if (Overwrites(result, assignment_[id.index], device)) continue;
+        OverwriteOperand(id, result, device,
+                         BytesOn(result, assignment_[id.index]));
+      }
     }
     for (int device : assignment_[id.index].devices) {
       const int64_t workspace = costs_.cost(id, device).workspace;
@@ -147,10 +178,13 @@ class LiveRanges {
 
   // Bytes of a value on each device: all of it, or one shard, rounded up.
   int64_t BytesOn(ValueId value, const NodeDevices& home) const {
-    const Sharding sharding =
-        ShardingOf(home.results, graph_.value(value).index);
-    const int64_t ranks =
-        sharding.kind == Sharding::Kind::kSplit ? home.devices.size() : 1;
+    return ShardBytes(value,
+                      ShardingOf(home.results, graph_.value(value).index),
+                      home.devices.size());
+  }
+  int64_t ShardBytes(ValueId value, const Sharding& sharding,
+                     size_t devices) const {
+    const int64_t ranks = IsSplit(sharding) ? static_cast<int64_t>(devices) : 1;
     return (costs_.bytes(value) + ranks - 1) / ranks;
   }
 
@@ -158,17 +192,65 @@ class LiveRanges {
     const Node& node = graph_.node(id);
     const Kind kind = node.op == &kConstant ? Kind::kConstant : Kind::kVariable;
     const ValueId value = node.results[0];
-    const int64_t bytes = BytesOn(value, assignment_[id.index]);
-    std::vector<bool> present(costs_.num_devices(), false);
-    for (int device : assignment_[id.index].devices) present[device] = true;
-    const std::vector<Reads>& reads = reads_[value.index];
-    for (size_t d = 0; d < reads.size(); ++d) {
-      if (reads[d].first >= 0) present[d] = true;
+    const auto hold = [&](int device, int64_t bytes) {
+      holders_.push_back({device, {kind, value, bytes, 0, end_}});
+    };
+    const NodeDevices& home = assignment_[id.index];
+    std::vector<bool> whole(costs_.num_devices(), false);
+    for (const StoredAs& as : stored_as_[value.index]) {
+      const bool follows_home = kind == Kind::kVariable || home.sharded();
+      for (int device : as.devices) {
+        if (follows_home || !IsSplit(as.sharding)) {
+          whole[device] = true;
+        } else {
+          hold(device, ShardBytes(value, as.sharding, as.devices.size()));
+        }
+      }
+    }
+    if (kind == Kind::kVariable || stored_as_[value.index].empty()) {
+      for (int device : home.devices) whole[device] = true;
     }
     for (int d = 0; d < costs_.num_devices(); ++d) {
-      if (!present[d]) continue;
-      holders_.push_back({d, {kind, value, bytes, 0, end_}});
+      if (whole[d]) hold(d, BytesOn(value, home));
     }
+  }
+
+  // A kernel may write a result over an operand of equal size whose last reader
+  // it is: the operand's live range then ends before it. Each operand is
+  // overwritten by one result.
+  void OverwriteOperand(NodeId id, ValueId result, int device, int64_t bytes) {
+    const Node& node = graph_.node(id);
+    const int index = graph_.value(result).index;
+    for (const InPlacePair& pair : costs_.cost(id, device).in_place) {
+      if (pair.result != index ||
+          pair.operand >= static_cast<int>(node.operands.size())) {
+        continue;
+      }
+      MemoryHolder* operand = LastRead(id, pair.operand, device);
+      if (operand == nullptr || operand->bytes != bytes) continue;
+      operand->last = costs_.position(id) - 1;
+      return;
+    }
+  }
+
+  // The operand on the device, if no other node and no other operand reads it
+  // from then on; else null.
+  MemoryHolder* LastRead(NodeId id, int operand, int device) {
+    const Node& node = graph_.node(id);
+    const ValueId root = costs_.root(node.operands[operand]);
+    const auto reads_root = [&](ValueId other) {
+      return costs_.root(other) == root;
+    };
+    if (is_output_[root.index] ||
+        absl::c_count_if(node.operands, reads_root) != 1) {
+      return nullptr;
+    }
+    for (int holder : holders_of_[root.index]) {
+      if (holders_[holder].device != device) continue;
+      MemoryHolder& held = holders_[holder].holder;
+      return held.last == costs_.position(id) ? &held : nullptr;
+    }
+    return nullptr;
   }
 
   void AddValue(ValueId value, Kind kind, int made, const NodeDevices& home) {
@@ -189,6 +271,7 @@ class LiveRanges {
       int last = std::max(made, there.last);
       if (at_home) last = std::max(last, last_copy);
       if (at_home && is_output_[value.index]) last = end_;
+      holders_of_[value.index].push_back(static_cast<int>(holders_.size()));
       holders_.push_back({d, {kind, value, bytes, made, last}});
     }
   }
@@ -197,8 +280,10 @@ class LiveRanges {
   const Graph& graph_;
   const Assignment& assignment_;
   const int end_;
-  std::vector<std::vector<Reads>> reads_;  // by root value, by device
-  std::vector<bool> is_output_;            // by root value
+  std::vector<std::vector<Reads>> reads_;         // by root value, by device
+  std::vector<bool> is_output_;                   // by root value
+  std::vector<std::vector<StoredAs>> stored_as_;  // by stored root value
+  std::vector<std::vector<int>> holders_of_;      // by root value, not stored
   absl::flat_hash_map<ValueId, Overwritten> overwritten_;  // by new value
   std::vector<DeviceHolder> holders_;
 };

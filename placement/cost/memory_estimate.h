@@ -46,7 +46,8 @@ struct EstimatedMemory {
 };
 
 // Assumes that nodes run in graph order:
-// * Constants and variables count on each device that reads them, always.
+// * Constants and variables count on each device that reads them, always; a
+//   constant that a device reads as a shard, as its shard.
 // * A value is live from its producer (an input: from the start) to its last
 //   reader, an output to the end. On another device that reads it, it is live
 //   from its producer on; at home it is live until each other device's first
@@ -57,8 +58,9 @@ struct EstimatedMemory {
 //   (placement/lower/updates.h): the kernel may overwrite that operand, the
 //   node is whole or sharded by rows, and all other readers come before it, on
 //   its devices.
-// Unlike a plan, the estimate has no other in-place results, no fragmentation
-// and no buckets.
+// * Any other result reuses the bytes of an operand if the kernel may overwrite
+//   it, both have equal sizes, and nothing else reads the operand from then on.
+// Unlike a plan, the estimate has one order, no fragmentation and no buckets.
 std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
                                             const Assignment& assignment);
 

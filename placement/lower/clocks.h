@@ -1,27 +1,45 @@
-// Step 4: waits between streams, and what each task knows (vector clocks).
+// Happens-before in a launch order (vector clocks): the one implementation for
+// lowering and for bounds on plans. The checker has its own.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_CLOCKS_H_
 #define PARTITA_PLACEMENT_LOWER_CLOCKS_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/op_view.h"
 #include "placement/lower/count_rows.h"
-#include "placement/lower/plan_draft.h"
 
 namespace partita {
 
-// Happens-before of tasks in launch order. Task `a` has ended before task `b`
-// starts if and only if `b` knows the position of `a` in the stream of `a`. A
-// collective has one task per rank. A rank ends only after its senders have
-// started, so tasks after it know what its senders knew at their start.
+// How the bytes of one rank of a collective move: the ranks that give as group
+// `g` reach those that take as `g`. -1: the rank moves no bytes that way.
+struct CollectiveRank {
+  int gives = -1;
+  int takes = -1;
+};
+
+// By rank. In a permute each shard is a group; in other collectives all ranks
+// are one.
+std::vector<CollectiveRank> RanksOfCollective(const OpView& node);
+
+// Tasks are commands of any kind except records and waits, numbered in launch
+// order. Task `a` has ended before task `b` starts if and only if `b` knows the
+// position of `a` in the stream of `a`. A collective has one task per rank. A
+// rank ends only after its senders have started, so tasks after it know what
+// its senders knew at their start.
 class Clocks {
  public:
-  // Chooses the waits. A task waits for a dependency in another stream only if
-  // no earlier wait or task of its stream implies it, so no wait is redundant.
-  static Clocks Make(const PlanDraft& draft,
-                     const std::vector<std::vector<int>>& dependencies);
+  explicit Clocks(size_t num_streams);
+
+  // Adds the next task. It starts after all tasks of `dependencies`, ascending.
+  // It waits for one in another stream only if no earlier wait or task of its
+  // stream implies it, so no wait is redundant.
+  void Start(int stream, absl::Span<const int> dependencies);
+  // Ends the collective of the last ranks.size() tasks, one per rank.
+  void EndCollective(absl::Span<const CollectiveRank> ranks);
 
   bool Before(int a, int b) const {
     return Known(b, streams_[a]) >= positions_[a];
@@ -39,13 +57,6 @@ class Clocks {
   const std::vector<std::vector<int>>& waits() const { return waits_; }
 
  private:
-  explicit Clocks(const PlanDraft& draft);
-  // Adds the next task: its waits and what it knows.
-  void Start(int task, int stream, absl::Span<const int> dependencies);
-  // Updates what the ranks of one collective know at its end. All their tasks,
-  // [first, end), have started.
-  void EndCollective(const PlanDraft& draft, int first, int end);
-
   std::vector<int> streams_;
   std::vector<int> positions_;
   std::vector<std::vector<int>> waits_;

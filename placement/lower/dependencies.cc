@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+
 namespace partita {
 namespace {
 
@@ -21,10 +23,9 @@ struct StorageAccesses {
 // By task: the first task of its collective; other tasks map to themselves.
 std::vector<int> FirstOfCollectives(const PlanDraft& draft) {
   std::vector<int> first;
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const bool goes_on =
-        i > 0 && SameCollective(draft.tasks[i - 1], draft.tasks[i]);
-    first.push_back(goes_on ? first.back() : static_cast<int>(i));
+  while (first.size() < draft.tasks.size()) {
+    const int task = static_cast<int>(first.size());
+    first.resize(draft.EndOfCollective(task), task);
   }
   return first;
 }
@@ -40,8 +41,6 @@ void MergeCollectives(const std::vector<int>& first,
     dependencies[i].clear();
   }
 }
-
-}  // namespace
 
 // Before addresses are chosen, every byte of a storage is written once. The
 // exception is a variable, which its update writes a second time.
@@ -89,6 +88,30 @@ std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft) {
   return dependencies;
 }
 
+bool HasBytes(const PlanDraft& draft,
+              const std::vector<ShardAccess>& accesses) {
+  return absl::c_any_of(accesses, [&](const ShardAccess& access) {
+    return draft.shards[access.shard].bytes > 0;
+  });
+}
+
+// The ranks of the collective of tasks [first, end).
+std::vector<CollectiveRank> RanksOf(const PlanDraft& draft, int first,
+                                    int end) {
+  const OpView node = draft.graph->view(draft.tasks[first].instance.node);
+  const std::vector<CollectiveRank> all = RanksOfCollective(node);
+  std::vector<CollectiveRank> ranks;
+  for (int i = first; i < end; ++i) {
+    const Task& task = draft.tasks[i];
+    CollectiveRank& rank = ranks.emplace_back(all[task.instance.rank]);
+    if (!HasBytes(draft, task.reads)) rank.gives = -1;
+    if (!HasBytes(draft, task.writes)) rank.takes = -1;
+  }
+  return ranks;
+}
+
+}  // namespace
+
 Dependence FindDependence(const PlanDraft& draft) {
   Dependence dependence{FirstOfCollectives(draft), FindDependencies(draft), {}};
   MergeCollectives(dependence.first_of_collective, dependence.before);
@@ -99,6 +122,20 @@ Dependence FindDependence(const PlanDraft& draft) {
     }
   }
   return dependence;
+}
+
+Clocks ClocksOf(const PlanDraft& draft) {
+  const std::vector<std::vector<int>> dependencies = FindDependencies(draft);
+  Clocks clocks(draft.streams.size());
+  const int num_tasks = static_cast<int>(draft.tasks.size());
+  for (int first = 0, end = 0; first < num_tasks; first = end) {
+    end = draft.EndOfCollective(first);
+    for (int task = first; task < end; ++task) {
+      clocks.Start(draft.tasks[task].stream, dependencies[task]);
+    }
+    if (end > first + 1) clocks.EndCollective(RanksOf(draft, first, end));
+  }
+  return clocks;
 }
 
 }  // namespace partita

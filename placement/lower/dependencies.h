@@ -1,4 +1,4 @@
-// Finds the tasks that must end before another one may start.
+// Finds the tasks that must end before another one may start, and orders them.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_
@@ -6,17 +6,17 @@
 
 #include <vector>
 
+#include "placement/lower/clocks.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
 
-// By task: the tasks that it depends on, ascending, without duplicates. These
-// are the writers of what it reads and, if it overwrites a variable, the
-// readers of the old value. Streams play no role.
-std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft);
+// A task depends on the writers of what it reads and, if it overwrites a
+// variable, on the readers of the old value. Streams play no role.
 
-// The dependencies in both directions. Tasks of one collective count as one:
-// the first of them has the dependencies of all, the others have none.
+// The dependencies in both directions, ascending, without duplicates. Tasks of
+// one collective count as one: the first of them has the dependencies of all,
+// the others have none.
 struct Dependence {
   // By task: the first task of its collective, or the task itself.
   std::vector<int> first_of_collective;
@@ -24,6 +24,10 @@ struct Dependence {
   std::vector<std::vector<int>> after;
 };
 Dependence FindDependence(const PlanDraft& draft);
+
+// Step 4: the waits for these dependencies, and what each task knows. Needs:
+// launch order.
+Clocks ClocksOf(const PlanDraft& draft);
 
 }  // namespace partita
 

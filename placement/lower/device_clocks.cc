@@ -9,22 +9,6 @@
 
 namespace partita {
 
-std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
-  std::vector<std::vector<int>> tasks(draft.devices->names.size());
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const auto add = [&](int device) {
-      std::vector<int>& list = tasks[device];
-      const int task = static_cast<int>(i);
-      if (list.empty() || list.back() != task) list.push_back(task);
-    };
-    const Task& task = draft.tasks[i];
-    for (const ShardAccess& t : task.reads) add(draft.shards[t.shard].device);
-    for (const ShardAccess& t : task.writes) add(draft.shards[t.shard].device);
-    if (task.workspace >= 0) add(draft.storages[task.workspace].device);
-  }
-  return tasks;
-}
-
 DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks)
     : clocks_(clocks) {
   std::set<int> streams;

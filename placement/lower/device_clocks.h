@@ -8,12 +8,8 @@
 
 #include "absl/types/span.h"
 #include "placement/lower/clocks.h"
-#include "placement/lower/plan_draft.h"
 
 namespace partita {
-
-// By device: the tasks that access its memory, ascending.
-std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft);
 
 // The clocks restricted to the streams that access the device, renumbered in
 // their order. Memory reuse on a device depends on no other stream, and few of

@@ -46,7 +46,6 @@ class Emitter {
   Port PortOf(const std::string& name, ValueId value) const;
   void AddCommand(Command command, int task);
   std::string StreamName(const StreamKey& key) const;
-  int EndOfNode(int task) const;
   GroupId GroupOf(int begin, int end);
   void ListWaits(int task, const std::vector<EventId>& events);
   Command CommandOf(int task);
@@ -211,16 +210,6 @@ Command Emitter::CommandOf(int index) {
   return command;
 }
 
-// The task after the last one of a collective, or after `task`.
-int Emitter::EndOfNode(int task) const {
-  int end = task + 1;
-  const int count = static_cast<int>(draft_.tasks.size());
-  while (end < count && SameCollective(draft_.tasks[task], draft_.tasks[end])) {
-    ++end;
-  }
-  return end;
-}
-
 // The group of the streams that a collective runs in, by rank.
 GroupId Emitter::GroupOf(int begin, int end) {
   if (draft_.tasks[begin].kind != Command::Kind::kCollective) return {};
@@ -255,7 +244,7 @@ void Emitter::ListCommands() {
   }
   int num_events = 0;
   for (int begin = 0, end = 0; begin < count; begin = end) {
-    end = EndOfNode(begin);
+    end = draft_.EndOfCollective(begin);
     const GroupId group = GroupOf(begin, end);
     for (int task = begin; task < end; ++task) ListWaits(task, events);
     for (int task = begin; task < end; ++task) {

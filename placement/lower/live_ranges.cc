@@ -4,7 +4,6 @@
 #include "placement/lower/live_ranges.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -21,24 +20,6 @@ struct AccessAt {
   int64_t end;
   int task;
 };
-
-LiveRange LiveRangeOf(const std::vector<int>& tasks,
-                      const DeviceClocks& clocks) {
-  LiveRange live_range{.first = tasks.front(), .last = tasks.back()};
-  live_range.known.assign(clocks.num_streams(),
-                          std::numeric_limits<int>::max());
-  std::map<int, int> ends;
-  for (int task : tasks) {
-    int& end = ends[clocks.stream(task)];
-    end = std::max(end, clocks.position(task));
-    const absl::Span<const int> known = clocks.Known(task);
-    for (size_t s = 0; s < known.size(); ++s) {
-      live_range.known[s] = std::min(live_range.known[s], known[s]);
-    }
-  }
-  live_range.ends.assign(ends.begin(), ends.end());
-  return live_range;
-}
 
 class LiveRangeFinder {
  public:
@@ -119,14 +100,10 @@ class LiveRangeFinder {
   void FindBound() {
     std::vector<StreamLiveRange> live_ranges;
     for (int item : ByFirstAccess(found_.live_ranges)) {
-      const LiveRange& live_range = found_.live_ranges[item];
       const PackItem& bytes = found_.problem.items[item];
       live_ranges.push_back(
-          {.weight = AlignUp(bytes.end) - AlignUp(bytes.begin),
-           .stream = clocks_.stream(live_range.first),
-           .position = clocks_.position(live_range.first),
-           .known = live_range.known,
-           .ends = live_range.ends});
+          Weighted(found_.live_ranges[item], clocks_,
+                   AlignUp(bytes.end) - AlignUp(bytes.begin)));
     }
     found_.bound = HeaviestAntichain(live_ranges);
   }
@@ -140,10 +117,20 @@ class LiveRangeFinder {
 
 }  // namespace
 
-bool EndedBefore(const LiveRange& live_range, absl::Span<const int> known) {
-  return std::all_of(
-      live_range.ends.begin(), live_range.ends.end(),
-      [&](const auto& end) { return known[end.first] >= end.second; });
+std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
+  std::vector<std::vector<int>> tasks(draft.devices->names.size());
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const auto add = [&](int device) {
+      std::vector<int>& list = tasks[device];
+      const int task = static_cast<int>(i);
+      if (list.empty() || list.back() != task) list.push_back(task);
+    };
+    const Task& task = draft.tasks[i];
+    for (const ShardAccess& t : task.reads) add(draft.shards[t.shard].device);
+    for (const ShardAccess& t : task.writes) add(draft.shards[t.shard].device);
+    if (task.workspace >= 0) add(draft.storages[task.workspace].device);
+  }
+  return tasks;
 }
 
 DeviceStorages FindLiveRanges(const PlanDraft& draft,

@@ -4,27 +4,15 @@
 #ifndef PARTITA_PLACEMENT_LOWER_LIVE_RANGES_H_
 #define PARTITA_PLACEMENT_LOWER_LIVE_RANGES_H_
 
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "placement/lower/device_clocks.h"
+#include "placement/lower/live_range.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
-
-// When the bytes of one item are accessed.
-struct LiveRange {
-  int first = 0;                          // task
-  int last = 0;                           // task
-  std::vector<std::pair<int, int>> ends;  // stream, last position in it
-  std::vector<int> known;  // by stream: what every accessing task knows
-};
-
-// True if a task that knows `known` of each stream knows that the item has
-// ended.
-bool EndedBefore(const LiveRange& live_range, absl::Span<const int> known);
 
 // The step part of the arena of one device as a packing problem. FindConflicts
 // adds the conflicts.
@@ -34,6 +22,9 @@ struct DeviceStorages {
   std::vector<LiveRange> live_ranges;  // by item
   int64_t bound = 0;                   // no layout takes fewer bytes
 };
+
+// By device: the tasks that access its memory, ascending.
+std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft);
 
 // `tasks`: the tasks that access the device.
 DeviceStorages FindLiveRanges(const PlanDraft& draft,

@@ -131,7 +131,7 @@ absl::StatusOr<LoweredFunction> LowerFunction(const LoweringInputs& inputs,
   WriteUpdatesInPlace(draft);
   SortStreams(draft);
   if (options.depth > 1) PARTITA_RETURN_IF_ERROR(CheckUpdatesOverlap(draft));
-  const Clocks clocks = Clocks::Make(draft, FindDependencies(draft));
+  const Clocks clocks = ClocksOf(draft);
   ReuseOperands(draft, clocks);
   LayOutStep(function, clocks, options.search_budget);
   PARTITA_RETURN_IF_ERROR(persistent.Place(draft, inputs.module));

@@ -4,9 +4,7 @@
 #include "placement/lower/memory_bound.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,124 +13,131 @@
 #include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "placement/lower/antichain.h"
-#include "placement/lower/count_rows.h"
+#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
+#include "placement/lower/live_range.h"
 
 namespace partita {
 namespace {
 
 constexpr int64_t kUnit = 64;
 
-// One command's use of a buffer.
+// One task's use of a buffer.
 struct BufferUse {
-  int command;
+  int task;
   bool reads;
   bool begins;  // may begin a live range: a write of one block
 };
 
-// What each command knows at its start: how many commands of each stream have
-// ended.
-class Order {
+// The tasks of an entry, and their order.
+struct EntryTasks {
+  std::vector<Command> commands;  // by task
+  Clocks clocks;
+};
+
+bool IsSync(const Command& command) {
+  return command.kind == Command::Kind::kRecord ||
+         command.kind == Command::Kind::kWait;
+}
+
+bool SameCollective(const Command& first, const Command& command) {
+  return first.kind == Command::Kind::kCollective &&
+         command.kind == first.kind &&
+         command.instance.node == first.instance.node &&
+         command.instance.micro_batch == first.instance.micro_batch;
+}
+
+// Lists the tasks of commands in launch order. What a stream waits for becomes
+// the dependencies of its next task.
+class TaskLister {
  public:
-  Order(const Entry& entry, const std::vector<Command>& commands)
-      : commands_(commands),
-        rows_(entry.streams.size()),
-        now_(entry.streams.size(), CountRows::kNothing),
-        count_(entry.streams.size(), 0),
-        learning_(entry.streams.size()),
-        recorded_(entry.num_events, -1) {
+  explicit TaskLister(const Entry& entry)
+      : entry_(entry),
+        last_(entry.streams.size(), -1),
+        waits_(entry.streams.size()),
+        recorded_(entry.num_events),
+        tasks_{{}, Clocks(entry.streams.size())} {}
+
+  EntryTasks Run(const std::vector<Command>& commands) {
     for (size_t i = 0, end = 0; i < commands.size(); i = end) {
       end = i + 1;
       while (end < commands.size() &&
              SameCollective(commands[i], commands[end])) {
         ++end;
       }
-      for (size_t c = i; c < end; ++c) Add(static_cast<int>(c));
-      if (commands[i].kind == Command::Kind::kCollective) EndCollective(i, end);
+      for (size_t c = i; c < end; ++c) Add(commands[c]);
+      if (commands[i].kind == Command::Kind::kCollective) {
+        tasks_.clocks.EndCollective(
+            RanksOf(absl::MakeConstSpan(commands).subspan(i, end - i)));
+      }
     }
+    return std::move(tasks_);
   }
-  int Known(int command, int stream) const {
-    return stream == StreamOf(command) ? position_[command] - 1
-                                       : rows_.At(starts_[command], stream);
-  }
-  int Position(int command) const { return position_[command]; }
-  int StreamOf(int command) const { return commands_[command].stream.index; }
 
  private:
-  static bool SameCollective(const Command& first, const Command& command) {
-    return first.kind == Command::Kind::kCollective &&
-           command.kind == first.kind &&
-           command.instance.node == first.instance.node &&
-           command.instance.micro_batch == first.instance.micro_batch;
-  }
-
-  void Add(int c) {
-    const int stream = StreamOf(c);
-    const int event = commands_[c].event.index;
-    if (commands_[c].kind == Command::Kind::kWait) {
-      Learn(stream, recorded_[event]);
-    } else if (learning_[stream].has_value()) {
-      now_[stream] = learning_[stream]->Finish();
-      learning_[stream].reset();
+  void Add(const Command& command) {
+    const int stream = command.stream.index;
+    std::vector<int>& waits = waits_[stream];
+    if (IsSync(command)) {
+      std::vector<int>& recorded = recorded_[command.event.index];
+      if (command.kind == Command::Kind::kWait) {
+        waits.insert(waits.end(), recorded.begin(), recorded.end());
+      } else {
+        recorded = waits;
+        if (last_[stream] >= 0) recorded.push_back(last_[stream]);
+      }
+      return;
     }
-    if (commands_[c].kind == Command::Kind::kRecord) recorded_[event] = c;
-    starts_.push_back(now_[stream]);
-    position_.push_back(++count_[stream]);
+    absl::c_sort(waits);
+    last_[stream] = tasks_.clocks.num_tasks();
+    tasks_.clocks.Start(stream, waits);
+    tasks_.commands.push_back(command);
+    waits.clear();
   }
 
-  // Waits access no memory, so consecutive waits share one row, which the next
-  // command stores.
-  void Learn(int stream, int record) {
-    if (record < 0) return;
-    std::optional<RowBuilder>& mine = learning_[stream];
-    if (!mine.has_value()) mine.emplace(rows_, now_[stream]);
-    mine->Join(starts_[record]);
-    mine->Raise(StreamOf(record), position_[record]);
+  bool HasBytes(const std::vector<BufferId>& buffers) const {
+    return absl::c_any_of(buffers, [&](BufferId id) {
+      return !entry_.buffers[id.index].range.empty();
+    });
   }
 
-  // No rank's command ends before all have started.
-  void EndCollective(size_t first, size_t end) {
-    RowBuilder all(rows_, CountRows::kNothing);
-    for (size_t i = first; i < end; ++i) {
-      all.Join(starts_[i]);
-      all.Raise(commands_[i].stream.index, position_[i] - 1);
+  std::vector<CollectiveRank> RanksOf(absl::Span<const Command> parts) const {
+    const std::vector<CollectiveRank> all =
+        RanksOfCollective(entry_.graph->view(parts[0].instance.node));
+    std::vector<CollectiveRank> ranks;
+    for (const Command& command : parts) {
+      CollectiveRank& rank = ranks.emplace_back(all[command.instance.rank]);
+      if (!HasBytes(command.operands)) rank.gives = -1;
+      if (!HasBytes(command.results)) rank.takes = -1;
     }
-    const int started = all.Finish();
-    for (size_t i = first; i < end; ++i) {
-      int& now = now_[commands_[i].stream.index];
-      RowBuilder mine(rows_, now);
-      mine.Join(started);
-      now = mine.Finish();
-    }
+    return ranks;
   }
 
-  const std::vector<Command>& commands_;
-  CountRows rows_;          // do not count a stream's own commands
-  std::vector<int> now_;    // by stream: a row
-  std::vector<int> count_;  // by stream: number of commands so far
-  // By stream: the row of its current waits.
-  std::vector<std::optional<RowBuilder>> learning_;
-  std::vector<int> recorded_;  // by event: the record
-  std::vector<int> starts_;    // by command: a row
-  std::vector<int> position_;
+  const Entry& entry_;
+  std::vector<int> last_;                   // by stream: its last task
+  std::vector<std::vector<int>> waits_;     // by stream: for its next task
+  std::vector<std::vector<int>> recorded_;  // by event: tasks that have ended
+  EntryTasks tasks_;
 };
 
 class DeviceBound {
  public:
-  DeviceBound(const Entry& entry, const std::vector<Command>& commands,
-              const Order& order,
+  DeviceBound(const Entry& entry, const Clocks& clocks,
               const std::vector<std::vector<BufferUse>>& uses, DeviceId device)
-      : entry_(entry),
-        commands_(commands),
-        order_(order),
-        uses_(uses),
-        device_(device) {}
+      : entry_(entry), clocks_(clocks), uses_(uses), device_(device) {}
 
   MemoryBound Run() {
     SweepArena();
-    NumberStreams();
+    // Live ranges depend only on the streams that access the arena.
+    std::vector<int> tasks;
+    for (const auto& [users, weight] : weights_) {
+      tasks.insert(tasks.end(), users.begin(), users.end());
+    }
+    const DeviceClocks clocks(clocks_, tasks);
     std::vector<StreamLiveRange> live_ranges;
     for (const auto& [users, weight] : weights_) {
-      live_ranges.push_back(LiveRangeOf(users, weight));
+      live_ranges.push_back(
+          Weighted(LiveRangeOf(users, clocks), clocks, weight));
     }
     return {top_, HeaviestAntichain(live_ranges)};
   }
@@ -165,85 +170,48 @@ class DeviceBound {
   }
 
   // Splits the uses of some bytes into live ranges, in launch order. A write
-  // begins a new live range if it follows all earlier uses and its command does
+  // begins a new live range if it follows all earlier uses and its task does
   // not read the bytes.
   void AddLiveRanges(const std::set<int>& covering, int64_t bytes) {
-    std::map<int, BufferUse> by_command;
+    std::map<int, BufferUse> by_task;
     for (int buffer : covering) {
       for (const BufferUse& use : uses_[buffer]) {
-        const auto [it, inserted] = by_command.emplace(use.command, use);
+        const auto [it, inserted] = by_task.emplace(use.task, use);
         if (inserted) continue;
         it->second.reads |= use.reads;
         it->second.begins &= use.begins || use.reads;
       }
     }
     std::vector<int> users;
-    for (const auto& [command, use] : by_command) {
-      if (use.begins && !use.reads && FollowsAll(users, command)) {
+    for (const auto& [task, use] : by_task) {
+      if (use.begins && !use.reads && FollowsAll(users, task)) {
         Keep(users, bytes);
         users.clear();
       }
-      users.push_back(command);
+      users.push_back(task);
     }
     Keep(users, bytes);
   }
 
-  bool FollowsAll(const std::vector<int>& users, int command) const {
-    return std::all_of(users.begin(), users.end(), [&](int user) {
-      return order_.Known(command, order_.StreamOf(user)) >=
-             order_.Position(user);
-    });
+  bool FollowsAll(const std::vector<int>& users, int task) const {
+    return absl::c_all_of(users,
+                          [&](int user) { return clocks_.Before(user, task); });
   }
 
   void Keep(const std::vector<int>& users, int64_t bytes) {
     if (!users.empty()) weights_[users] += bytes;
   }
 
-  // Numbers the streams that access the arena; live ranges depend on no others.
-  void NumberStreams() {
-    std::set<int> used;
-    for (const auto& [users, weight] : weights_) {
-      for (int user : users) used.insert(order_.StreamOf(user));
-    }
-    streams_.assign(used.begin(), used.end());
-  }
-
-  int NumberOf(int command) const {
-    return static_cast<int>(
-        absl::c_lower_bound(streams_, order_.StreamOf(command)) -
-        streams_.begin());
-  }
-
-  StreamLiveRange LiveRangeOf(const std::vector<int>& users,
-                              int64_t weight) const {
-    StreamLiveRange live_range{.weight = weight,
-                               .stream = NumberOf(users[0]),
-                               .position = order_.Position(users[0])};
-    live_range.known.assign(streams_.size(), std::numeric_limits<int>::max());
-    std::map<int, int> ends;
-    for (int user : users) {
-      int& end = ends[NumberOf(user)];
-      end = std::max(end, order_.Position(user));
-      for (size_t s = 0; s < streams_.size(); ++s) {
-        live_range.known[s] =
-            std::min(live_range.known[s], order_.Known(user, streams_[s]));
-      }
-    }
-    live_range.ends.assign(ends.begin(), ends.end());
-    return live_range;
-  }
-
   const Entry& entry_;
-  const std::vector<Command>& commands_;
-  const Order& order_;
+  const Clocks& clocks_;
   const std::vector<std::vector<BufferUse>>& uses_;
   const DeviceId device_;
   int64_t top_ = 0;
-  // By the commands of a live range.
+  // By the tasks of a live range.
   std::map<std::vector<int>, int64_t> weights_;
-  std::vector<int> streams_;  // ascending
 };
 
+// By buffer.
 std::vector<std::vector<BufferUse>> UsesOf(
     const Entry& entry, const std::vector<Command>& commands) {
   std::vector<std::vector<BufferUse>> uses(entry.buffers.size());
@@ -276,12 +244,13 @@ absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
           ": found messages; expected copies, events and collectives only"));
     }
   }
-  const Order order(entry, commands);
-  const std::vector<std::vector<BufferUse>> uses = UsesOf(entry, commands);
+  const EntryTasks tasks = TaskLister(entry).Run(commands);
+  const std::vector<std::vector<BufferUse>> uses =
+      UsesOf(entry, tasks.commands);
   std::vector<MemoryBound> bounds;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     bounds.push_back(
-        DeviceBound(entry, commands, order, uses, DeviceId(static_cast<int>(d)))
+        DeviceBound(entry, tasks.clocks, uses, DeviceId(static_cast<int>(d)))
             .Run());
   }
   return bounds;

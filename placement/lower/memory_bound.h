@@ -22,8 +22,7 @@ struct MemoryBound {
 
 // By device of the plan. Sizes are rounded up to multiples of 64 bytes. Buffers
 // that share bytes without an order between their accesses (views, in-place
-// results) count once. Shares no code with memory layout in lowering.
-// Unimplemented for entries with messages.
+// results) count once. Unimplemented for entries with messages.
 absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
                                                      const Entry& entry);
 

@@ -49,6 +49,15 @@ int PlanDraft::ShardOn(ValueId value, int device, int micro_batch) const {
   return -1;
 }
 
+int PlanDraft::EndOfCollective(int first) const {
+  int end = first + 1;
+  while (end < static_cast<int>(tasks.size()) &&
+         SameCollective(tasks[first], tasks[end])) {
+    ++end;
+  }
+  return end;
+}
+
 int PlanDraft::AddStorage(int device, int64_t bytes) {
   storages.push_back({.device = device, .bytes = bytes});
   return static_cast<int>(storages.size()) - 1;

@@ -127,6 +127,9 @@ struct PlanDraft {
     return streams[task.stream].role == StreamKey::Role::kCompute;
   }
   ShardAccess Whole(int shard) const;
+  // The task after the last one of the collective of `first`, its first task;
+  // `first` + 1 for any other task.
+  int EndOfCollective(int first) const;
 };
 
 // The bytes of a storage from the first to the last byte of an access. Steps

@@ -103,8 +103,7 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
     return std::move(best.fits->draft);
   }
   if (!best.short_of.has_value()) return best.fault;
-  return RefusalError(
-      ExplainShortage(request, best.short_of->draft, best.shortage));
+  return WithShortage(request, std::move(best.short_of->draft), best.shortage);
 }
 
 }  // namespace partita

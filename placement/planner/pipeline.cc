@@ -398,8 +398,7 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
     }
   }
   if (last.shortage.has_value()) {
-    return RefusalError(
-        ExplainShortage(request, *last.short_of, *last.shortage));
+    return WithShortage(request, *std::move(last.short_of), last.shortage);
   }
   if (!links.ok()) return links;
   return absl::FailedPreconditionError(absl::StrCat(

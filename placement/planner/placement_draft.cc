@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "placement/partition/sharded_placement.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -70,6 +71,30 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
   Put(draft, node, 0, {});
 }
 
+// Device, largest tensors and peak node.
+Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
+                        const Shortage& shortage) {
+  const CostModel& costs = request.costs;
+  Refusal refusal;
+  refusal.where = absl::StrCat("placement @", request.graph().name());
+  refusal.device = costs.device_name(shortage.device);
+  refusal.needed = shortage.needed;
+  refusal.limit = shortage.limit;
+  const int peak =
+      EstimateMemory(costs, draft.assignment)[shortage.device].peak_position;
+  if (peak < static_cast<int>(costs.order().size())) {
+    refusal.at = request.graph().view(costs.order()[peak]).ToString();
+  }
+  for (const MemoryHolder& holder :
+       HoldersAtPeak(costs, draft.assignment, shortage.device)) {
+    if (refusal.largest.size() == kHoldersKept) break;
+    refusal.largest.push_back({ValueText(request.graph(), holder.value),
+                               holder.bytes,
+                               std::string(KindText(holder.kind))});
+  }
+  return refusal;
+}
+
 }  // namespace
 
 std::vector<int> DevicesToChoose(const PlanRequest& request) {
@@ -102,8 +127,11 @@ void PutPinned(const PlanRequest& request, Draft& draft) {
     for (const std::string& name : pin->devices) {
       place.devices.push_back(request.costs.FindDevice(name));
     }
-    place.operands = pin->operands;
-    place.results = pin->results;
+    // CheckPinDivisions has checked that the node has such shards.
+    const Placement whole =
+        ShardNode(request.graph().view(node), *pin).value_or(*pin);
+    place.operands = whole.operands;
+    place.results = whole.results;
     draft.why[node.index].reason = Reason::kPinned;
   }
 }
@@ -169,27 +197,12 @@ std::optional<Shortage> FindShortage(const PlanRequest& request,
   return worst;
 }
 
-Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
-                        const Shortage& shortage) {
-  const CostModel& costs = request.costs;
-  Refusal refusal;
-  refusal.where = absl::StrCat("placement @", request.graph().name());
-  refusal.device = costs.device_name(shortage.device);
-  refusal.needed = shortage.needed;
-  refusal.limit = shortage.limit;
-  const int peak =
-      EstimateMemory(costs, draft.assignment)[shortage.device].peak_position;
-  if (peak < static_cast<int>(costs.order().size())) {
-    refusal.at = request.graph().view(costs.order()[peak]).ToString();
+Draft WithShortage(const PlanRequest& request, Draft draft,
+                   const std::optional<Shortage>& shortage) {
+  if (shortage.has_value()) {
+    draft.shortage = RefusalError(ExplainShortage(request, draft, *shortage));
   }
-  for (const MemoryHolder& holder :
-       HoldersAtPeak(costs, draft.assignment, shortage.device)) {
-    if (refusal.largest.size() == kHoldersKept) break;
-    refusal.largest.push_back({ValueText(request.graph(), holder.value),
-                               holder.bytes,
-                               std::string(KindText(holder.kind))});
-  }
-  return refusal;
+  return draft;
 }
 
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
@@ -197,6 +210,7 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
   PlacementTable table;
   table.strategy = std::string(strategy);
   table.nodes = draft.why;
+  table.shortage = draft.shortage;
   for (NodeId id : request.costs.order()) {
     Placement& placement = table.nodes[id.index].placement;
     const NodeDevices& place = draft.assignment[id.index];
@@ -243,11 +257,12 @@ absl::Status CheckRunsAll(const PlanRequest& request, int device) {
 
 double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& place) {
+  if (place.sharded()) return costs.sharded_seconds(node);
   double seconds = 0;
   for (int device : place.devices) {
     seconds = std::max(seconds, costs.cost(node, device).seconds);
   }
-  return place.sharded() ? seconds / place.devices.size() : seconds;
+  return seconds;
 }
 
 }  // namespace partita

@@ -41,6 +41,7 @@ struct Draft {
 
   Assignment assignment;
   std::vector<PlacedNode> why;
+  absl::Status shortage;  // PlacementTable::shortage
 };
 
 void Put(Draft& draft, NodeId node, int device, PlacedNode why);
@@ -64,9 +65,9 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
 // The device with the largest shortage, by EstimateMemory.
 std::optional<Shortage> FindShortage(const PlanRequest& request,
                                      const Draft& draft);
-// Device, largest tensors and peak node of a shortage.
-Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
-                        const Shortage& shortage);
+// The draft with its shortage, if any: device, largest tensors and peak node.
+Draft WithShortage(const PlanRequest& request, Draft draft,
+                   const std::optional<Shortage>& shortage);
 // Device names instead of indices.
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
                        absl::string_view strategy);
@@ -75,7 +76,8 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 absl::Status CheckKernelsExist(const CostModel& costs);
 // Unimplemented if the device has no kernel for a node that is not pinned.
 absl::Status CheckRunsAll(const PlanRequest& request, int device);
-// Seconds of the node on its devices, each of which runs one shard.
+// Seconds of the slowest of the node's devices: of the whole node or, if its
+// pin shards it, of a rank.
 double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& devices);
 

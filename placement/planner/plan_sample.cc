@@ -19,7 +19,11 @@ absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
   }
   for (const Planner& planner : Planners()) {
     if (planner.name != strategy) continue;
-    return planner.Place(g.graph(), machine, catalog, objective, options);
+    PARTITA_ASSIGN_OR_RETURN(
+        PlacementTable table,
+        planner.Place(g.graph(), machine, catalog, objective, options));
+    if (!table.shortage.ok()) return table.shortage;
+    return table;
   }
   return absl::NotFoundError(strategy);
 }

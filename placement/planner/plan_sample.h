@@ -16,7 +16,8 @@
 
 namespace partita {
 
-// The plan of this strategy, with all memory of every device.
+// The plan of this strategy, with all memory of every device; its shortage if
+// it expects one.
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
                                       const Machine& machine,

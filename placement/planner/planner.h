@@ -44,6 +44,9 @@ struct PlacedNode {
 struct PlacementTable {
   std::vector<PlacedNode> nodes;
   std::string strategy;  // "single", "pipeline", ...
+  // RefusalError if the strategy expects that no placement fits the memory
+  // limits; this one misses least. Only an estimate: lowering decides.
+  absl::Status shortage;
 };
 
 // The text of a reason: "pinned", "near_constant %w1", "follows %y".
@@ -63,14 +66,15 @@ struct PlanRequest;
 struct PlannerOptions;  // strategies.h
 
 // Puts every computing node on a device (PutFollowers does the rest) and
-// respects pins, links and memory limits. RefusalError if memory is missing.
+// respects pins and links, and memory limits as far as it can: a draft that is
+// short of memory states it.
 using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
 
 struct Planner {
   // Does not change the graph and reads no clock. The graph has types and no
   // layouts. A node with a placement is pinned by the user (WritePins) and
-  // keeps it. RefusalError if no placement fits: device, shortage and largest
-  // tensors.
+  // keeps it. An error if no placement has kernels and links for all nodes;
+  // memory is no reason to refuse (PlacementTable::shortage).
   absl::StatusOr<PlacementTable> Place(const Graph& graph,
                                        const Machine& machine,
                                        const KernelCatalog& catalog,

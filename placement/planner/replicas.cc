@@ -165,8 +165,7 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
   Draft draft = Shard(request, batch, replicas);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
   const std::optional<Shortage> shortage = FindShortage(request, draft);
-  if (!shortage.has_value()) return draft;
-  return RefusalError(ExplainShortage(request, draft, *shortage));
+  return WithShortage(request, std::move(draft), shortage);
 }
 
 }  // namespace partita

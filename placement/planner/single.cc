@@ -73,7 +73,7 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
   std::optional<Draft> best;
   double best_seconds = 0;
   absl::Status first_fault;
-  std::optional<Refusal> refusal;
+  std::optional<Draft> short_of;  // the draft with the smallest shortage
   int64_t least_short = 0;
   for (int device : devices) {
     Draft draft = Fill(request, device, reason);
@@ -81,8 +81,8 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
     const std::optional<Shortage> shortage = FindShortage(request, draft);
     if (fault.ok() && shortage.has_value()) {
       const int64_t missing = shortage->needed - shortage->limit;
-      if (!refusal.has_value() || missing < least_short) {
-        refusal = ExplainShortage(request, draft, *shortage);
+      if (!short_of.has_value() || missing < least_short) {
+        short_of = WithShortage(request, std::move(draft), shortage);
         least_short = missing;
       }
       continue;
@@ -97,7 +97,7 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
     best_seconds = seconds;
   }
   if (best.has_value()) return *std::move(best);
-  if (refusal.has_value()) return RefusalError(*refusal);
+  if (short_of.has_value()) return *std::move(short_of);
   return first_fault;
 }
 

@@ -9,11 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/core_ops.h"
+#include "graph/node_kernels.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "placement/cost/collective_cost.h"
 #include "placement/cost/node_roles.h"
-#include "placement/cost/roofline.h"
 #include "runtime/plan/command_places.h"
 
 namespace partita {
@@ -33,38 +33,46 @@ bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
   return true;
 }
 
-// The seconds of the choice that the node is bound to. Several choices may name
-// one kernel, in different layouts: takes the one with the layouts of the node,
-// else the first.
-double SecondsOf(const OpView& node, const DeviceTraits& device,
-                 const KernelCatalog& catalog) {
+// The choice that the node is bound to: the one with its kernel and its
+// layouts, else the first with its kernel, else the fastest.
+const KernelChoice* BoundChoice(const OpView& node,
+                                absl::Span<const KernelChoice> choices) {
   const std::optional<KernelBinding>& binding = node.node().kernel;
-  double first = 0;
-  for (const KernelChoice& choice : catalog.Choices(node, device)) {
-    if (binding.has_value() && choice.kernel != binding->kernel) continue;
-    if (choice.seconds <= 0) break;
-    if (IsBoundIn(choice, node)) return choice.seconds;
-    if (first == 0) first = choice.seconds;
+  if (!binding.has_value()) return FastestChoice(choices);
+  const KernelChoice* first = nullptr;
+  for (const KernelChoice& choice : choices) {
+    if (choice.kernel != binding->kernel) continue;
+    if (IsBoundIn(choice, node)) return &choice;
+    if (first == nullptr) first = &choice;
   }
-  return first > 0 ? first : RooflineSeconds(node, device);
+  return first != nullptr ? first : FastestChoice(choices);
 }
 
-// The seconds of the slowest rank.
-double SecondsOfRanks(const OpView& node, const Machine& machine,
-                      const KernelCatalog& catalog) {
-  const auto& names = node.node().placement.devices;
-  double slowest = 0;
-  for (size_t m = 0; m < names.size(); ++m) {
-    const MachineDevice* device = machine.FindDevice(names[m]);
-    if (device == nullptr) continue;
-    const auto shard =
-        ShardOfNode(node, static_cast<int>(m), kTypicalMicroBatch);
-    const double seconds =
-        shard.ok() ? SecondsOf((*shard)->ops().front(), device->traits, catalog)
-                   : SecondsOf(node, device->traits, catalog) / names.size();
-    slowest = std::max(slowest, seconds);
+absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
+                                 const KernelCatalog& catalog) {
+  const Placement& placement = node.node().placement;
+  std::vector<const DeviceTraits*> devices;
+  for (const std::string& name : placement.devices) {
+    const MachineDevice* device = machine.FindDevice(name);
+    if (device == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(node.ToString(), ": found device ", name,
+                       "; expected one of machine ", machine.name,
+                       "; take the machine that the plan is for"));
+    }
+    devices.push_back(&device->traits);
   }
-  return slowest;
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks,
+                           RanksOf(node, placement, devices));
+  const std::vector<KernelChoice> choices =
+      CommonChoices(placement, ranks, catalog);
+  if (const KernelChoice* bound = BoundChoice(node, choices)) {
+    return bound->seconds;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(node.ToString(), ": found no kernel on ",
+                   placement.devices[0], " of machine ", machine.name,
+                   "; expected one; take the machine that the plan is for"));
 }
 
 // The ranks in ring order, the root first.
@@ -326,25 +334,18 @@ class Pricer {
 
 }  // namespace
 
-std::vector<double> PlacedNodeSeconds(const Graph& graph,
-                                      const Machine& machine,
-                                      const KernelCatalog& catalog) {
+absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
+    const Graph& graph, const Machine& machine, const KernelCatalog& catalog) {
   std::vector<double> seconds(graph.node_id_bound(), 0);
   for (const OpView& node : graph.ops()) {
-    const Placement& placement = node.node().placement;
     if (IsStored(node) || node.is(kCopy) || node.is(kBucket) ||
-        !placement.placed()) {
+        !node.node().placement.placed()) {
       continue;
     }
     // A view has a kernel only if it changes the layout.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
-    if (HasOwnShards(node)) {
-      seconds[node.id().index] = SecondsOfRanks(node, machine, catalog);
-      continue;
-    }
-    const MachineDevice* device = machine.FindDevice(placement.devices[0]);
-    if (device == nullptr) continue;
-    seconds[node.id().index] = SecondsOf(node, device->traits, catalog);
+    PARTITA_ASSIGN_OR_RETURN(seconds[node.id().index],
+                             SecondsOf(node, machine, catalog));
   }
   return seconds;
 }

@@ -15,13 +15,13 @@
 
 namespace partita {
 
-// By node id of a placed graph: seconds on the first device of the node; for a
-// sharded node, seconds of the slowest rank. The source is the catalog's figure
-// for the kernel that the node is bound to (for its best kernel if it is not
-// bound), else the roofline. 0 for constants, variables and copies.
-std::vector<double> PlacedNodeSeconds(const Graph& graph,
-                                      const Machine& machine,
-                                      const KernelCatalog& catalog);
+// By node id of a placed graph: seconds of the slowest rank, as the catalog
+// states them for the kernel that the node is bound to (for the fastest kernel
+// if it is not bound, or if this catalog does not have the kernel). 0 for
+// constants, variables and copies. Errors: a device that the machine does not
+// have, a node without a kernel there.
+absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
+    const Graph& graph, const Machine& machine, const KernelCatalog& catalog);
 
 // The resource that a command occupies, and for how long.
 struct CommandCost {

@@ -96,8 +96,9 @@ absl::Status Run(const Arguments& arguments) {
   std::string text;
   Json json = Json::object();
   for (size_t e = 0; e < plan.entries.size(); ++e) {
-    const std::vector<double> seconds =
-        PlacedNodeSeconds(*plan.entries[e].graph, machine, BuiltInCatalog());
+    PARTITA_ASSIGN_OR_RETURN(
+        const std::vector<double> seconds,
+        PlacedNodeSeconds(*plan.entries[e].graph, machine, BuiltInCatalog()));
     PARTITA_ASSIGN_OR_RETURN(
         const Simulation simulation,
         Simulate(plan, static_cast<int>(e), machine, seconds));

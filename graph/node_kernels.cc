@@ -1,0 +1,174 @@
+// Asks the catalog for the shard of every rank.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/node_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/shard.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// True if several devices compute replicas of a value.
+bool MakesCopies(const Placement& placement, const OpView& op) {
+  if (placement.devices.size() < 2) return false;
+  for (int i = 0; i < op.num_results(); ++i) {
+    const Sharding sharding = ShardingOf(placement.results, i);
+    if (sharding.kind == Sharding::Kind::kReplicated) return true;
+  }
+  return false;
+}
+
+bool IsSameKernel(const KernelChoice& a, const KernelChoice& b) {
+  return a.kernel == b.kernel && a.operands == b.operands &&
+         a.results == b.results;
+}
+
+// Combines the properties of both choices.
+void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
+  choice.workspace = std::max(choice.workspace, other.workspace);
+  choice.seconds = std::max(choice.seconds, other.seconds);
+  choice.fallback |= other.fallback;
+  choice.any_layout &= other.any_layout;
+  std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
+    return !absl::c_linear_search(other.in_place, pair);
+  });
+  if (choice.arithmetic != other.arithmetic) {
+    absl::StrAppend(&choice.arithmetic, " | ", other.arithmetic);
+  }
+}
+
+// A fused node of `members`, nodes of `body`, alone in a graph.
+class FusedAlone {
+ public:
+  explicit FusedAlone(const Graph& body)
+      : body_(body),
+        alone_(std::make_unique<Graph>("alone", &body.literals())),
+        region_(std::make_unique<Graph>("body", &body.literals())),
+        inner_(body.value_id_bound()) {}
+
+  absl::StatusOr<std::unique_ptr<Graph>> Make(
+      absl::Span<const OpView> members) {
+    for (const OpView& member : members) {
+      PARTITA_RETURN_IF_ERROR(Add(member.node()));
+    }
+    std::vector<ValueId> outputs;
+    for (ValueId output : body_.outputs()) {
+      if (inner_[output.index].valid()) {
+        outputs.push_back(inner_[output.index]);
+      }
+    }
+    region_->SetOutputs(std::move(outputs));
+    NodeSpec spec{.op = &kFused, .operands = std::move(operands_)};
+    spec.regions.push_back(std::move(region_));
+    PARTITA_RETURN_IF_ERROR(alone_->AddNode(std::move(spec)).status());
+    return std::move(alone_);
+  }
+
+ private:
+  absl::Status Add(const Node& member) {
+    ValueIds operands;
+    for (ValueId operand : member.operands) operands.push_back(Inner(operand));
+    PARTITA_ASSIGN_OR_RETURN(
+        const NodeId twin, region_->AddNode(CopyOf(member, std::move(operands),
+                                                   &body_.literals())));
+    for (size_t i = 0; i < member.results.size(); ++i) {
+      inner_[member.results[i].index] = region_->node(twin).results[i];
+    }
+    return absl::OkStatus();
+  }
+
+  ValueId Inner(ValueId value) {
+    ValueId& inner = inner_[value.index];
+    if (!inner.valid()) {
+      const TensorType type = body_.type(value).RowMajor();
+      operands_.push_back(alone_->AddInput("", type));
+      inner = region_->AddInput("", type);
+    }
+    return inner;
+  }
+
+  const Graph& body_;
+  std::unique_ptr<Graph> alone_;
+  std::unique_ptr<Graph> region_;
+  ValueIds operands_;
+  std::vector<ValueId> inner_;  // by value of the body: the region's
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeRank>> RanksOf(
+    const OpView& node, const Placement& placement,
+    absl::Span<const DeviceTraits* const> devices) {
+  const bool has_own_shards = HasOwnShards(node, placement);
+  std::vector<NodeRank> ranks;
+  for (const DeviceTraits* device : devices) {
+    ranks.push_back({nullptr, node, device});
+    if (!has_own_shards) continue;
+    PARTITA_ASSIGN_OR_RETURN(
+        ranks.back().shard,
+        ShardOfNode(node, placement, static_cast<int>(ranks.size()) - 1,
+                    kTypicalMicroBatch));
+    ranks.back().op = ranks.back().shard->ops().front();
+  }
+  return ranks;
+}
+
+std::vector<KernelChoice> CommonChoices(const Placement& placement,
+                                        const std::vector<NodeRank>& ranks,
+                                        const KernelCatalog& catalog) {
+  const bool makes_copies = MakesCopies(placement, ranks[0].op);
+  std::vector<KernelChoice> common =
+      catalog.Choices(ranks[0].op, *ranks[0].device);
+  for (size_t m = 1; m < ranks.size() && !common.empty(); ++m) {
+    const std::vector<KernelChoice> own =
+        catalog.Choices(ranks[m].op, *ranks[m].device);
+    std::erase_if(common, [&](KernelChoice& choice) {
+      const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
+        return IsSameKernel(other, choice);
+      });
+      if (same == own.end()) return true;
+      if (makes_copies && same->arithmetic != choice.arithmetic) return true;
+      CombineChoice(*same, choice);
+      return false;
+    });
+  }
+  return common;
+}
+
+const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices) {
+  if (choices.empty()) return nullptr;
+  return &*absl::c_min_element(
+      choices, [](const KernelChoice& a, const KernelChoice& b) {
+        return a.seconds < b.seconds;
+      });
+}
+
+bool TailIsOneLoop(absl::Span<const OpView> body) {
+  return body.size() > 2 && !body[0].op().traits.elementwise &&
+         absl::c_all_of(body.subspan(1), [](const OpView& node) {
+           return node.op().traits.elementwise;
+         });
+}
+
+absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused) {
+  UnfusedBody unfused{.nodes = fused.region(0).ops()};
+  if (!TailIsOneLoop(unfused.nodes)) return unfused;
+  PARTITA_ASSIGN_OR_RETURN(
+      unfused.tail, FusedAlone(fused.region(0))
+                        .Make(absl::MakeConstSpan(unfused.nodes).subspan(1)));
+  unfused.nodes = {unfused.nodes[0], unfused.tail->ops().front()};
+  return unfused;
+}
+
+bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices) {
+  return node.is(kFused) && (choices.empty() || choices.front().fallback);
+}
+
+}  // namespace partita

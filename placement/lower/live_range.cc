@@ -1,0 +1,44 @@
+// Joins what the tasks of a live range know.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/live_range.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace partita {
+
+LiveRange LiveRangeOf(absl::Span<const int> tasks, const DeviceClocks& clocks) {
+  LiveRange live_range{.first = tasks.front(), .last = tasks.back()};
+  live_range.known.assign(clocks.num_streams(),
+                          std::numeric_limits<int>::max());
+  std::map<int, int> ends;
+  for (int task : tasks) {
+    int& end = ends[clocks.stream(task)];
+    end = std::max(end, clocks.position(task));
+    const absl::Span<const int> known = clocks.Known(task);
+    for (size_t s = 0; s < known.size(); ++s) {
+      live_range.known[s] = std::min(live_range.known[s], known[s]);
+    }
+  }
+  live_range.ends.assign(ends.begin(), ends.end());
+  return live_range;
+}
+
+bool EndedBefore(const LiveRange& live_range, absl::Span<const int> known) {
+  return std::all_of(
+      live_range.ends.begin(), live_range.ends.end(),
+      [&](const auto& end) { return known[end.first] >= end.second; });
+}
+
+StreamLiveRange Weighted(const LiveRange& live_range,
+                         const DeviceClocks& clocks, int64_t bytes) {
+  return {.weight = bytes,
+          .stream = clocks.stream(live_range.first),
+          .position = clocks.position(live_range.first),
+          .known = live_range.known,
+          .ends = live_range.ends};
+}
+
+}  // namespace partita

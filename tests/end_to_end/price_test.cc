@@ -1,0 +1,166 @@
+// Planner, compiler and simulator ask one price of a node: over the example
+// models, the planner's price is that of the kernel that the node is bound to.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/builder/examples/models.h"
+#include "graph/builder/ops.h"
+#include "graph/core_ops.h"
+#include "graph/op_set.h"
+#include "graph/shard.h"
+#include "graph/text/parser.h"
+#include "partita/catalogs.h"
+#include "partita/compile.h"
+#include "placement/cost/cost_model.h"
+#include "placement/machine/sample_machines.h"
+#include "placement/simulate/command_cost.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoom = int64_t{1} << 36;
+
+// The nodes of plans, by how the planner's price compares with the one that the
+// simulator uses.
+struct Prices {
+  int equal = 0;
+  int below = 0;  // the fastest kernel would have cost more in reorders
+  int sharded = 0;
+  int sums = 0;
+};
+
+double PlannerPrice(const CostModel& costs, const OpView& node) {
+  if (IsSharded(node)) return costs.sharded_seconds(node.id());
+  double seconds = 0;
+  for (const std::string& device : node.node().placement.devices) {
+    seconds = std::max(seconds,
+                       costs.cost(node.id(), costs.FindDevice(device)).seconds);
+  }
+  return seconds;
+}
+
+void Compare(const Entry& entry, const Machine& machine,
+             const std::vector<double>& seconds, Prices& prices) {
+  const CostModel costs(*entry.graph, machine, BuiltInCatalog());
+  for (const OpView& node : entry.graph->ops()) {
+    if (!node.node().kernel.has_value() || node.is(kReorder)) continue;
+    const double simulated = seconds[node.id().index];
+    const double planned = PlannerPrice(costs, node);
+    EXPECT_GT(planned, 0) << node.ToString();
+    EXPECT_LE(planned, simulated)
+        << node.ToString() << " by " << node.node().kernel->kernel;
+    ++(planned == simulated ? prices.equal : prices.below);
+    prices.sharded += IsSharded(node);
+    prices.sums += node.is(kAccumulate);
+  }
+}
+
+// Also compares what the compiler predicts with what `simulate` computes from
+// the plan alone.
+void LookAt(absl::StatusOr<Module> module, const Machine& machine,
+            const CompileOptions& options, Prices& prices) {
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Compiled> compiled =
+      Compile(*std::move(module), machine, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Plan& plan = compiled->plan;
+  for (size_t e = 0; e < plan.entries.size(); ++e) {
+    const absl::StatusOr<std::vector<double>> seconds =
+        PlacedNodeSeconds(*plan.entries[e].graph, machine, BuiltInCatalog());
+    ASSERT_TRUE(seconds.ok()) << seconds.status();
+    for (const NodeNote& note : plan.notes->entries[e].nodes) {
+      EXPECT_EQ(note.seconds, (*seconds)[note.node.index])
+          << plan.entries[e].graph->view(note.node).ToString();
+    }
+    Compare(plan.entries[e], machine, *seconds, prices);
+  }
+}
+
+Prices PricesOn(const Machine& machine, const std::string& strategy,
+                int micro_batches) {
+  Prices prices;
+  const CompileOptions options{.strategy = strategy,
+                               .micro_batches = micro_batches};
+  LookAt(TwoLayerPerceptron(), machine, {.strategy = strategy}, prices);
+  LookAt(SmallConvNet(), machine, {.strategy = strategy}, prices);
+  LookAt(MnistTraining({.batch = 8}), machine, options, prices);
+  LookAt(ResNet18Training({.batch = 8, .image = 16, .width = 8}), machine,
+         options, prices);
+  LookAt(GptTraining({.batch = 8,
+                      .layers = 1,
+                      .width = 32,
+                      .context = 16,
+                      .vocabulary = 64,
+                      .dropout = 0.1}),
+         machine, options, prices);
+  LookAt(
+      LstmTraining({.batch = 8, .width = 16, .context = 4, .vocabulary = 32}),
+      machine, options, prices);
+  return prices;
+}
+
+// On a CPU the planner's price is lower only where the fastest kernel wants
+// layouts that would cost reorders.
+TEST(PriceTest, APlannerPricesTheKernelThatACpuRuns) {
+  const Prices prices = PricesOn(EqualCpus(1, kRoom), "single", 1);
+  EXPECT_GT(prices.equal, 300);
+  EXPECT_LT(20 * prices.below, prices.equal);
+}
+
+TEST(PriceTest, ShardsAndSumsOverMicroBatchesHaveTheirOwnPrices) {
+  const Prices prices = PricesOn(EqualCpus(2, kRoom), "data", 2);
+  EXPECT_GT(prices.sharded, 100);
+  EXPECT_GT(prices.sums, 30);
+  EXPECT_LT(20 * prices.below, prices.equal);
+}
+
+double SumOfPrices(const Module& module, const Machine& machine) {
+  const CostModel costs(module.main(), machine, BuiltInCatalog());
+  double seconds = 0;
+  for (NodeId node : costs.order()) seconds += costs.cost(node, 0).seconds;
+  return seconds;
+}
+
+// oneDNN adds no mask to products of batches of heads: a product and one loop
+// replace the fused node.
+TEST(PriceTest, AFusedNodeThatNoLibraryTakesCostsWhatReplacesIt) {
+  GraphBuilder b("scores");
+  const Tensor q = b.Input("q", DType::kF32, {2, 3, 8, 4});
+  const Tensor k = b.Input("k", DType::kF32, {2, 3, 8, 4});
+  const Tensor mask = b.Input("mask", DType::kF32, {8, 8});
+  b.Output("y", MatMul(q, k, {.transpose_b = true}) * 0.5 + mask);
+  const absl::StatusOr<Module> module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Machine machine = EqualCpus(1, kRoom);
+  const auto text = CompileTo("optimised", module->Clone(), machine, {});
+  ASSERT_TRUE(text.ok()) << text.status();
+  const auto source = ParseModule(*text, "scores", OpSet::BuiltIn());
+  ASSERT_TRUE(source.ok()) << source.status();
+  const auto compiled = Compile(module->Clone(), machine, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Entry& entry = compiled->plan.entries[0];
+  ASSERT_EQ(source->main().ops().size(), 1u) << *text;
+  ASSERT_EQ(entry.graph->ops().size(), 2u);
+  double simulated = 0;
+  for (const NodeNote& note : compiled->plan.notes->entries[0].nodes) {
+    simulated += note.seconds;
+  }
+  EXPECT_DOUBLE_EQ(SumOfPrices(*source, machine), simulated);
+}
+
+// Cost-only kernels are row-major: there is nothing to reorder.
+TEST(PriceTest, APlannerPricesTheKernelThatAGpuRuns) {
+  const Prices prices = PricesOn(CpuAndGpus(2, kRoom), "list", 2);
+  EXPECT_GT(prices.equal, 300);
+  EXPECT_EQ(prices.below, 0);
+}
+
+}  // namespace
+}  // namespace partita
