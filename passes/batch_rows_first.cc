@@ -91,6 +91,10 @@ class BatchRows {
  public:
   BatchRows(Graph& graph, const Batch& batch) : graph_(graph), batch_(batch) {}
 
+  // A group of rows changes as a whole or not at all: if one of its rows
+  // reaches a node that depends on their order, none may change. Leaving a
+  // group out can change what others see, so this repeats until nothing more is
+  // left out.
   absl::Status Run() {
     do {
       Follow();

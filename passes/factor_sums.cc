@@ -12,7 +12,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
-#include "passes/summed.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -93,15 +93,11 @@ absl::Status FactorOut(Graph& graph, const OpView& sum) {
   return absl::OkStatus();
 }
 
-bool IsRead(const Graph& graph, const ValueView& value) {
-  return value.num_uses() > 0 || graph.is_output(value.id());
-}
-
 }  // namespace
 
 absl::Status FactorSums(Graph& graph) {
   for (OpView op : graph.ops()) {
-    if (!IsSum(op) || !IsRead(graph, op.result(0))) continue;
+    if (!IsSum(op) || !IsRead(op.result(0))) continue;
     PARTITA_RETURN_IF_ERROR(FactorOut(graph, op));
   }
   return absl::OkStatus();

@@ -16,6 +16,7 @@
 namespace partita {
 namespace {
 
+// Bounds the search in Contains, which is linear.
 constexpr size_t kMaxMembers = 64;
 
 bool CanJoin(const OpView& op) {
@@ -63,6 +64,8 @@ class Cluster {
     if (!CanJoin(op) || op.result_type(0).dims != last.result_type(0).dims) {
       return;
     }
+    // A reader outside of the cluster would need the value in memory, and could
+    // be on a path back into the cluster: a cycle.
     for (const Use& use : graph_.value(value).uses) {
       if (!Contains(use.node)) return;
     }

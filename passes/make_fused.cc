@@ -188,6 +188,7 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
   for (size_t i = 0; i < results.size(); ++i) {
     graph.ReplaceAllUses(results[i], graph.node(fused).results[i]);
   }
+  // From the last one, as a node may be erased only when nothing reads it.
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
     graph.Erase(*member);
   }

@@ -14,7 +14,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
-#include "passes/summed.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -73,9 +73,6 @@ class Pairs {
   }
 
  private:
-  bool IsRead(const ValueView& value) const {
-    return value.num_uses() > 0 || graph_.is_output(value.id());
-  }
   int PositionOf(NodeId node) const { return position_[node.index]; }
 
   std::optional<Pair> WithFactor(const OpView& sum, const OpView& product,

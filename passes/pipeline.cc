@@ -42,39 +42,115 @@
 namespace partita {
 namespace {
 
+// The order rests on four rules.
+//   1. What makes forms alike runs before what matches forms, and what matches
+//      the ops of a form runs before what takes them away.
+//   2. Passes that ask for the only reader of a value count dead readers too,
+//      so a remove_dead runs before a group of such passes.
+//   3. A fused node hides its ops from all passes that match ops, so fusions
+//      run last.
+//   4. A pass may occur again where others make new work for it.
 constexpr Pass kSourcePasses[] = {
-    {"remove_dead", RemoveDead},        // importers leave dead shape arithmetic
-    {"fold_shapes", FoldShapes},        // makes constants for the next one
-    {"fold_constants", FoldConstants},  // the passes below match constants
+    // Importers leave dead shape arithmetic and unused initializers. Later
+    // passes would fold them, and count them as readers.
+    {"remove_dead", RemoveDead},
+    // Shapes are static: `shape` and `size` become constants. Before
+    // fold_constants, which then folds the arithmetic on them.
+    {"fold_shapes", FoldShapes},
+    // Most passes below match constants: scales, epsilons, statistics, masks,
+    // neutral operands. An exporter may write each as a small subgraph. No pass
+    // that matches a number may come before this.
+    {"fold_constants", FoldConstants},
+    // Ops without effect stand between the ops of a form. After fold_constants,
+    // as a neutral operand of add or mul must be a constant.
     {"remove_identities", RemoveIdentities},
-    {"recognise_attention", RecogniseAttention},  // adds transposes to cancel
+    // Attention is matched as exporters write it: products, scale, mask,
+    // softmax. Before all passes that rewrite or fuse one of these ops. Keys
+    // that the form reads transposed get a transpose back, which the next pass
+    // cancels.
+    {"recognise_attention", RecogniseAttention},
+    // Leaves one transpose of each chain, the form that simplify_attention
+    // matches. After recognise_attention, which reads the keys' transpose as
+    // the exporter wrote it and adds its own.
     {"cancel_transpose_pair", CancelTransposePair},
+    // Leaves one reshape of each chain: simplify_attention matches repeated
+    // heads as one expand between two reshapes.
     {"merge_reshapes", MergeReshapes},
-    {"remove_identities", RemoveIdentities},    // of merged transposes
-    {"simplify_attention", SimplifyAttention},  // operands are merged now
+    // The merged transposes and reshapes may do nothing now. Between the two
+    // passes above and simplify_attention, which looks for the maker of each
+    // operand.
+    {"remove_identities", RemoveIdentities},
+    // Heads that repeat, transposes and causal masks become attributes of
+    // attention. Needs constant masks and merged makers of operands. The next
+    // pass merges what is left of the masks of several layers.
+    {"simplify_attention", SimplifyAttention},
+    // Equal ops have equal operands only after identities, transposes and
+    // reshapes are merged. Before pair_sums, which looks for two sums of one
+    // value.
     {"merge_duplicates", MergeDuplicates},
-    {"drop_expands", DropExpands},  // of gradients
-    {"remove_dead", RemoveDead},    // dead ops count as readers in the next
+    // Gradients of sums and means expand what elementwise ops broadcast anyway.
+    // Before factor_sums, which takes only a factor that broadcasts, not one
+    // that was expanded to the product's extents.
+    {"drop_expands", DropExpands},
+    // Expands, transposes and reshapes that nobody reads any more would count
+    // as second readers of products (rule 2).
+    {"remove_dead", RemoveDead},
+    // Moves factors that are constant in a sum behind it, so that a product
+    // over all elements is not computed. Before pair_sums and the fusions,
+    // which
+    // take the product as it is.
     {"factor_sums", FactorSums},
-    {"merge_duplicates", MergeDuplicates},     // sums that differed by a factor
-    {"pair_sums", PairSums},                   // before products are fused
-    {"recognise_rms_norm", RecogniseRmsNorm},  // before their ops
-    {"recognise_activations", RecogniseActivations},  // are fused
-    {"decompose_batch_norm", DecomposeBatchNorm},     // makes mul and add for
-    {"fold_affine_into_conv", FoldAffineIntoConv},    // the next one
-    {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias
-    {"remove_dead", RemoveDead},  // dead ops count as readers in fusions
+    // Sums that differed by a factor are equal now. Before pair_sums, which
+    // pairs a sum with one other sum.
+    {"merge_duplicates", MergeDuplicates},
+    // A sum and a sum of products over one value share one pass over memory.
+    // No fusion may come before: the product would be inside of a fused node.
+    {"pair_sums", PairSums},
+    // RMS norm becomes a layer norm, which is one command. Before its mul, add
+    // and sqrt are fused with others.
+    {"recognise_rms_norm", RecogniseRmsNorm},
+    // hard_swish, silu and gelu become one op, which fuse_epilogue knows as an
+    // activation of libraries. Before fusions take the ops of the form.
+    {"recognise_activations", RecogniseActivations},
+    // Inference batch norm becomes a mul and an add with constants, for the
+    // next pass. Nothing that fuses or moves them may come in between.
+    {"decompose_batch_norm", DecomposeBatchNorm},
+    // Such a mul or add becomes part of the convolution's weights and bias.
+    // Before fuse_epilogue, which would take them as an epilogue and compute
+    // them in every step.
+    {"fold_affine_into_conv", FoldAffineIntoConv},
+    // Copies the weights and bias into another form, so they must be final:
+    // after fold_affine_into_conv, which would not find a convolution behind
+    // depth_to_space. Before fuse_epilogue, which takes the new convolution.
+    {"unfold_conv_transpose", UnfoldConvTranspose},
+    // The matched forms left dead ops, which are readers for both fusions
+    // (rule 2).
+    {"remove_dead", RemoveDead},
+    // Libraries apply bias, residual and activation before they write a result.
+    // Before fuse_elementwise, which would take these ops into clusters of
+    // their own, and then the result would be written and read once more.
     {"fuse_epilogue", FuseEpilogue, FuseEpilogue},
-    {"repeat_cheap_ops", RepeatCheapOps},   // for clusters of the next one
-    {"fuse_elementwise", FuseElementwise},  // ops outside of epilogues
-    {"remove_dead", RemoveDead},            // last: others leave dead ops
+    // Copies cheap ops to each reader, so that fuse_elementwise can take in all
+    // readers. After fuse_epilogue: a bias with copies would be several readers
+    // of the product, which then has no epilogue. No merge_duplicates may come
+    // after this, as it would merge the copies again.
+    {"repeat_cheap_ops", RepeatCheapOps},
+    // One pass over memory for each cluster of the remaining elementwise ops.
+    {"fuse_elementwise", FuseElementwise},
+    // A planner would place dead ops, and count their seconds and bytes.
+    {"remove_dead", RemoveDead},
 };
 
+// After the source passes, from which the new transposes would hide forms.
+// Fused nodes are no obstacle: they have the dimension rule of their body.
 constexpr Pass kMicroBatchPasses[] = {
+    // A micro-batch is a slice of rows, and is contiguous only if the batch is
+    // the outermost part of merged rows.
     {"batch_rows_first", BatchRowsFirst, BatchRowsFirst},
+    // The new transposes meet those of the model, and those of the next merge.
     {"cancel_transpose_pair", CancelTransposePair},
-    {"remove_identities", RemoveIdentities},
-    {"remove_dead", RemoveDead},
+    {"remove_identities", RemoveIdentities},  // of cancelled transposes
+    {"remove_dead", RemoveDead},              // the two passes leave dead ops
 };
 
 absl::Status CheckSkips(absl::Span<const Pass> passes,

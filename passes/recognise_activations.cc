@@ -12,6 +12,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -27,18 +28,8 @@ bool IsNumber(double found, double wanted, DType dtype) {
 }
 
 bool IsScalar(const ValueView& value, double wanted) {
-  return value.is_constant() && value.type().num_elements() == 1 &&
-         IsNumber(GetAsDouble(*value.constant(), 0), wanted,
-                  value.type().dtype);
-}
-
-// The node that makes `value`, if it is of op `op` and has no other reader.
-std::optional<OpView> OnlyReadBy(const ValueView& value, const OpDef& op) {
-  const std::optional<OpView> made = value.defining_op();
-  if (!made.has_value() || !made->is(op) || !value.has_one_reader()) {
-    return std::nullopt;
-  }
-  return made;
+  const std::optional<double> number = NumberIn(value);
+  return number.has_value() && IsNumber(*number, wanted, value.type().dtype);
 }
 
 // The other operand of a commutative op with the scalar `wanted`.
@@ -50,28 +41,28 @@ std::optional<ValueView> BesideScalar(const OpView& op, double wanted) {
 
 // The x of clip(x + 3, 0, 6), which is 6 * hard_sigmoid.
 std::optional<ValueView> ClippedOf(const ValueView& value) {
-  const std::optional<OpView> clip = OnlyReadBy(value, kClip);
+  const std::optional<OpView> clip = InnerOp(value, kClip);
   if (!clip.has_value() || clip->attr_float("min") != 0 ||
       clip->attr_float("max") != 6) {
     return std::nullopt;
   }
-  const std::optional<OpView> add = OnlyReadBy(clip->operand(0), kAdd);
+  const std::optional<OpView> add = InnerOp(clip->operand(0), kAdd);
   return add.has_value() ? BesideScalar(*add, 3) : std::nullopt;
 }
 
 // The x of 1 + erf(x / sqrt(2)), which is twice the normal distribution
 // function.
 std::optional<ValueView> NormalOf(const ValueView& value) {
-  const std::optional<OpView> add = OnlyReadBy(value, kAdd);
+  const std::optional<OpView> add = InnerOp(value, kAdd);
   const std::optional<ValueView> inner =
       add.has_value() ? BesideScalar(*add, 1) : std::nullopt;
   const std::optional<OpView> erf =
-      inner.has_value() ? OnlyReadBy(*inner, kErf) : std::nullopt;
+      inner.has_value() ? InnerOp(*inner, kErf) : std::nullopt;
   if (!erf.has_value()) return std::nullopt;
-  if (std::optional<OpView> div = OnlyReadBy(erf->operand(0), kDiv)) {
+  if (std::optional<OpView> div = InnerOp(erf->operand(0), kDiv)) {
     if (IsScalar(div->operand(1), std::numbers::sqrt2)) return div->operand(0);
   }
-  if (std::optional<OpView> mul = OnlyReadBy(erf->operand(0), kMul)) {
+  if (std::optional<OpView> mul = InnerOp(erf->operand(0), kMul)) {
     return BesideScalar(*mul, 1 / std::numbers::sqrt2);
   }
   return std::nullopt;
@@ -91,14 +82,14 @@ std::optional<Gate> GateOf(const ValueView& value) {
   if (std::optional<ValueView> x = NormalOf(value)) {
     return Gate{*x, &kGelu, 2};
   }
-  if (std::optional<OpView> gate = OnlyReadBy(value, kHardSigmoid)) {
+  if (std::optional<OpView> gate = InnerOp(value, kHardSigmoid)) {
     const DType dtype = value.type().dtype;
     if (IsNumber(gate->attr_float("alpha"), 1.0 / 6, dtype) &&
         IsNumber(gate->attr_float("beta"), 0.5, dtype)) {
       return Gate{gate->operand(0), &kHardSwish, 1};
     }
   }
-  if (std::optional<OpView> gate = OnlyReadBy(value, kSigmoid)) {
+  if (std::optional<OpView> gate = InnerOp(value, kSigmoid)) {
     return Gate{gate->operand(0), &kSilu, 1};
   }
   return std::nullopt;
@@ -116,7 +107,7 @@ std::optional<Gate> GatedProduct(const OpView& mul) {
 
 // The gated product that makes `value`, if it has no other reader.
 std::optional<Gate> ProductOf(const ValueView& value) {
-  const std::optional<OpView> mul = OnlyReadBy(value, kMul);
+  const std::optional<OpView> mul = InnerOp(value, kMul);
   return mul.has_value() ? GatedProduct(*mul) : std::nullopt;
 }
 
@@ -124,7 +115,7 @@ std::optional<Gate> ProductOf(const ValueView& value) {
 std::optional<Gate> HalvedBefore(const OpView& mul) {
   for (int side = 0; side < 2; ++side) {
     const std::optional<Gate> gate = GateOf(mul.operand(side));
-    const std::optional<OpView> half = OnlyReadBy(mul.operand(1 - side), kMul);
+    const std::optional<OpView> half = InnerOp(mul.operand(1 - side), kMul);
     if (!gate.has_value() || gate->scale != 2 || !half.has_value()) continue;
     const std::optional<ValueView> x = BesideScalar(*half, 0.5);
     if (x.has_value() && x->id() == gate->x.id()) return gate;

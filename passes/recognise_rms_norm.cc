@@ -12,7 +12,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
-#include "passes/known_values.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -55,9 +55,8 @@ class NormWalk {
 
   // The node that makes the value, if it has one reader.
   std::optional<OpView> Inner(const ValueView& value, const OpDef& op) {
-    const std::optional<OpView> made = MadeBy(value, op);
-    if (!made.has_value() || !value.has_one_reader()) return std::nullopt;
-    norm_.members.push_back(*made);
+    const std::optional<OpView> made = InnerOp(value, op);
+    if (made.has_value()) norm_.members.push_back(*made);
     return made;
   }
 

@@ -14,7 +14,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
-#include "passes/known_values.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {

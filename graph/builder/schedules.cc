@@ -3,9 +3,12 @@
 
 #include "graph/builder/schedules.h"
 
+#include <iterator>
 #include <numbers>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/builder/ops.h"
 
 namespace partita {
@@ -18,6 +21,40 @@ Tensor Counted(Tensor step, int64_t length) {
   step.builder()->Fail(absl::StrCat("schedule: found a length of ", length,
                                     " steps; expected 1 or more; correct it"));
   return {};
+}
+
+struct NamedSchedule {
+  const char* name;
+  bool takes_factor;
+  bool takes_steps;
+  Tensor (*rate)(Tensor step, const ScheduleChoice& choice);
+};
+
+constexpr NamedSchedule kSchedules[] = {
+    {"constant", false, false,
+     [](Tensor step, const ScheduleChoice& choice) {
+       return step.builder()->Scalar(DType::kF64, choice.learning_rate);
+     }},
+    {"step", true, true,
+     [](Tensor step, const ScheduleChoice& choice) {
+       return StepDecay(step, choice.learning_rate, choice.steps,
+                        choice.factor);
+     }},
+    {"exponential", true, false,
+     [](Tensor step, const ScheduleChoice& choice) {
+       return ExponentialDecay(step, choice.learning_rate, choice.factor);
+     }},
+    {"cosine", true, true,
+     [](Tensor step, const ScheduleChoice& choice) {
+       return CosineDecay(step, choice.learning_rate,
+                          choice.learning_rate * choice.factor, choice.steps);
+     }},
+};
+
+const NamedSchedule* Find(absl::string_view name) {
+  const auto* found = absl::c_find_if(
+      kSchedules, [&](const NamedSchedule& one) { return one.name == name; });
+  return found == std::end(kSchedules) ? nullptr : found;
 }
 
 }  // namespace
@@ -50,6 +87,37 @@ Tensor LinearWarmUp(Tensor step, Tensor rate, int64_t steps, CallSite site) {
   const Tensor fraction =
       (Counted(step, steps) + 1) / static_cast<double>(steps);
   return rate * Min(fraction, 1);
+}
+
+std::vector<std::string> ScheduleNames() {
+  std::vector<std::string> names;
+  for (const NamedSchedule& one : kSchedules) names.push_back(one.name);
+  return names;
+}
+
+bool TakesDecayFactor(absl::string_view name) {
+  const NamedSchedule* found = Find(name);
+  return found != nullptr && found->takes_factor;
+}
+
+bool TakesDecaySteps(absl::string_view name) {
+  const NamedSchedule* found = Find(name);
+  return found != nullptr && found->takes_steps;
+}
+
+absl::StatusOr<Tensor> LearningRate(GraphBuilder& b, Tensor step,
+                                    const ScheduleChoice& choice,
+                                    CallSite site) {
+  const NamedSchedule* found = Find(choice.name);
+  if (found == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("schedule: found ", choice.name, "; expected one of ",
+                     absl::StrJoin(ScheduleNames(), ", ")));
+  }
+  const GraphBuilder::At caller(&b, site);
+  if (!step.valid()) return Tensor();
+  const Tensor rate = found->rate(step, choice);
+  return choice.warm_up == 0 ? rate : LinearWarmUp(step, rate, choice.warm_up);
 }
 
 }  // namespace partita

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "graph/builder/chosen_optimizer.h"
-#include "graph/builder/chosen_schedule.h"
 #include "graph/builder/graph_builder.h"
+#include "graph/builder/schedules.h"
 
 namespace partita {
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/gradient/concatenated_slices.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
 #include "graph/op_view.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_list.h"
@@ -16,6 +18,69 @@
 
 namespace partita {
 namespace {
+
+// Tensors whose concatenation along the axis equals a sum.
+struct ConcatenatedSlices {
+  ValueIds slices;
+  int64_t axis = 0;
+};
+
+struct PaddedSlice {
+  ValueId value;
+  int64_t axis;
+  int64_t begin;
+  int64_t end;
+};
+
+bool FillsWithZeros(const OpView& pad) {
+  return pad.attr_string("mode") == "constant" &&
+         pad.attr_number("value").To<double>() == 0;
+}
+
+std::optional<PaddedSlice> SliceOf(const Graph& graph, ValueId part) {
+  const NodeId node = graph.value(part).defining_node;
+  if (!node.valid() || graph.node(node).op != &kPad) return std::nullopt;
+  const OpView pad = graph.view(node);
+  if (!FillsWithZeros(pad)) return std::nullopt;
+  std::optional<PaddedSlice> slice;
+  for (int d = 0; d < pad.operand_type(0).rank(); ++d) {
+    const int64_t before = pad.attr_ints("before")[d];
+    const int64_t after = pad.attr_ints("after")[d];
+    if (before == 0 && after == 0) continue;
+    if (slice.has_value() || before < 0 || after < 0) return std::nullopt;
+    slice = PaddedSlice{pad.operand(0).id(), d, before,
+                        before + pad.operand_type(0).dims[d]};
+  }
+  return slice;
+}
+
+// The sum of `parts` of one type, if each is a slice padded with zeros along
+// one axis, and the slices fill the axis without overlap. Gradients of queries,
+// keys and values that attention slices from one tensor have this form. Nothing
+// otherwise.
+std::optional<ConcatenatedSlices> FindConcatenation(
+    const Graph& graph, absl::Span<const ValueId> parts) {
+  std::vector<PaddedSlice> slices;
+  for (ValueId part : parts) {
+    const std::optional<PaddedSlice> slice = SliceOf(graph, part);
+    if (!slice.has_value()) return std::nullopt;
+    slices.push_back(*slice);
+  }
+  std::sort(slices.begin(), slices.end(),
+            [](const PaddedSlice& a, const PaddedSlice& b) {
+              return a.begin < b.begin;
+            });
+  ConcatenatedSlices concatenated{.axis = slices.front().axis};
+  int64_t end = 0;
+  for (const PaddedSlice& slice : slices) {
+    if (slice.axis != concatenated.axis || slice.begin != end)
+      return std::nullopt;
+    concatenated.slices.push_back(slice.value);
+    end = slice.end;
+  }
+  if (end != graph.type(parts[0]).dims[concatenated.axis]) return std::nullopt;
+  return concatenated;
+}
 
 std::string Describe(const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);

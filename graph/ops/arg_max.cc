@@ -10,22 +10,18 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
   Shape dims = x.dims;
-  if (dims[Axis(op)] == 0) {
+  if (dims[AxisOf(op)] == 0) {
     return BadOp(op, Describe(op, 0),
-                 absl::StrCat("at least 1 in dimension ", Axis(op)),
+                 absl::StrCat("at least 1 in dimension ", AxisOf(op)),
                  "no position of an empty axis is the greatest or least");
   }
-  dims[Axis(op)] = 1;
-  if (!op.attr_bool("keep_dims")) dims.erase(dims.begin() + Axis(op));
+  dims[AxisOf(op)] = 1;
+  if (!op.attr_bool("keep_dims")) dims.erase(dims.begin() + AxisOf(op));
   return results.Set(0, {DType::kI64, dims, {}});
 }
 
@@ -33,7 +29,7 @@ absl::Status Infer(const OpView& op, Types& results) {
 template <bool is_max>
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   const bool last = op.attr_bool("last_index");
   int64_t* y = reinterpret_cast<int64_t*>(out[0].bytes());
   VisitDType(in[0].type().dtype, [&](auto tag) {
@@ -70,8 +66,8 @@ DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   int next = 0;
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
-    if (d != Axis(op)) rule.Keep(absl::StrCat("d", d), d, next);
-    next += d != Axis(op) || op.attr_bool("keep_dims");
+    if (d != AxisOf(op)) rule.Keep(absl::StrCat("d", d), d, next);
+    next += d != AxisOf(op) || op.attr_bool("keep_dims");
   }
   return rule.Finish();
 }

@@ -36,6 +36,18 @@ absl::Status DoMoves(absl::Span<const StridedMove> moves,
 std::optional<std::vector<ByteMove>> AsByteMoves(
     const OpView& op, absl::Span<const StridedMove> moves);
 
+// `eval` and `moves` of an op that makes the moves of `moves_of`.
+template <std::vector<StridedMove> (*moves_of)(const OpView&)>
+absl::Status EvaluateMoves(const OpView& op,
+                           absl::Span<const HostTensor> operands,
+                           absl::Span<HostTensor> results) {
+  return DoMoves(moves_of(op), operands, results);
+}
+template <std::vector<StridedMove> (*moves_of)(const OpView&)>
+std::optional<std::vector<ByteMove>> MovesAsBytes(const OpView& op) {
+  return AsByteMoves(op, moves_of(op));
+}
+
 // Copies to every position of the result the element of `operand` at the
 // indices that `sources` lists for each dimension. Positions with an index of
 // -1 are not written.

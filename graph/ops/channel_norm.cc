@@ -3,15 +3,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
-#include "graph/ops/norm_gradient.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
 namespace {
+
+// x_hat = (x - mean x) rate, with rate = 1 / sqrt(variance x + epsilon), over
+// some axes.
+struct Normalised {
+  Term x_hat;
+  Term rate;
+  Axes axes;
+};
+Normalised Normalise(Term x, Axes axes, double epsilon);
+
+// 1 / sqrt(variance + epsilon)
+Term RateOf(Term variance, double epsilon) {
+  return Reciprocal(Sqrt(variance + epsilon));
+}
+
+Normalised Normalise(Term x, Axes axes, double epsilon) {
+  const Term centred = x - Mean(x, axes);
+  const Term rate = RateOf(Mean(centred * centred, axes), epsilon);
+  return {centred * rate, rate, std::move(axes)};
+}
+
+// The gradient by x, where g is the gradient by x_hat: rate (g - mean g - x_hat
+// mean(g x_hat)).
+Term GradientOf(const Normalised& n, Term g) {
+  return n.rate * (g - Mean(g, n.axes) - n.x_hat * Mean(g * n.x_hat, n.axes));
+}
 
 // Every operand but x has one element for each channel.
 absl::Status Infer(const OpView& op, Types& results) {

@@ -59,15 +59,6 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
   return moves;
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const TensorType& result = op.result_type(0);
@@ -101,11 +92,11 @@ extern constinit const OpDef kConcat = {
     .operands = {{{"x", kVariadic}}},
     .attrs = {{RequiredAttr("axis", AttributeKind::kInt)}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

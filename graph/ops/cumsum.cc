@@ -11,10 +11,6 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", op.operand_type(0).rank()));
@@ -25,7 +21,7 @@ template <bool is_product>
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   const bool exclusive = op.attr_bool("exclusive");
   const bool reverse = op.attr_bool("reverse");
   VisitDType(out[0].type().dtype, [&](auto tag) {
@@ -52,7 +48,7 @@ Cost EstimateCost(const OpView& op) {
   return {.flops = 1.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
-DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
 
 // Element i is in every sum from i on, so its gradient is a sum from the other
 // end.

@@ -33,15 +33,6 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
            .to_strides = RowMajorStrides(dims)}};
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
 void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   std::vector<int64_t> shape = op.attr_ints("shape");
@@ -57,12 +48,12 @@ extern constinit const OpDef kExpand = {
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = PassGradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = ShardAttributes,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

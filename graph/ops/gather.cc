@@ -15,16 +15,12 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   const TensorType& indices = op.operand_type(1);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 1, kIntegers));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
-  const int axis = Axis(op);
+  const int axis = AxisOf(op);
   Shape dims(x.dims.begin(), x.dims.begin() + axis);
   dims.insert(dims.end(), indices.dims.begin(), indices.dims.end());
   dims.insert(dims.end(), x.dims.begin() + axis + 1, x.dims.end());
@@ -33,7 +29,7 @@ absl::Status Infer(const OpView& op, Types& results) {
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> indices,
                            ReadIndices(op, in[1], {lines.extent}));
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
@@ -53,7 +49,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const TensorType& indices = op.operand_type(1);
-  const int axis = Axis(op);
+  const int axis = AxisOf(op);
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
     if (d == axis) continue;
     rule.Keep(absl::StrCat("d", d), d, d < axis ? d : d + indices.rank() - 1);
@@ -66,7 +62,7 @@ DimensionRule Rule(const OpView& op) {
 }
 
 absl::Status Gradient(GradBuilder& b) {
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   const int64_t extent = b.operand(0).dims()[axis];
   b.Yield(0, Apply(kGatherGradient, {b.grad(0), b.operand(1)},
                    {{"axis", axis}, {"extent", extent}}));

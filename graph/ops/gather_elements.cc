@@ -15,10 +15,6 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 // An index has its own position in x, except along the axis.
 absl::Status CheckIndices(const OpView& op) {
   const TensorType& x = op.operand_type(0);
@@ -27,7 +23,7 @@ absl::Status CheckIndices(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
   PARTITA_RETURN_IF_ERROR(ExpectRank(op, 1, x.rank(), x.rank()));
   for (int d = 0; d < x.rank(); ++d) {
-    if (d == Axis(op) || indices.dims[d] <= x.dims[d]) continue;
+    if (d == AxisOf(op) || indices.dims[d] <= x.dims[d]) continue;
     return BadOp(op, Describe(op, 1),
                  absl::StrCat("at most ", x.dims[d], " in dimension ", d,
                               ", as in ", Describe(op, 0)),
@@ -51,7 +47,7 @@ absl::Status InferScatter(const OpView& op, Types& results) {
 template <typename Visit>
 absl::Status ForEachIndexed(const OpView& op, const HostTensor& x,
                             const HostTensor& indices, Visit&& visit) {
-  const int axis = Axis(op);
+  const int axis = AxisOf(op);
   const Shape strides = RowMajorStrides(x.type().dims);
   Shape others = strides;
   others[axis] = 0;
@@ -101,7 +97,7 @@ DimensionRule Rule(const OpView& op) {
   const Shape& indices = op.operand_type(1).dims;
   const bool scatters = op.num_operands() == 3;
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
-    const bool is_axis = d == Axis(op);
+    const bool is_axis = d == AxisOf(op);
     if (is_axis ? scatters : indices[d] != x[d]) continue;
     const int factor = rule.Kept(absl::StrCat("d", d), indices[d]);
     if (!is_axis) rule.Operand(0, d, factor);

@@ -14,15 +14,11 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
-  const auto normalised = absl::MakeConstSpan(x.dims).subspan(Axis(op));
+  const auto normalised = absl::MakeConstSpan(x.dims).subspan(AxisOf(op));
   for (int i = 1; i < op.num_operands(); ++i) {
     PARTITA_RETURN_IF_ERROR(ExpectDType(op, i, kFloats));
     PARTITA_RETURN_IF_ERROR(ExpectDims(op, i, normalised));
@@ -68,7 +64,7 @@ Cost EstimateCost(const OpView& op) {
 // Dimensions before the axis are kept.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
-  for (int d = 0; d < Axis(op); ++d) rule.Keep(absl::StrCat("d", d), d, d);
+  for (int d = 0; d < AxisOf(op); ++d) rule.Keep(absl::StrCat("d", d), d, d);
   return rule.Finish();
 }
 
@@ -78,7 +74,7 @@ absl::Status GradientWithoutCenter(GradBuilder& b) {
   const Term x = b.operand(0);
   const Term dy = b.grad(0);
   Axes axes;
-  for (int d = Axis(b.op()); d < b.op().operand_type(0).rank(); ++d) {
+  for (int d = AxisOf(b.op()); d < b.op().operand_type(0).rank(); ++d) {
     axes.push_back(d);
   }
   const Term rate =

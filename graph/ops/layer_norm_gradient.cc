@@ -13,12 +13,8 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Span<const int64_t> Normalised(const OpView& op) {
-  return absl::MakeConstSpan(op.operand_type(0).dims).subspan(Axis(op));
+  return absl::MakeConstSpan(op.operand_type(0).dims).subspan(AxisOf(op));
 }
 
 // dy, with x's extents, is the last operand.
@@ -114,7 +110,7 @@ Cost EstimateScaleCost(const OpView& op) {
 // Dimensions before the axis are kept.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
-  for (int d = 0; d < Axis(op); ++d) {
+  for (int d = 0; d < AxisOf(op); ++d) {
     const int line =
         rule.Kept(absl::StrCat("d", d), op.operand_type(0).dims[d]);
     rule.Operand(0, d, line).Operand(2, d, line).Result(0, d, line);
@@ -125,7 +121,7 @@ DimensionRule Rule(const OpView& op) {
 // Dimensions before the axis are summed over.
 DimensionRule ScaleRule(const OpView& op) {
   RuleBuilder rule(op);
-  for (int d = 0; d < Axis(op); ++d) {
+  for (int d = 0; d < AxisOf(op); ++d) {
     const int line = rule.Reduced(absl::StrCat("d", d),
                                   op.operand_type(0).dims[d], Reduction::kSum);
     rule.Operand(0, d, line).Operand(1, d, line);

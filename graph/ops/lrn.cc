@@ -61,10 +61,6 @@ Cost LrnCost(const OpView& op) {
 
 DimensionRule LrnRule(const OpView& op) { return AlongAxisRule(op, 1); }
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status InferLpNorm(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", op.operand_type(0).rank()));
@@ -78,7 +74,7 @@ absl::Status EvaluateLpNorm(const OpView& op, absl::Span<const HostTensor> in,
                             absl::Span<HostTensor> out) {
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
   std::vector<double> x = ToDoubles(in[0]);
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   const bool squares = op.attr_int("p") == 2;
   lines.ForEach([&](int64_t at) {
     double norm = 0;
@@ -101,7 +97,7 @@ Cost LpNormCost(const OpView& op) {
 }
 
 DimensionRule LpNormRule(const OpView& op) {
-  return AlongAxisRule(op, Axis(op));
+  return AlongAxisRule(op, AxisOf(op));
 }
 
 // For every channel c the sum of the channels c - before .. c + after.
@@ -138,7 +134,7 @@ absl::Status LrnGradient(GradBuilder& b) {
 
 // A line with norm 0 is not divided.
 absl::Status LpNormGradient(GradBuilder& b) {
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   const Term x = b.operand(0);
   const Term y = b.result(0);
   const Term dy = b.grad(0);

@@ -46,6 +46,10 @@ absl::Status ExpectAxis(const OpView& op, absl::string_view name, int rank);
 
 // The attribute as 0..rank-1, after ExpectAxis.
 int AxisAttr(const OpView& op, absl::string_view name, int rank);
+// The attribute "axis" as a dimension of operand 0.
+inline int AxisOf(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
 
 // The extents of all operands after numpy broadcasting.
 absl::StatusOr<Shape> BroadcastOperands(const OpView& op);

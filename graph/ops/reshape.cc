@@ -32,15 +32,6 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
            .to_strides = {1}}};
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
 // Walks the extents of both sides, outermost first, and finds common factors.
 class SharedFactors {
  public:
@@ -137,12 +128,12 @@ extern constinit const OpDef kReshape = {
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

@@ -68,15 +68,6 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
   return {move};
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
 bool TakesAll(const OpView& op, int dim) {
   const Range range = RangeOf(op, dim);
   return range.step == 1 && range.size == op.operand_type(0).dims[dim];
@@ -165,12 +156,12 @@ extern constinit const OpDef kSlice = {
     .attrs = {{RequiredAttr("starts", AttributeKind::kInts),
                RequiredAttr("sizes", AttributeKind::kInts), IntsAttr("steps")}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

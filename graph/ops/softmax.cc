@@ -19,10 +19,6 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, op.operand_type(0).RowMajor());
 }
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 using Line = absl::Span<double>;
 
 // Computes one line in place, in doubles.
@@ -30,7 +26,7 @@ template <void (*compute)(Line line)>
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   std::vector<double> values = ToDoubles(in[0]);
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   if (values.empty()) return absl::OkStatus();
   std::vector<double> line(lines.extent);
   lines.ForEach([&](int64_t at) {
@@ -79,11 +75,11 @@ Cost EstimateCost(const OpView& op) {
   return {.flops = 5.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
-DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
 
 // dx = y (dy - sum y dy)
 absl::Status SoftmaxGradient(GradBuilder& b) {
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   const Term y = b.result(0);
   const Term dy = b.grad(0);
   b.Yield(0, y * (dy - Sum(y * dy, {axis})));
@@ -92,7 +88,7 @@ absl::Status SoftmaxGradient(GradBuilder& b) {
 
 // dx = dy - softmax(x) sum dy
 absl::Status LogSoftmaxGradient(GradBuilder& b) {
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   const Term dy = b.grad(0);
   b.Yield(0, dy - Exp(b.result(0)) * Sum(dy, {axis}));
   return b.status();

@@ -12,10 +12,6 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 bool SizesFill(absl::Span<const int64_t> sizes, int64_t extent) {
   for (int64_t size : sizes) {
     if (size < 0 || size > extent) return false;
@@ -29,7 +25,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
   const std::vector<int64_t>& sizes = op.attr_ints("sizes");
   TensorType part = x.RowMajor();
-  int64_t& extent = part.dims[Axis(op)];
+  int64_t& extent = part.dims[AxisOf(op)];
   if (!SizesFill(sizes, extent)) {
     return BadOp(op, absl::StrCat("sizes = [", absl::StrJoin(sizes, ", "), "]"),
                  absl::StrCat("sizes of 0 or more that sum to ", extent),
@@ -44,7 +40,7 @@ absl::Status Infer(const OpView& op, Types& results) {
 
 std::vector<StridedMove> MovesOf(const OpView& op) {
   const Shape strides = RowMajorStrides(op.operand_type(0).dims);
-  const int axis = Axis(op);
+  const int axis = AxisOf(op);
   std::vector<StridedMove> moves;
   int64_t offset = 0;
   for (int i = 0; i < op.num_results(); ++i) {
@@ -59,21 +55,12 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
   return moves;
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
-DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
 
 absl::Status Gradient(GradBuilder& b) {
   std::vector<Term> parts;
   for (int i = 0; i < b.op().num_results(); ++i) parts.push_back(b.grad(i));
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   b.Yield(0, Apply(kConcat, parts, {{"axis", axis}}));
   return b.status();
 }
@@ -88,11 +75,11 @@ extern constinit const OpDef kSplit = {
     .attrs = {{RequiredAttr("axis", AttributeKind::kInt),
                RequiredAttr("sizes", AttributeKind::kInts)}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

@@ -16,20 +16,16 @@
 namespace partita {
 namespace {
 
-int Axis(const OpView& op) {
-  return AxisAttr(op, "axis", op.operand_type(0).rank());
-}
-
 absl::Status Infer(const OpView& op, Types& results) {
   TensorType type = op.operand_type(0).RowMajor();
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", type.rank()));
-  int64_t& extent = type.dims[Axis(op)];
+  int64_t& extent = type.dims[AxisOf(op)];
   const int64_t k = op.attr_int("k");
   if (k < 0 || k > extent) {
     return BadOp(
         op, absl::StrCat("k ", k),
-        absl::StrCat("0..", extent, ", the extent of dimension ", Axis(op)),
+        absl::StrCat("0..", extent, ", the extent of dimension ", AxisOf(op)),
         "correct k or axis");
   }
   extent = k;
@@ -58,7 +54,7 @@ struct Order {
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  const AxisLines lines(in[0].type().dims, Axis(op));
+  const AxisLines lines(in[0].type().dims, AxisOf(op));
   const int64_t k = op.attr_int("k");
   const bool largest = op.attr_bool("largest");
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
@@ -95,11 +91,11 @@ Cost EstimateCost(const OpView& op) {
   return {.flops = depth * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
-DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
 
 // Each gradient goes back to the element's position.
 absl::Status Gradient(GradBuilder& b) {
-  const int64_t axis = Axis(b.op());
+  const int64_t axis = AxisOf(b.op());
   const Term zeros = b.Filled(b.operand(0).type(), 0);
   b.Yield(0, Apply(kScatterElements, {zeros, b.result(1), b.grad(0)},
                    {{"axis", axis}, {"reduction", "add"}}));

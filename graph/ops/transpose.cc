@@ -46,15 +46,6 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
   return {move};
 }
 
-absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
-                      absl::Span<HostTensor> out) {
-  return DoMoves(MovesOf(op), in, out);
-}
-
-std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
-  return AsByteMoves(op, MovesOf(op));
-}
-
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
   const std::vector<int64_t>& perm = op.attr_ints("perm");
@@ -83,11 +74,11 @@ extern constinit const OpDef kTranspose = {
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("perm", AttributeKind::kInts)}},
     .infer = Infer,
-    .eval = Evaluate,
+    .eval = EvaluateMoves<MovesOf>,
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
-    .moves = Moves,
+    .moves = MovesAsBytes<MovesOf>,
 };
 
 }  // namespace partita

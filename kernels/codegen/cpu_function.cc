@@ -27,6 +27,8 @@ class CpuFunction {
             ir_.getVoidTy(),
             {pointer, pointer, ir_.getInt64Ty(), ir_.getInt64Ty()}, false),
         llvm::Function::ExternalLinkage, program.name, module);
+    // Generated code has no imports, so LLVM must not turn loops into calls of
+    // memcpy or memset.
     function_->addFnAttr("no-builtins");
     function_->addFnAttr("min-legal-vector-width", "512");
     function_->addFnAttr("prefer-vector-width", "512");
@@ -52,6 +54,8 @@ class CpuFunction {
     ir_.CreateCondBr(ir_.CreateICmpSLT(next, end_), line, done);
 
     ir_.SetInsertPoint(done);
+    // Streaming stores are weakly ordered. The fence orders them before the
+    // signal that the kernel has ended.
     if (may_stream_ != nullptr) {
       ir_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
     }
@@ -97,6 +101,8 @@ class CpuFunction {
     for (int64_t extent : program_.loops) bytes *= extent;
     return bytes >= kLeastStreamedBytes;
   }
+  // A result in place of an operand was just read into the caches: streaming it
+  // would only evict it.
   llvm::Value* LiesApart(size_t result) {
     llvm::Value* apart = ir_.getTrue();
     for (llvm::Value* operand : operands_) {

@@ -11,18 +11,6 @@
 #include "llvm/IR/Intrinsics.h"
 
 namespace partita {
-namespace {
-
-bool IsFloatType(ScalarType type) {
-  return type == ScalarType::kF32 || type == ScalarType::kF64;
-}
-
-bool IsComparison(Opcode op) {
-  return op == Opcode::kLess || op == Opcode::kLessEqual ||
-         op == Opcode::kEqual || op == Opcode::kNotEqual;
-}
-
-}  // namespace
 
 llvm::Type* InstructionEmitter::Lanes(llvm::Type* type) const {
   if (lanes_ == 1) return type;

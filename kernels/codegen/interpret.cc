@@ -161,11 +161,6 @@ uint64_t NarrowToF16(uint64_t bits) {
   return (bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x3ffu);
 }
 
-bool IsComparison(Opcode op) {
-  return op == Opcode::kLess || op == Opcode::kLessEqual ||
-         op == Opcode::kEqual || op == Opcode::kNotEqual;
-}
-
 class Interpreter {
  public:
   Interpreter(const ElementwiseProgram& program,

@@ -49,6 +49,15 @@ enum class Opcode : uint8_t {
   kCast,
 };
 
+inline bool IsFloatType(ScalarType type) {
+  return type == ScalarType::kF32 || type == ScalarType::kF64;
+}
+
+inline bool IsComparison(Opcode op) {
+  return op == Opcode::kLess || op == Opcode::kLessEqual ||
+         op == Opcode::kEqual || op == Opcode::kNotEqual;
+}
+
 struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
   Opcode op = Opcode::kConstant;

@@ -18,10 +18,6 @@ Register Comparison(Opcode op, Register a, Register b) {
       {.op = op, .type = ScalarType::kBool, .a = a.id, .b = b.id});
 }
 
-bool IsFloatType(ScalarType type) {
-  return type == ScalarType::kF32 || type == ScalarType::kF64;
-}
-
 // How often each instruction is read by those that the results need, and as a
 // result.
 std::vector<int> CountReaders(const std::vector<Instruction>& all,

@@ -151,6 +151,9 @@ SpatialOrder OrderOf(const OpView& node, const FusedChain& chain,
 
 }  // namespace
 
+// Asks oneDNN for a primitive in the wished layouts, then reads back the
+// layouts that it chose. Offers nothing if no Layout can describe these, or if
+// oneDNN 2.6.3 would be wrong or slow.
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
                                                  const LayoutWish& wish,
                                                  ConvolutionMethod method) {
@@ -191,6 +194,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   ConvolutionWindow window = WindowOf(op, rank - 2, order);
   TensorType read = x;  // read by the primitive
   const int64_t before = window.before.back();
+  // The primitive gets an image that is padded in advance along its last
+  // dimension.
   if (method == ConvolutionMethod::kPadded) {
     read.dims.back() += before + window.after.back();
     window.before.back() = window.after.back() = 0;

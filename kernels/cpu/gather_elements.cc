@@ -15,10 +15,6 @@
 namespace partita {
 namespace {
 
-int AxisOf(const OpView& node) {
-  return AxisAttr(node, "axis", node.operand_type(0).rank());
-}
-
 // True if the indices have the extents of x except along the axis, so that
 // their lines correspond.
 bool HaveSameLines(const OpView& node) {

@@ -10,17 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 
 namespace partita {
-namespace {
-
-int64_t Aligned(int64_t bytes) {
-  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-         kWorkspaceAlignment;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<ReferenceProgram>> ReferenceProgram::Make(
     const OpView& node) {
@@ -110,7 +103,7 @@ ReferenceProgram::Place ReferenceProgram::InWorkspace(const TensorType& type) {
   Place place;
   place.kind = Place::Kind::kWorkspace;
   place.offset = workspace_;
-  workspace_ += Aligned(type.RowMajor().num_bytes());
+  workspace_ += RoundUp(type.RowMajor().num_bytes(), kWorkspaceAlignment);
   return place;
 }
 

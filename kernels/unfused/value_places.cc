@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/in_place.h"
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 
@@ -25,11 +26,6 @@ bool HasOneReader(absl::Span<const BodySegment> segments, ValueId value) {
   return absl::c_count_if(segments, [&](const BodySegment& segment) {
            return ReadsOf(segment, value);
          }) == 1;
-}
-
-int64_t Aligned(int64_t bytes) {
-  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-         kWorkspaceAlignment;
 }
 
 }  // namespace
@@ -122,7 +118,8 @@ void ValuePlaces::PlaceOthers(const BodySegment& segment) {
     if (!is_new) continue;
     place->second.offset = workspace_;
     workspace_ +=
-        Aligned(segment.node().result_type(static_cast<int>(i)).num_bytes());
+        RoundUp(segment.node().result_type(static_cast<int>(i)).num_bytes(),
+                kWorkspaceAlignment);
   }
 }
 

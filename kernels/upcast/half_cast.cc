@@ -16,10 +16,6 @@ namespace {
 constexpr char kKernel[] = "upcast.cast";
 constexpr char kArithmetic[] = "rounded to nearest even";
 
-bool IsHalf(DType dtype) {
-  return dtype == DType::kBF16 || dtype == DType::kF16;
-}
-
 class HalfCast : public BoundKernel {
  public:
   HalfCast(const OpView& node, int threads)
@@ -47,6 +43,10 @@ class HalfCast : public BoundKernel {
 };
 
 }  // namespace
+
+bool IsHalf(DType dtype) {
+  return dtype == DType::kBF16 || dtype == DType::kF16;
+}
 
 bool IsHalfCast(const OpView& node) {
   if (!node.is(kCast)) return false;

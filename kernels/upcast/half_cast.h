@@ -10,6 +10,9 @@
 
 namespace partita {
 
+// True for the 16-bit floats.
+bool IsHalf(DType dtype);
+
 // "upcast.cast": between f32 and bf16 or f16, in any layout.
 bool IsHalfCast(const OpView& node);
 

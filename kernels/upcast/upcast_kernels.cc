@@ -24,10 +24,6 @@ namespace {
 
 constexpr char kPrefix[] = "upcast.";
 
-bool IsHalf(DType dtype) {
-  return dtype == DType::kBF16 || dtype == DType::kF16;
-}
-
 // Operand `i`; results come after all operands.
 const TensorType& TypeOf(const OpView& node, int i) {
   const int operands = node.num_operands();

@@ -94,6 +94,8 @@ class Convolution {
         });
   }
 
+  // A transformed tile serves all chunks of the result's channels, so tiles are
+  // transformed once for all threads.
   void TransformTiles(int64_t first, int64_t count) const {
     // Tiles that a thread takes at once.
     constexpr int64_t kRun = 16;
@@ -113,6 +115,8 @@ class Convolution {
     const TapMatrices weights(share, kChunk, kChunk);
     const TapMatrices products(share + WeightFloats(), division_.group, kChunk);
     const int64_t width = ChunkWidth(conv_.result.channels, group.chunk);
+    // Chunks of the sum one after another, in one thread: the order of sums is
+    // the same for any number of threads.
     for (int64_t chunk = 0; chunk < ChunksOf(conv_.source.channels); ++chunk) {
       const int64_t depth = ChunkWidth(conv_.source.channels, chunk);
       PrepareWeights(group.chunk, width, chunk, depth, weights);
@@ -132,6 +136,9 @@ class Convolution {
                       args_.y);
   }
 
+  // Transformed weights are four times as large as the weights: 36 taps for 9
+  // positions. Keeping those of all channels would need memory traffic of its
+  // own.
   void PrepareWeights(int64_t result_chunk, int64_t width, int64_t source_chunk,
                       int64_t depth, const TapMatrices& weights) const {
     const int64_t result = result_chunk * kChunk;

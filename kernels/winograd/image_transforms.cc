@@ -17,6 +17,8 @@ namespace {
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
+// The transform itself has no bounds checks: only tiles at an edge pay for
+// them.
 // Returns the square of a tile's positions, and the distance of its lines. If
 // the tile crosses the image's edge, the positions are copied, zero outside.
 template <typename Floats, int side>
@@ -126,6 +128,8 @@ struct ToTaps {
   }
 };
 
+// Streaming stores bypass the caches (kernels/vector/streaming.h). They need
+// whole aligned lines, which only the wide vector has.
 template <typename Floats>
 [[gnu::always_inline]] inline bool Streams(const TiledImages& images,
                                            const float* y) {

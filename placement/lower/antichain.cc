@@ -22,6 +22,10 @@ namespace {
 // The end of `a` has one edge into each row, to the first node of the suffix.
 //
 //   source -> end of a -> row node -> row node -> ... -> start of b -> sink
+// By Dilworth's theorem in Fulkerson's form (1956), the heaviest antichain
+// weighs as much as the cheapest cover by chains: all weight less what chains
+// pass on. An edge for each ordered pair would be quadratic in the live ranges.
+// Rows give each end one edge per row instead.
 class ReuseNetwork {
  public:
   explicit ReuseNetwork(const std::vector<StreamLiveRange>& live_ranges)
@@ -77,6 +81,8 @@ class ReuseNetwork {
     for (int live_range : order) {
       const int stream = live_ranges_[live_range].stream;
       if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
+      // First fit. A stream that alone accesses its live ranges needs one row,
+      // as its knowledge only grows.
       size_t row = first;
       while (row < rows_.size() && !GrowsAlong(rows_[row], live_range)) ++row;
       if (row == rows_.size()) rows_.push_back({.stream = stream});
@@ -113,6 +119,8 @@ class ReuseNetwork {
     source_edges_[live_range] =
         network_.AddEdge(source_, end, live_ranges_[live_range].weight);
     for (Row& row : rows_) {
+      // Binary search, as `known` grows along a row: whoever follows an earlier
+      // node in the row follows later ones too.
       const auto it = std::partition_point(
           row.live_ranges.begin(), row.live_ranges.end(), [&](int other) {
             return !EndsBefore(live_ranges_[live_range], live_ranges_[other]);
@@ -183,6 +191,9 @@ class ReuseNetwork {
 int64_t PeakOfIntervals(const std::vector<StreamLiveRange>& live_ranges) {
   std::map<int, int64_t> change;
   for (const StreamLiveRange& live_range : live_ranges) {
+    // Positions are doubled so that an end at a position comes after all begins
+    // there: a range that ends at a task still has its bytes while the task
+    // runs.
     change[2 * live_range.position] += live_range.weight;
     change[2 * live_range.ends[0].second + 1] -= live_range.weight;
   }
@@ -212,6 +223,8 @@ int64_t HeaviestAntichain(const std::vector<StreamLiveRange>& live_ranges) {
                            live_range.ends[0].first == live_range.stream;
                   });
   if (one_stream) return PeakOfIntervals(live_ranges);
+  // Otherwise the flow: weight that reuses the bytes of an earlier live range
+  // needs no bytes of its own.
   int64_t sum = 0;
   for (const StreamLiveRange& live_range : live_ranges) {
     sum += live_range.weight;

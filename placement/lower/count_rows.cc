@@ -56,6 +56,8 @@ void RowBuilder::JoinPage(size_t place, int other) {
     knows_nothing_more &= mine[i] <= theirs[i];
   }
   if (knows_all) return;
+  // Sharing the other page costs nothing. With many streams, most pages of
+  // consecutive rows are equal.
   if (knows_nothing_more && !is_own_[place]) {
     pages_[place] = other;
     return;
@@ -68,6 +70,7 @@ void RowBuilder::JoinPage(size_t place, int other) {
 
 int RowBuilder::Finish() const {
   const auto begin = rows_.rows_.begin() + begin_ * rows_.width_;
+  // A task that learns nothing new needs no row of its own.
   if (std::equal(pages_.begin(), pages_.end(), begin)) return begin_;
   const size_t row = rows_.rows_.size() / rows_.width_;
   rows_.rows_.insert(rows_.rows_.end(), pages_.begin(), pages_.end());

@@ -27,6 +27,8 @@ void FlowNetwork::Push(int edge, int64_t amount) { PushHalf(2 * edge, amount); }
 
 void FlowNetwork::PushHalf(int half, int64_t amount) {
   edges_[half].room -= amount;
+  // The reverse half-edge is stored next to its edge. Its room is the flow that
+  // can be taken back.
   edges_[half ^ 1].room += amount;
 }
 
@@ -56,6 +58,8 @@ bool FlowNetwork::FindLevels(int source, int sink) {
 // Blocking flow: pushes along paths that rise one level per edge until none is
 // left.
 int64_t FlowNetwork::Round(int source, int sink) {
+  // Each node goes through its half-edges once a round: one that was saturated
+  // or leads nowhere stays so until the levels change.
   std::vector<int> current = first_;
   std::vector<int> path;
   int64_t total = 0;
@@ -75,6 +79,7 @@ int64_t FlowNetwork::Round(int source, int sink) {
     } else if (path.empty()) {
       return total;
     } else {
+      // A dead end: no later path of this round may enter it.
       level_[node] = -1;
       path.pop_back();
     }
@@ -87,6 +92,8 @@ int64_t FlowNetwork::PushAlong(std::vector<int>& path) {
   int64_t amount = kUnlimited;
   for (int e : path) amount = std::min(amount, edges_[e].room);
   size_t keep = path.size();
+  // The part of the path before the saturated edge still has room, so the next
+  // search goes on from there.
   for (size_t i = path.size(); i-- > 0;) {
     PushHalf(path[i], amount);
     if (edges_[path[i]].room == 0) keep = i;

@@ -78,6 +78,10 @@ class MicroBatchOrderer {
           op.is(kAccumulate) ||
           (op.num_results() > 0 && draft_.varies[op.result(0).id().index]);
     }
+    // A node that does not vary but is read in each micro-batch, such as a sum
+    // over all of them, separates two phases: what it needs must run for all
+    // micro-batches before the first one can read it. Constants and variables
+    // are there from the start.
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
       const bool is_varying =
           at(*id).in_each && !graph_.view(*id).is(kAccumulate);
@@ -93,6 +97,9 @@ class MicroBatchOrderer {
 
   // 2. Directions.
   void FindDirections() {
+    // Gradients are nodes like any others. What tells them apart is that no
+    // output of the step (the loss, say) needs them: only updates do. A step
+    // without outputs is all backward, and its order is that of one direction.
     std::set<NodeId> forward;
     for (ValueId output : graph_.outputs()) {
       if (MakerOf(output).valid()) forward.insert(MakerOf(output));
@@ -115,6 +122,8 @@ class MicroBatchOrderer {
 
   // 3. Levels. A copy has the level and the device of what it copies.
   void FindLevels() {
+    // The longest path from the inputs, counted in copies: a stage of a
+    // pipeline is what lies between two copies.
     for (NodeId id : order_) {
       PlacedNode& node = at(id);
       if (!node.in_each) continue;
@@ -124,6 +133,10 @@ class MicroBatchOrderer {
         node.level = std::max(node.level, at(maker).level + Crosses(maker));
       }
     }
+    // A node that reads no copy, such as a cast of a label in the last stage,
+    // has level 0 and would be a unit of its own, which its device would have
+    // to visit for each micro-batch. It joins the last unit of its device
+    // instead, as late as its readers allow.
     std::map<std::tuple<int, bool, int>, int> highest;
     for (NodeId id : order_) {
       const PlacedNode& node = at(id);
@@ -181,6 +194,8 @@ class MicroBatchOrderer {
       const NodeId maker = MakerOf(operand);
       if (!maker.valid() || !at(maker).in_each) continue;
       const int before = at(maker).unit;
+      // Between phases no order is needed: a phase ends before the next one
+      // begins.
       if (before == unit || before < 0 || unit < 0 ||
           phase_of_[before] != phase_of_[unit]) {
         continue;
@@ -197,6 +212,7 @@ class MicroBatchOrderer {
   void OrderPhases() {
     unit_run_of_.assign(units_.size(),
                         std::vector<int>(draft_.micro_batches.count, 0));
+    // Phases are counted from the end, so the highest runs first.
     const std::set<int, std::greater<int>> phases(phase_of_.begin(),
                                                   phase_of_.end());
     for (int phase : phases) OrderPhase(phase);
@@ -241,6 +257,7 @@ class MicroBatchOrderer {
 
   int FirstUnitRun(NodeId node) const {
     if (!at(node).in_each) return at(node).unit_run;
+    // In the gap right before the first micro-batch of its first reader.
     return at(node).unit < 0 ? 0 : unit_run_of_[at(node).unit][0] - 1;
   }
 

@@ -60,6 +60,8 @@ class Skyline {
             return boxes_[body].first >= steps_[lowest].first &&
                    boxes_[body].last <= steps_[lowest].last;
           });
+      // No box fits this step any more, so its bytes up to the lower neighbour
+      // stay unused.
       if (fits == waiting.end()) {
         Raise(lowest);
         continue;
@@ -117,6 +119,11 @@ class Skyline {
   std::vector<Step> steps_;
 };
 
+// Placing byte ranges with live ranges in the fewest bytes is NP-hard (dynamic
+// storage allocation; Garey and Johnson 1979, problem SR2), so this is a
+// search. Conflicts are given as pairs, not as overlaps in time: streams run in
+// parallel, and live ranges that do not overlap in launch order may overlap in
+// time.
 class Packer {
  public:
   Packer(const PackProblem& problem, int64_t target, int64_t budget)
@@ -147,6 +154,8 @@ class Packer {
                      [](const Start& a, const Start& b) {
                        return a.packing.bytes < b.packing.bytes;
                      });
+    // From the best start on: it is the most likely to reach the target, which
+    // ends the search.
     for (int round = 0; round < kMaxRounds; ++round) {
       if (round > 0 && !IsLoose()) break;
       for (Start& start : starts) Improve(start);
@@ -169,6 +178,8 @@ class Packer {
   bool IsLoose() const {
     return best_.bytes - target_ > target_ / 1000 * kLoosePerMille;
   }
+  // The result must not depend on the machine or on other threads, so the
+  // budget counts comparisons, not seconds, and the random numbers are our own.
   bool Done() const {
     if (best_.bytes <= target_) return true;
     if (best_.addresses.empty()) return false;
@@ -196,6 +207,11 @@ class Packer {
                        [&](int a, int b) { return key(a) > key(b); });
       return order;
     };
+    // No order is best for all graphs. Largest first (Pisarchyk and Lee 2020)
+    // leaves small gaps, which small bodies fill. Largest area or longest live
+    // range first places what can share its bytes with the fewest others. Most
+    // bytes of conflicts first places what has the fewest addresses to choose
+    // from.
     std::vector<std::vector<int>> orders = {
         sorted([&](int b) { return std::pair(sizes_[b], span[b]); }),
         sorted([&](int b) { return area[b]; }),
@@ -290,6 +306,8 @@ class Packer {
   }
 
   uint32_t Random() {
+    // Knuth's linear congruential generator for MMIX. Its low bits have short
+    // periods, so only the high ones are used.
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<uint32_t>(state_ >> 33);
   }
@@ -297,6 +315,8 @@ class Packer {
   // The order with one body moved nearer to the front; in three of four cases
   // one that reaches the highest address.
   std::vector<int> Moved(const Start& start) {
+    // A packing is lower only if the bodies that reach its highest address end
+    // up elsewhere. The body at the front of the order cannot move.
     std::vector<size_t> highest;
     for (size_t i = 1; i < start.order.size(); ++i) {
       const int body = start.order[i];
@@ -320,6 +340,9 @@ class Packer {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
       std::vector<int> next = Moved(start);
       Packing packing = Place(next, start.fit, start.packing.bytes);
+      // Most moves change nothing. Accepting equal packings lets the search
+      // cross such plateaus; refusing worse ones early saves most of the
+      // placing.
       if (packing.addresses.empty()) continue;
       if (packing.bytes < start.packing.bytes) stalled = 0;
       start.order = std::move(next);

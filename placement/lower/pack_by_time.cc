@@ -17,6 +17,9 @@
 namespace partita {
 namespace {
 
+// The free ranges of an arena. Best fit keeps large gaps whole, and neighbours
+// merge when they are freed (Knuth, The Art of Computer Programming, vol. 1,
+// section 2.5). Two indices make both O(log n).
 class Gaps {
  public:
   // Takes the smallest gap that is large enough, of equal ones the lowest. If
@@ -94,6 +97,8 @@ std::vector<Body> BodiesOf(const DeviceStorages& storages,
     Body& body = bodies[items[i].body];
     body.bytes = std::max(body.bytes, AlignUp(items[i].end));
     ++body.items_left;
+    // Items come by first access, so the first one names the stream that
+    // allocates the body.
     if (body.first < 0) {
       body.first = live_range.first;
       body.arena = clocks.stream(live_range.first);
@@ -126,6 +131,8 @@ class OpenItems {
       const bool is_known = EndedBefore((*live_ranges_)[item], known);
       (is_known ? closed : ended_).push_back(item);
     }
+    // An item whose last task was launched may still run in another stream. Its
+    // bytes are free only for a task that has waited for that stream.
     // If many items wait for the stream to learn of their end, checks them less
     // often.
     if (ended_.size() > kFewEnded && ++since_look_ < ended_.size() / 32) {
@@ -151,6 +158,9 @@ class OpenItems {
   size_t since_look_ = 0;
 };
 
+// Tasks of one stream end in launch order. Within its own arena a stream can
+// hand bytes from one body to the next without a comparison with other streams;
+// that is what makes this fast, and wasteful if streams are busy in turn.
 // The arena of one stream.
 struct StreamArena {
   OpenItems open;

@@ -10,6 +10,8 @@
 namespace partita {
 namespace {
 
+// A backward pass computes two gradients, by operands and by weights, where the
+// forward pass has one product. Only the ratio matters.
 constexpr int kForwardTime = 1;
 constexpr int kBackwardTime = 2;
 
@@ -29,6 +31,11 @@ class Devices {
     for (auto& [name, device] : devices_) {
       std::sort(device.units.begin(), device.units.end(),
                 [&](int a, int b) { return Place(a) < Place(b); });
+      // Between the first and the last unit of a device a micro-batch goes to
+      // the end of the pipeline and back: twice as many transfers as there are
+      // stages after this one. So this allows one micro-batch for each stage
+      // from here to the end, as 1F1B does. More would not shorten the step,
+      // only keep more activations.
       const int transfers =
           units[device.units.back()].level - units[device.units.front()].level;
       device.most_under_way = transfers / 2 + 1;
@@ -75,6 +82,8 @@ class Devices {
   bool BeginOn(Device& device) {
     if (device.running >= 0) return false;
     std::vector<int> choice = device.units;
+    // The unit that is furthest along goes first: it frees activations, and
+    // later stages wait for it.
     if (schedule_ == PipelineSchedule::kOneForwardOneBackward) {
       std::reverse(choice.begin(), choice.end());
     }
@@ -86,6 +95,7 @@ class Devices {
     return false;
   }
 
+  // Micro-batches go through a unit in order, so counts are enough.
   bool IsReady(int unit) const {
     if (begun_[unit] == micro_batches_) return false;
     return std::all_of(
@@ -103,6 +113,8 @@ class Devices {
                          });
     }
     if (unit != device.units.front()) return true;
+    // Only the entry of a device is limited. A micro-batch inside may always go
+    // on, so that the limit cannot stop the pipeline.
     const int under_way = begun_[unit] - ended_[device.units.back()];
     return unit == device.units.back() || under_way < device.most_under_way;
   }

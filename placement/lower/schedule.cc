@@ -16,6 +16,9 @@
 namespace partita {
 namespace {
 
+// The order with the least peak memory is NP-hard to find (Sethi 1975, for
+// registers). List scheduling (Graham 1966) by a rule is fast, and no rule is
+// best for all graphs, so several are tried.
 enum class Rule {
   kGraphOrder,   // the order of the graph
   kDepthFirst,   // what became ready last runs first
@@ -185,6 +188,9 @@ Order Lister::List(Rule rule) const {
   while (!ready.empty()) {
     const auto [key, task] = ready.top();
     ready.pop();
+    // Growth changes as other tasks run, so a key in the queue may be old. Keys
+    // are checked when they come up, which is cheaper than an update of all
+    // ready tasks after each one.
     if (rule == Rule::kLeastGrowth) {
       const Key now = KeyOf(memory, rule, task, num_taken);
       if (now > key && !ready.empty() && now > ready.top().first) {
@@ -193,6 +199,8 @@ Order Lister::List(Rule rule) const {
       }
     }
     ++num_taken;
+    // Later steps rely on the ranks of a collective being adjacent: no task
+    // between two of them can wait for one and be needed by another.
     for (int i = task; i < num_tasks && first_of_collective[i] == task; ++i) {
       memory.Run(draft_.tasks[i]);
       order.tasks.push_back(i);
@@ -212,6 +220,8 @@ void DelayFeeds(const PlanDraft& draft,
                 const std::vector<std::vector<int>>& dependencies,
                 Order& order) {
   std::vector<int> delayed;
+  // A feed depends on nothing, so every rule lists it early, and its bytes
+  // would be live from then on.
   std::vector<bool> placed(draft.tasks.size(), false);
   auto is_feed = [&](int task) {
     const Task& t = draft.tasks[task];
@@ -243,6 +253,8 @@ absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed) {
   const Dependence dependence = FindDependence(draft);
   const Lister lister(draft, dependence, delayed);
   Order best;
+  // A strictly smaller peak is needed to leave the order of the graph, which
+  // its author knows.
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
     Order order = lister.List(rule);
     if (order.tasks.size() != draft.tasks.size()) {

@@ -20,6 +20,11 @@ struct Cell {
 };
 using Row = std::vector<Cell>;
 
+// For one order of devices this is the dynamic program of PipeDream (Narayanan
+// et al. 2019): the best split of the first j segments over the first n devices
+// follows from splits over n - 1. Unequal devices make their order matter. The
+// search goes through orders depth first, and orders that begin alike share the
+// rows of what they share.
 class Search {
  public:
   Search(const StageLine& line, int count)
@@ -47,6 +52,8 @@ class Search {
   }
 
   // Only the first of several equal unused devices is tried.
+  // Exchanging equal devices changes no result. Without this rule, n equal
+  // devices alone would give n! orders.
   bool IsFirstOfItsKind(int device) const {
     for (int other = 0; other < device; ++other) {
       if (!used_[other] && line_.equal(other, device)) return false;
@@ -119,6 +126,7 @@ class Search {
         for (const StoredRead& read : segment.kept) {
           if (read.next_segment >= j) kept += read.bytes;
         }
+        // A longer stage is slower than the best one found for j.
         if (seconds > row[j].slowest || seconds == kNever) break;
         if (stored + live + InFlight() * kept > line_.limits[device]) break;
         Improve(row[j], before[i], i, seconds + Entering(i, device));
@@ -152,6 +160,9 @@ class Search {
     const double slowest = std::max(before.slowest, stage);
     const double total = before.total + stage;
     if (!(slowest < kNever)) return;
+    // The slowest stage decides the rate of the pipeline. The total only breaks
+    // ties, so with micro-batches, where both count, the result need not be the
+    // optimum.
     if (std::tie(slowest, total) >= std::tie(cell.slowest, cell.total)) return;
     cell = {slowest, total, from};
   }

@@ -109,16 +109,6 @@ TEST(ArrayDataset, AFileOfNoKnownFormatIsRefused) {
                          "(plain or gzip), .npy or .npz"));
 }
 
-TEST(Subset, APartOfADatasetIsADataset) {
-  const SharedDataset all = OneField<int64_t>({4}, {10, 11, 12, 13});
-  const auto part = Subset(all, 1, 3);
-  ASSERT_TRUE(part.ok()) << part.status();
-  EXPECT_EQ((*part)->num_samples(), 2);
-  EXPECT_EQ(SampleText(**part, 1), "x 12");
-  EXPECT_EQ(Subset(all, 3, 5).status().message(),
-            "dataset: found samples 3..5; expected a part of 0..4");
-}
-
 TEST(Fields, AnUnknownFieldIsReportedWithTheKnownOnes) {
   EXPECT_EQ(OneField<float>({1}, {1})->FieldIndex("y").status().message(),
             "dataset: found no field y; expected one of x");

@@ -53,10 +53,6 @@ class Dataset {
 // Shared by derived datasets and by loaders.
 using SharedDataset = std::shared_ptr<const Dataset>;
 
-// The samples first .. end - 1 of a dataset, for example for validation.
-absl::StatusOr<SharedDataset> Subset(SharedDataset dataset, int64_t first,
-                                     int64_t end);
-
 }  // namespace partita
 
 #endif  // PARTITA_RUNTIME_DATASET_DATASET_H_

@@ -1,4 +1,4 @@
-// Assigns samples to batches, and the samples of a batch to ranks.
+// Orders samples, assigns them to batches, and the samples of a batch to ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DATASET_SAMPLER_H_
@@ -72,6 +72,14 @@ class Sampler {
   SamplerOptions options_;
   int64_t num_batches_;
 };
+
+// A uniformly random permutation of 0 .. count - 1, the same on every machine.
+// The shuffle of Fisher and Yates (Durstenfeld 1964): for i = count - 1 .. 1,
+// swaps element i with element j of 0 .. i, where j is drawn without bias
+// (Lemire 2019) from the 64-bit words of Philox4x32-10, whose counter is
+// (block, epoch) and whose key is the seed.
+std::vector<int64_t> ShuffledOrder(int64_t count, uint64_t seed,
+                                   uint64_t epoch);
 
 }  // namespace partita
 

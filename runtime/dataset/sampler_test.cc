@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/dataset/shuffle.h"
 
 namespace partita {
 namespace {

@@ -4,21 +4,80 @@
 #include "runtime/executor/kernel_binder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
+#include "graph/op_view.h"
+#include "graph/placement.h"
 #include "graph/status_macros.h"
-#include "runtime/executor/unaliased_kernel.h"
+#include "kernels/kernel.h"
 
 namespace partita {
 namespace {
+
+class UnaliasedKernel : public BoundKernel {
+ public:
+  UnaliasedKernel(std::unique_ptr<BoundKernel> kernel, const OpView& node,
+                  absl::Span<const InPlacePair> in_place)
+      : kernel_(std::move(kernel)),
+        in_place_(in_place.begin(), in_place.end()),
+        copies_(node.num_operands()),
+        operands_(node.num_operands()) {
+    for (int i = 0; i < node.num_operands(); ++i) {
+      types_.push_back(node.operand_type(i));
+    }
+  }
+
+  absl::Status Launch(const LaunchArgs& args) override {
+    operands_.assign(args.operands.begin(), args.operands.end());
+    for (const InPlacePair& pair : in_place_) {
+      if (operands_[pair.operand] == args.results[pair.result]) {
+        CopyAway(pair.operand);
+      }
+    }
+    LaunchArgs unaliased = args;
+    unaliased.operands = operands_;
+    return kernel_->Launch(unaliased);
+  }
+
+ private:
+  // Allocates the copy at its first use: a plan uses few of the pairs that it
+  // allows.
+  void CopyAway(int operand) {
+    std::optional<HostTensor>& copy = copies_[operand];
+    if (!copy.has_value()) copy.emplace(types_[operand]);
+    std::memcpy(copy->bytes(), operands_[operand], copy->byte_span().size());
+    operands_[operand] = copy->bytes();
+  }
+
+  std::unique_ptr<BoundKernel> kernel_;
+  const std::vector<InPlacePair> in_place_;
+  std::vector<TensorType> types_;                  // by operand
+  std::vector<std::optional<HostTensor>> copies_;  // by operand
+  std::vector<void*> operands_;
+};
+
+// Returns a kernel that copies the operands whose bytes a result takes over
+// according to `in_place`, and then launches `kernel` on the copies. The copies
+// are in its own memory, outside every arena.
+std::unique_ptr<BoundKernel> UnaliasOperands(
+    std::unique_ptr<BoundKernel> kernel, const OpView& node,
+    absl::Span<const InPlacePair> in_place) {
+  if (in_place.empty()) return kernel;
+  return std::make_unique<UnaliasedKernel>(std::move(kernel), node, in_place);
+}
 
 // The most scratch that an emulating kernel may ask for.
 constexpr int64_t kMaxOutsideScratch = int64_t{1} << 38;

@@ -51,6 +51,8 @@ ClockNodes::Node* ClockNodes::Copy(const Node& node, int height) {
   return copy;
 }
 
+// Two clocks that share a subtree agree on its streams, so the join stops
+// there. It returns an old node where it can, which keeps later joins cheap.
 ClockNodes::Node* ClockNodes::Join(Node* a, Node* b, int height) {
   if (b == nullptr || a == b) return AddOwner(a);
   if (a == nullptr) return AddOwner(b);
@@ -68,6 +70,7 @@ ClockNodes::Node* ClockNodes::Join(Node* a, Node* b, int height) {
       is_b &= slots[i].child == b->slots[i].child;
     }
   }
+  // Neither covers the other: only now a new node is needed.
   if (!is_a && !is_b) {
     Node* union_node = New();
     union_node->slots = slots;
@@ -105,6 +108,8 @@ Clock::Clock(const Clock& other)
       height_(other.height_) {}
 
 Clock& Clock::operator=(const Clock& other) {
+  // The copy takes its share before the old nodes are released, so
+  // self-assignment is safe.
   Clock copy(other);
   std::swap(nodes_, copy.nodes_);
   std::swap(root_, copy.root_);
@@ -139,6 +144,7 @@ int64_t Clock::Ended(int32_t stream) const {
   return 0;
 }
 
+// Streams with low numbers stay in slot 0 of the new root.
 void Clock::Grow() {
   if (root_ != nullptr) {
     Node* above = nodes_->New();
@@ -156,6 +162,8 @@ void Clock::Advance(int32_t stream, int64_t count) {
 }
 
 void Clock::Join(const Clock& other) {
+  // Both trees get the same height first, so that equal paths mean equal
+  // streams. The copy shares all nodes of `other`.
   Clock raised(other);
   while (raised.height_ < height_) raised.Grow();
   while (height_ < raised.height_) Grow();

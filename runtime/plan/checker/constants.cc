@@ -1,13 +1,12 @@
 // Compares what commands write with the bytes of constants.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/checker/constants.h"
-
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "runtime/plan/checker/proof.h"
 
 namespace partita {
 namespace {

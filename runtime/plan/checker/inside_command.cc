@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/race.h"
+#include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
@@ -132,6 +132,9 @@ bool Before(const Block& a, const Block& b) {
   return a.bytes.begin < b.bytes.begin;
 }
 
+// A sweep by begin: a block overlaps an earlier one exactly if it overlaps the
+// earlier one with the largest end. Two reads may overlap, so the largest end
+// of written blocks is kept apart.
 // The block with the largest end so far: of all blocks, and of written blocks.
 struct Reach {
   const Block* any = nullptr;

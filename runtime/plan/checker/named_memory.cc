@@ -103,6 +103,8 @@ std::optional<Finding> NamedMemory::Mismatch(
   size_t a = 0;
   const std::vector<Content> content = ContentOf(buffer);
   if (gave_up()) return std::nullopt;
+  // Both lists are in the order of the range's bytes, so one sweep compares
+  // them.
   for (const Content& segment : content) {
     for (int64_t at = segment.begin; at < segment.end();) {
       while (a < asked.size() && EndOf(asked[a]) <= at) ++a;

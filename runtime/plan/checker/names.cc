@@ -41,6 +41,7 @@ bool IsIdentity(const OpView& node) {
 
 }  // namespace
 
+// One pass in graph order, so that an operand has names before its readers.
 Names::Names(const EntryView& view, const PortSlices& ports)
     : view_(view), segments_left_(kMaxSegments) {
   for (size_t d = 0; d < view.plan->devices.size(); ++d) {
@@ -74,6 +75,8 @@ std::vector<int32_t> Names::DeviceIndices(const Placement& placement) const {
   return indices;
 }
 
+// A rank's partial sum is no part of the whole value, and a shard in a blocked
+// layout has its bytes in another order than the whole value.
 bool Names::NamedLocally(const TensorType& type, const Sharding& sharding) {
   return sharding.kind == Sharding::Kind::kPartial ||
          (sharding.kind == Sharding::Kind::kSplit &&
@@ -183,6 +186,7 @@ bool Names::NameMoved(const OpView& node) {
   if (node.op().moves == nullptr) return false;
   if (IsIdentity(node) && MoveLocal(node)) return true;
   const std::optional<CollectiveKind> collective = CollectiveOf(node);
+  // A reduction computes new bytes, although it has the moves of a collective.
   if (collective.has_value() && Reduces(*collective)) return false;
   return MoveSegments(node);
 }
@@ -233,6 +237,9 @@ bool Names::MoveSegments(const OpView& node) {
     }
   }
   for (int r = 0; r < node.num_results(); ++r) {
+    // A copy may read any replica of a replicated value, which the certificate
+    // states as an assumption. Ops that are no copies read the bytes of their
+    // own device.
     for (Segment& segment : segments[r]) segment.any_replica |= copy;
     if (!Keep(node.result(r).id(), std::move(segments[r]))) return false;
   }
@@ -277,6 +284,8 @@ std::vector<Names::Segment> Names::Slices(const std::vector<Segment>& whole,
                                           const Range& range) {
   std::vector<Segment> segments;
   if (range.empty()) return segments;
+  // Shards along an inner dimension have as many blocks as the outer dimensions
+  // have elements. Their names must not take as much memory.
   if (whole.size() == 1 && whole[0].bytes.block == 0 &&
       range.end() <= whole[0].size) {
     segments.push_back(
@@ -308,6 +317,8 @@ bool Names::Keep(ValueId value, std::vector<Segment> segments) {
     at += segment.size;
   }
   const int64_t count = static_cast<int64_t>(segments.size());
+  // With a gap, some bytes would have no name. The value then is its own root,
+  // and a command must compute it.
   if (at != view_.graph().type(value).num_bytes() ||
       (count > 1 && count > segments_left_)) {
     return false;

@@ -1,11 +1,10 @@
 // Progress: every wait is for an earlier command in launch order.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/checker/progress.h"
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/proof.h"
 
 namespace partita {
 namespace {
@@ -17,6 +16,9 @@ void Add(const EntryView& view, Rule rule, int command, int other,
   findings.Add(std::move(finding));
 }
 
+// A deadlock needs a circle of waits (Coffman, Elphick and Shoshani 1971). If
+// every command waits only for earlier ones of one list, there is no circle.
+// The list is the launch order, so no search is needed.
 void CheckEvents(const EntryView& view, const Partners& partners,
                  Findings& findings) {
   for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
@@ -52,6 +54,8 @@ void CheckMessages(const EntryView& view, const Partners& partners,
           findings);
     }
     if (message.number < capacity) continue;
+    // The slot of a message is free once the message `capacity` before it was
+    // received.
     const Message& before = partners.messages[i - capacity];
     if (before.recv < message.send) continue;
     Add(view, Rule::kCapacity, message.send, before.recv,

@@ -1,8 +1,6 @@
 // Vector clocks and the last accesses of every byte, in one pass.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/checker/race.h"
-
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/clock.h"
 #include "runtime/plan/checker/interval_map.h"
+#include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/reach.h"
 
 namespace partita {
@@ -29,6 +28,8 @@ constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
 constexpr int64_t kClockNodesOfCommand = 8;
 
+// The limits below bound time and memory for hostile plans: a plan of a few
+// kilobytes can state ranges of billions of blocks.
 // One access by a command. `position` counts the commands of its stream, from
 // 1, over the steps of the pass.
 struct Access {
@@ -53,6 +54,13 @@ struct Starts {
   int left = 0;  // commands that have not joined these clocks yet
 };
 
+// Happens-before (Lamport 1978) by vector clocks (Fidge 1988, Mattern 1989):
+// streams take the place of processes, and waits for events that of messages.
+// A byte needs no full history. If all accesses so far were ordered, the last
+// write follows everything before it, so a later access that follows the last
+// write follows all. Of reads, the last one of each stream is enough. This is
+// what FastTrack does (Flanagan and Freund 2009): an access is a stream and a
+// position there, and only streams have whole vector clocks.
 struct LastAccesses {
   void Shift(int64_t) {}
   Access write;
@@ -83,6 +91,8 @@ class RacePass {
   }
 
   void Run() {
+    // Clocks and accesses of the first step stay while the second one runs, so
+    // races between a step and the next are found like those within one.
     const int steps = view_.entry->depth > 1 ? 2 : 1;
     for (step_ = 0; step_ < steps; ++step_) {
       waits_left_ = waits_;
@@ -153,6 +163,7 @@ class RacePass {
 
   // Knowledge of a command's end includes what its stream knew then.
   void LearnEnd(const End& end, int32_t stream) {
+    // What the stream knows already teaches it nothing, and costs no join.
     if (known_[stream].Ended(end.stream) >= end.position) return;
     known_[stream].Join(end.known);
     known_[stream].Advance(end.stream, end.position);
@@ -163,6 +174,8 @@ class RacePass {
   void Issue(int c) {
     const Command& command = view_.commands[c];
     const int32_t stream = command.stream.index;
+    // Accesses come before Learn: a wait or a collective may order only what
+    // comes after it in its stream.
     const Access access{c, step_, stream, issued_[stream] + 1};
     for (BufferId id : command.operands) AccessBuffer(access, id, false);
     for (BufferId id : command.results) AccessBuffer(access, id, true);
@@ -180,6 +193,7 @@ class RacePass {
     switch (command.kind) {
       case Kind::kRecord: {
         const int event = command.event.index;
+        // Nobody waits for this record any more, so its clock need not be kept.
         if (waits_left_[event] == 0) return;
         events_[event] = {known_[stream], stream, issued_[stream]};
         return;
@@ -218,6 +232,7 @@ class RacePass {
   }
 
   bool EndedBefore(const Access& earlier, const Access& now) const {
+    // A stream ends its commands in order.
     if (earlier.command < 0 || earlier.stream == now.stream) return true;
     return known_[now.stream].Ended(earlier.stream) >= earlier.position;
   }
@@ -230,6 +245,8 @@ class RacePass {
           if (!EndedBefore(last.write, access)) {
             Report(Rule::kReadAfterWrite, access, last.write, id, {begin, end});
           }
+          // A later read of the same stream follows the earlier one, so it
+          // takes its place.
           for (Access& read : last.reads) {
             if (read.stream == access.stream) {
               read = access;
@@ -249,6 +266,8 @@ class RacePass {
                     CheckWrite(access, id, {begin, end}, *last);
                     return true;
                   });
+    // A write replaces the history: earlier accesses are ordered before it, or
+    // were reported.
     LastAccesses now;
     now.write = access;
     arena.Set(block.begin, block.end, std::move(now));

@@ -1,24 +1,85 @@
 // Value: one serial run over the names of bytes.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/checker/value.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "runtime/plan/checker/entry_view.h"
+#include "runtime/plan/checker/finding.h"
 #include "runtime/plan/checker/named_memory.h"
 #include "runtime/plan/checker/names.h"
 #include "runtime/plan/checker/next_step.h"
-#include "runtime/plan/checker/outputs.h"
 #include "runtime/plan/checker/ports.h"
+#include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
+
+// Every byte of every output is fetched exactly once.
+class OutputCoverage {
+ public:
+  explicit OutputCoverage(const EntryView& view)
+      : view_(view), fetched_(view.entry->outputs.size()) {}
+
+  // Command `c` fetched the bytes `shard` of the value in slice `part` of the
+  // port.
+  void Fetched(int c, int part, const Range& shard);
+  void CheckCovered(Findings& findings);
+
+ private:
+  struct Block {
+    ByteSpan bytes;
+    int command;
+  };
+  const EntryView& view_;
+  std::vector<std::vector<Block>> fetched_;  // by port
+};
+
+void OutputCoverage::Fetched(int c, int part, const Range& shard) {
+  const int port = view_.commands[c].port;
+  const ValueId value = view_.graph().outputs()[port];
+  const int64_t base = view_.graph().type(value).num_bytes() * part;
+  ForEachBlock(shard, base, [&](ByteSpan bytes) {
+    fetched_[port].push_back({bytes, c});
+  });
+}
+
+void OutputCoverage::CheckCovered(Findings& findings) {
+  for (size_t port = 0; port < fetched_.size(); ++port) {
+    std::vector<Block>& blocks = fetched_[port];
+    std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+      return a.bytes.begin < b.bytes.begin;
+    });
+    int64_t at = 0;
+    int last = -1;
+    for (const Block& block : blocks) {
+      if (block.bytes.begin != at) break;
+      at = block.bytes.end;
+      last = block.command;
+    }
+    const Port& output = view_.entry->outputs[port];
+    int64_t bytes = 0;
+    for (const Block& block : blocks) {
+      bytes += block.bytes.end - block.bytes.begin;
+    }
+    // A gap, a byte that is fetched twice, or a byte beyond the end makes these
+    // differ.
+    if (at == output.type.num_bytes() && bytes == at) continue;
+    Finding finding = view_.Found(
+        Rule::kOutputs, last,
+        absl::StrCat("output ", port, " ", output.name, ": found ", bytes,
+                     " bytes fetched, ", at,
+                     " of them in a row from the first; expected each of its ",
+                     output.type.num_bytes(), " bytes once"));
+    findings.Add(std::move(finding));
+  }
+}
 
 using Kind = Command::Kind;
 
@@ -34,10 +95,15 @@ class ValuePass {
         outputs_(view),
         messages_(partners.messages.size()) {}
 
+  // Launch order respects every wait. In a plan without races all executions
+  // leave the same bytes, so one symbolic run in launch order stands for all. A
+  // byte's name says which element of which value it is; a command may read
+  // bytes only if their names are those that the graph asks for.
   void Run(const std::vector<LaunchNode>& nodes) {
     DefinePersistentValues(view_, names_, memory_);
     for (const LaunchNode& node : nodes) {
       if (findings_.full() || GaveUp(node.begin)) return;
+      // All ranks of a collective read before one of them writes.
       for (int c = node.begin; c < node.end; ++c) Reads(c);
       for (int c = node.begin; c < node.end; ++c) Writes(c);
     }

@@ -1,0 +1,35 @@
+// Queries for passes that match forms.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_MATCHING_H_
+#define PARTITA_PASSES_MATCHING_H_
+
+#include <optional>
+
+#include "graph/op_view.h"
+
+namespace partita {
+
+// The node that makes the value, if it is of op `op`.
+std::optional<OpView> MadeBy(const ValueView& value, const OpDef& op);
+
+// The same, if the value has no other reader: an inner node of a form.
+std::optional<OpView> InnerOp(const ValueView& value, const OpDef& op);
+
+// The number in a constant with one element.
+std::optional<double> NumberIn(const ValueView& value);
+
+// True for a number that hides a key with any finite score: minus infinity, and
+// numbers so low that adding a score has no effect.
+bool Hides(double added);
+
+// True if the factor broadcasts to the sum's extents, where summed dimensions
+// have extent 1: the factor is then constant for all elements of each sum.
+bool IsOneForEachSum(const TensorType& factor, const TensorType& sum);
+
+// True if a node, an output or an update reads the value.
+bool IsRead(const ValueView& value);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_MATCHING_H_
