@@ -56,10 +56,10 @@ class Digest {
   void Add(const std::optional<KernelBinding>& kernel) {
     Add(int64_t{kernel.has_value()});
     if (!kernel.has_value()) return;
-    Add(kernel->kernel);
+    Add(kernel->kernel.ToString());
     Add(kernel->workspace);
     AddList(kernel->in_place);
-    Add(kernel->arithmetic);
+    Add(ArithmeticsText(kernel->arithmetics));
   }
   void Add(double value) { Add(std::bit_cast<int64_t>(value)); }
   template <typename List>

@@ -12,7 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/arithmetic.h"
 #include "graph/device_traits.h"
+#include "graph/kernel_id.h"
 #include "graph/literal_pool.h"
 #include "graph/op_view.h"
 
@@ -23,14 +25,13 @@ inline constexpr int64_t kWorkspaceAlignment = 64;
 
 // One way to compute a node.
 struct KernelChoice {
-  std::string kernel;            // "onednn.conv"; the part before the dot names
-                                 // the library that binds it
+  KernelId kernel;               // its library binds it
   std::vector<Layout> operands;  // required layouts, one per operand
   std::vector<Layout> results;   // layouts of the results
   int64_t workspace = 0;         // bytes
   std::vector<InPlacePair> in_place;
-  double seconds = 0;      // on this device, launch included
-  std::string arithmetic;  // see KernelBinding
+  double seconds = 0;  // on this device, launch included
+  Arithmetic arithmetic;
   // Plain loops, eval or a library's reference implementation: correct but
   // slow. The summary names such kernels.
   bool fallback = false;

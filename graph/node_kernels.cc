@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
@@ -31,7 +30,7 @@ bool IsSameKernel(const KernelChoice& a, const KernelChoice& b) {
 }
 
 // Combines the properties of both choices.
-void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
+void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
   choice.workspace = std::max(choice.workspace, other.workspace);
   choice.seconds = std::max(choice.seconds, other.seconds);
   choice.fallback |= other.fallback;
@@ -39,8 +38,8 @@ void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
   std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
     return !absl::c_linear_search(other.in_place, pair);
   });
-  if (choice.arithmetic != other.arithmetic) {
-    absl::StrAppend(&choice.arithmetic, " | ", other.arithmetic);
+  if (!absl::c_linear_search(choice.arithmetics, other.arithmetic)) {
+    choice.arithmetics.push_back(other.arithmetic);
   }
 }
 
@@ -120,16 +119,19 @@ absl::StatusOr<std::vector<NodeRank>> RanksOf(
   return ranks;
 }
 
-std::vector<KernelChoice> CommonChoices(const Placement& placement,
+std::vector<CommonChoice> CommonChoices(const Placement& placement,
                                         const std::vector<NodeRank>& ranks,
                                         const KernelCatalog& catalog) {
   const bool makes_copies = MakesCopies(placement, ranks[0].op);
-  std::vector<KernelChoice> common =
-      catalog.Choices(ranks[0].op, *ranks[0].device);
+  std::vector<CommonChoice> common;
+  for (KernelChoice& choice : catalog.Choices(ranks[0].op, *ranks[0].device)) {
+    Arithmetics arithmetics = {choice.arithmetic};
+    common.push_back({std::move(choice), std::move(arithmetics)});
+  }
   for (size_t m = 1; m < ranks.size() && !common.empty(); ++m) {
     const std::vector<KernelChoice> own =
         catalog.Choices(ranks[m].op, *ranks[m].device);
-    std::erase_if(common, [&](KernelChoice& choice) {
+    std::erase_if(common, [&](CommonChoice& choice) {
       const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
         return IsSameKernel(other, choice);
       });
@@ -142,10 +144,10 @@ std::vector<KernelChoice> CommonChoices(const Placement& placement,
   return common;
 }
 
-const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices) {
+const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices) {
   if (choices.empty()) return nullptr;
   return &*absl::c_min_element(
-      choices, [](const KernelChoice& a, const KernelChoice& b) {
+      choices, [](const CommonChoice& a, const CommonChoice& b) {
         return a.seconds < b.seconds;
       });
 }
@@ -167,7 +169,7 @@ absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused) {
   return unfused;
 }
 
-bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices) {
+bool IsUnfused(const OpView& node, absl::Span<const CommonChoice> choices) {
   return node.is(kFused) && (choices.empty() || choices.front().fallback);
 }
 

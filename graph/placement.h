@@ -12,6 +12,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
+#include "graph/arithmetic.h"
+#include "graph/kernel_id.h"
 
 namespace partita {
 
@@ -75,12 +77,10 @@ struct InPlacePair {
 struct KernelBinding {
   friend bool operator==(const KernelBinding&, const KernelBinding&) = default;
 
-  std::string kernel;     // "onednn.conv"
+  KernelId kernel;
   int64_t workspace = 0;  // scratch bytes that the plan must reserve
   std::vector<InPlacePair> in_place;  // pairs that this kernel supports
-  // Everything that determines the result's bits, besides operands and types:
-  // kernel, library version, instruction set, threads, order of reduction.
-  std::string arithmetic;
+  Arithmetics arithmetics;
 };
 
 }  // namespace partita

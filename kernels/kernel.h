@@ -12,8 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/arithmetic.h"
 #include "graph/device_traits.h"
 #include "graph/kernel_catalog.h"
+#include "graph/kernel_id.h"
 #include "graph/op_view.h"
 #include "graph/placement.h"
 
@@ -52,8 +54,8 @@ struct KernelIdentity {
   friend bool operator==(const KernelIdentity&,
                          const KernelIdentity&) = default;
 
-  std::string kernel;  // "onednn.conv"
-  std::string arithmetic;
+  KernelId kernel;
+  Arithmetic arithmetic;
 };
 
 // A library's kernel for a node: it states its identity and what it allows,
@@ -65,8 +67,8 @@ struct LibraryKernel {
   std::vector<InPlacePair> in_place;
 };
 
-// One library of kernels, found by the part of KernelBinding::kernel before the
-// dot. Thread safety: Bind may be called in parallel.
+// One library of kernels, found by KernelId::library. Thread safety: Bind may
+// be called in parallel.
 class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;

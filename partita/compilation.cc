@@ -17,6 +17,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
+#include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "partita/catalogs.h"
 #include "partita/compile_request.h"
@@ -57,10 +58,7 @@ std::vector<Placement> PlacementsOf(const PlacementTable& table) {
 
 bool HasGeneratedKernels(const Module& module) {
   return absl::c_any_of(module.functions(), [](const auto& function) {
-    return absl::c_any_of(function->ops(), [](const OpView& op) {
-      const std::optional<KernelBinding>& kernel = op.node().kernel;
-      return kernel.has_value() && absl::StartsWith(kernel->kernel, "codegen.");
-    });
+    return absl::c_any_of(function->ops(), HasGeneratedKernel);
   });
 }
 

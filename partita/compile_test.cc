@@ -244,8 +244,10 @@ int Violations(const Module& module) {
   for (const auto& function : module.functions()) {
     for (const OpView& op : function->ops()) {
       const auto& kernel = op.node().kernel;
-      violations += kernel.has_value() &&
-                    absl::StrContains(kernel->arithmetic, "not ieee");
+      if (!kernel.has_value()) continue;
+      for (const Arithmetic& arithmetic : kernel->arithmetics) {
+        violations += arithmetic.violates.any();
+      }
     }
   }
   return violations;
@@ -277,7 +279,7 @@ TEST(CompileTest, AnEpilogueThatNoLibraryTakesIsOneLoop) {
   std::vector<std::string> kernels;
   for (const OpView& node : compiled->plan.module.main().ops()) {
     if (node.node().kernel.has_value()) {
-      kernels.push_back(node.node().kernel->kernel);
+      kernels.push_back(node.node().kernel->kernel.ToString());
     }
   }
   EXPECT_EQ(kernels,

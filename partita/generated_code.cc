@@ -84,8 +84,7 @@ absl::StatusOr<PlacedOps> FindPlacedOps(
 // Generated kernels without code.
 absl::StatusOr<PlacedOps> FindMissing(const Plan& plan) {
   return FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
-    return absl::StartsWith(op.node().kernel->kernel, "codegen.") &&
-           !HasCode(op, device);
+    return HasGeneratedKernel(op) && !HasCode(op, device);
   });
 }
 

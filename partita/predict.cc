@@ -111,7 +111,7 @@ void CountNodes(const Plan& plan, const Entry& entry,
     }
     if (!kernel.fallback) continue;
     report.fallbacks.nodes.push_back(op.ToString());
-    AddIfNew(op.node().kernel->kernel, report.fallbacks.kernels);
+    AddIfNew(op.node().kernel->kernel.ToString(), report.fallbacks.kernels);
     report.fallbacks.seconds += kernel.seconds;
   }
   if (!report.fallbacks.nodes.empty()) {

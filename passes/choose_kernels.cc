@@ -31,7 +31,7 @@ constexpr size_t kMaxMissing = 20;
 
 // A choice with explicit layouts, and its cost at this node.
 struct Candidate {
-  KernelChoice choice;
+  CommonChoice choice;
   double seconds = 0;
 };
 
@@ -86,7 +86,7 @@ class Chooser {
     return RanksOf(op, placement, devices);
   }
 
-  std::vector<KernelChoice> ChoicesOf(
+  std::vector<CommonChoice> ChoicesOf(
       const OpView& op, const std::vector<NodeRank>& ranks) const {
     return CommonChoices(op.node().placement, ranks, catalog_);
   }
@@ -100,7 +100,7 @@ class Chooser {
     if (op.num_operands() == 1 && IsWholeView(op)) {
       return Reorder(op, 0, Layout());
     }
-    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
+    const std::vector<CommonChoice> choices = ChoicesOf(op, ranks);
     if (IsUnfused(op, choices)) return Inline(id);
     const std::optional<Candidate> best = Best(op, ranks, choices);
     if (!best.has_value()) {
@@ -220,10 +220,10 @@ class Chooser {
 
   // The choice itself and, if it supports any layout, the choice in the layout
   // of each full-sized operand.
-  std::vector<KernelChoice> Variants(const OpView& op,
+  std::vector<CommonChoice> Variants(const OpView& op,
                                      const std::vector<NodeRank>& ranks,
-                                     const KernelChoice& choice) const {
-    std::vector<KernelChoice> variants = {choice};
+                                     const CommonChoice& choice) const {
+    std::vector<CommonChoice> variants = {choice};
     if (!choice.any_layout) return variants;
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -238,7 +238,7 @@ class Chooser {
     return variants;
   }
 
-  static KernelChoice InOneLayout(const OpView& op, KernelChoice choice,
+  static CommonChoice InOneLayout(const OpView& op, CommonChoice choice,
                                   const Layout& layout) {
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -252,10 +252,10 @@ class Chooser {
 
   std::optional<Candidate> Best(
       const OpView& op, const std::vector<NodeRank>& ranks,
-      const std::vector<KernelChoice>& choices) const {
+      const std::vector<CommonChoice>& choices) const {
     std::optional<Candidate> best;
-    for (const KernelChoice& choice : choices) {
-      for (KernelChoice& variant : Variants(op, ranks, choice)) {
+    for (const CommonChoice& choice : choices) {
+      for (CommonChoice& variant : Variants(op, ranks, choice)) {
         const double seconds = SecondsOf(op, variant, *ranks[0].device);
         if (best.has_value() && seconds >= best->seconds) continue;
         best = Candidate{std::move(variant), seconds};
@@ -274,7 +274,7 @@ class Chooser {
   }
 
   absl::Status Bind(const OpView& op, const Candidate& best) {
-    const KernelChoice& choice = best.choice;
+    const CommonChoice& choice = best.choice;
     for (int i = 0; i < op.num_operands(); ++i) {
       PARTITA_RETURN_IF_ERROR(Reorder(op, i, choice.operands[i]));
     }
@@ -285,7 +285,7 @@ class Chooser {
     node.kernel = KernelBinding{.kernel = choice.kernel,
                                 .workspace = choice.workspace,
                                 .in_place = InOneOrder(choice),
-                                .arithmetic = choice.arithmetic};
+                                .arithmetics = choice.arithmetics};
     chosen_.push_back({op.id(), choice.seconds, choice.fallback});
     return absl::OkStatus();
   }
@@ -314,16 +314,16 @@ class Chooser {
   absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
     PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks, Ranks(op));
-    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
+    const std::vector<CommonChoice> choices = ChoicesOf(op, ranks);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();
     }
-    const KernelChoice& choice = choices.front();
+    const CommonChoice& choice = choices.front();
     graph_.node(node).kernel = KernelBinding{.kernel = choice.kernel,
                                              .workspace = choice.workspace,
                                              .in_place = {},
-                                             .arithmetic = choice.arithmetic};
+                                             .arithmetics = choice.arithmetics};
     chosen_.push_back({node, choice.seconds, choice.fallback});
     return absl::OkStatus();
   }

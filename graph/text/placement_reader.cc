@@ -121,9 +121,9 @@ bool ReadKernelField(TokenReader& reader, KernelBinding& kernel) {
     return reader.Fail("workspace, in_place or arithmetic");
   }
   if (!reader.Expect('=')) return false;
-  std::optional<std::string> arithmetic = reader.ReadString();
+  const std::optional<std::string> arithmetic = reader.ReadString();
   if (!arithmetic.has_value()) return false;
-  kernel.arithmetic = *std::move(arithmetic);
+  kernel.arithmetics = ParseArithmetics(*arithmetic);
   return true;
 }
 
@@ -145,9 +145,10 @@ bool ReadPlacement(TokenReader& reader, Placement& placement) {
 }
 
 bool ReadKernel(TokenReader& reader, KernelBinding& kernel) {
-  std::optional<std::string> name = reader.ReadWordOrString("a kernel's name");
+  const std::optional<std::string> name =
+      reader.ReadWordOrString("a kernel's name");
   if (!name.has_value()) return false;
-  kernel.kernel = *std::move(name);
+  kernel.kernel = *name;
   return !reader.peek().is('{') || reader.ReadList('{', '}', [&] {
     return ReadKernelField(reader, kernel);
   });

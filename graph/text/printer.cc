@@ -79,10 +79,11 @@ std::string KernelText(const KernelBinding& kernel) {
     fields.push_back(absl::StrCat(
         "in_place = [", absl::StrJoin(kernel.in_place, ", ", append), "]"));
   }
-  if (!kernel.arithmetic.empty()) {
-    fields.push_back(absl::StrCat("arithmetic = ", Quoted(kernel.arithmetic)));
+  if (!kernel.arithmetics.empty()) {
+    fields.push_back(absl::StrCat("arithmetic = ",
+                                  Quoted(ArithmeticsText(kernel.arithmetics))));
   }
-  std::string text = absl::StrCat("by ", WordText(kernel.kernel));
+  std::string text = absl::StrCat("by ", WordText(kernel.kernel.ToString()));
   if (!fields.empty()) {
     absl::StrAppend(&text, " {", absl::StrJoin(fields, ", "), "}");
   }

@@ -3,12 +3,10 @@
 
 #include "kernels/catalog/ieee_catalog.h"
 
-#include "absl/strings/match.h"
-
 namespace partita {
 
 bool ViolatesIeee(const KernelChoice& choice) {
-  return absl::StrContains(choice.arithmetic, "not ieee");
+  return choice.arithmetic.violates.any();
 }
 
 std::vector<KernelChoice> IeeeCatalog::Choices(

@@ -55,7 +55,7 @@ TEST(JoinedCatalog, FallbacksComeLastAndFastOnesFirst) {
   DeviceTraits cpu;
   std::vector<std::string> kernels;
   for (const KernelChoice& choice : joined.Choices(graph.view(node), cpu)) {
-    kernels.push_back(choice.kernel);
+    kernels.push_back(choice.kernel.ToString());
   }
   EXPECT_EQ(kernels, (std::vector<std::string>{"a", "b", "slow"}));
   const auto code_objects = joined.BuildCode({}, cpu);

@@ -46,7 +46,7 @@ std::string Describe(const KernelChoice& choice, int threads) {
   const auto layout = [](std::string* out, const Layout& l) {
     absl::StrAppend(out, l.is_row_major() ? "-" : l.ToString());
   };
-  return absl::StrCat(choice.kernel, " (",
+  return absl::StrCat(choice.kernel.ToString(), " (",
                       absl::StrJoin(choice.operands, " ", layout), ") -> (",
                       absl::StrJoin(choice.results, " ", layout), ") threads ",
                       threads);
@@ -113,10 +113,7 @@ class Check {
     for (int threads : options_.threads) {
       for (const KernelChoice& choice :
            catalog_.Choices(node_, Device(threads))) {
-        if (choice.kernel.substr(0, choice.kernel.find('.')) !=
-            std::string(library_.name())) {
-          continue;
-        }
+        if (!choice.kernel.Is(library_.name())) continue;
         const std::string what = Describe(choice, threads);
         kernels.push_back(what);
         if (options_.before) options_.before(choice, threads);
@@ -180,13 +177,13 @@ class Check {
       return absl::InternalError("found layouts for other operands or results");
     }
     if (choice.workspace < 0 || !(choice.seconds > 0) ||
-        choice.arithmetic.empty()) {
+        choice.arithmetic == Arithmetic()) {
       return absl::InternalError("found a choice without cost or arithmetic");
     }
     OneNode bound = WithLayouts(node_, choice);
     const DeviceTraits device = Device(threads);
-    KernelBinding binding{choice.kernel, choice.workspace, choice.in_place,
-                          choice.arithmetic};
+    KernelBinding binding{
+        choice.kernel, choice.workspace, choice.in_place, {choice.arithmetic}};
     if (choice.workspace > 0) {
       PARTITA_RETURN_IF_ERROR(RunInLess(bound.node(), choice, device));
     }
@@ -209,11 +206,11 @@ class Check {
     // The kernel or a variant of it, as for plans
     // (runtime/executor/kernel_binder.cc).
     if (answer.identity.arithmetic != choice.arithmetic ||
-        (answer.identity.kernel != choice.kernel &&
-         !absl::StartsWith(answer.identity.kernel, choice.kernel + "."))) {
+        !answer.identity.kernel.Is(choice.kernel)) {
       return absl::InternalError(absl::StrCat(
-          "found ", answer.identity.kernel, " (", answer.identity.arithmetic,
-          ") bound; expected ", choice.kernel, " (", choice.arithmetic, ")"));
+          "found ", answer.identity.kernel.ToString(), " (",
+          answer.identity.arithmetic.ToString(), ") bound; expected ",
+          choice.kernel.ToString(), " (", choice.arithmetic.ToString(), ")"));
     }
     if (answer.in_place != choice.in_place) {
       return absl::InternalError("found other in-place pairs bound");
@@ -244,8 +241,8 @@ class Check {
   absl::Status RunInLess(const OpView& node, KernelChoice choice,
                          const DeviceTraits& device) {
     --choice.workspace;
-    const KernelBinding less{choice.kernel, choice.workspace, choice.in_place,
-                             choice.arithmetic};
+    const KernelBinding less{
+        choice.kernel, choice.workspace, choice.in_place, {choice.arithmetic}};
     const auto other = library_.Bind({node, &less, &device});
     if (absl::IsResourceExhausted(other.status())) return absl::OkStatus();
     PARTITA_RETURN_IF_ERROR(other.status());

@@ -353,8 +353,8 @@ std::string CodeTarget(absl::string_view isa) {
   return absl::StrCat("x86-64-", VectorIsa(MeantIsa(isa)));
 }
 
-std::string CodegenArithmetic(absl::string_view isa) {
-  return absl::StrCat("codegen 3 ", CodeTarget(isa));
+Arithmetic CodegenArithmetic(absl::string_view isa) {
+  return {.source = "codegen 3", .implementation = CodeTarget(isa)};
 }
 
 bool IsKnownIsa(absl::string_view isa) {

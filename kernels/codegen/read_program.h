@@ -35,7 +35,7 @@ std::string EntryName(const OpView& node);
 std::string CodeTarget(absl::string_view isa);
 // The arithmetic of compiled functions and of the interpreter: both give the
 // same bits.
-std::string CodegenArithmetic(absl::string_view isa);
+Arithmetic CodegenArithmetic(absl::string_view isa);
 // The instruction sets for which code is generated, and the empty one.
 bool IsKnownIsa(absl::string_view isa);
 

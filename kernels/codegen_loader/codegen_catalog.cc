@@ -72,12 +72,14 @@ absl::StatusOr<std::vector<CodeObject>> CodegenCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
   std::vector<OpView> generated;
   for (const OpView& node : nodes) {
-    const auto& kernel = node.node().kernel;
-    if (kernel.has_value() && absl::StartsWith(kernel->kernel, "codegen.")) {
-      generated.push_back(node);
-    }
+    if (HasGeneratedKernel(node)) generated.push_back(node);
   }
   return BuildCodeOf(generated, device);
+}
+
+bool HasGeneratedKernel(const OpView& node) {
+  const std::optional<KernelBinding>& kernel = node.node().kernel;
+  return kernel.has_value() && kernel->kernel.Is("codegen");
 }
 
 absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(

@@ -24,6 +24,9 @@ class CodegenCatalog : public KernelCatalog {
       const DeviceTraits& device) const override;
 };
 
+// True if the node is bound to a kernel of CodegenCatalog.
+bool HasGeneratedKernel(const OpView& node);
+
 // The code object, for the device's instruction set, of all nodes that
 // CountInstructions accepts, whatever kernels they are bound to; trusted
 // likewise.

@@ -388,7 +388,7 @@ TEST(Codegen, TheInterpretersKernelIsNamed) {
   const auto bound = [&](const NativeCodeLibrary& library) {
     const auto kernel = library.Bind({node.node(), &binding, &device});
     EXPECT_TRUE(kernel.ok()) << kernel.status();
-    return kernel.ok() ? kernel->identity.kernel : "";
+    return kernel.ok() ? kernel->identity.kernel : KernelId();
   };
   EXPECT_EQ(bound(NativeCodeLibrary()), "codegen.elementwise.interpreted");
   const auto has_none = [](const OpView&, const DeviceTraits&) {

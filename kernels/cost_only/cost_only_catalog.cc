@@ -137,8 +137,8 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
                    std::max(cost.flops / (peak * family.flops),
                             cost.bytes / (bandwidth * family.bandwidth));
   choice.seconds = std::max(choice.seconds, 1e-9);
-  choice.arithmetic =
-      absl::StrCat("declared ", family.name, " ", DTypeName(dtype));
+  choice.arithmetic = {.source = absl::StrCat("declared ", family.name),
+                       .implementation = std::string(DTypeName(dtype))};
   if (&family == &kElementwiseFamily) {
     choice.in_place = ElementwiseInPlace(node);
   }

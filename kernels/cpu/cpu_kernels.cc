@@ -55,12 +55,12 @@ Layout ResultLayout(const CpuFamily& family, const TensorType& type,
   return family.results_row_major ? Layout() : LayoutFor(type, text);
 }
 
-std::string Arithmetic(const CpuFamily& family, bool fused_products) {
-  if (family.exact) return "exact";
-  return absl::StrCat(
-      family.kernel, " ", family.version,
-      family.fuses_products && fused_products ? " fused products" : "",
-      family.has_tiles ? " tiles not ieee" : "");
+Arithmetic ArithmeticOf(const CpuFamily& family, bool fused_products) {
+  if (family.exact) return ExactArithmetic();
+  const bool fuses = family.fuses_products && fused_products;
+  return {.source = absl::StrCat(family.kernel, " ", family.version),
+          .implementation = fuses ? "fused products" : "",
+          .violates = {.tiles = family.has_tiles}};
 }
 
 // True if our loops use fused multiply-add on a processor like the device's; if
@@ -114,7 +114,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
         WorkspaceOf(family, node, choice.operands[0], device.threads);
   }
   choice.in_place = PairsOf(family);
-  choice.arithmetic = Arithmetic(family, FusesProducts(device));
+  choice.arithmetic = ArithmeticOf(family, FusesProducts(device));
   return choice;
 }
 
@@ -144,9 +144,9 @@ int64_t NeededWorkspace(const CpuFamily& family, const OpView& node,
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
   return absl::ResourceExhaustedError(
       absl::StrCat(request.node.ToString(), ": found ", needed,
-                   " bytes of workspace needed by ", request.binding->kernel,
-                   "; expected at most ", request.binding->workspace,
-                   "; compile the plan again"));
+                   " bytes of workspace needed by ",
+                   request.binding->kernel.ToString(), "; expected at most ",
+                   request.binding->workspace, "; compile the plan again"));
 }
 
 }  // namespace
@@ -167,8 +167,7 @@ std::vector<KernelChoice> CpuCatalog::Choices(
 absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     const BindRequest& request) const {
   for (const CpuFamily* family : kFamilies) {
-    if ((request.binding->kernel != family->kernel &&
-         request.binding->kernel != name()) ||
+    if (!KernelId(family->kernel).Is(request.binding->kernel) ||
         !Takes(*family, request.node)) {
       continue;
     }
@@ -179,12 +178,13 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     }
     return LibraryKernel{
         family->bind(request.node, request.device->threads),
-        {family->kernel, Arithmetic(*family, HasFusedProducts())},
+        {family->kernel, ArithmeticOf(*family, HasFusedProducts())},
         PairsOf(*family)};
   }
-  return absl::UnimplementedError(absl::StrCat(
-      request.node.ToString(), ": found kernel ", request.binding->kernel,
-      "; expected one that computes this node in these layouts"));
+  return absl::UnimplementedError(
+      absl::StrCat(request.node.ToString(), ": found kernel ",
+                   request.binding->kernel.ToString(),
+                   "; expected one that computes this node in these layouts"));
 }
 
 }  // namespace partita

@@ -238,7 +238,7 @@ TEST(CpuScatterElements, ReplacesAndAdds) {
 // The error of `kernel` for `node`, which gathers numbers by `indices`.
 std::string ErrorOfGathering(const OneNode& node, const char* kernel,
                              const HostTensor& indices) {
-  const KernelBinding binding{kernel, 0, {}, ""};
+  const KernelBinding binding{kernel, 0, {}, {}};
   const DeviceTraits device = TestCpu(1);
   const auto bound =
       std::move(CpuLibrary().Bind({node.node(), &binding, &device})->kernel);

@@ -42,22 +42,6 @@ bool NamesInstructions(const std::string& implementation) {
          absl::StrContains(implementation, "avx");
 }
 
-std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
-  const std::string implementation = ImplementationName(recipe.primitive);
-  std::string text =
-      absl::StrCat("onednn ", OnednnVersion(), " ", implementation);
-  if (!NamesInstructions(implementation)) {
-    absl::StrAppend(&text, " ", InstructionsOf(recipe.flushes));
-  }
-  if (recipe.bits_depend_on_threads) {
-    absl::StrAppend(&text, " threads ", threads);
-  }
-  if (recipe.tile > 0) absl::StrAppend(&text, " tiles not ieee");
-  if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
-  if (recipe.flushes) absl::StrAppend(&text, " denormals not ieee");
-  return text;
-}
-
 // oneDNN accepts 64-bit extents but counts in 32 bits in places, and divides by
 // what remains of 2^32 elements.
 bool IsCountedIn32Bits(const OpView& node) {
@@ -115,13 +99,19 @@ LayoutWish Offered(const OnednnFamily& family, const LayoutWish& wish,
 
 }  // namespace
 
-std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
-                         int threads) {
-  std::string text = Arithmetic(recipe, threads);
-  if (Exactly(recipe) != given) {
-    absl::StrAppend(&text, " in layouts of its own");
+Arithmetic ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
+                        int threads) {
+  std::string implementation = ImplementationName(recipe.primitive);
+  if (!NamesInstructions(implementation)) {
+    absl::StrAppend(&implementation, " ", InstructionsOf(recipe.flushes));
   }
-  return text;
+  return {.source = absl::StrCat("onednn ", OnednnVersion()),
+          .implementation = std::move(implementation),
+          .threads = recipe.bits_depend_on_threads ? threads : 0,
+          .violates = {.tiles = recipe.tile > 0,
+                       .epilogue = !recipe.ieee,
+                       .denormals = recipe.flushes},
+          .relaid = Exactly(recipe) != given};
 }
 
 namespace {
@@ -150,7 +140,7 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   choice.seconds = OnednnSeconds(node, recipe, device) +
                    ReorderSeconds(node, recipe.results, choice.results, device);
   choice.arithmetic = ArithmeticIn(offered, recipe, device.threads);
-  choice.fallback = IsReferenceLoop(choice.arithmetic);
+  choice.fallback = IsReferenceLoop(recipe.primitive);
   return choice;
 }
 
@@ -201,7 +191,7 @@ std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node) {
   return families;
 }
 
-const OnednnFamily* OnednnFamilyOf(absl::string_view kernel) {
+const OnednnFamily* OnednnFamilyOf(const KernelId& kernel) {
   for (const OnednnFamily* family : kFamilies) {
     if (kernel == family->kernel) return family;
   }

@@ -19,7 +19,7 @@ namespace partita {
 // instructions that oneDNN uses.
 std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node);
 // The family of a kernel; null if there is none.
-const OnednnFamily* OnednnFamilyOf(absl::string_view kernel);
+const OnednnFamily* OnednnFamilyOf(const KernelId& kernel);
 
 // Queries primitive descriptors for the device's number of threads, without
 // generating code, and for the instructions that this process uses, whatever
@@ -37,9 +37,9 @@ absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
 // The recipe's layouts.
 LayoutWish Exactly(const OnednnRecipe& recipe);
 
-// See KernelBinding::arithmetic; for a node with the layouts `given`.
-std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
-                         int threads);
+// For a node with the layouts `given`.
+Arithmetic ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
+                        int threads);
 
 }  // namespace partita
 

@@ -41,7 +41,7 @@ std::string Fastest(const std::string& isa) {
       OnednnCatalog().Choices(node.node(), CpuWith(isa));
   EXPECT_TRUE(CheckOnednn(CpuWith(isa)).ok()) << CheckOnednn(CpuWith(isa));
   if (choices.empty()) return "none";
-  return absl::StrCat(choices[0].arithmetic, " ",
+  return absl::StrCat(choices[0].arithmetic.ToString(), " ",
                       choices[0].results[0].ToString());
 }
 
@@ -75,7 +75,7 @@ TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
   ASSERT_TRUE(asked.ok()) << asked.status();
   ASSERT_EQ(asked->size(), own.size());
   for (size_t i = 0; i < own.size(); ++i) {
-    EXPECT_TRUE(Same((*asked)[i], own[i])) << own[i].arithmetic;
+    EXPECT_TRUE(Same((*asked)[i], own[i])) << own[i].arithmetic.ToString();
   }
 }
 

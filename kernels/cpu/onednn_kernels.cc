@@ -7,7 +7,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/node_key.h"
 #include "kernels/cpu/onednn_answers.h"
@@ -68,8 +67,8 @@ absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
   if (granted < request.device->threads) {
     return absl::ResourceExhaustedError(absl::StrCat(
         request.node.ToString(), ": found ", needed,
-        " bytes of workspace needed by ", request.binding->kernel, " with ",
-        granted,
+        " bytes of workspace needed by ", request.binding->kernel.ToString(),
+        " with ", granted,
         " threads, which are all that OMP_THREAD_LIMIT allows; expected ",
         "at most ", request.binding->workspace, " with ",
         request.device->threads, "; raise the limit, or compile the plan for ",
@@ -77,15 +76,16 @@ absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       request.node.ToString(), ": found ", needed,
-      " bytes of workspace needed by ", request.binding->kernel, " with ",
-      request.device->threads, " threads; expected at most ",
+      " bytes of workspace needed by ", request.binding->kernel.ToString(),
+      " with ", request.device->threads, " threads; expected at most ",
       request.binding->workspace, "; compile the plan again on this machine"));
 }
 
 absl::Status NoKernel(const BindRequest& request) {
-  return absl::UnimplementedError(absl::StrCat(
-      request.node.ToString(), ": found kernel ", request.binding->kernel,
-      "; expected one that computes this node"));
+  return absl::UnimplementedError(
+      absl::StrCat(request.node.ToString(), ": found kernel ",
+                   request.binding->kernel.ToString(),
+                   "; expected one that computes this node"));
 }
 
 LayoutWish WishOf(const KernelChoice& choice) {
@@ -99,7 +99,7 @@ LayoutWish WishOf(const KernelChoice& choice) {
 struct Way {
   const OnednnFamily* family = nullptr;
   OnednnRecipe recipe;
-  std::string arithmetic;
+  Arithmetic arithmetic;
   int64_t workspace = 0;
   double seconds = 0;  // including reorders
 };
@@ -134,20 +134,20 @@ absl::StatusOr<Way> GivenWay(const OnednnFamily& family, const OpView& node,
 }
 
 bool IsPlans(const Way& way, const KernelBinding& binding) {
-  if (binding.arithmetic.empty()) return !IsReferenceLoop(way.arithmetic);
-  return absl::c_linear_search(
-      std::vector<std::string>(absl::StrSplit(binding.arithmetic, " | ")),
-      way.arithmetic);
+  if (binding.arithmetics.empty()) {
+    return !IsReferenceLoop(way.recipe.primitive);
+  }
+  return absl::c_linear_search(binding.arithmetics, way.arithmetic);
 }
 
 // Reference loops, and post-ops that are slower than a loop of their own, are
 // bound only if the plan names them; another library is better.
 void DropSlow(const BindRequest& request, Ways& ways) {
   std::erase_if(ways, [&](const Way& way) {
-    const bool is_slow = IsReferenceLoop(way.arithmetic) ||
+    const bool is_slow = IsReferenceLoop(way.recipe.primitive) ||
                          IsSlowFused(request.node, way.recipe, *request.device);
     const bool is_plans =
-        !request.binding->arithmetic.empty() && IsPlans(way, *request.binding);
+        !request.binding->arithmetics.empty() && IsPlans(way, *request.binding);
     return is_slow && !is_plans;
   });
 }
@@ -157,7 +157,7 @@ const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
   const Way* best = nullptr;
   for (const Way& way : ways) {
     if (way.workspace > binding.workspace) continue;
-    if (!binding.arithmetic.empty() && IsPlans(way, binding)) return &way;
+    if (!binding.arithmetics.empty() && IsPlans(way, binding)) return &way;
     if (best == nullptr || way.seconds < best->seconds) best = &way;
   }
   return best;
@@ -261,7 +261,8 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   DropSlow(request, ways);
   if (ways.empty()) {
     return absl::UnimplementedError(absl::StrCat(
-        "while binding ", binding.kernel, " to ", node.ToString(), ": ",
+        "while binding ", binding.kernel.ToString(), " to ", node.ToString(),
+        ": ",
         first.ok() ? "onednn: nothing that is faster than the node in parts"
                    : first.status().message()));
   }

@@ -125,7 +125,7 @@ constexpr int kLinesOfChoice = 7;
 absl::StatusOr<KernelChoice> ParseChoice(
     absl::Span<const absl::string_view> lines, const OpView& node) {
   KernelChoice choice;
-  choice.kernel = std::string(lines[0]);
+  choice.kernel = lines[0];
   PARTITA_ASSIGN_OR_RETURN(
       choice.operands, ParseLayouts(lines[1], node.num_operands(), [&](int i) {
         return node.operand_type(i).rank();
@@ -139,7 +139,7 @@ absl::StatusOr<KernelChoice> ParseChoice(
     return BadText("figures of a choice", lines[3]);
   }
   PARTITA_ASSIGN_OR_RETURN(choice.in_place, ParsePairs(lines[5]));
-  choice.arithmetic = std::string(lines[6]);
+  choice.arithmetic = Arithmetic::Parse(lines[6]);
   choice.fallback = IsReferenceLoop(choice.arithmetic);
   return choice;
 }
@@ -201,10 +201,11 @@ absl::StatusOr<OnednnQuestion> ParseOnednnQuestion(absl::string_view text) {
 std::string OnednnAnswerText(const std::vector<KernelChoice>& choices) {
   std::string text;
   for (const KernelChoice& choice : choices) {
-    absl::StrAppend(&text, choice.kernel, "\n", LayoutsText(choice.operands),
-                    "\n", LayoutsText(choice.results), "\n", choice.workspace,
-                    "\n", NumberText(choice.seconds), "\n",
-                    PairsText(choice.in_place), "\n", choice.arithmetic, "\n");
+    absl::StrAppend(
+        &text, choice.kernel.ToString(), "\n", LayoutsText(choice.operands),
+        "\n", LayoutsText(choice.results), "\n", choice.workspace, "\n",
+        NumberText(choice.seconds), "\n", PairsText(choice.in_place), "\n",
+        choice.arithmetic.ToString(), "\n");
   }
   return text;
 }

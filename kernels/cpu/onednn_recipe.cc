@@ -11,7 +11,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "graph/core_ops.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
@@ -21,6 +20,9 @@
 namespace partita {
 
 namespace {
+
+// How oneDNN names its own loops: "ref:any".
+constexpr absl::string_view kReferenceLoop = "ref";
 
 // An engine without oneDNN's primitive cache. The cache treats layouts as equal
 // that differ only in the strides of dimensions of extent 1, and returns the
@@ -180,10 +182,13 @@ std::string ImplementationName(const dnnl::primitive_desc& primitive) {
   return primitive.impl_info_str();
 }
 
-bool IsReferenceLoop(absl::string_view named) {
-  return absl::c_any_of(absl::StrSplit(named, ' '), [](absl::string_view word) {
-    return absl::StartsWith(word, "ref");
-  });
+bool IsReferenceLoop(const dnnl::primitive_desc& primitive) {
+  return absl::StartsWith(ImplementationName(primitive), kReferenceLoop);
+}
+
+bool IsReferenceLoop(const Arithmetic& arithmetic) {
+  return absl::StartsWith(arithmetic.source, "onednn ") &&
+         absl::StartsWith(arithmetic.implementation, kReferenceLoop);
 }
 
 int GrantedThreads(const DeviceTraits& device) {

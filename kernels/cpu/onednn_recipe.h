@@ -154,10 +154,10 @@ dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);
-// True if the text names one of oneDNN's own loops, thousands of times slower
-// than its generated code. The text is an implementation's name or an
-// arithmetic, which contains one.
-bool IsReferenceLoop(absl::string_view named);
+// True for oneDNN's own loops, thousands of times slower than its generated
+// code.
+bool IsReferenceLoop(const dnnl::primitive_desc& primitive);
+bool IsReferenceLoop(const Arithmetic& arithmetic);
 
 // The device's threads, limited by OMP_THREAD_LIMIT. A primitive made for more
 // threads than run skips the work of the missing ones.

@@ -298,7 +298,7 @@ double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
 bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
                  const DeviceTraits& device) {
   if (!node.is(kFused)) return false;
-  if (IsReferenceLoop(ImplementationName(recipe.primitive))) return true;
+  if (IsReferenceLoop(recipe.primitive)) return true;
   double walk = 2 * StoredBytes(node.result_type(0), recipe.results[0]);
   // Besides the operands of the product.
   for (int i = 2; i < node.num_operands(); ++i) {

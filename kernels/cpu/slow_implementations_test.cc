@@ -60,10 +60,11 @@ TEST(SlowImplementations, GemmDoesNotGetPostOpsThatItComputesOneByOne) {
   const std::vector<KernelChoice> choices =
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_FALSE(choices.empty());
-  EXPECT_EQ(choices[0].arithmetic, "onednn 2.6.3 jit_1x1:avx2 threads 2");
+  EXPECT_EQ(choices[0].arithmetic.ToString(),
+            "onednn 2.6.3 jit_1x1:avx2 threads 2");
   for (const KernelChoice& choice : choices) {
-    EXPECT_FALSE(absl::StrContains(choice.arithmetic, "gemm"))
-        << choice.arithmetic;
+    EXPECT_FALSE(absl::StrContains(choice.arithmetic.implementation, "gemm"))
+        << choice.arithmetic.ToString();
   }
 }
 
@@ -88,8 +89,9 @@ absl::StatusOr<LibraryKernel> BindStandIn(const OneNode& one) {
 TEST(SlowImplementations, EmulatedDevicesDoNotUseThem) {
   const auto pointwise = BindStandIn(Pointwise());
   ASSERT_TRUE(pointwise.ok()) << pointwise.status();
-  EXPECT_FALSE(absl::StrContains(pointwise->identity.arithmetic, "gemm"))
-      << pointwise->identity.arithmetic;
+  EXPECT_FALSE(
+      absl::StrContains(pointwise->identity.arithmetic.implementation, "gemm"))
+      << pointwise->identity.arithmetic.ToString();
   const auto groups = BindStandIn(OddGroups());
   EXPECT_TRUE(VectorChannels() == 16 ||
               groups.status().code() == absl::StatusCode::kUnimplemented);
@@ -103,7 +105,8 @@ TEST(SlowImplementations, ImagesArePaddedBeforeWindowsThatReachFar) {
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(choices[0].kernel, "onednn.padded_conv");
-  EXPECT_EQ(choices[0].arithmetic, "onednn 2.6.3 jit:avx2 threads 2");
+  EXPECT_EQ(choices[0].arithmetic.ToString(),
+            "onednn 2.6.3 jit:avx2 threads 2");
 }
 
 OneNode Product(int64_t rows, int64_t depth, int64_t columns) {
@@ -116,10 +119,12 @@ TEST(SlowImplementations, AProductIsAConvolutionWhereGemmIsAllElse) {
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_EQ(choices.size(), 2u);
   EXPECT_EQ(choices[0].kernel, "onednn.matmul_by_conv");
-  EXPECT_EQ(choices[0].arithmetic, "onednn 2.6.3 jit_1x1:avx2 threads 2");
+  EXPECT_EQ(choices[0].arithmetic.ToString(),
+            "onednn 2.6.3 jit_1x1:avx2 threads 2");
   EXPECT_EQ(choices[0].operands[1].ToString(), "ba8a8b");
   EXPECT_EQ(choices[1].kernel, "onednn.matmul");
-  EXPECT_EQ(choices[1].arithmetic, "onednn 2.6.3 gemm:jit avx2 threads 2");
+  EXPECT_EQ(choices[1].arithmetic.ToString(),
+            "onednn 2.6.3 gemm:jit avx2 threads 2");
 }
 
 TEST(SlowImplementations, GemmOfRowsAPowerOfTwoApartIsPredictedSlow) {

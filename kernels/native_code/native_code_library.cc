@@ -98,13 +98,13 @@ absl::StatusOr<ElementwiseEntry> NativeCodeLibrary::FindOrBuildCode(
 
 absl::StatusOr<LibraryKernel> NativeCodeLibrary::Bind(
     const BindRequest& request) const {
-  if ((request.binding->kernel != kKernel &&
-       request.binding->kernel != name()) ||
+  if (!KernelId(kKernel).Is(request.binding->kernel) ||
       request.device->kind != DeviceKind::kCpu ||
       !IsKnownIsa(request.device->isa)) {
-    return absl::UnimplementedError(absl::StrCat(
-        request.node.ToString(), ": found kernel ", request.binding->kernel,
-        "; expected ", kKernel, " on a cpu"));
+    return absl::UnimplementedError(
+        absl::StrCat(request.node.ToString(), ": found kernel ",
+                     request.binding->kernel.ToString(), "; expected ", kKernel,
+                     " on a cpu"));
   }
   if (request.code != nullptr) {
     PARTITA_RETURN_IF_ERROR(TrustCode(*request.code));

@@ -19,8 +19,8 @@ namespace {
 
 constexpr char kEval[] = "reference.eval";
 constexpr char kMove[] = "reference.move";
-constexpr char kEvalArithmetic[] = "eval 1";
-constexpr char kMoveArithmetic[] = "none";
+Arithmetic EvalArithmetic() { return {.source = "eval 1"}; }
+Arithmetic MoveArithmetic() { return {.source = "none"}; }
 
 // The most that plain loops in double reach, in flops or bytes, whatever the
 // device can do and whatever a core's vector peak.
@@ -87,7 +87,7 @@ std::vector<KernelChoice> MoveChoice(const OpView& node,
   }
   choice.seconds =
       device.launch_seconds + node.op().cost(node).bytes / MoveRate(device);
-  choice.arithmetic = kMoveArithmetic;
+  choice.arithmetic = MoveArithmetic();
   return {std::move(choice)};
 }
 
@@ -108,7 +108,7 @@ absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
         std::make_unique<MoveKernel>(
             LayoutCopy(node.operand_type(0), node.result_type(0)),
             request.device->threads),
-        {kMove, kMoveArithmetic},
+        {kMove, MoveArithmetic()},
         /*in_place=*/{}};
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ReferenceProgram> program,
@@ -121,7 +121,7 @@ absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
   }
   return LibraryKernel{
       std::make_unique<EvalKernel>(std::move(program), request.device->threads),
-      {kEval, kEvalArithmetic},
+      {kEval, EvalArithmetic()},
       /*in_place=*/{}};
 }
 
@@ -144,7 +144,7 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
   const Cost cost = node.op().cost(node);
   choice.seconds =
       device.launch_seconds + (cost.flops + cost.bytes) / EvalRate(device);
-  choice.arithmetic = kEvalArithmetic;
+  choice.arithmetic = EvalArithmetic();
   choice.fallback = true;
   return {std::move(choice)};
 }

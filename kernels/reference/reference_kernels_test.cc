@@ -110,7 +110,7 @@ TEST(ReferenceKernels, AReorderGoesFromThePresentLayoutToTheNamedOne) {
 
 TEST(ReferenceKernels, TooSmallABudgetIsRefusedWithBothNumbers) {
   const OneNode one(kTwice, {{DType::kF32, {4, 4}, Parsed("ba", 2)}});
-  const KernelBinding binding{"reference.eval", 63, {}, ""};
+  const KernelBinding binding{"reference.eval", 63, {}, {}};
   const DeviceTraits device = TestCpu(1);
   const absl::Status status =
       ReferenceLibrary().Bind({one.node(), &binding, &device}).status();

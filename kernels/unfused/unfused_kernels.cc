@@ -103,8 +103,11 @@ class SegmentBinder {
   }
 
   bool only_fallback() const { return only_fallback_; }
-  // "FIRST+SECOND" and its arithmetic.
-  const KernelIdentity& identity() const { return identity_; }
+  // "unfused.FIRST+SECOND", and the arithmetic "A, then B".
+  KernelIdentity Identity(absl::string_view library) const {
+    return {absl::StrCat(library, ".", kernels_text_),
+            {.source = arithmetics_text_}};
+  }
   std::vector<std::unique_ptr<BoundKernel>> TakeKernels() {
     return std::move(kernels_);
   }
@@ -123,23 +126,24 @@ class SegmentBinder {
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel bound, library.Bind(request));
     if (AllowsAll(bound, in_place)) return bound;
     return absl::UnimplementedError(absl::StrCat(
-        segment.node().ToString(), ": found ", bound.identity.kernel,
+        segment.node().ToString(), ": found ", bound.identity.kernel.ToString(),
         "; expected a kernel that works in place"));
   }
 
   void Add(LibraryKernel bound) {
     const bool is_first = kernels_.empty();
-    absl::StrAppend(&identity_.kernel, is_first ? "" : "+",
-                    bound.identity.kernel);
-    absl::StrAppend(&identity_.arithmetic, is_first ? "" : ", then ",
-                    bound.identity.arithmetic);
+    absl::StrAppend(&kernels_text_, is_first ? "" : "+",
+                    bound.identity.kernel.ToString());
+    absl::StrAppend(&arithmetics_text_, is_first ? "" : ", then ",
+                    bound.identity.arithmetic.ToString());
     kernels_.push_back(std::move(bound.kernel));
   }
 
   const BindRequest& fused_;
   const int64_t workspace_;
   bool only_fallback_ = true;
-  KernelIdentity identity_;
+  std::string kernels_text_;
+  std::string arithmetics_text_;
   std::vector<std::unique_ptr<BoundKernel>> kernels_;
 };
 
@@ -147,7 +151,7 @@ absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
   return absl::ResourceExhaustedError(absl::StrCat(
       request.node.ToString(), ": found ", needed,
       " bytes of workspace needed for intermediates by ",
-      request.binding->kernel, "; expected at most ",
+      request.binding->kernel.ToString(), "; expected at most ",
       request.binding->workspace, "; compile the plan again on this machine"));
 }
 
@@ -177,8 +181,7 @@ absl::StatusOr<LibraryKernel> UnfusedLibrary::Bind(
         " for the ops of its body; expected a kernel for one of them"));
   }
   LibraryKernel unfused;
-  unfused.identity = {absl::StrCat(name(), ".", binder.identity().kernel),
-                      binder.identity().arithmetic};
+  unfused.identity = binder.Identity(name());
   unfused.kernel = std::make_unique<UnfusedKernel>(std::move(segments), places,
                                                    binder.TakeKernels());
   return unfused;

@@ -14,7 +14,10 @@ namespace partita {
 namespace {
 
 constexpr char kKernel[] = "upcast.cast";
-constexpr char kArithmetic[] = "rounded to nearest even";
+
+Arithmetic CastArithmetic() {
+  return {.source = "rounded to", .implementation = "nearest even"};
+}
 
 class HalfCast : public BoundKernel {
  public:
@@ -66,13 +69,13 @@ KernelChoice ChooseHalfCast(const OpView& node, const DeviceTraits& device) {
                    static_cast<double>(node.operand_type(0).num_bytes() +
                                        node.result_type(0).num_bytes()) /
                        MemoryBandwidth(device);
-  choice.arithmetic = kArithmetic;
+  choice.arithmetic = CastArithmetic();
   return choice;
 }
 
 LibraryKernel BindHalfCast(const OpView& node, const DeviceTraits& device) {
   LibraryKernel bound;
-  bound.identity = {kKernel, kArithmetic};
+  bound.identity = {kKernel, CastArithmetic()};
   bound.kernel = std::make_unique<HalfCast>(node, device.threads);
   return bound;
 }

@@ -10,7 +10,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "graph/core_ops.h"
 #include "graph/device_rates.h"
 #include "graph/graph.h"
@@ -22,7 +21,12 @@
 namespace partita {
 namespace {
 
-constexpr char kPrefix[] = "upcast.";
+constexpr char kUpcastLibrary[] = "upcast";
+
+// "upcast.onednn.conv"
+KernelId InF32Of(const KernelId& kernel) {
+  return absl::StrCat(kUpcastLibrary, ".", kernel.ToString());
+}
 
 // Operand `i`; results come after all operands.
 const TensorType& TypeOf(const OpView& node, int i) {
@@ -127,13 +131,9 @@ int64_t RoomOf(const OpView& node) {
   return bytes;
 }
 
-std::string Arithmetic(const std::string& of_f32, DType half) {
-  return absl::StrCat(of_f32, " rounded to ", DTypeName(half));
-}
-
-// The arithmetic of the f32 kernel, or of each kernel that the plan names.
-std::string ArithmeticOfF32(const std::string& rounded, DType half) {
-  return absl::StrReplaceAll(rounded, {{Arithmetic("", half), ""}});
+Arithmetic Rounded(Arithmetic of_f32, DType half) {
+  of_f32.rounded_to = half;
+  return of_f32;
 }
 
 class UpcastKernel : public BoundKernel {
@@ -202,32 +202,35 @@ class UpcastKernel : public BoundKernel {
 };
 
 bool IsExact(const KernelChoice& choice) {
-  return choice.arithmetic == "exact";
+  return choice.arithmetic == ExactArithmetic();
 }
 
 absl::Status NoKernel(const BindRequest& request) {
-  return absl::UnimplementedError(absl::StrCat(
-      request.node.ToString(), ": found kernel ", request.binding->kernel,
-      "; expected one that computes this node"));
+  return absl::UnimplementedError(
+      absl::StrCat(request.node.ToString(), ": found kernel ",
+                   request.binding->kernel.ToString(),
+                   "; expected one that computes this node"));
 }
 
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t room) {
   return absl::ResourceExhaustedError(absl::StrCat(
       request.node.ToString(), ": found ", room,
-      " bytes of workspace needed by ", request.binding->kernel,
+      " bytes of workspace needed by ", request.binding->kernel.ToString(),
       " for its values in f32; expected at most ", request.binding->workspace,
       "; compile the plan again on this machine"));
 }
 
 // The part of the binding for the f32 kernel of `library`.
 KernelBinding BindingOfF32(const KernelBinding& binding,
-                           absl::string_view library, int64_t room,
-                           DType half) {
+                           absl::string_view library, int64_t room) {
   KernelBinding wide = binding;
-  wide.kernel = absl::StartsWith(binding.kernel, kPrefix)
-                    ? binding.kernel.substr(sizeof(kPrefix) - 1)
-                    : std::string(library);
-  wide.arithmetic = ArithmeticOfF32(binding.arithmetic, half);
+  const bool is_upcast = binding.kernel.Is(kUpcastLibrary);
+  wide.kernel = is_upcast && !binding.kernel.name.empty()
+                    ? KernelId(binding.kernel.name)
+                    : KernelId(library);
+  for (Arithmetic& arithmetic : wide.arithmetics) {
+    arithmetic.rounded_to = std::nullopt;
+  }
   wide.workspace -= room;
   wide.in_place.clear();
   return wide;
@@ -262,12 +265,12 @@ std::vector<KernelChoice> UpcastCatalog::Choices(
   std::vector<KernelChoice> choices = ChoicesInF32(node, device);
   for (KernelChoice& choice : choices) {
     const int64_t room = RoomOf(node, choice);
-    choice.kernel = absl::StrCat(kPrefix, choice.kernel);
+    choice.kernel = InF32Of(choice.kernel);
     choice.workspace += room;
     choice.in_place.clear();
     // The 16-bit side adds half as many bytes.
     choice.seconds += 1.5 * static_cast<double>(room) / MemoryBandwidth(device);
-    choice.arithmetic = Arithmetic(choice.arithmetic, *HalfOf(node));
+    choice.arithmetic = Rounded(choice.arithmetic, *HalfOf(node));
   }
   return choices;
 }
@@ -289,8 +292,8 @@ absl::StatusOr<LibraryKernel> UpcastLibrary::Bind(
   PARTITA_ASSIGN_OR_RETURN(LibraryKernel wide,
                            BindInF32(request, twin->node(), room));
   LibraryKernel bound;
-  bound.identity = {absl::StrCat(kPrefix, wide.identity.kernel),
-                    Arithmetic(wide.identity.arithmetic, *HalfOf(node))};
+  bound.identity = {InF32Of(wide.identity.kernel),
+                    Rounded(wide.identity.arithmetic, *HalfOf(node))};
   bound.kernel = std::make_unique<UpcastKernel>(
       node, std::move(twin), std::move(wide.kernel), request.device->threads);
   return bound;
@@ -300,13 +303,9 @@ absl::StatusOr<LibraryKernel> UpcastLibrary::BindInF32(
     const BindRequest& request, const OpView& twin, int64_t room) const {
   absl::Status fault = NoKernel(request);
   for (const KernelLibrary* library : libraries_) {
-    const KernelBinding binding = BindingOfF32(
-        *request.binding, library->name(), room, *HalfOf(request.node));
-    const std::string named(library->name());
-    if (binding.kernel != named &&
-        !absl::StartsWith(binding.kernel, named + ".")) {
-      continue;
-    }
+    const KernelBinding binding =
+        BindingOfF32(*request.binding, library->name(), room);
+    if (!binding.kernel.Is(library->name())) continue;
     BindRequest wide = {twin, &binding, request.device};
     wide.stands_in = request.stands_in;
     auto bound = library->Bind(wide);

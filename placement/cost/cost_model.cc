@@ -77,10 +77,10 @@ NodeCost UnfusedCost(const std::vector<NodeRank>& fused,
 
 NodeCost CostOf(const Placement& placement, const std::vector<NodeRank>& ranks,
                 const KernelCatalog& catalog) {
-  const std::vector<KernelChoice> choices =
+  const std::vector<CommonChoice> choices =
       CommonChoices(placement, ranks, catalog);
   if (IsUnfused(ranks[0].op, choices)) return UnfusedCost(ranks, catalog);
-  const KernelChoice* best = FastestChoice(choices);
+  const CommonChoice* best = FastestChoice(choices);
   return best == nullptr ? NodeCost() : CostOf(*best);
 }
 
@@ -161,10 +161,10 @@ NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
   const absl::StatusOr<std::vector<NodeRank>> alone =
       RanksOf(node, Placement(), {&device});
   if (!alone.ok()) return {};
-  const std::vector<KernelChoice> choices =
+  const std::vector<CommonChoice> choices =
       CommonChoices(Placement(), *alone, catalog);
   if (IsUnfused(node, choices)) return UnfusedCost(*alone, catalog);
-  const KernelChoice* best = FastestChoice(choices);
+  const CommonChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
   GrowToLayouts(node, *best);
   return CostOf(*best);

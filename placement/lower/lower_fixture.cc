@@ -79,7 +79,8 @@ Module ModuleOf(const std::string& text) {
 void BindTestKernels(Graph& graph) {
   for (const OpView& op : graph.ops()) {
     if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
-    KernelBinding binding{.kernel = "test.eval", .arithmetic = "test"};
+    KernelBinding binding{.kernel = "test.eval",
+                          .arithmetics = {{.source = "test"}}};
     if (op.is(kAccumulate)) binding.in_place.push_back({1, 0});
     // In these tests all fused nodes are elementwise.
     const bool elementwise = op.op().traits.elementwise || op.is(kFused);

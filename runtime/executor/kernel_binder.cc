@@ -17,7 +17,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "graph/op_view.h"
 #include "graph/placement.h"
@@ -82,13 +81,12 @@ std::unique_ptr<BoundKernel> UnaliasOperands(
 // The most scratch that an emulating kernel may ask for.
 constexpr int64_t kMaxOutsideScratch = int64_t{1} << 38;
 
-bool IsPreferred(const KernelLibrary& library, absl::string_view kernel) {
-  return absl::StartsWith(kernel, absl::StrCat(library.name(), ".")) ||
-         kernel == library.name();
+bool IsPreferred(const KernelLibrary& library, const KernelId& kernel) {
+  return kernel.Is(library.name());
 }
 
 KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
-                                    absl::string_view kernel) {
+                                    const KernelId& kernel) {
   KernelLibraries order = libraries;
   std::stable_partition(order.begin(), order.end(),
                         [&](const KernelLibrary* library) {
@@ -97,26 +95,22 @@ KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
   return order;
 }
 
-// The kernels of a sharded node may have different arithmetics: "a | b".
 bool Names(const KernelBinding& planned, const KernelIdentity& bound) {
-  const bool same_kernel =
-      planned.kernel == bound.kernel ||
-      absl::StartsWith(bound.kernel, absl::StrCat(planned.kernel, "."));
-  if (!same_kernel || planned.arithmetic.empty()) return same_kernel;
-  const std::vector<std::string> arithmetics =
-      absl::StrSplit(planned.arithmetic, " | ");
-  return absl::c_linear_search(arithmetics, bound.arithmetic);
+  const bool same_kernel = bound.kernel.Is(planned.kernel);
+  if (!same_kernel || planned.arithmetics.empty()) return same_kernel;
+  return absl::c_linear_search(planned.arithmetics, bound.arithmetic);
 }
 
 // Empty if the plan names the kernel that was bound.
 std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
                                             const KernelIdentity& bound) {
   if (Names(planned, bound)) return std::nullopt;
-  return ReplacedKernel{.planned = planned.kernel,
-                        .planned_arithmetic = planned.arithmetic,
-                        .bound = bound.kernel,
-                        .bound_arithmetic = bound.arithmetic,
-                        .commands = 1};
+  return ReplacedKernel{
+      .planned = planned.kernel.ToString(),
+      .planned_arithmetic = ArithmeticsText(planned.arithmetics),
+      .bound = bound.kernel.ToString(),
+      .bound_arithmetic = bound.arithmetic.ToString(),
+      .commands = 1};
 }
 
 // The plan's in-place pairs that the kernel does not allow.
@@ -143,7 +137,7 @@ absl::Status NotInPlace(const BindRequest& request,
       request.node.ToString(),
       ": found in_place = ", PairsText(request.binding->in_place),
       " in the plan; expected some of ", PairsText(bound.in_place), ", which ",
-      bound.identity.kernel, " allows; compile the plan again"));
+      bound.identity.kernel.ToString(), " allows; compile the plan again"));
 }
 
 // The answer of one library: the plan's own kernel if the library is the one
@@ -153,7 +147,7 @@ class Candidate {
   Candidate(const BindRequest& request, const KernelLibrary& library)
       : library_(library), binding_(*request.binding), request_(request) {
     if (!IsPreferred(library, binding_.kernel)) {
-      binding_.kernel = std::string(library.name());
+      binding_.kernel = library.name();
     }
   }
 
@@ -220,11 +214,11 @@ class Candidate {
 absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
                      const std::vector<std::string>& answers) {
   return absl::Status(
-      code,
-      absl::StrCat(
-          request.node.ToString(), ": found no kernel for `",
-          request.binding->kernel, "` on ", request.device->name, "; asked: ",
-          answers.empty() ? "no library" : absl::StrJoin(answers, "; ")));
+      code, absl::StrCat(
+                request.node.ToString(), ": found no kernel for `",
+                request.binding->kernel.ToString(), "` on ",
+                request.device->name, "; asked: ",
+                answers.empty() ? "no library" : absl::StrJoin(answers, "; ")));
 }
 
 }  // namespace

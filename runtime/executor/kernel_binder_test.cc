@@ -121,10 +121,9 @@ TEST_F(KernelBinderTest, AnEmulatorServesVirtualDevicesOnly) {
 
 TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNotAReplacement) {
   for (const char* kernel : {"test.eval", "test"}) {
-    // The arithmetics of a sharded node's ranks are listed in one string.
     for (const char* arithmetic : {"", "test", "other | test"}) {
       binding_.kernel = kernel;
-      binding_.arithmetic = arithmetic;
+      binding_.arithmetics = ParseArithmetics(arithmetic);
       auto bound = Bind({&library_}, false);
       ASSERT_TRUE(bound.ok()) << bound.status();
       EXPECT_FALSE(bound->replaced.has_value()) << kernel << " " << arithmetic;
@@ -135,7 +134,7 @@ TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNotAReplacement) {
 TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsReportedAsAReplacement) {
   for (const char* kernel : {"absent.relu", "test.eval"}) {
     binding_.kernel = kernel;
-    binding_.arithmetic = "test 2";
+    binding_.arithmetics = ParseArithmetics("test 2");
     auto bound = Bind({&library_}, false);
     ASSERT_TRUE(bound.ok()) << bound.status();
     ASSERT_TRUE(bound->replaced.has_value());

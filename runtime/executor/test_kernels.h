@@ -25,7 +25,7 @@ class TestLibrary : public KernelLibrary {
   // If set, receives the pointers of each launch before the kernel uses them.
   std::function<void(const LaunchArgs&)> on_pointers;
   // The arithmetic that the kernels report.
-  std::string arithmetic = "test";
+  Arithmetic arithmetic = {.source = "test"};
   // True if the kernels allow results in place of operands.
   bool in_place = true;
   // Bytes of workspace that the kernels need; a smaller budget is refused.

@@ -159,7 +159,7 @@ std::string ProgramPrinter::ExchangeOf(NodeId id) const {
 std::string ProgramPrinter::KernelOf(NodeId id) const {
   if (!Exists(id)) return "";
   const Node& node = entry_.graph->node(id);
-  return node.kernel.has_value() ? node.kernel->kernel
+  return node.kernel.has_value() ? node.kernel->kernel.ToString()
                                  : std::string(node.op->name);
 }
 

@@ -49,8 +49,9 @@ std::vector<std::string> SlowNodes(const Plan& plan) {
   if (!bound.ok()) return slow;
   for (const BoundNode& node : *bound) {
     if (!IsSlow(node.identity) || node.elements == 1) continue;
-    slow.push_back(absl::StrCat(node.node, " by ", node.identity.kernel, " (",
-                                node.identity.arithmetic, ")"));
+    slow.push_back(absl::StrCat(node.node, " by ",
+                                node.identity.kernel.ToString(), " (",
+                                node.identity.arithmetic.ToString(), ")"));
   }
   return slow;
 }
@@ -65,7 +66,7 @@ TEST(EmulatedKernels, AConvolutionWithAResidualRunsAsConvolutionAndLoop) {
   ASSERT_TRUE(bound.ok()) << bound.status();
   ASSERT_EQ(bound->size(), 1u);
   // With AVX-512, oneDNN may compute it as one kernel.
-  const std::string& kernel = bound->front().identity.kernel;
+  const KernelId& kernel = bound->front().identity.kernel;
   EXPECT_TRUE(kernel == "unfused.onednn.conv+codegen.elementwise" ||
               kernel == "onednn.conv")
       << kernel;

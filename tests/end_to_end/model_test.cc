@@ -47,14 +47,14 @@ CompileOptions OverAll(const char* strategy, int stages) {
 }
 
 // The arithmetics of all kernels, one for each node.
-std::multiset<std::string> Arithmetics(const Plan& plan) {
+std::multiset<std::string> ArithmeticsOf(const Plan& plan) {
   std::multiset<std::string> all;
   const Graph& graph = plan.module.main();
   for (const OpView& op : graph.ops()) {
     const Node& node = graph.node(op.id());
     if (!node.kernel.has_value() || op.is(kCopy) || op.is(kReorder)) continue;
-    std::string text =
-        absl::StrCat(node.kernel->kernel, " ", node.kernel->arithmetic);
+    std::string text = absl::StrCat(node.kernel->kernel.ToString(), " ",
+                                    ArithmeticsText(node.kernel->arithmetics));
     for (const ValueId operand : node.operands) {
       absl::StrAppend(&text, " ", graph.type(operand).ToString());
     }
@@ -84,7 +84,7 @@ TEST_P(Models, SameArithmeticsGiveTheBitsOfOneDevice) {
   absl::StatusOr<Compiled> alone =
       Compile(module->Clone(), EqualCpus(1, kRoom), {.strategy = "single"});
   ASSERT_TRUE(alone.ok()) << alone.status();
-  const auto arithmetics = Arithmetics(alone->plan);
+  const auto arithmetics = ArithmeticsOf(alone->plan);
   const absl::StatusOr<VirtualRun> expected =
       RunVirtually(std::move(alone->plan), inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
@@ -101,7 +101,7 @@ TEST_P(Models, SameArithmeticsGiveTheBitsOfOneDevice) {
       if (absl::string_view(strategy) == "pipeline") {
         EXPECT_GE(compiled->report.entries[0].copies, stages - 1);
       }
-      const bool same = Arithmetics(compiled->plan) == arithmetics;
+      const bool same = ArithmeticsOf(compiled->plan) == arithmetics;
       plans_of_same_arithmetics += same;
       const absl::StatusOr<VirtualRun> run =
           RunVirtually(std::move(compiled->plan), inputs);

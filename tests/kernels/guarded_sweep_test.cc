@@ -229,7 +229,7 @@ class FaultyKernels : public KernelCatalog, public KernelLibrary {
     choice.results.resize(1);
     choice.workspace = FaultyKernel::kWorkspace;
     choice.seconds = 1;
-    choice.arithmetic = "exact";
+    choice.arithmetic = ExactArithmetic();
     return {choice};
   }
   absl::string_view name() const override { return "faulty"; }

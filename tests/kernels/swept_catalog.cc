@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
 #include "graph/op_def.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_answers.h"
@@ -68,7 +67,7 @@ std::vector<KernelChoice> WithOthers(const OpView& node,
                                      const DeviceTraits& device) {
   std::vector<KernelChoice> all = choices;
   for (const KernelChoice& choice : choices) {
-    if (absl::StartsWith(choice.kernel, "onednn.")) {
+    if (choice.kernel.library == "onednn") {
       AddOthers(node, choice, device, all);
     }
   }
@@ -93,10 +92,10 @@ absl::StatusOr<std::vector<CodeObject>> SweptCatalog::BuildCode(
 }
 
 std::string ImplementationOf(const KernelChoice& choice) {
-  if (!absl::StartsWith(choice.kernel, "onednn.")) return choice.kernel;
-  // "onednn 2.6.3 jit:avx2 threads 2"
-  const std::vector<std::string> words = absl::StrSplit(choice.arithmetic, ' ');
-  return words.size() > 2 ? words[2] : choice.arithmetic;
+  if (choice.kernel.library != "onednn") return choice.kernel.ToString();
+  // "gemm:jit avx2"
+  const std::string& name = choice.arithmetic.implementation;
+  return name.substr(0, name.find(' '));
 }
 
 std::vector<std::string> ExcludedOf(const OpView& node,

@@ -210,13 +210,20 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
   return absl::OkStatus();
 }
 
+bool HasReferenceLoop(const KernelBinding& kernel) {
+  return absl::c_any_of(kernel.arithmetics, [](const Arithmetic& arithmetic) {
+    return IsReferenceLoop(arithmetic);
+  });
+}
+
 // See RunReport::slow_nodes.
 std::vector<std::string> SlowNodes(const Graph& graph) {
   std::vector<std::string> slow;
   for (const OpView& op : graph.ops()) {
     const std::optional<KernelBinding>& kernel = op.node().kernel;
-    if (!kernel.has_value() || !IsReferenceLoop(kernel->arithmetic)) continue;
-    slow.push_back(absl::StrCat(op.ToString(), " by ", kernel->kernel));
+    if (!kernel.has_value() || !HasReferenceLoop(*kernel)) continue;
+    slow.push_back(
+        absl::StrCat(op.ToString(), " by ", kernel->kernel.ToString()));
   }
   return slow;
 }

@@ -126,8 +126,8 @@ class BoxReader {
     box.location = node.location;
     box.devices = Devices(node.placement);
     if (node.kernel.has_value()) {
-      box.kernel = node.kernel->kernel;
-      box.arithmetic = node.kernel->arithmetic;
+      box.kernel = node.kernel->kernel.ToString();
+      box.arithmetic = ArithmeticsText(node.kernel->arithmetics);
       box.workspace = node.kernel->workspace;
     }
     for (const auto& [name, value] : node.attributes.entries()) {

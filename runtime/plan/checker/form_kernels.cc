@@ -21,10 +21,10 @@ void CheckWorkspace(CommandForm& form) {
                             ? form.view().buffer(command.workspace).range.size()
                             : 0;
   if (found < wanted) {
-    form.Add(
-        Rule::kSize,
-        absl::StrCat("found ", found, " bytes of workspace; expected ", wanted,
-                     " for ", kernel->kernel, "; enlarge the buffer"));
+    form.Add(Rule::kSize,
+             absl::StrCat("found ", found, " bytes of workspace; expected ",
+                          wanted, " for ", kernel->kernel.ToString(),
+                          "; enlarge the buffer"));
   }
   if (found > 0 && NumBlocks(form.view().buffer(command.workspace).range) > 1) {
     form.Add(
