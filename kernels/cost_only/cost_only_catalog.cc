@@ -126,7 +126,7 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
     result_bytes += node.result_type(i).num_bytes();
   }
   KernelChoice choice;
-  choice.kernel = absl::StrCat("declared.", family.name);
+  choice.kernel = absl::StrCat("cost_only.", family.name);
   choice.operands.resize(node.num_operands());
   choice.results.resize(node.num_results());
   choice.workspace = std::min<int64_t>(
@@ -137,7 +137,7 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
                    std::max(cost.flops / (peak * family.flops),
                             cost.bytes / (bandwidth * family.bandwidth));
   choice.seconds = std::max(choice.seconds, 1e-9);
-  choice.arithmetic = {.source = absl::StrCat("declared ", family.name),
+  choice.arithmetic = {.source = absl::StrCat("cost_only ", family.name),
                        .implementation = std::string(DTypeName(dtype))};
   if (&family == &kElementwiseFamily) {
     choice.in_place = ElementwiseInPlace(node);

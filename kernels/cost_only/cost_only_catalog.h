@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// For CUDA devices. Every op that computes is offered as "declared.<family>",
+// For CUDA devices. Every op that computes is offered as "cost_only.<family>",
 // in row-major layout, which every host kernel that emulates it supports.
 // Elementwise results may overwrite their operands; if the host kernel does not
 // allow that, the runtime adds copies.

@@ -30,7 +30,7 @@ TEST(CostOnlyCatalog, AConvolutionIsOfferedRowMajor) {
   const OneNode one(kConv, {F32({1, 8, 9, 9}), F32({16, 8, 3, 3}), F32({16})});
   const auto choices = CostOnlyCatalog().Choices(one.node(), Gpu());
   ASSERT_EQ(choices.size(), 1);
-  EXPECT_EQ(choices[0].kernel, "declared.conv");
+  EXPECT_EQ(choices[0].kernel, "cost_only.conv");
   EXPECT_TRUE(choices[0].operands[0].is_row_major());
   EXPECT_TRUE(choices[0].results[0].is_row_major());
   EXPECT_EQ(choices[0].workspace, 16 * 7 * 7 * 4);
@@ -58,7 +58,7 @@ TEST(CostOnlyCatalog, AFusedNodeIsOfItsHeavyOpsFamily) {
   const OneNode one(std::move(pool), std::move(body));
   const auto choices = CostOnlyCatalog().Choices(one.node(), Gpu());
   ASSERT_EQ(choices.size(), 1);
-  EXPECT_EQ(choices[0].kernel, "declared.matmul");
+  EXPECT_EQ(choices[0].kernel, "cost_only.matmul");
   EXPECT_TRUE(choices[0].in_place.empty());
 }
 

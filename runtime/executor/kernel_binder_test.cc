@@ -104,7 +104,7 @@ TEST_F(KernelBinderTest, TooSmallABudgetIsRefusedWithBothNumbers) {
 }
 
 TEST_F(KernelBinderTest, AnEmulatorHasItsScratchOutsideTheArena) {
-  binding_.kernel = "declared.relu";
+  binding_.kernel = "cost_only.relu";
   traits_.kind = DeviceKind::kCuda;
   library_.workspace = 1 << 20;
   auto kernel = Bind({&empty_, &library_}, true);
@@ -146,7 +146,7 @@ TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsReportedAsAReplacement) {
 }
 
 TEST_F(KernelBinderTest, AnEmulatorOfAGpuIsNotAReplacement) {
-  binding_.kernel = "declared.relu";
+  binding_.kernel = "cost_only.relu";
   traits_.kind = DeviceKind::kCuda;
   auto bound = Bind({&library_}, true);
   ASSERT_TRUE(bound.ok()) << bound.status();
