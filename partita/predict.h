@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "binding/choose_kernels.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "partita/compile.h"
-#include "passes/choose_kernels.h"
 #include "placement/machine/machine.h"
 #include "runtime/plan/plan.h"
 

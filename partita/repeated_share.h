@@ -5,8 +5,8 @@
 #define PARTITA_PARTITA_REPEATED_SHARE_H_
 
 #include "absl/types/span.h"
+#include "binding/choose_kernels.h"
 #include "graph/graph.h"
-#include "passes/choose_kernels.h"
 
 namespace partita {
 

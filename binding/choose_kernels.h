@@ -1,18 +1,18 @@
 // Chooses the kernel of each node, and the layouts of values.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PASSES_CHOOSE_KERNELS_H_
-#define PARTITA_PASSES_CHOOSE_KERNELS_H_
+#ifndef PARTITA_BINDING_CHOOSE_KERNELS_H_
+#define PARTITA_BINDING_CHOOSE_KERNELS_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "binding/layout_state.h"
 #include "graph/device_traits.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
-#include "passes/layout_state.h"
 
 namespace partita {
 
@@ -48,4 +48,4 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
 
 }  // namespace partita
 
-#endif  // PARTITA_PASSES_CHOOSE_KERNELS_H_
+#endif  // PARTITA_BINDING_CHOOSE_KERNELS_H_

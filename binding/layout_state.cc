@@ -1,7 +1,7 @@
 // Packs constants and inserts reorders.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "passes/layout_state.h"
+#include "binding/layout_state.h"
 
 #include <utility>
 

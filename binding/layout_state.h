@@ -1,8 +1,8 @@
 // Provides values in the layouts that their readers need.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PASSES_LAYOUT_STATE_H_
-#define PARTITA_PASSES_LAYOUT_STATE_H_
+#ifndef PARTITA_BINDING_LAYOUT_STATE_H_
+#define PARTITA_BINDING_LAYOUT_STATE_H_
 
 #include <map>
 #include <memory>
@@ -69,4 +69,4 @@ class LayoutState {
 
 }  // namespace partita
 
-#endif  // PARTITA_PASSES_LAYOUT_STATE_H_
+#endif  // PARTITA_BINDING_LAYOUT_STATE_H_

@@ -1,7 +1,7 @@
 // Greedy choice in graph order: each node pays for the reorders that it causes.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "passes/choose_kernels.h"
+#include "binding/choose_kernels.h"
 
 #include <algorithm>
 #include <deque>
@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "binding/layout_state.h"
 #include "graph/core_ops.h"
 #include "graph/node_kernels.h"
 #include "graph/op_def.h"
@@ -20,7 +21,6 @@
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/views.h"
-#include "passes/layout_state.h"
 #include "passes/make_fused.h"
 #include "passes/remove_dead.h"
 
