@@ -75,7 +75,7 @@ expect 0 "placement @mlp by data" compile "$model" --replicas 2
 expect 0 "placement @mlp by data" compile "$model" --replicas 2 --strategy data
 expect 0 "placement @mlp by pipeline" compile "$model" --stages 2
 expect 0 "placement @mlp by single" compile "$model" --device cpu:1
-expect 2 "--replicas: found it, which means --strategy data, with --stages, which means --strategy pipeline; expected one of them" \
+expect 2 "--stages: found it, which means --strategy pipeline, with --replicas, which means --strategy data; expected one of them" \
   compile "$model" --stages 2 --replicas 2
 expect 2 "--stages: found it with strategy data, which does not read it; expected --strategy pipeline" \
   compile "$model" --stages 2 --strategy data
