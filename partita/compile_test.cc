@@ -137,13 +137,12 @@ graph @wide(%a: f32[256, 4], %b: f32[256, 4], %c: f32[256, 4], %d: f32[256, 4], 
 TEST(CompileTest, AWeightThatAPinShardsCountsAsItsShard) {
   const auto with_pin = [](int64_t memory) {
     GraphBuilder b("layers");
-    Tensor value = b.Input("x", DType::kF32, {4, 256});
-    for (const char* name : {"h", "y"}) {
-      const Tensor weight =
-          b.Constant(RandomTensor({DType::kF32, {256, 256}, {}}, 1, -1, 1));
-      value = MatMul(value, weight).Named(name);
-    }
-    b.Output("y", value);
+    const auto weight = [&](uint64_t seed) {
+      return b.Constant(
+          RandomTensor({DType::kF32, {256, 256}, {}}, seed, -1, 1));
+    };
+    const Tensor x = b.Input("x", DType::kF32, {4, 256});
+    b.Output("y", MatMul(MatMul(x, weight(1)).Named("h"), weight(2)));
     CompileOptions options;
     options.strategy = "pinned";
     options.pins = {{"*", {"cpu:0", "cpu:1"}, 1}};

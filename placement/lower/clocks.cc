@@ -8,9 +8,9 @@
 
 namespace partita {
 
-std::vector<CollectiveRank> RanksOfCollective(const OpView& node) {
+std::vector<RankTransfer> RanksOfCollective(const OpView& node) {
   const bool keeps_apart = CollectiveOf(node) == CollectiveKind::kPermute;
-  std::vector<CollectiveRank> ranks;
+  std::vector<RankTransfer> ranks;
   for (const Participant& rank : ParticipantsOf(node)) {
     if (keeps_apart) {
       ranks.push_back({rank.gives, rank.takes});
@@ -50,7 +50,7 @@ void Clocks::Start(int stream, absl::Span<const int> dependencies) {
 }
 
 // A rank that moves no bytes neither waits nor is waited for.
-void Clocks::EndCollective(absl::Span<const CollectiveRank> ranks) {
+void Clocks::EndCollective(absl::Span<const RankTransfer> ranks) {
   const int first = num_tasks() - static_cast<int>(ranks.size());
   absl::flat_hash_map<int, RowBuilder> sent;  // by group
   for (size_t r = 0; r < ranks.size(); ++r) {

@@ -16,14 +16,14 @@ namespace partita {
 
 // How the bytes of one rank of a collective move: the ranks that give as group
 // `g` reach those that take as `g`. -1: the rank moves no bytes that way.
-struct CollectiveRank {
+struct RankTransfer {
   int gives = -1;
   int takes = -1;
 };
 
 // By rank. In a permute each shard is a group; in other collectives all ranks
 // are one.
-std::vector<CollectiveRank> RanksOfCollective(const OpView& node);
+std::vector<RankTransfer> RanksOfCollective(const OpView& node);
 
 // Tasks are commands of any kind except records and waits, numbered in launch
 // order. Task `a` has ended before task `b` starts if and only if `b` knows the
@@ -39,7 +39,7 @@ class Clocks {
   // stream implies it, so no wait is redundant.
   void Start(int stream, absl::Span<const int> dependencies);
   // Ends the collective of the last ranks.size() tasks, one per rank.
-  void EndCollective(absl::Span<const CollectiveRank> ranks);
+  void EndCollective(absl::Span<const RankTransfer> ranks);
 
   bool Before(int a, int b) const {
     return Known(b, streams_[a]) >= positions_[a];

@@ -41,7 +41,7 @@ TEST(Clocks, NoWaitIsRedundant) {
 }
 
 // Two ranks; task 0 precedes the rank in stream 0.
-Clocks AfterCollective(const std::vector<CollectiveRank>& ranks) {
+Clocks AfterCollective(const std::vector<RankTransfer>& ranks) {
   Clocks clocks(2);
   clocks.Start(0, {});
   clocks.Start(0, {});

@@ -96,14 +96,13 @@ bool HasBytes(const PlanDraft& draft,
 }
 
 // The ranks of the collective of tasks [first, end).
-std::vector<CollectiveRank> RanksOf(const PlanDraft& draft, int first,
-                                    int end) {
+std::vector<RankTransfer> RanksOf(const PlanDraft& draft, int first, int end) {
   const OpView node = draft.graph->view(draft.tasks[first].instance.node);
-  const std::vector<CollectiveRank> all = RanksOfCollective(node);
-  std::vector<CollectiveRank> ranks;
+  const std::vector<RankTransfer> all = RanksOfCollective(node);
+  std::vector<RankTransfer> ranks;
   for (int i = first; i < end; ++i) {
     const Task& task = draft.tasks[i];
-    CollectiveRank& rank = ranks.emplace_back(all[task.instance.rank]);
+    RankTransfer& rank = ranks.emplace_back(all[task.instance.rank]);
     if (!HasBytes(draft, task.reads)) rank.gives = -1;
     if (!HasBytes(draft, task.writes)) rank.takes = -1;
   }

@@ -101,12 +101,12 @@ class TaskLister {
     });
   }
 
-  std::vector<CollectiveRank> RanksOf(absl::Span<const Command> parts) const {
-    const std::vector<CollectiveRank> all =
+  std::vector<RankTransfer> RanksOf(absl::Span<const Command> parts) const {
+    const std::vector<RankTransfer> all =
         RanksOfCollective(entry_.graph->view(parts[0].instance.node));
-    std::vector<CollectiveRank> ranks;
+    std::vector<RankTransfer> ranks;
     for (const Command& command : parts) {
-      CollectiveRank& rank = ranks.emplace_back(all[command.instance.rank]);
+      RankTransfer& rank = ranks.emplace_back(all[command.instance.rank]);
       if (!HasBytes(command.operands)) rank.gives = -1;
       if (!HasBytes(command.results)) rank.takes = -1;
     }
