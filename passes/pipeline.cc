@@ -61,8 +61,8 @@ constexpr Pass kSourcePasses[] = {
     // neutral operands. An exporter may write each as a small subgraph. No pass
     // that matches a number may come before this.
     {"fold_constants", FoldConstants},
-    // Ops without effect stand between the ops of a form. After fold_constants,
-    // as a neutral operand of add or mul must be a constant.
+    // Ops without effect hide forms, as they are between the ops of one. After
+    // fold_constants, as a neutral operand of add or mul must be a constant.
     {"remove_identities", RemoveIdentities},
     // Attention is matched as exporters write it: products, scale, mask,
     // softmax. Before all passes that rewrite or fuse one of these ops. Keys
@@ -97,8 +97,7 @@ constexpr Pass kSourcePasses[] = {
     {"remove_dead", RemoveDead},
     // Moves factors that are constant in a sum behind it, so that a product
     // over all elements is not computed. Before pair_sums and the fusions,
-    // which
-    // take the product as it is.
+    // which take the product as it is.
     {"factor_sums", FactorSums},
     // Sums that differed by a factor are equal now. Before pair_sums, which
     // pairs a sum with one other sum.
@@ -147,7 +146,7 @@ constexpr Pass kMicroBatchPasses[] = {
     // A micro-batch is a slice of rows, and is contiguous only if the batch is
     // the outermost part of merged rows.
     {"batch_rows_first", BatchRowsFirst, BatchRowsFirst},
-    // The new transposes meet those of the model, and those of the next merge.
+    // Merges the new transposes with those of the model, and with each other.
     {"cancel_transpose_pair", CancelTransposePair},
     {"remove_identities", RemoveIdentities},  // of cancelled transposes
     {"remove_dead", RemoveDead},              // the two passes leave dead ops

@@ -97,9 +97,9 @@ class MicroBatchOrderer {
 
   // 2. Directions.
   void FindDirections() {
-    // Gradients are nodes like any others. What tells them apart is that no
-    // output of the step (the loss, say) needs them: only updates do. A step
-    // without outputs is all backward, and its order is that of one direction.
+    // Gradients are nodes like any others, except that no output of the step
+    // (the loss, say) needs them: only updates do. A step without outputs is
+    // all backward, and its order is that of one direction.
     std::set<NodeId> forward;
     for (ValueId output : graph_.outputs()) {
       if (MakerOf(output).valid()) forward.insert(MakerOf(output));

@@ -52,8 +52,8 @@ class Search {
   }
 
   // Only the first of several equal unused devices is tried.
-  // Exchanging equal devices changes no result. Without this rule, n equal
-  // devices alone would give n! orders.
+  // A permutation of equal devices changes no result. Without this rule, n
+  // equal devices alone would give n! orders.
   bool IsFirstOfItsKind(int device) const {
     for (int other = 0; other < device; ++other) {
       if (!used_[other] && line_.equal(other, device)) return false;

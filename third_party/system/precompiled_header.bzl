@@ -33,12 +33,12 @@ def _flags(ctx, source, output):
     )
 
 def _precompiled_header_impl(ctx):
-    header = ctx.actions.declare_file(ctx.label.name + ".h")
+    header = ctx.actions.declare_file(ctx.label.name + "/" + ctx.attr.found_as)
     ctx.actions.write(header, "".join(["#include \"%s\"\n" % include for include in ctx.attr.includes]))
-    compiled = ctx.actions.declare_file(header.basename + ".gch")
+    compiled = ctx.actions.declare_file(header.basename + ".gch", sibling = header)
 
     # Asked for what it reads, the compiler keeps that in the precompiled header, for -fpch-deps.
-    read = ctx.actions.declare_file(header.basename + ".d")
+    read = ctx.actions.declare_file(header.basename + ".d", sibling = header)
     toolchain = find_cpp_toolchain(ctx)
     ctx.actions.run(
         executable = toolchain.compiler_executable,
@@ -54,6 +54,8 @@ precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
         "copts": attr.string_list(),
+        # What sources include first. It is written to a folder of the rule's name, for a library to put on the include path.
+        "found_as": attr.string(mandatory = True),
         # Of the project's own, those that `includes` need.
         "hdrs": attr.label_list(allow_files = [".h"]),
         "includes": attr.string_list(mandatory = True),
