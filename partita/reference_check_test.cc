@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "partita/compile.h"
 #include "placement/machine/sample_machines.h"

@@ -61,10 +61,10 @@ std::string Matrix() {
     Graph graph("sample", &pool);
     const OpView node = graph.view(*AddSample(sample, graph));
     for (const KernelChoice& c : HostCatalog().Choices(node, TestCpu(1))) {
-      cpu[sample.op->name].insert(c.kernel);
+      cpu[sample.op->name].insert(c.kernel.ToString());
     }
     for (const KernelChoice& c : HostCatalog().Choices(node, Gpu())) {
-      cuda[sample.op->name].insert(c.kernel);
+      cuda[sample.op->name].insert(c.kernel.ToString());
     }
   }
   std::set<std::string> names;

@@ -87,7 +87,7 @@ class Text {
 };
 
 struct Checked {
-  std::string kernel;
+  KernelId kernel;
   int64_t workspace;
 };
 

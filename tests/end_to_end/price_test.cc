@@ -15,7 +15,7 @@
 #include "graph/builder/ops.h"
 #include "graph/builder/random_tensor.h"
 #include "graph/core_ops.h"
-#include "graph/op_set.h"
+#include "graph/ops/op_set.h"
 #include "graph/shard.h"
 #include "graph/text/parser.h"
 #include "partita/catalogs.h"

@@ -113,7 +113,7 @@ expect 0 "--machine $scratch/machines/small.json" echo "$remedy"
 expect 0 "proved form" ready
 for extent in "--dim n=4000" "--shape x=4000,64"; do
   remedy=$("$partita" compile "$scratch/open.onnx" $extent --machine "$scratch/machines/tiny.json" 2>&1 | tail -1)
-  expect 0 "${extent/4000/125}" echo "$remedy"
+  expect 0 "${extent/4000/250}" echo "$remedy"
   expect 0 "proved form" ready
 done
 
