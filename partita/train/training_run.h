@@ -20,7 +20,8 @@
 
 namespace partita {
 
-// How a training runs; none of it changes the numbers.
+// How a training runs. Other devices and another plan may round differently;
+// nothing else here changes the numbers.
 struct TrainingRunOptions {
   LoadOptions load;
   bool stop_at_nan = true;  // TrainerOptions'
@@ -42,11 +43,11 @@ struct TrainingRunOptions {
 //   auto compiled = Compile(setup->module.Clone(), machine);
 //   if (!compiled.ok()) return compiled.status();
 //   auto plan = std::make_shared<const Plan>(std::move(compiled->plan));
-//   auto run = TrainingRun::Start(*setup, plan, {.checkpoint =
-//   "a.safetensors"}); if (!run.ok()) return run.status(); TrainingRecord
-//   record = (*run)->NewRecord(); if (auto done = (*run)->Run(record);
-//   !done.ok()) return done; return ExportEvaluation(setup->exported(),
-//   (*run)->session(),
+//   auto run = TrainingRun::Start(*setup, plan, {.checkpoint = "a.st"});
+//   if (!run.ok()) return run.status();
+//   TrainingRecord record = (*run)->NewRecord();
+//   if (auto done = (*run)->Run(record); !done.ok()) return done;
+//   return ExportEvaluation(setup->exported(), (*run)->session(),
 //                           setup->request.export_path);
 class TrainingRun {
  public:

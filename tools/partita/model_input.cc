@@ -177,8 +177,7 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
       "builtin:", name, ": found no such model; expected resnet50, ",
       "small_conv_net or two_layer_perceptron",
       NearestText(name, {"resnet50", "small_conv_net", "two_layer_perceptron"}),
-      "; of a model that is there to be trained partita train has the plan, ",
-      "by --plan"));
+      "; for the plan of a model to train: partita train MODEL --plan FILE"));
 }
 
 absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
