@@ -18,6 +18,7 @@
 #include "graph/fingerprint.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
+#include "kernels/codegen_loader/codegen_loader.h"
 #include "partita/compile.h"
 #include "partita/predict.h"
 #include "placement/machine/machine.h"
@@ -43,6 +44,7 @@ struct Attempt {
 
 class Compilation {
  public:
+  ~Compilation() { AwaitCodegen(); }  // also of a refused one
   // `machine` and `options` must outlive it.
   Compilation(Module module, const Machine& machine,
               const CompileOptions& options);

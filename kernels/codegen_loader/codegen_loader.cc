@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <future>
+#include <mutex>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -43,18 +44,38 @@ const absl::StatusOr<CodegenFunction>& Codegen() {
   return function;
 }
 
+struct Opening {
+  std::mutex mutex;
+  std::shared_future<void> done;  // invalid: not started
+};
+
+Opening& TheOpening() {
+  static Opening& opening = *new Opening;
+  return opening;
+}
+
 }  // namespace
 
-// The process does not end before the library is open. If no thread can be
-// started, the first caller that generates code opens it.
+// If no thread can be started, the first caller that generates code opens it.
 void OpenCodegenSoon() {
-  static const std::future<void> opening = []() -> std::future<void> {
-    try {
-      return std::async(std::launch::async, [] { Codegen().IgnoreError(); });
-    } catch (const std::system_error&) {
-      return {};
-    }
-  }();
+  Opening& opening = TheOpening();
+  const std::lock_guard<std::mutex> lock(opening.mutex);
+  if (opening.done.valid()) return;
+  try {
+    opening.done =
+        std::async(std::launch::async, [] { Codegen().IgnoreError(); }).share();
+  } catch (const std::system_error&) {
+  }
+}
+
+void AwaitCodegen() {
+  std::shared_future<void> done;
+  {
+    Opening& opening = TheOpening();
+    const std::lock_guard<std::mutex> lock(opening.mutex);
+    done = opening.done;
+  }
+  if (done.valid()) done.wait();
 }
 
 const absl::Status& FindCodegen() {

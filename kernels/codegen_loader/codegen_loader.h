@@ -23,6 +23,9 @@ const absl::Status& FindCodegen();
 // Starts to open it on a thread of its own, once a process. Call it early:
 // loading LLVM takes longer than compiling many a model.
 void OpenCodegenSoon();
+// Waits until what OpenCodegenSoon started is done. A process must not end
+// before: the library's constructors would run beside its exit handlers.
+void AwaitCodegen();
 
 // A shared object with one function for each program, for the instruction set.
 // Unavailable, with the folders, if the library is missing or does not open;
