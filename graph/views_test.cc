@@ -40,6 +40,12 @@ TEST(Views, AReshapeHasAllBytesOfItsOperand) {
             "operand 0 from 0, whole");
 }
 
+// As of a cache without past positions and what is added to it.
+TEST(Views, AConcatWithNothingIsAViewOfTheOtherOperand) {
+  EXPECT_EQ(ViewsOfNode(kConcat, {{0, 4}, {3, 4}}, {{"axis", int64_t{0}}}),
+            "operand 1 from 0, whole");
+}
+
 TEST(Views, ATransposeIsAViewWhereNothingMoves) {
   EXPECT_EQ(ViewsOfNode(kTranspose, {{1, 6}}, {{"perm", Ints{1, 0}}}),
             "operand 0 from 0, whole");

@@ -15,7 +15,7 @@
 namespace partita {
 
 // All estimates ignore other transfers at the same time. FailedPrecondition if
-// two devices that exchange bytes have no link.
+// there is no link between two devices that send each other bytes.
 
 // Seconds over `ranks`, in ring order. Each rank supplies `bytes`. The better
 // of

@@ -10,6 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/node_kernels.h"
 #include "graph/round_up.h"
+#include "graph/views.h"
 #include "placement/cost/node_roles.h"
 #include "placement/partition/sharded_placement.h"
 
@@ -37,11 +38,11 @@ NodeCost CostOf(const KernelChoice& choice) {
   return {.can_run = true,
           .seconds = choice.seconds,
           .workspace = choice.workspace,
-          .in_place = choice.in_place,
-          .kernel = choice.kernel};
+          .in_place = choice.in_place};
 }
 
-NodeCost CostOf(const Placement& placement, const std::vector<NodeRank>& ranks,
+NodeCost CostOf(const OpView& node, const Placement& placement,
+                const std::vector<NodeRank>& ranks,
                 const KernelCatalog& catalog);
 
 // Node `i` of what replaces each rank's fused node.
@@ -56,18 +57,20 @@ std::vector<NodeRank> RanksOfPart(const std::vector<NodeRank>& fused,
 }
 
 // The nodes that replace a fused node, one after the other.
-NodeCost UnfusedCost(const std::vector<NodeRank>& fused,
+NodeCost UnfusedCost(const OpView& node, const std::vector<NodeRank>& fused,
                      const KernelCatalog& catalog) {
+  const bool tail_is_one_loop = TailIsOneLoop(node);
   std::vector<UnfusedBody> bodies;
   for (const NodeRank& rank : fused) {
-    absl::StatusOr<UnfusedBody> body = Unfuse(rank.op);
+    absl::StatusOr<UnfusedBody> body = Unfuse(rank.op, tail_is_one_loop);
     if (!body.ok()) return {};
     bodies.push_back(*std::move(body));
   }
   NodeCost total = {.can_run = true};
   for (size_t i = 0; i < bodies[0].nodes.size(); ++i) {
     if (!Computes(bodies[0].nodes[i])) continue;
-    const NodeCost part = CostOf({}, RanksOfPart(fused, bodies, i), catalog);
+    const NodeCost part =
+        CostOf(bodies[0].nodes[i], {}, RanksOfPart(fused, bodies, i), catalog);
     if (!part.can_run) return {};
     total.seconds += part.seconds;
     total.workspace = std::max(total.workspace, part.workspace);
@@ -75,11 +78,12 @@ NodeCost UnfusedCost(const std::vector<NodeRank>& fused,
   return total;
 }
 
-NodeCost CostOf(const Placement& placement, const std::vector<NodeRank>& ranks,
+NodeCost CostOf(const OpView& node, const Placement& placement,
+                const std::vector<NodeRank>& ranks,
                 const KernelCatalog& catalog) {
   const std::vector<CommonChoice> choices =
       CommonChoices(placement, ranks, catalog);
-  if (IsUnfused(ranks[0].op, choices)) return UnfusedCost(ranks, catalog);
+  if (IsUnfused(node, choices)) return UnfusedCost(node, ranks, catalog);
   const CommonChoice* best = FastestChoice(choices);
   return best == nullptr ? NodeCost() : CostOf(*best);
 }
@@ -140,7 +144,12 @@ void CostModel::TraceViews() {
     for (ValueId result : node.node().results) {
       bytes_[result.index] =
           RoundUp(graph_.type(result).num_bytes(), kAlignment);
-      if (is_view(id)) root_[result.index] = root(node.node().operands[0]);
+    }
+    if (!is_view(id)) continue;
+    const std::vector<ViewOf> views = *ViewsOf(node);
+    for (size_t i = 0; i < views.size(); ++i) {
+      root_[node.node().results[i].index] =
+          root(node.node().operands[views[i].operand]);
     }
   }
 }
@@ -163,7 +172,7 @@ NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
   if (!alone.ok()) return {};
   const std::vector<CommonChoice> choices =
       CommonChoices(Placement(), *alone, catalog);
-  if (IsUnfused(node, choices)) return UnfusedCost(*alone, catalog);
+  if (IsUnfused(node, choices)) return UnfusedCost(node, *alone, catalog);
   const CommonChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
   GrowToLayouts(node, *best);
@@ -208,7 +217,7 @@ double CostModel::PriceShards(const OpView& node, const Placement& pin,
   const absl::StatusOr<std::vector<NodeRank>> ranks =
       RanksOf(node, *placement, devices);
   if (!ranks.ok()) return kNever;
-  const NodeCost cost = CostOf(*placement, *ranks, catalog);
+  const NodeCost cost = CostOf(node, *placement, *ranks, catalog);
   return cost.can_run ? cost.seconds : kNever;
 }
 

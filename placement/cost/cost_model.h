@@ -23,7 +23,6 @@ struct NodeCost {
   double seconds = 0;                 // views and stored values: 0
   int64_t workspace = 0;              // bytes
   std::vector<InPlacePair> in_place;  // pairs that the kernel supports
-  KernelId kernel;                    // empty: views, stored values, bodies
 };
 
 // Asks the catalog once for all devices with equal traits. Graph, machine and

@@ -122,6 +122,21 @@ TEST(CostModelTest, AReshapeIsAViewOfItsOperand) {
   EXPECT_FALSE(costs.is_view(g.node(y)));
 }
 
+TEST(CostModelTest, AConcatWithNothingIsAViewOfTheOtherOperand) {
+  SampleGraph g;
+  const ValueId none_yet = g.graph().AddInput("past", {DType::kF32, {0}, {}});
+  const ValueId y = g.Work("y", {g.Input("x", kLine)}, kLine);
+  NodeSpec spec;
+  spec.op = &kConcat;
+  spec.operands = {none_yet, y};
+  spec.attributes = {{"axis", int64_t{0}}};
+  const ValueId z = g.graph().AddValue(std::move(spec)).value();
+  const Machine machine = EqualCpus(1, 1);
+  const CostModel costs(g.graph(), machine, TwoKernels());
+  EXPECT_TRUE(costs.is_view(g.node(z)));
+  EXPECT_EQ(costs.root(z), y);
+}
+
 TEST(MemoryEstimateTest, ValuesAreLiveFromProducerToLastReader) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);             // 64 bytes

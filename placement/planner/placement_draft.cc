@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/views.h"
 #include "placement/partition/sharded_placement.h"
 #include "placement/planner/strategies.h"
 
@@ -127,7 +128,8 @@ void PutPinned(const PlanRequest& request, Draft& draft) {
     for (const std::string& name : pin->devices) {
       place.devices.push_back(request.costs.FindDevice(name));
     }
-    // CheckPinDivisions has checked that the node has such shards.
+    // CheckPinDivisions has checked that the node has such shards, also of a
+    // micro-batch.
     const Placement whole =
         ShardNode(request.graph().view(node), *pin).value_or(*pin);
     place.operands = whole.operands;
@@ -142,7 +144,8 @@ void PutFollowers(const PlanRequest& request, Draft& draft) {
   // 1. Views of computed values, in order, so that chains of them resolve.
   for (NodeId node : costs.order()) {
     if (!costs.is_view(node) || Placed(draft, node)) continue;
-    const ValueId viewed = graph.node(node).operands[0];
+    const int operand = ViewsOf(graph.view(node))->front().operand;
+    const ValueId viewed = graph.node(node).operands[operand];
     const NodeId maker = graph.value(viewed).defining_node;
     if (maker.valid() && Placed(draft, maker)) {
       Follow(draft, node, maker, viewed);
