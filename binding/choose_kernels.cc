@@ -27,7 +27,7 @@
 namespace partita {
 namespace {
 
-constexpr size_t kMaxMissing = 20;
+constexpr size_t kMaxListed = 20;
 
 // A choice with explicit layouts, and its cost at this node.
 struct Candidate {
@@ -104,7 +104,7 @@ class Chooser {
     if (IsUnfused(op, choices)) return Inline(id);
     const std::optional<Candidate> best = Best(op, ranks, choices);
     if (!best.has_value()) {
-      if (missing_.size() < kMaxMissing) missing_.push_back(id);
+      missing_.push_back(id);
       return absl::OkStatus();
     }
     return Bind(op, *best);
@@ -140,6 +140,7 @@ class Chooser {
   absl::Status Inline(NodeId fused) {
     const int first = graph_.node_id_bound();
     const OpView op = graph_.view(fused);
+    const bool tail_is_one_loop = TailIsOneLoop(op);
     std::vector<Placement> placements;
     if (IsSharded(op)) {
       placements = BodyPlacements(op.region(0), op.node().placement);
@@ -151,21 +152,15 @@ class Chooser {
       }
       pending_.push_front(NodeId(id));
     }
-    return FuseTail(first);
+    return tail_is_one_loop ? FuseTail(first + 1) : absl::OkStatus();
   }
 
-  // If no library fuses the nodes after a convolution or matmul, they may
-  // become one generated loop: all nodes after `first`.
+  // All nodes from `first` on become one.
   absl::Status FuseTail(int first) {
-    const int end = graph_.node_id_bound();
-    std::vector<OpView> body;
-    for (int id = first; id < end; ++id) {
-      body.push_back(graph_.view(NodeId(id)));
-    }
-    if (!TailIsOneLoop(body)) return absl::OkStatus();
     std::vector<NodeId> tail;
-    for (int id = first + 1; id < end; ++id) tail.push_back(NodeId(id));
-    if (IsReadOutside(tail)) return absl::OkStatus();
+    for (int id = first; id < graph_.node_id_bound(); ++id) {
+      tail.push_back(NodeId(id));
+    }
     const Placement placement = PlacementOf(tail);
     PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                              MakeFused(graph_, tail, tail.back()));
@@ -173,21 +168,6 @@ class Chooser {
     pending_.erase(pending_.begin() + 1, pending_.begin() + 1 + tail.size());
     pending_.insert(pending_.begin() + 1, fused);
     return absl::OkStatus();
-  }
-
-  // True if other nodes read a result of a member, except of the last one.
-  // (Outputs and updates of the graph are fine: MakeFused makes results of
-  // them.)
-  bool IsReadOutside(const std::vector<NodeId>& members) const {
-    return absl::c_any_of(members, [&](NodeId id) {
-      return id != members.back() &&
-             absl::c_any_of(graph_.node(id).results, [&](ValueId result) {
-               return absl::c_any_of(
-                   graph_.value(result).uses, [&](const Use& use) {
-                     return !absl::c_linear_search(members, use.node);
-                   });
-             });
-    });
   }
 
   // The placement of a fused node of these members. Its operands are the values
@@ -352,14 +332,18 @@ class Chooser {
 
   absl::Status Missing() const {
     std::string text = "found no kernel for:";
-    for (NodeId node : missing_) {
-      const OpView op = graph_.view(node);
+    for (size_t i = 0; i < std::min(missing_.size(), kMaxListed); ++i) {
+      const OpView op = graph_.view(missing_[i]);
       absl::StrAppend(&text, "\n  ", op.ToString(), " of ",
                       op.result_type(0).ToString(), " on ",
                       absl::StrJoin(op.node().placement.devices, ", "));
     }
+    if (missing_.size() > kMaxListed) {
+      absl::StrAppend(&text, "\n  and ", missing_.size() - kMaxListed, " more");
+    }
     absl::StrAppend(&text,
-                    "\nexpected a device that has one; pin these to the cpu");
+                    "\nexpected a device that has one; pin these to another "
+                    "device");
     return absl::UnimplementedError(text);
   }
 
@@ -379,7 +363,7 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
   Chooser chooser(graph, catalog, devices, packed);
   PARTITA_RETURN_IF_ERROR(chooser.Run());
-  // Removes constants of which only packed copies are read, and unread nodes of
+  // Removes constants that are read only as packed copies, and unread nodes of
   // inlined bodies.
   PARTITA_RETURN_IF_ERROR(RemoveDead(graph));
   std::vector<ChosenKernel> chosen = chooser.TakeChosen();

@@ -36,7 +36,7 @@ struct ChosenKernel {
 // packed in the layouts of their readers.
 // A node on several devices has one binding: a kernel that every rank has for
 // its shard, in the same layouts, with the largest workspace. Shards may be
-// uneven and devices different; `arithmetic` lists all different ones. Without
+// uneven and devices different; `arithmetics` lists all different ones. Without
 // a common kernel the node counts as missing. Copies that change a value's
 // sharding move row-major values. A fused node that only the fallback could
 // compute is inlined first. `packed` stores constants in the layouts of

@@ -1,5 +1,5 @@
-// The interface by which planner, passes and lowering find the kernels for a
-// node on a device.
+// The interface by which planners, predictions and the choice of kernels find
+// the kernels for a node on a device.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_KERNEL_CATALOG_H_

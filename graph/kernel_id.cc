@@ -10,8 +10,12 @@ namespace partita {
 
 KernelId::KernelId(absl::string_view text) {
   const size_t dot = text.find('.');
+  if (dot == text.npos || dot + 1 == text.size()) {
+    library = std::string(text);
+    return;
+  }
   library = std::string(text.substr(0, dot));
-  if (dot != text.npos) name = std::string(text.substr(dot + 1));
+  name = std::string(text.substr(dot + 1));
 }
 KernelId::KernelId(const char* text) : KernelId(absl::string_view(text)) {}
 KernelId::KernelId(const std::string& text)

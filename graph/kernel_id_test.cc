@@ -18,6 +18,12 @@ TEST(KernelId, IsALibraryAndAName) {
   EXPECT_EQ(KernelId("onednn").ToString(), "onednn");
 }
 
+TEST(KernelId, AnyTextIsKept) {
+  for (const char* text : {"", ".", "a.", ".a", "a..b", "a.b."}) {
+    EXPECT_EQ(KernelId(text).ToString(), text);
+  }
+}
+
 TEST(KernelId, VariantsAreTheKernel) {
   const KernelId id = "a.b.c";
   EXPECT_TRUE(id.Is("a.b.c"));

@@ -43,6 +43,20 @@ void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
   }
 }
 
+// True if other nodes read a result of the fused node that neither the first
+// nor the last node of its body makes.
+bool IsReadInside(const OpView& fused, absl::Span<const OpView> body) {
+  const Graph& region = fused.region(0);
+  for (int i = 0; i < fused.num_results(); ++i) {
+    const NodeId maker = region.value(region.outputs()[i]).defining_node;
+    if (fused.result(i).num_uses() > 0 && maker.valid() &&
+        maker != body.front().id() && maker != body.back().id()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A fused node of `members`, nodes of `body`, alone in a graph.
 class FusedAlone {
  public:
@@ -125,7 +139,10 @@ std::vector<CommonChoice> CommonChoices(const Placement& placement,
   const bool makes_copies = MakesCopies(placement, ranks[0].op);
   std::vector<CommonChoice> common;
   for (KernelChoice& choice : catalog.Choices(ranks[0].op, *ranks[0].device)) {
-    Arithmetics arithmetics = {choice.arithmetic};
+    Arithmetics arithmetics;
+    if (choice.arithmetic != Arithmetic()) {
+      arithmetics.push_back(choice.arithmetic);
+    }
     common.push_back({std::move(choice), std::move(arithmetics)});
   }
   for (size_t m = 1; m < ranks.size() && !common.empty(); ++m) {
@@ -152,16 +169,18 @@ const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices) {
       });
 }
 
-bool TailIsOneLoop(absl::Span<const OpView> body) {
+bool TailIsOneLoop(const OpView& fused) {
+  const std::vector<OpView> body = fused.region(0).ops();
   return body.size() > 2 && !body[0].op().traits.elementwise &&
-         absl::c_all_of(body.subspan(1), [](const OpView& node) {
-           return node.op().traits.elementwise;
-         });
+         absl::c_all_of(
+             absl::MakeConstSpan(body).subspan(1),
+             [](const OpView& node) { return node.op().traits.elementwise; }) &&
+         !IsReadInside(fused, body);
 }
 
-absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused) {
+absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused, bool tail_is_one_loop) {
   UnfusedBody unfused{.nodes = fused.region(0).ops()};
-  if (!TailIsOneLoop(unfused.nodes)) return unfused;
+  if (!tail_is_one_loop) return unfused;
   PARTITA_ASSIGN_OR_RETURN(
       unfused.tail, FusedAlone(fused.region(0))
                         .Make(absl::MakeConstSpan(unfused.nodes).subspan(1)));

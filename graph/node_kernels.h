@@ -33,12 +33,13 @@ absl::StatusOr<std::vector<NodeRank>> RanksOf(
 // A kernel of all ranks: the largest workspace, the seconds of the slowest
 // rank, the in-place pairs that all allow.
 struct CommonChoice : KernelChoice {
-  Arithmetics arithmetics;  // all different ones
+  Arithmetics arithmetics;  // all different ones; `arithmetic` is rank 0's
 };
 
 // The kernels that every rank has for its shard, in the same layouts. If
 // several ranks compute replicas of a value, their arithmetics must be equal,
-// as each device updates its own variables. Best first on the first rank.
+// as each device updates its own variables. Best first on the first rank; there
+// is at least one rank.
 std::vector<CommonChoice> CommonChoices(const Placement& placement,
                                         const std::vector<NodeRank>& ranks,
                                         const KernelCatalog& catalog);
@@ -52,8 +53,9 @@ const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices);
 bool IsUnfused(const OpView& node, absl::Span<const CommonChoice> choices);
 
 // True if the nodes of such a body after the first become one fused node, as
-// after a convolution or matmul: one generated loop computes them.
-bool TailIsOneLoop(absl::Span<const OpView> body);
+// after a convolution or matmul: one generated loop computes them. Other nodes
+// must not read values between them.
+bool TailIsOneLoop(const OpView& fused);
 
 // The nodes that replace a fused node that no library fuses, for their kernels.
 // The graph of the fused node must outlive it.
@@ -61,7 +63,9 @@ struct UnfusedBody {
   std::vector<OpView> nodes;
   std::unique_ptr<Graph> tail;  // the graph of a fused tail, if there is one
 };
-absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused);
+// `tail_is_one_loop` is TailIsOneLoop of the node; a shard of the node, alone
+// in a graph, has no readers to ask for.
+absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused, bool tail_is_one_loop);
 
 }  // namespace partita
 
