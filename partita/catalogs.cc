@@ -1,22 +1,15 @@
-// Joins the catalogs once.
+// The host's catalogs, under the names that compilers know.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/catalogs.h"
 
+#include "kernels/catalog/host_catalog.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/catalog/ieee_catalog.h"
-#include "kernels/catalog/joined_catalog.h"
 
 namespace partita {
 
-const KernelCatalog& BuiltInCatalog() {
-  static const JoinedCatalog& catalog = *[] {
-    auto* joined = new JoinedCatalog;
-    AddHostCatalogs(*joined);
-    return joined;
-  }();
-  return catalog;
-}
+const KernelCatalog& BuiltInCatalog() { return HostCatalog(); }
 
 absl::Status CheckBuiltInCatalog(const DeviceTraits& device) {
   return CheckHostCatalogs(device);

@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Every catalog of this build, joined by device kind: oneDNN, generated code
-// and eval for the CPU, the cost-only catalog for cuda.
+// Every catalog of this build, joined by device kind (AddHostCatalogs in
+// kernels/catalog/host_kernels.h).
 const KernelCatalog& BuiltInCatalog();
 
 // The same without kernels that violate IEEE 754: see

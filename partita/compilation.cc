@@ -103,14 +103,14 @@ absl::Status Compilation::Optimise() {
     PARTITA_RETURN_IF_ERROR(CheckBatchInputs(source_, options_.batch_inputs));
     PipelineOptions passes = options_.passes;
     passes.batch_inputs = options_.batch_inputs;
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<WrittenPin> pins,
+    PARTITA_ASSIGN_OR_RETURN(pins_,
                              WritePins(source_, machine_, options_.pins));
     for (const auto& function : source_.functions()) {
       PARTITA_RETURN_IF_ERROR(
           RunPipeline(SourcePasses(), passes, *function, &report_.passes));
     }
-    report_.idle_pins = PinsWithoutNodes(source_, pins);
-    return CheckPinDivisions(source_, pins);
+    report_.idle_pins = PinsWithoutNodes(source_, pins_);
+    return CheckPinDivisions(source_, pins_);
   });
 }
 
@@ -135,7 +135,8 @@ absl::Status Compilation::DivideIntoMicroBatches() {
       PARTITA_RETURN_IF_ERROR(
           VerifyMicroBatches(*whole, *function, options_.micro_batches));
     }
-    return absl::OkStatus();
+    // A micro-batch has fewer shards than the batch.
+    return CheckPinDivisions(source_, pins_);
   });
 }
 
@@ -243,7 +244,9 @@ absl::StatusOr<Attempt> Compilation::TryWithin(
     if (before == fingerprint) return fault;
   }
   PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
-  if (HasGeneratedKernels(module)) OpenCodegenSoon();
+  if (HasGeneratedKernels(module) && !opening_codegen_.valid()) {
+    opening_codegen_ = OpenCodegenSoon();
+  }
   if (with_texts) attempt.kernels_text = PrintModule(module);
   absl::StatusOr<Plan> plan = LowerModule(std::move(module));
   if (!plan.ok()) {
@@ -264,6 +267,7 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
     absl::StatusOr<Attempt> attempt =
         TryWithin(limits, planner, with_texts, expected);
     if (attempt.ok()) return attempt;
+    if (!ShortageOf(attempt.status()).has_value()) return attempt.status();
     if (!expected.ok()) return first.ok() ? expected : first;
     if (round == kMaxReplans || !LowerLimit(attempt.status(), limits)) {
       return attempt.status();

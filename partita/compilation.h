@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +19,12 @@
 #include "graph/fingerprint.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
-#include "kernels/codegen_loader/codegen_loader.h"
 #include "partita/compile.h"
 #include "partita/predict.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "placement/partition/variable_homes.h"
+#include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
 
@@ -44,7 +45,6 @@ struct Attempt {
 
 class Compilation {
  public:
-  ~Compilation() { AwaitCodegen(); }  // also of a refused one
   // `machine` and `options` must outlive it.
   Compilation(Module module, const Machine& machine,
               const CompileOptions& options);
@@ -116,6 +116,8 @@ class Compilation {
   std::vector<std::pair<Fingerprint, std::string>> placed_;
   std::vector<std::pair<Fingerprint, absl::Status>> refused_;
   CompileReport report_;
+  std::vector<WrittenPin> pins_;
+  std::future<void> opening_codegen_;
 };
 
 }  // namespace partita

@@ -237,6 +237,57 @@ graph @large(%x: f32[256, 256], %y: f32[256, 256]) -> (f32[256, 256], f32[256, 2
   }
 }
 
+// The first function is short of memory, the second has no link: whatever
+// memory the reader adds, the link is still missing.
+TEST(CompileTest, AShortageHidesNoOtherFault) {
+  absl::StatusOr<Module> module = ParseModule(R"(
+graph @large(%x: f32[256, 256]) -> f32[256, 256] {
+  %y = matmul %x, %x : f32[256, 256] on cpu:0
+  return %y
+}
+graph @apart(%x: f32[4]) -> f32[4] {
+  %y = relu %x : f32[4] on cpu:0
+  %z = neg %y : f32[4] on cpu:1
+  return %z
+}
+)",
+                                              "t", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  Machine machine = EqualCpus(2, 64 << 10);
+  machine.links.clear();
+  CompileOptions options;
+  options.strategy = "pinned";
+  const absl::Status fault =
+      Compile(*std::move(module), machine, options).status();
+  EXPECT_TRUE(absl::StartsWith(
+      fault.message(),
+      "neg %z: found operand %y on cpu:0 and no link from there to cpu:1"))
+      << fault;
+}
+
+TEST(CompileTest, APinDividesTheRowsOfAMicroBatch) {
+  const auto with_pin = [](int micro_batches) {
+    GraphBuilder b("layer");
+    const Tensor x = b.Input("x", DType::kF32, {8, 16});
+    const Tensor w =
+        b.Constant(RandomTensor({DType::kF32, {16, 16}, {}}, 1, -1, 1));
+    b.Output("y", MatMul(x, w).Named("h"));
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {{"h", {"cpu:0", "cpu:1", "cpu:2", "cpu:3"}, 0}};
+    options.batch_inputs = {"x"};
+    options.micro_batches = micro_batches;
+    return Compile(*b.Build(), EqualCpus(4, 1 << 26), options).status();
+  };
+  EXPECT_EQ(with_pin(2), absl::OkStatus());
+  const absl::Status fault = with_pin(4);
+  EXPECT_TRUE(absl::StrContains(fault.message(),
+                                "matmul %h: found a split along dimension 0 "
+                                "of its result, which has at most 2 shards, "
+                                "over 4 devices"))
+      << fault;
+}
+
 // Nodes whose kernel's arithmetic says that it is not IEEE 754.
 int Violations(const Module& module) {
   int violations = 0;

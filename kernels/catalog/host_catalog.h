@@ -1,4 +1,4 @@
-// The host's catalogs as one, for tests.
+// The host's catalogs as one.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_HOST_CATALOG_H_

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 
 #include <future>
-#include <mutex>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -44,38 +43,14 @@ const absl::StatusOr<CodegenFunction>& Codegen() {
   return function;
 }
 
-struct Opening {
-  std::mutex mutex;
-  std::shared_future<void> done;  // invalid: not started
-};
-
-Opening& TheOpening() {
-  static Opening& opening = *new Opening;
-  return opening;
-}
-
 }  // namespace
 
-// If no thread can be started, the first caller that generates code opens it.
-void OpenCodegenSoon() {
-  Opening& opening = TheOpening();
-  const std::lock_guard<std::mutex> lock(opening.mutex);
-  if (opening.done.valid()) return;
+std::future<void> OpenCodegenSoon() {
   try {
-    opening.done =
-        std::async(std::launch::async, [] { Codegen().IgnoreError(); }).share();
+    return std::async(std::launch::async, [] { Codegen().IgnoreError(); });
   } catch (const std::system_error&) {
+    return {};  // the first caller that generates code opens it
   }
-}
-
-void AwaitCodegen() {
-  std::shared_future<void> done;
-  {
-    Opening& opening = TheOpening();
-    const std::lock_guard<std::mutex> lock(opening.mutex);
-    done = opening.done;
-  }
-  if (done.valid()) done.wait();
 }
 
 const absl::Status& FindCodegen() {

@@ -5,6 +5,7 @@
 #ifndef PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_LOADER_H_
 #define PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_LOADER_H_
 
+#include <future>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,11 @@ namespace partita {
 // runfiles. Otherwise Unavailable, with their names. Does not open it.
 const absl::Status& FindCodegen();
 
-// Starts to open it on a thread of its own, once a process. Call it early:
-// loading LLVM takes longer than compiling many a model.
-void OpenCodegenSoon();
-// Waits until what OpenCodegenSoon started is done. A process must not end
-// before: the library's constructors would run beside its exit handlers.
-void AwaitCodegen();
+// Starts to open it on a thread of its own. Call it early: loading LLVM takes
+// longer than compiling many a model. The result waits when it is destroyed: a
+// process must not end before, as the library's constructors would run beside
+// its exit handlers.
+std::future<void> OpenCodegenSoon();
 
 // A shared object with one function for each program, for the instruction set.
 // Unavailable, with the folders, if the library is missing or does not open;
