@@ -52,7 +52,7 @@ struct TrainableModel {
   // `build`. Null: @evaluate.
   std::shared_ptr<const Module> inference;
   // Builds the export with another batch: a module with the exported function,
-  // over variables of `build`.
+  // over variables of `build`. Null: there is no other batch.
   std::function<absl::StatusOr<Module>(int64_t batch)> rebatched;
   // Returns text that the trained model writes. Leaves the session at any
   // entry. Null: the model writes nothing.

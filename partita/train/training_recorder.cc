@@ -99,7 +99,10 @@ absl::StatusOr<std::optional<Evaluation>> TrainingRecorder::Test() {
   absl::StatusOr<Evaluation> test = Evaluate(
       *options_.session, options_.test, options_.batch_size,
       [this] { return WantsStop(); }, options_.workers);
-  if (absl::IsCancelled(test.status())) return std::nullopt;
+  if (absl::IsCancelled(test.status())) {
+    record_.interrupted = true;
+    return std::nullopt;
+  }
   PARTITA_RETURN_IF_ERROR(test.status());
   return *std::move(test);
 }

@@ -113,7 +113,7 @@ absl::Status TrainingRun::Run(TrainingRecord& record,
                              .traces = options_.trace},
                             events, record);
   PARTITA_ASSIGN_OR_RETURN(const TrainingEnd end, trainer_->Run(recorder));
-  record.interrupted = end == TrainingEnd::kStopped;
+  record.interrupted |= end == TrainingEnd::kStopped;
   record.seconds_waited = trainer_->seconds_waited();
   PARTITA_RETURN_IF_ERROR(recorder.End());
   PARTITA_ASSIGN_OR_RETURN(record.loss_scale,

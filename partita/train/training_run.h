@@ -25,7 +25,7 @@ namespace partita {
 struct TrainingRunOptions {
   LoadOptions load;
   bool stop_at_nan = true;  // TrainerOptions'
-  std::string checkpoint;   // path; empty: none
+  std::string checkpoint;   // path, which is replaced; empty: none
   int64_t every = 0;        // steps between two; 0: an epoch
   std::string resume;       // the checkpoint to continue; empty: none
   ResumeOn resume_on = ResumeOn::kSamePlan;

@@ -106,6 +106,19 @@ TEST(TrainingRun, AStoppedOneIsResumedToTheBit) {
   }
 }
 
+// All steps are done by then.
+TEST(TrainingRun, AStopDuringTheLastEvaluationIsRecorded) {
+  int evaluations = 0;
+  const TrainingRecord record =
+      Train(Bars(2), {},
+            {.on_evaluation = [&] { ++evaluations; },
+             .wants_stop = [&] { return evaluations == 2; }})
+          .record;
+  EXPECT_EQ(record.step, 4);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_FALSE(record.test.has_value());
+}
+
 TEST(TrainingRun, AnotherPlanContinuesOneOnlyIfAllowed) {
   const TrainingSetup setup = Bars(2);
   const std::string path = NewPath("one_device");

@@ -29,6 +29,26 @@ absl::StatusOr<std::string> HashOf(const TrainingData& data,
   return hash->ToString();
 }
 
+absl::Status CheckRequest(const TrainingRequest& request,
+                          const TrainableModel& model) {
+  if (model.train.samples == nullptr) {
+    return absl::InvalidArgumentError(
+        "training: found no samples to train on; expected a dataset");
+  }
+  if (request.epochs < 1 || request.workers < 1 || request.export_batch < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "training: found ", request.epochs, " epochs, ", request.workers,
+        " workers and an export batch of ", request.export_batch,
+        "; expected one or more epochs and workers, and no negative batch"));
+  }
+  if (request.export_batch > 0 && model.rebatched == nullptr) {
+    return absl::InvalidArgumentError(
+        "training: found an export batch for a model that cannot be built with "
+        "another batch; expected none");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> StepsPerEpoch(const TrainableModel& model,
                                       bool drop_last) {
   PARTITA_ASSIGN_OR_RETURN(
@@ -73,6 +93,7 @@ absl::StatusOr<TrainingSetup> SetUpTraining(TrainingRequest request,
                                             const StageProgress& progress) {
   TrainingSetup setup = {.request = std::move(request),
                          .model = std::move(model)};
+  PARTITA_RETURN_IF_ERROR(CheckRequest(setup.request, setup.model));
   PARTITA_ASSIGN_OR_RETURN(const std::string hash,
                            HashOf(setup.model.train, progress));
   PARTITA_RETURN_IF_ERROR(HashOf(setup.model.test, progress).status());

@@ -39,7 +39,8 @@ using StageProgress = std::function<void(absl::string_view stage)>;
 
 // Reads every sample once, so that a faulty one is found before the first step,
 // and builds the step. Returns the error of a dataset with its source;
-// InvalidArgument if a dataset has no samples or an epoch would have no steps;
+// InvalidArgument if a dataset is missing or has no samples, a number is out of
+// range, or an epoch would have no steps;
 // errors of CheckExport if an export is requested.
 absl::StatusOr<TrainingSetup> SetUpTraining(TrainingRequest request,
                                             TrainableModel model,

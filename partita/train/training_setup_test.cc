@@ -47,6 +47,10 @@ TrainingRequest Scheduled(const std::string& schedule, int64_t steps) {
 }
 
 TEST(TrainingSetup, AScheduleWithoutALengthHasItsUsualOne) {
+  const TrainingRequest left_out = {
+      .epochs = 3,
+      .recipe = {.update = {.schedule = {.name = "cosine", .factor = 0}}}};
+  EXPECT_EQ(ValueOf(SetupOf(left_out, Bars()), "decay-steps"), "6");
   EXPECT_EQ(ValueOf(SetupOf(Scheduled("step", 0), Bars()), "decay-steps"), "2");
   EXPECT_EQ(ValueOf(SetupOf(Scheduled("cosine", 0), Bars()), "decay-steps"),
             "6");
@@ -59,6 +63,26 @@ TEST(TrainingSetup, AScheduleWithoutALengthHasItsUsualOne) {
 TEST(TrainingSetup, AnIncompleteLastBatchIsAStepUnlessItIsDropped) {
   EXPECT_EQ(SetupOf({}, Bars()).steps_per_epoch, 2);
   EXPECT_EQ(SetupOf({.drop_last = true}, Bars()).steps_per_epoch, 1);
+}
+
+TEST(TrainingSetup, WhatCannotBeTrainedIsRefused) {
+  const auto refusal = [](TrainingRequest request, TrainableModel model) {
+    return std::string(
+        SetUpTraining(std::move(request), std::move(model)).status().message());
+  };
+  TrainableModel no_samples = Bars();
+  no_samples.train.samples = nullptr;
+  EXPECT_EQ(refusal({}, std::move(no_samples)),
+            "training: found no samples to train on; expected a dataset");
+  EXPECT_EQ(refusal({.epochs = 0}, Bars()),
+            "training: found 0 epochs, 1 workers and an export batch of 0; "
+            "expected one or more epochs and workers, and no negative batch");
+  TrainableModel of_one_batch = Bars();
+  of_one_batch.rebatched = nullptr;
+  EXPECT_EQ(refusal({.export_path = TestPath("x"), .export_batch = 2},
+                    std::move(of_one_batch)),
+            "training: found an export batch for a model that cannot be built "
+            "with another batch; expected none");
 }
 
 TEST(TrainingSetup, AnEpochOfNoStepsIsRefused) {

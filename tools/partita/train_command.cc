@@ -28,6 +28,17 @@
 namespace partita {
 namespace {
 
+// Errors of the export with another batch name the flag.
+void NameExportBatch(TrainableModel& model) {
+  if (model.rebatched == nullptr) return;
+  model.rebatched = [rebatched = std::move(model.rebatched)](
+                        int64_t batch) -> absl::StatusOr<Module> {
+    absl::StatusOr<Module> module = rebatched(batch);
+    if (module.ok()) return module;
+    return AtPlace("--export-batch", module.status());
+  };
+}
+
 absl::StatusOr<TrainingSetup> SetUp(const Arguments& arguments,
                                     Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(const TrainableKind* kind, FindTrainable(arguments));
@@ -36,6 +47,7 @@ absl::StatusOr<TrainingSetup> SetUp(const Arguments& arguments,
   PARTITA_RETURN_IF_ERROR(CheckTrainFlags(arguments, kTrainFlags));
   progress.Stage("open");
   PARTITA_ASSIGN_OR_RETURN(TrainableModel model, kind->read(arguments));
+  NameExportBatch(model);
   PARTITA_RETURN_IF_ERROR(CheckDropLast(arguments, model, *kind));
   return SetUpTraining(std::move(request), std::move(model),
                        [&](absl::string_view stage) { progress.Stage(stage); });

@@ -128,11 +128,8 @@ absl::StatusOr<TrainableModel> ReadTrainableOnnx(const Arguments& arguments) {
                            ImportedModel(std::move(module), options));
   PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_parts,
                                                "bind it by --dim to", model));
-  model.rebatched = [arguments](int64_t batch) -> absl::StatusOr<Module> {
-    absl::StatusOr<Module> rebatched =
-        ReadRebatchedOnnx(arguments.positional()[0], arguments, batch);
-    if (rebatched.ok()) return rebatched;
-    return AtPlace("--export-batch", rebatched.status());
+  model.rebatched = [arguments](int64_t batch) {
+    return ReadRebatchedOnnx(arguments.positional()[0], arguments, batch);
   };
   return model;
 }
