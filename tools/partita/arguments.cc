@@ -64,6 +64,15 @@ absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
                    absl::StrJoin(choices, ", "), NearestText(value, choices)));
 }
 
+// A value with a name before it, as in "NAME=N".
+absl::Status CheckForm(const FlagDef& flag, const std::string& value) {
+  if (!absl::StrContains(flag.value, "=")) return absl::OkStatus();
+  const size_t equals = value.find('=');
+  if (equals != value.npos && equals > 0) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat("--", flag.name, ": found ", value,
+                                    "; expected ", flag.value));
+}
+
 absl::Status CheckOnce(const FlagDef& flag, const Arguments& before,
                        const std::string& value) {
   if (flag.repeats || flag.value == nullptr || !before.has(flag.name)) {
@@ -151,6 +160,7 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
     if (flag == nullptr) return Unknown(name, flags);
     PARTITA_ASSIGN_OR_RETURN(std::string value, TakeValue(*flag, word, words));
     PARTITA_RETURN_IF_ERROR(CheckChoice(*flag, value));
+    PARTITA_RETURN_IF_ERROR(CheckForm(*flag, value));
     PARTITA_RETURN_IF_ERROR(CheckOnce(*flag, arguments, value));
     arguments.values_.emplace_back(std::string(name), std::move(value));
   }

@@ -52,8 +52,8 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
                              ParseInts("dim", text));
     if (extent.size() != 1) {
-      return CalledWrongly(
-          absl::StrCat("--dim ", name, "=", text, ": expected one extent"));
+      return CalledWrongly(absl::StrCat("--dim ", name, ": found ", text,
+                                        "; expected one extent"));
     }
     options.dims[name] = extent[0];
   }
@@ -212,7 +212,7 @@ absl::Status ReadOption(const StrategyOption& option,
   return absl::OkStatus();
 }
 
-// A number of stages implies strategy pipeline.
+// An option that `auto` does not read implies its strategy.
 absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
   options.strategy = arguments.Get("strategy", "auto");
   const std::vector<ImplyingOption> implying = ImplyingOptions(options);

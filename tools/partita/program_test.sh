@@ -144,8 +144,6 @@ expect 2 "--machin: found no such flag; expected one of those that --help lists;
   "$partita" compile "$model" --machin "$cpus"
 expect 2 "--divided-updates: found the former name of --sharded-updates; expected --sharded-updates" \
   "$partita" compile "$model" --machine "$cpus" --divided-updates 64
-expect 2 "--strategy: found lst; expected one of: auto, single" \
-  "$partita" compile "$model" --machine "$cpus" --strategy lst
 expect 2 "; did you mean list?" \
   "$partita" compile "$model" --machine "$cpus" --strategy lst
 expect 2 "--pin a=cpu:0,: found cpu:0,; expected devices" \

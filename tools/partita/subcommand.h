@@ -14,7 +14,7 @@ struct Subcommand {
   const char* name;
   const char* usage;  // "compile MODEL --machine FILE -o PLAN"
   const char* doc;    // what it does, in a few lines
-  // "model" or "plan", one of which it takes; null for none
+  // what its one operand is, "model" or "plan"; null: it takes none
   const char* operand;
   absl::Span<const FlagDef> flags;
   // The same flags, as --help groups them; empty: one list.

@@ -1,4 +1,4 @@
-# The golden files show what the program says to wrong calls.
+# The golden files show the program's messages for wrong calls.
 # SPDX-License-Identifier: Apache-2.0
 """errors_test.py PROGRAM ANY_FILE_OF_ROOT [--update]
 
@@ -26,7 +26,7 @@ class Blocks(unittest.TestCase):
 
     def test_a_stale_block_is_renewed_in_its_place(self):
         faults, text = self.faults("# title\n$ a\nold\n\n$ b\n", ["new"], [])
-        self.assertEqual(["$ a\nthe page says:\nold\nit prints:\nnew"], faults)
+        self.assertEqual(["$ a\nexpected:\nold\nit prints:\nnew"], faults)
         self.assertEqual("# title\n$ a\nnew\n\n$ b\n", text)
 
     def test_a_line_outside_of_blocks_is_a_fault(self):
