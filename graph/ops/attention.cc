@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "graph/ops/arithmetic.h"
 #include "graph/ops/attention_head.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"

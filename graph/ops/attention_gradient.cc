@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "graph/ops/arithmetic.h"
 #include "graph/ops/attention_head.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"

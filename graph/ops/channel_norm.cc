@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
@@ -21,7 +21,6 @@ struct Normalised {
   Term rate;
   Axes axes;
 };
-Normalised Normalise(Term x, Axes axes, double epsilon);
 
 // 1 / sqrt(variance + epsilon)
 Term RateOf(Term variance, double epsilon) {

@@ -1,7 +1,7 @@
 // Running sums and products along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"

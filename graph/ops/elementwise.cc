@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/strided.h"
 
 namespace partita {

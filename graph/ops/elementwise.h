@@ -13,7 +13,7 @@ namespace partita {
 
 // The function of a ScalarFunction that a node uses: on_double if any operand
 // is a float, otherwise on_int if any is a signed integer, otherwise on_uint
-// (bools are 0 and 1). The result is narrowed as in arithmetic.h: rounded,
+// (bools are 0 and 1). The result is narrowed as in eval_numbers.h: rounded,
 // wrapped or clamped.
 enum class ScalarPath : uint8_t { kDouble, kInt, kUint };
 ScalarPath PathOf(const OpView& op);

@@ -1,8 +1,8 @@
 // Fill and iota: tensors defined by attributes.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/ops/arithmetic.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 

@@ -56,8 +56,6 @@ class DimensionClasses {
     }
   }
 
-  // The values' dimensions that have `factor`, and whether one of them has
-  // another factor too.
   void Merge(const OpView& op) {
     const DimensionRule rule = op.op().dimension_rule(op);
     for (size_t f = 0; f < rule.factors.size(); ++f) {
@@ -65,6 +63,8 @@ class DimensionClasses {
     }
   }
 
+  // Joins the values' dimensions that have `factor`. They stay whole if one of
+  // them has another factor too.
   void MergeFactor(const OpView& op, const DimensionRule& rule, int factor) {
     std::vector<int> members;
     bool alone = true;
@@ -88,10 +88,10 @@ class DimensionClasses {
       results_with += visit(op.result(i).id(), rule.results[i]);
     }
     for (int member : members) Union(member, members[0]);
-    const bool cuts_cleanly =
+    const bool splits_cleanly =
         rule.factors[factor].kind == Factor::Kind::kKept && alone &&
         results_with == op.num_results();
-    if (!cuts_cleanly && !members.empty()) whole_[Root(members[0])] = true;
+    if (!splits_cleanly && !members.empty()) whole_[Root(members[0])] = true;
   }
 
   const Graph& body_;

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/op_def.h"
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 
 namespace partita {
 

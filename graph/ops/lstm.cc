@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/lstm_cell.h"
 #include "graph/ops/op_checks.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 
 namespace partita {
 

@@ -2,7 +2,7 @@
 // pool to the greatest element, an average pool to all elements equally.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include "graph/ops/arithmetic.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/eval_numbers.h"
 #include "graph/ops/pointwise_gradient.h"
 
 namespace partita {

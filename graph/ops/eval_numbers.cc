@@ -1,7 +1,7 @@
 // Converts whole tensors to and from doubles.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/ops/arithmetic.h"
+#include "graph/ops/eval_numbers.h"
 
 namespace partita {
 

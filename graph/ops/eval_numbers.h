@@ -2,8 +2,8 @@
 // the conversion back (that of doubles is in graph/number.h).
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_GRAPH_OPS_ARITHMETIC_H_
-#define PARTITA_GRAPH_OPS_ARITHMETIC_H_
+#ifndef PARTITA_GRAPH_OPS_EVAL_NUMBERS_H_
+#define PARTITA_GRAPH_OPS_EVAL_NUMBERS_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -55,4 +55,4 @@ void FromDoubles(const std::vector<double>& values, HostTensor& tensor);
 
 }  // namespace partita
 
-#endif  // PARTITA_GRAPH_OPS_ARITHMETIC_H_
+#endif  // PARTITA_GRAPH_OPS_EVAL_NUMBERS_H_
