@@ -63,7 +63,7 @@ absl::StatusOr<Module> Training() {
   return b.Build();
 }
 
-// Sentences of 200 words, of which the last says the class.
+// Sentences of 200 words; the last word says the class.
 void Draw(uint64_t step, HostTensor& words, HostTensor& labels) {
   for (int64_t i = 0; i < kTime * kBatch; ++i) {
     const auto word = static_cast<int64_t>(RandomWord(step, i) % 200);

@@ -44,7 +44,7 @@ struct Arithmetic {
   std::optional<DType> rounded_to;  // from f32
 };
 
-// That of kernels that only move values.
+// That of kernels with the bits of eval.
 inline Arithmetic ExactArithmetic() { return {.source = "exact"}; }
 
 // One if all ranks of a node's device set have the same; else each that

@@ -6,7 +6,13 @@
 namespace partita {
 
 absl::string_view DeviceKindName(DeviceKind kind) {
-  return kind == DeviceKind::kCpu ? "cpu" : "cuda";
+  switch (kind) {
+    case DeviceKind::kCpu:
+      return "cpu";
+    case DeviceKind::kCuda:
+      break;
+  }
+  return "cuda";
 }
 
 std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {

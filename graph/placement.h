@@ -73,7 +73,7 @@ struct InPlacePair {
   friend bool operator==(const InPlacePair&, const InPlacePair&) = default;
 };
 
-// The kernel of a node, written by the pass choose_kernels.
+// The kernel of a node, written by ChooseKernels (binding/choose_kernels.h).
 struct KernelBinding {
   friend bool operator==(const KernelBinding&, const KernelBinding&) = default;
 

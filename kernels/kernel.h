@@ -46,7 +46,7 @@ struct BindRequest {
   const CodeObject* code = nullptr;  // this device's generated code, if any
   // True for a host kernel that emulates another device's: its workspace is
   // outside the arena, and it may keep constants in layouts of its own.
-  bool stands_in = false;
+  bool emulates = false;
 };
 
 // The kernel's identity, in terms of KernelBinding.

@@ -1,4 +1,4 @@
-// Queries for passes that match forms.
+// Queries for passes that match patterns.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_MATCHING_H_
@@ -13,7 +13,7 @@ namespace partita {
 // The node that makes the value, if it is of op `op`.
 std::optional<OpView> MadeBy(const ValueView& value, const OpDef& op);
 
-// The same, if the value has no other reader: an inner node of a form.
+// The same, if the value has no other reader: an inner node of a pattern.
 std::optional<OpView> InnerOp(const ValueView& value, const OpDef& op);
 
 // The number in a constant with one element.

@@ -43,8 +43,9 @@ namespace partita {
 namespace {
 
 // The order rests on four rules.
-//   1. What makes forms alike runs before what matches forms, and what matches
-//      the ops of a form runs before what takes them away.
+//   1. What makes patterns alike runs before what matches patterns, and what
+//   matches
+//      the ops of a pattern runs before what takes them away.
 //   2. Passes that ask for the only reader of a value count dead readers too,
 //      so a remove_dead runs before a group of such passes.
 //   3. A fused node hides its ops from all passes that match ops, so fusions
@@ -61,15 +62,17 @@ constexpr Pass kSourcePasses[] = {
     // neutral operands. An exporter may write each as a small subgraph. No pass
     // that matches a number may come before this.
     {"fold_constants", FoldConstants},
-    // Ops without effect hide forms, as they are between the ops of one. After
+    // Ops without effect hide patterns, as they are between the ops of one.
+    // After
     // fold_constants, as a neutral operand of add or mul must be a constant.
     {"remove_identities", RemoveIdentities},
     // Attention is matched as exporters write it: products, scale, mask,
     // softmax. Before all passes that rewrite or fuse one of these ops. Keys
-    // that the form reads transposed get a transpose back, which the next pass
+    // that the pattern reads transposed get a transpose back, which the next
+    // pass
     // cancels.
     {"recognise_attention", RecogniseAttention},
-    // Leaves one transpose of each chain, the form that simplify_attention
+    // Leaves one transpose of each chain, the pattern that simplify_attention
     // matches. After recognise_attention, which reads the keys' transpose as
     // the exporter wrote it and adds its own.
     {"cancel_transpose_pair", CancelTransposePair},
@@ -109,7 +112,7 @@ constexpr Pass kSourcePasses[] = {
     // and sqrt are fused with others.
     {"recognise_rms_norm", RecogniseRmsNorm},
     // hard_swish, silu and gelu become one op, which fuse_epilogue knows as an
-    // activation of libraries. Before fusions take the ops of the form.
+    // activation of libraries. Before fusions take the ops of the pattern.
     {"recognise_activations", RecogniseActivations},
     // Inference batch norm becomes a mul and an add with constants, for the
     // next pass. Nothing that fuses or moves them may come in between.
@@ -122,7 +125,7 @@ constexpr Pass kSourcePasses[] = {
     // after fold_affine_into_conv, which would not find a convolution behind
     // depth_to_space. Before fuse_epilogue, which takes the new convolution.
     {"unfold_conv_transpose", UnfoldConvTranspose},
-    // The matched forms left dead ops, which are readers for both fusions
+    // The matched patterns left dead ops, which are readers for both fusions
     // (rule 2).
     {"remove_dead", RemoveDead},
     // Libraries apply bias, residual and activation before they write a result.
@@ -140,7 +143,7 @@ constexpr Pass kSourcePasses[] = {
     {"remove_dead", RemoveDead},
 };
 
-// After the source passes, from which the new transposes would hide forms.
+// After the source passes: the new transposes would hide patterns from them.
 // Fused nodes are no obstacle: they have the dimension rule of their body.
 constexpr Pass kMicroBatchPasses[] = {
     // A micro-batch is a slice of rows, and is contiguous only if the batch is

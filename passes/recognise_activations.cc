@@ -123,7 +123,7 @@ std::optional<Gate> HalvedBefore(const OpView& mul) {
   return std::nullopt;
 }
 
-// The activation of which `op` is the last op, if any.
+// The activation that ends with `op`, if any.
 std::optional<Gate> Match(const OpView& op) {
   if (op.is(kMul)) {
     const std::optional<Gate> gate = GatedProduct(op);

@@ -35,7 +35,7 @@ struct ScheduleChoice {
   // The factor of the rate: for "step" every `steps` steps, for "exponential"
   // every step, for "cosine" at the end, after `steps` steps.
   double factor = 1;
-  int64_t steps = 1;
+  int64_t steps = 0;    // at least 1 for these
   int64_t warm_up = 0;  // steps of linear warm-up; 0: none
 };
 

@@ -36,7 +36,7 @@ class BodyImporter {
   BodyImporter(const onnx::ModelProto& model, const Parts& parts);
 
   // Unimplemented with all nodes whose op is not supported: of the nodes and of
-  // the functions that they call, but not of branches, most of which are never
+  // the functions that they call, but not of branches: most are never
   // translated.
   absl::Status CheckOps(const Nodes& nodes, const Scope& scope) const;
 

@@ -238,9 +238,10 @@ class Inspector {
     for (const onnx::FunctionProto& function : model_.functions()) {
       const auto left = calls.find(&function);
       if (left == calls.end() || left->second == 0) continue;
-      summary_.faults.push_back(
-          absl::StrCat("function ", FunctionName(function),
-                       ": found recursion; expected functions without it"));
+      summary_.faults.push_back(absl::StrCat(
+          "function ", FunctionName(function),
+          ": found a call of itself, or of one that calls itself; expected "
+          "functions without recursion"));
     }
   }
 

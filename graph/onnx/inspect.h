@@ -36,7 +36,8 @@ struct ModelSummary {
   int64_t ir_version = 0;
   std::vector<std::string> opsets;  // "ai.onnx 17", by domain
   // What the importer refuses apart from ops, in its words: an opset, a
-  // function that is defined twice or calls itself, sparse initializers.
+  // function that is defined twice or calls itself, sparse initializers; also
+  // in functions that nothing calls.
   std::vector<std::string> faults;
   std::vector<Port> inputs;  // those that are not initializers
   std::vector<Port> outputs;

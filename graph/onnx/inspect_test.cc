@@ -152,9 +152,12 @@ TEST(Inspect, FunctionsThatTheImporterRefuses) {
   EXPECT_EQ(
       FaultsText(SummaryOf(model)),
       "function own.leaf: found opset 29; expected 7..28; convert the model\n"
-      "function own.top: found recursion; expected functions without it\n"
-      "function own.f: found recursion; expected functions without it\n"
-      "function own.g: found recursion; expected functions without it\n");
+      "function own.top: found a call of itself, or of one that calls "
+      "itself; expected functions without recursion\n"
+      "function own.f: found a call of itself, or of one that calls "
+      "itself; expected functions without recursion\n"
+      "function own.g: found a call of itself, or of one that calls "
+      "itself; expected functions without recursion\n");
   *model.add_functions() = model.functions(3);
   EXPECT_TRUE(absl::StartsWith(
       FaultsText(SummaryOf(model)),

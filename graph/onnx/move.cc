@@ -82,13 +82,14 @@ absl::Status Split(NodeImport& node) {
   return absl::OkStatus();
 }
 
-// The elements of a slice along one axis. As in the standard, and unlike NumPy,
-// a start before the axis is its first element for negative steps too.
+// The elements of a slice along one axis.
 struct Taken {
   int64_t start;
   int64_t size;
 };
 
+// As in the standard, and unlike NumPy, a start before the axis is its first
+// element for negative steps too.
 Taken Take(int64_t start, int64_t end, int64_t step, int64_t extent) {
   const auto wrap = [extent](int64_t i) { return i < 0 ? i + extent : i; };
   if (step > 0) {
@@ -97,9 +98,9 @@ Taken Take(int64_t start, int64_t end, int64_t step, int64_t extent) {
     const int64_t span = std::max<int64_t>(0, end - start);
     return {start, span / step + (span % step != 0)};
   }
-  // Very negative ends mean "past the first element", also after wrapping.
   if (extent == 0) return {0, 0};
   start = std::clamp<int64_t>(wrap(start), 0, extent - 1);
+  // Very negative ends mean "past the first element", also after wrapping.
   end = std::clamp<int64_t>(wrap(end), -1, extent - 1);
   const int64_t span = std::max<int64_t>(0, start - end);
   if (span == 0) return {0, 0};

@@ -86,7 +86,7 @@ class CpuFunction {
       results_.push_back(Pointer(/*argument=*/1, i));
     }
     for (size_t i = 0; i < results_.size(); ++i) {
-      if (IsLarge(i)) may_stream_ = And(may_stream_, LiesApart(i));
+      if (IsLarge(i)) may_stream_ = And(may_stream_, IsStoredApart(i));
     }
   }
   // Null means true.
@@ -103,7 +103,7 @@ class CpuFunction {
   }
   // A result in place of an operand was just read into the caches: streaming it
   // would only evict it.
-  llvm::Value* LiesApart(size_t result) {
+  llvm::Value* IsStoredApart(size_t result) {
     llvm::Value* apart = ir_.getTrue();
     for (llvm::Value* operand : operands_) {
       apart = And(apart, ir_.CreateICmpNE(operand, results_[result]));

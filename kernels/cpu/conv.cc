@@ -106,9 +106,9 @@ extern const OnednnFamily kOnednnWinograd = {
     .describe = Describe<ConvolutionMethod::kTiles2>,
 };
 
-// The same with an epilogue by F(4x4, 3x3), if oneDNN has it. It has it for
-// training: the weights are transformed at every launch. cpu.winograd_4x4
-// computes convolutions without an epilogue.
+// The same with an epilogue by F(4x4, 3x3), if oneDNN has it. It is for
+// training: every launch transforms the weights. cpu.winograd_4x4 computes
+// convolutions without an epilogue.
 extern const OnednnFamily kOnednnWinogradTraining = {
     .kernel = "onednn.winograd_4x4",
     .accepts = HasTilesAndEpilogue,

@@ -31,9 +31,9 @@ std::vector<HostTensor> RandomOperands(const OpView& node) {
   return tensors;
 }
 
-class StandIn {
+class Emulated {
  public:
-  explicit StandIn(const OpView& node)
+  explicit Emulated(const OpView& node)
       : node_(node), operands_(RandomOperands(node)) {}
 
   absl::Status Bind(int64_t workspace) {
@@ -41,7 +41,7 @@ class StandIn {
     const DeviceTraits device = TestCpu(1);
     BindRequest request = {
         .node = node_, .binding = &binding, .device = &device};
-    request.stands_in = true;
+    request.emulates = true;
     auto kernel = library_.Bind(request);
     if (!kernel.ok()) return kernel.status();
     kernel_ = std::move(kernel->kernel);
@@ -93,27 +93,27 @@ OneNode LargeConv() {
 
 TEST(EmulatedBinding, AConvolutionOfPlainLayoutsIsReorderedInItsWorkspace) {
   const OneNode one = LargeConv();
-  StandIn stand_in(one.node());
-  EXPECT_EQ(stand_in.Bind(4096).code(), absl::StatusCode::kResourceExhausted);
-  ASSERT_TRUE(stand_in.Bind(16 << 20).ok());
-  EXPECT_LT(stand_in.Error(), 2e-5);
+  Emulated emulated(one.node());
+  EXPECT_EQ(emulated.Bind(4096).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_TRUE(emulated.Bind(16 << 20).ok());
+  EXPECT_LT(emulated.Error(), 2e-5);
 }
 
 TEST(EmulatedBinding, ChannelsThatFillNoBlockArePadded) {
   const OneNode one(kConv, {F32({2, 19, 9, 7}), F32({21, 19, 3, 3})});
-  StandIn stand_in(one.node());
-  ASSERT_TRUE(stand_in.Bind(16 << 20).ok());
-  EXPECT_LT(stand_in.Error(), 2e-5);
+  Emulated emulated(one.node());
+  ASSERT_TRUE(emulated.Bind(16 << 20).ok());
+  EXPECT_LT(emulated.Error(), 2e-5);
 }
 
 TEST(EmulatedBinding, AProductAndAPoolBindByTheLibrarysNameAlone) {
   const OneNode product(kMatmul, {F32({64, 96}), F32({96, 80})});
-  StandIn matmul(product.node());
+  Emulated matmul(product.node());
   ASSERT_TRUE(matmul.Bind(16 << 20).ok());
   EXPECT_LT(matmul.Error(), 2e-5);
   const OneNode window(kAvgPool, {F32({1, 32, 14, 14})},
                        {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}});
-  StandIn pool(window.node());
+  Emulated pool(window.node());
   ASSERT_TRUE(pool.Bind(16 << 20).ok());
   EXPECT_LT(pool.Error(), 2e-5);
 }
@@ -127,11 +127,11 @@ TEST(EmulatedBinding, ConstantWeightsArePackedWhenTheKernelIsBound) {
   const ValueId x = graph.AddInput("x", F32({1, 32, 12, 12}));
   const ValueId w = graph.AddConstant(pool.Add(weights.Clone()), "w");
   const NodeId node = *graph.AddNode({.op = &kConv, .operands = {x, w}});
-  StandIn stand_in(graph.view(node));
-  std::memcpy(stand_in.operand(1).bytes(), weights.bytes(),
+  Emulated emulated(graph.view(node));
+  std::memcpy(emulated.operand(1).bytes(), weights.bytes(),
               weights.byte_span().size());
-  ASSERT_TRUE(stand_in.Bind(16 << 20).ok());
-  EXPECT_LT(stand_in.Error(), 2e-5);
+  ASSERT_TRUE(emulated.Bind(16 << 20).ok());
+  EXPECT_LT(emulated.Error(), 2e-5);
 }
 
 }  // namespace

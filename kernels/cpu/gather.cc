@@ -22,8 +22,7 @@ std::vector<std::string> Layouts(const OpView& node) {
 class GatherKernel : public BoundKernel {
  public:
   GatherKernel(const OpView& node, int threads)
-      : lines_(node.operand_type(0).dims,
-               AxisAttr(node, "axis", node.operand_type(0).rank())),
+      : lines_(node.operand_type(0).dims, AxisOf(node)),
         indices_(node, lines_.extent, /*from_end=*/true),
         bytes_(lines_.inner * BitsOf(node.result_type(0).dtype) / 8),
         threads_(threads) {}

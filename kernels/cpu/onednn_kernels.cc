@@ -253,7 +253,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   const ThreadScope scope(threads);
   const KernelBinding& binding = *request.binding;
   const auto first = GivenWay(*families[0], node, *request.device, 0);
-  if (first.ok() && !request.stands_in && IsPlans(*first, binding) &&
+  if (first.ok() && !request.emulates && IsPlans(*first, binding) &&
       first->workspace <= binding.workspace) {
     return BindWay(node, *first, threads);
   }
@@ -266,7 +266,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
         first.ok() ? "onednn: nothing that is faster than the node in parts"
                    : first.status().message()));
   }
-  if (request.stands_in) {
+  if (request.emulates) {
     const Way& fastest = *absl::c_min_element(
         ways, [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
     if (fastest.workspace <= binding.workspace) {

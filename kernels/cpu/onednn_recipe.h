@@ -117,7 +117,7 @@ absl::Status NotOffered(absl::string_view why);
 // Every value row-major.
 LayoutWish RowMajorWish(const OpView& node);
 bool IsRowMajor(const LayoutWish& wish);
-// Sets the recipe's layouts to the requested ones, all of which must be given.
+// Sets the recipe's layouts to the requested ones. None may be left out.
 void TakeLayouts(const LayoutWish& wish, OnednnRecipe& recipe);
 // Every value in one layout; "" for row-major.
 LayoutWish UniformWish(const OpView& node, absl::string_view layout);

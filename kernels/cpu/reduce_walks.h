@@ -232,8 +232,8 @@ struct JoinLine {
   }
 };
 
-// The same for columns with short lines of neighbours, of which a few elements
-// remain.
+// The same for columns whose lines of neighbours are short and reduce to a few
+// elements.
 template <typename E, typename... J>
 struct JoinShortLines {
   using Lanes = Totals<kLanes, J...>;

@@ -77,22 +77,22 @@ TEST(SlowImplementations, WithGemmAloneTheNodeIsComputedOpByOp) {
       OnednnCatalog().Choices(product.node(), CpuWith("avx2")).empty());
 }
 
-absl::StatusOr<LibraryKernel> BindStandIn(const OneNode& one) {
+absl::StatusOr<LibraryKernel> BindEmulated(const OneNode& one) {
   const KernelBinding binding = {.kernel = "onednn", .workspace = 1 << 26};
   DeviceTraits device = TestCpu(1);
   BindRequest request = {
       .node = one.node(), .binding = &binding, .device = &device};
-  request.stands_in = true;
+  request.emulates = true;
   return OnednnLibrary().Bind(request);
 }
 
 TEST(SlowImplementations, EmulatedDevicesDoNotUseThem) {
-  const auto pointwise = BindStandIn(Pointwise());
+  const auto pointwise = BindEmulated(Pointwise());
   ASSERT_TRUE(pointwise.ok()) << pointwise.status();
   EXPECT_FALSE(
       absl::StrContains(pointwise->identity.arithmetic.implementation, "gemm"))
       << pointwise->identity.arithmetic.ToString();
-  const auto groups = BindStandIn(OddGroups());
+  const auto groups = BindEmulated(OddGroups());
   EXPECT_TRUE(VectorChannels() == 16 ||
               groups.status().code() == absl::StatusCode::kUnimplemented);
 }

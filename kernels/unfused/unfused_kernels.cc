@@ -122,7 +122,7 @@ class SegmentBinder {
                                    .in_place = in_place};
     BindRequest request = {segment.node(), &binding, fused_.device,
                            fused_.code};
-    request.stands_in = fused_.stands_in;
+    request.emulates = fused_.emulates;
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel bound, library.Bind(request));
     if (AllowsAll(bound, in_place)) return bound;
     return absl::UnimplementedError(absl::StrCat(

@@ -307,7 +307,7 @@ absl::StatusOr<LibraryKernel> UpcastLibrary::BindInF32(
         BindingOfF32(*request.binding, library->name(), room);
     if (!binding.kernel.Is(library->name())) continue;
     BindRequest wide = {twin, &binding, request.device};
-    wide.stands_in = request.stands_in;
+    wide.emulates = request.emulates;
     auto bound = library->Bind(wide);
     if (bound.ok() || absl::IsResourceExhausted(bound.status())) return bound;
     fault = bound.status();

@@ -155,7 +155,7 @@ TEST(Upcast, EmulatesAnotherDevicesProduct) {
   const DeviceTraits device = TestCpu(2);
   const KernelBinding binding = {"upcast", 1 << 20};
   auto bound = Library().Bind(
-      {one.node(), &binding, &device, nullptr, /*stands_in=*/true});
+      {one.node(), &binding, &device, nullptr, /*emulates=*/true});
   ASSERT_TRUE(bound.ok()) << bound.status();
   // By gemm or as a convolution, whichever is faster here.
   EXPECT_TRUE(bound->identity.kernel == "upcast.onednn.matmul" ||

@@ -17,10 +17,9 @@ namespace {
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
-// The transform itself has no bounds checks: only tiles at an edge pay for
-// them.
-// Returns the square of a tile's positions, and the distance of its lines. If
-// the tile crosses the image's edge, the positions are copied, zero outside.
+// The square of a tile's positions, and the distance of its lines. If the tile
+// crosses the image's edge, the positions are copied, zero outside: the
+// transform itself has no bounds checks, so only tiles at an edge pay for them.
 template <typename Floats, int side>
 class Square {
  public:

@@ -22,6 +22,7 @@ namespace {
 // The end of `a` has one edge into each row, to the first node of the suffix.
 //
 //   source -> end of a -> row node -> row node -> ... -> start of b -> sink
+//
 // By Dilworth's theorem in Fulkerson's form (1956), the heaviest antichain
 // weighs as much as the cheapest cover by chains: all weight less what chains
 // pass on. An edge for each ordered pair would be quadratic in the live ranges.

@@ -82,6 +82,9 @@ class TaskLister {
       std::vector<int>& recorded = recorded_[command.event.index];
       if (command.kind == Command::Kind::kWait) {
         waits.insert(waits.end(), recorded.begin(), recorded.end());
+        // Events that stand for the same tasks must not make lists longer.
+        absl::c_sort(waits);
+        waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
       } else {
         recorded = waits;
         if (last_[stream] >= 0) recorded.push_back(last_[stream]);

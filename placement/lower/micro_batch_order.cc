@@ -123,7 +123,7 @@ class MicroBatchOrderer {
   // 3. Levels. A copy has the level and the device of what it copies.
   void FindLevels() {
     // The longest path from the inputs, counted in copies: a stage of a
-    // pipeline is what lies between two copies.
+    // pipeline begins and ends with a copy.
     for (NodeId id : order_) {
       PlacedNode& node = at(id);
       if (!node.in_each) continue;

@@ -133,6 +133,7 @@ class OpenItems {
     }
     // An item whose last task was launched may still run in another stream. Its
     // bytes are free only for a task that has waited for that stream.
+    //
     // If many items wait for the stream to learn of their end, checks them less
     // often.
     if (ended_.size() > kFewEnded && ++since_look_ < ended_.size() / 32) {
@@ -161,6 +162,7 @@ class OpenItems {
 // Tasks of one stream end in launch order. Within its own arena a stream can
 // hand bytes from one body to the next without a comparison with other streams;
 // that is what makes this fast, and wasteful if streams are busy in turn.
+
 // The arena of one stream.
 struct StreamArena {
   OpenItems open;

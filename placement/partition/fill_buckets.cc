@@ -19,8 +19,8 @@
 namespace partita {
 namespace {
 
-// A copy that gives every rank the whole value, of which each had a shard or a
-// summand, as `had` says.
+// A copy that gives every rank the whole value, from the ranks' shards or
+// summands, as `had` says.
 bool MakesWhole(const OpView& op, Sharding::Kind had) {
   const Placement& placement = op.node().placement;
   return op.is(kCopy) && placement.devices.size() > 1 &&

@@ -200,7 +200,7 @@ std::string NearestNames(const Module& module, absl::string_view pattern) {
     }
   }
   names.erase("");
-  if (names.empty()) return "a node with a name, of which there is none";
+  if (names.empty()) return "a node with a name, but no node has one";
   const std::vector<std::string> all(names.begin(), names.end());
   return absl::StrCat(
       "one such as ",

@@ -44,8 +44,9 @@ struct PlacedNode {
 struct PlacementTable {
   std::vector<PlacedNode> nodes;
   std::string strategy;  // "single", "pipeline", ...
-  // RefusalError if the strategy expects that no placement fits the memory
-  // limits; this one misses least. Only an estimate: lowering decides.
+  // RefusalError if the strategy expects that none of the placements that it
+  // tried fits the memory limits; this one misses least. Only an estimate:
+  // lowering decides.
   absl::Status shortage;
 };
 

@@ -23,8 +23,8 @@ using Row = std::vector<Cell>;
 // For one order of devices this is the dynamic program of PipeDream (Narayanan
 // et al. 2019): the best split of the first j segments over the first n devices
 // follows from splits over n - 1. Unequal devices make their order matter. The
-// search goes through orders depth first, and orders that begin alike share the
-// rows of what they share.
+// search goes through orders depth first, and orders with a common prefix
+// share its rows.
 class Search {
  public:
   Search(const StageLine& line, int count)

@@ -1,4 +1,5 @@
-// The strategies, their options and their table; each is in its own file.
+// The strategies, their options and their table. Each strategy has a source of
+// its own.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_STRATEGIES_H_

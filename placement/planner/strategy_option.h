@@ -17,7 +17,6 @@ struct PlannerOptions;
 // A field of PlannerOptions, and how users give it: as --NAME ARGUMENT on the
 // command line. The flag and its help, the checks, and the refusal of options
 // that the chosen strategy does not read all follow from the declaration.
-// Remedies for missing memory name another strategy, and drop all options.
 struct StrategyOption {
   const char* name;      // "stages"
   const char* argument;  // "N"

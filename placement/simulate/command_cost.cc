@@ -69,10 +69,10 @@ absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
   if (const CommonChoice* bound = BoundChoice(node, choices)) {
     return bound->seconds;
   }
-  return absl::UnimplementedError(
-      absl::StrCat(node.ToString(), ": found no kernel on ",
-                   placement.devices[0], " of machine ", machine.name,
-                   "; expected one; take the machine that the plan is for"));
+  return absl::UnimplementedError(absl::StrCat(
+      node.ToString(), ": found no kernel that is on ",
+      absl::StrJoin(placement.devices, " and "), " of machine ", machine.name,
+      "; expected one; take the machine that the plan is for"));
 }
 
 // The ranks in ring order, the root first.

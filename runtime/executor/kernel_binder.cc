@@ -191,7 +191,7 @@ class Candidate {
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
-    request.stands_in = emulates;
+    request.emulates = emulates;
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, library_.Bind(request));
     const auto ungranted = Ungranted(*request_.binding, answer.in_place);
     if (ungranted.empty()) return answer;

@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-// Two devices of 100 threads each and four streams, two of which run kernels.
+// Two devices of 100 threads each and four streams; two run kernels.
 std::shared_ptr<Plan> ThreadPoolPlan() {
   std::shared_ptr<Plan> plan = FourStreamPlan();
   for (PlanDevice& device : plan->devices) device.traits.threads = 100;

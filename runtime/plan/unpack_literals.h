@@ -13,7 +13,7 @@
 namespace partita {
 
 // Adds the literals of the plan in `plan_file` to the pool, in order. Their
-// bytes stay in that file or in files beside it, each of which is mapped once.
+// bytes stay in that file or in files beside it; each file is mapped once.
 // Faults go to `reader`.
 void UnpackLiterals(const fb::Plan& from,
                     std::shared_ptr<const MappedFile> plan_file,

@@ -88,7 +88,7 @@ def renewed_block(block, run, faults):
     for command, expected in commands_of(block):
         printed = run(command)
         if not matches(expected, printed):
-            faults.append("$ %s\nthe page says:\n%s\nit prints:\n%s" % (
+            faults.append("$ %s\nexpected:\n%s\nit prints:\n%s" % (
                 command, "\n".join(expected), "\n".join(printed)))
         lines += ["$ " + command] + (
             expected if matches(expected, printed) else renewed(expected, printed))

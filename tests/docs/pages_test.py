@@ -28,7 +28,7 @@ class Blocks(unittest.TestCase):
 
     def test_a_stale_block_is_told_and_renewed(self):
         faults, page = self.faults("```console\n$ a\nold\n```\n", ["new"])
-        self.assertEqual(["$ a\nthe page says:\nold\nit prints:\nnew"], faults)
+        self.assertEqual(["$ a\nexpected:\nold\nit prints:\nnew"], faults)
         self.assertEqual("```console\n$ a\nnew\n```\n", page)
 
     def test_dots_stand_for_any_lines(self):

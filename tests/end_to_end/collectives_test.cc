@@ -206,7 +206,7 @@ TEST(Collectives, ThreeShardsAreMovedByCopies) {
   ExpectRunsLikeReference(module, std::move(columns->plan));
 }
 
-// Sums over the batch of which each device needs a shard.
+// Sums over the batch; each device needs a shard of them.
 TEST(Collectives, SumsAreScattered) {
   const Module module = SumModule();
   for (const int ranks : {2, 3}) {

@@ -200,7 +200,7 @@ TEST(OptimizerPlans, WhatFitsShardedIsNotRefused) {
   options.planner.sharded_update_bytes = 0;
   const int64_t parts = arena(kTrainingMemory);
   ASSERT_GT(parts, 0);
-  // Two moments, half of which each device has.
+  // Each device has half of both moments.
   EXPECT_LT(parts, whole - 256 * 512 * 4 * 9 / 10);
   EXPECT_GT(arena(parts + parts / 20), 0);
 }

@@ -151,7 +151,7 @@ def add_folder_edges(layers, edges, path, text):
 
 
 def shortest_circles(edges):
-    """For each folder the shortest way back to it, as [folder, .., folder]; each circle once."""
+    """A shortest way back to each folder that has one, as [folder, .., folder]; each set of folders once."""
     circles = {}
     for start in sorted(edges):
         ways, seen = [[start]], set()
@@ -159,6 +159,7 @@ def shortest_circles(edges):
             for target in sorted(edges.get(way[-1], ())):
                 if target == start:
                     circles.setdefault(frozenset(way), way + [start])
+                    break
                 if target not in seen:
                     seen.add(target)
                     ways.append(way + [target])

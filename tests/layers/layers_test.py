@@ -89,7 +89,7 @@ class Circles(unittest.TestCase):
             layers.add_folder_edges(layers.Layers(RULES), edges, path, file_text('#include "%s"' % header))
         return layers.circle_faults(edges)
 
-    def test_folders_below_one_layer_make_no_circle(self):
+    def test_a_circle_of_folders_below_one_layer_is_found(self):
         self.assertEqual(
             ["placement/a -> placement/b -> placement/c -> placement/a: found a circle of folders: "
              "placement/a/x.cc:3 includes placement/b/x.h, placement/b/x.h:3 includes placement/c/x.h, "
@@ -98,7 +98,7 @@ class Circles(unittest.TestCase):
             self.circles(("placement/a/x.cc", "placement/b/x.h"), ("placement/b/x.h", "placement/c/x.h"),
                          ("placement/c/x.h", "placement/a/y.h"), ("placement/c/x.h", "graph/x.h")))
 
-    def test_a_folder_and_one_below_it_make_no_circle(self):
+    def test_a_circle_of_a_folder_and_one_below_it_is_found(self):
         self.assertEqual(1, len(self.circles(("graph/x.cc", "graph/ops/list.h"), ("graph/ops/y.cc", "graph/x.h"))))
 
     def test_arrows_of_one_direction_are_no_circle(self):

@@ -34,7 +34,10 @@ def _flags(ctx, source, output):
 
 def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + "/" + ctx.attr.found_as)
-    ctx.actions.write(header, "".join(["#include \"%s\"\n" % include for include in ctx.attr.includes]))
+
+    # The header's name may be a standard one, which sources in C get as it is.
+    lines = ["#ifdef __cplusplus"] + ["#include \"%s\"" % include for include in ctx.attr.includes]
+    ctx.actions.write(header, "\n".join(lines + ["#else", "#include_next <%s>" % ctx.attr.found_as, "#endif", ""]))
     compiled = ctx.actions.declare_file(header.basename + ".gch", sibling = header)
 
     # Asked for what it reads, the compiler keeps that in the precompiled header, for -fpch-deps.

@@ -75,8 +75,8 @@ std::string BarText(int64_t done, int64_t all) {
 std::string WaitText(const TrainingRecord& record) {
   const double least = std::max(0.1, 0.01 * record.trained.seconds);
   if (record.seconds_waited <= least) return "";
-  return absl::StrCat(", of which ", SecondsText(record.seconds_waited),
-                      " waiting for the dataset");
+  return absl::StrCat(", waited ", SecondsText(record.seconds_waited),
+                      " for the dataset");
 }
 
 Json TestJson(const std::optional<Evaluation>& test) {

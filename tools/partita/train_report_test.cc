@@ -73,8 +73,8 @@ TEST(TrainReport, StepsThatWaitForTheDatasetAreReported) {
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s\n");
   report.record.seconds_waited = 1.5;
   EXPECT_EQ(TrainEndText(report),
-            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, of which 1.50 "
-            "s waiting for the dataset\n");
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, waited 1.50 s "
+            "for the dataset\n");
 }
 
 TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreReported) {
@@ -216,7 +216,7 @@ TEST(TrainReport, ALossThatIsNoNumberHasNoSign) {
       "images/s, 0:02 left");
 }
 
-TEST(TrainReport, AnEpochRecordsLossRateAndEvaluation) {
+TEST(TrainReport, AnEpochReportsLossRateAndEvaluation) {
   const TrainReport report = After(4);
   EpochRecord epoch = {
       .epoch = 0, .trained = report.record.trained, .test = {}};
@@ -229,7 +229,7 @@ TEST(TrainReport, AnEpochRecordsLossRateAndEvaluation) {
             "%, 32 images/s\n");
 }
 
-TEST(TrainReport, AnEpochRecordsHowManyStepsAreNotInItsLoss) {
+TEST(TrainReport, AnEpochReportsHowManyStepsAreNotInItsLoss) {
   const TrainReport report = After(4);
   EpochRecord epoch = {
       .epoch = 0, .trained = report.record.trained, .test = {}};

@@ -69,7 +69,7 @@ TEST(Clock, JoinsClocksOfFewAndOfManyStreams) {
   }
 }
 
-// A thousand clocks, each of which knows a thousand streams and one more.
+// A thousand clocks; each knows a thousand streams and one more.
 TEST(Clock, ClocksShareWhatTheyHaveInCommon) {
   constexpr int kStreams = 1000;
   ClockNodes nodes;

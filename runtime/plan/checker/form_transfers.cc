@@ -108,8 +108,8 @@ void CheckPortForm(CommandForm& form, const PortSlices& ports) {
 
 namespace {
 
-// The rank has an operand for each value of the node of which it supplies a
-// shard, and a result for each value of which it takes a shard.
+// The rank has an operand for each value of the node if it supplies a shard,
+// and a result for each value if it takes one.
 void CheckCollective(CommandForm& form, const Participant& rank) {
   const Command& command = form.command();
   const OpView node = form.node();

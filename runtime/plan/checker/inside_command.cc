@@ -135,6 +135,7 @@ bool Before(const Block& a, const Block& b) {
 // A sweep by begin: a block overlaps an earlier one exactly if it overlaps the
 // earlier one with the largest end. Two reads may overlap, so the largest end
 // of written blocks is kept apart.
+
 // The block with the largest end so far: of all blocks, and of written blocks.
 struct Reach {
   const Block* any = nullptr;

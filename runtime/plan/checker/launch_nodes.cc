@@ -49,6 +49,7 @@ void FindRecorders(const EntryView& view, Partners& partners,
 
 // Libraries such as NCCL and MPI match collectives by the order in which each
 // rank issues them, so the checker does too.
+
 // The collectives of one group by rank, in the launch order of the ranks'
 // streams.
 using Issued = std::vector<std::vector<int>>;

@@ -16,8 +16,8 @@ void Add(const EntryView& view, Rule rule, int command, int other,
   findings.Add(std::move(finding));
 }
 
-// A deadlock needs a circle of waits (Coffman, Elphick and Shoshani 1971). If
-// every command waits only for earlier ones of one list, there is no circle.
+// A deadlock needs a cycle of waits (Coffman, Elphick and Shoshani 1971). If
+// every command waits only for earlier ones of one list, there is no cycle.
 // The list is the launch order, so no search is needed.
 void CheckEvents(const EntryView& view, const Partners& partners,
                  Findings& findings) {

@@ -19,7 +19,8 @@ namespace {
 using Kind = Command::Kind;
 
 // More than a sensible plan needs; the proof of a plan that needs more is given
-// up.
+// up. These limits bound time and memory for hostile plans: a plan of a few
+// kilobytes can state ranges of billions of blocks.
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfCommand = 64;
@@ -28,8 +29,6 @@ constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
 constexpr int64_t kClockNodesOfCommand = 8;
 
-// The limits below bound time and memory for hostile plans: a plan of a few
-// kilobytes can state ranges of billions of blocks.
 // One access by a command. `position` counts the commands of its stream, from
 // 1, over the steps of the pass.
 struct Access {
@@ -61,6 +60,8 @@ struct Starts {
 // write follows all. Of reads, the last one of each stream is enough. This is
 // what FastTrack does (Flanagan and Freund 2009): an access is a stream and a
 // position there, and only streams have whole vector clocks.
+
+// The accesses of a byte that later ones are compared with.
 struct LastAccesses {
   void Shift(int64_t) {}
   Access write;
@@ -97,8 +98,8 @@ class RacePass {
     for (step_ = 0; step_ < steps; ++step_) {
       waits_left_ = waits_;
       const int count = static_cast<int>(view_.commands.size());
-      // The ranks of a collective exchange their start clocks, so compute these
-      // first.
+      // A rank of a collective takes over the start clocks of others, so
+      // compute these first.
       for (int c = 0; c < count && !GaveUp(c); ++c) {
         const int collective = partners_.collective[c];
         if (collective >= 0 && c == first_commands_[collective]) {

@@ -97,7 +97,7 @@ class ValuePass {
 
   // Launch order respects every wait. In a plan without races all executions
   // leave the same bytes, so one symbolic run in launch order stands for all. A
-  // byte's name says which element of which value it is; a command may read
+  // byte's name says the value and the element that it is; a command may read
   // bytes only if their names are those that the graph asks for.
   void Run(const std::vector<LaunchNode>& nodes) {
     DefinePersistentValues(view_, names_, memory_);

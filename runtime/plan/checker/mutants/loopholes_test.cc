@@ -326,7 +326,7 @@ TEST(Loopholes, SmallChangesAreFound) {
       {"blocks whose product overflows",
        {{"!a 8 8", "!a 8 1099511627776 x 1099511627776 every 1099511627776"}},
        "expected a range inside"},
-      {"many blocks whose last one lies outside",
+      {"many blocks, the last one outside",
        {{"!a 8 8", "!a 0 4 x 2 every 52"}},
        "expected a range inside"},
       {"blocks over each other",

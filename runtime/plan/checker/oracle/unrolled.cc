@@ -34,8 +34,8 @@ size_t NumOperands(const Node& node) {
   return node.operands.size() + (node.op == &kAccumulate ? 1 : 0);
 }
 
-// The rank has an operand for each value of which it sends a shard, and a
-// result for each value of which it receives one.
+// The rank has an operand for each value if it sends a shard, and a result for
+// each value if it receives one.
 bool FitsRole(const OpView& node, const Command& command) {
   const std::vector<Role> roles = RolesIn(node);
   const int rank = command.instance.rank;
