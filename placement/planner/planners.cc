@@ -1,8 +1,6 @@
 // Planner::Place: checks, then the strategy.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "placement/planner/pins.h"
@@ -43,10 +41,6 @@ absl::StatusOr<PlacementTable> Planner::Place(
                                                     : draft(request));
   return ToTable(request, drafted, name);
 }
-
-static_assert(std::ranges::all_of(kPlanners, [](const Planner& planner) {
-  return planner.draft != nullptr && planner.follow != nullptr;
-}));
 
 absl::Span<const Planner> Planners() { return kPlanners; }
 
