@@ -1,0 +1,164 @@
+// dlopen of libcuda.so.1, and the table's functions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "third_party/cuda_loader/driver_api.h"
+
+#include <dlfcn.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+constexpr char kLibrary[] = "libcuda.so.1";
+
+absl::StatusOr<void*> OpenLibrary(const CudaSearchPath& path) {
+  for (const std::string& folder : path.folders) {
+    const std::string file = absl::StrCat(folder, "/", kLibrary);
+    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      return handle;
+    }
+  }
+  if (void* handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) return handle;
+  return absl::NotFoundError(
+      absl::StrCat("found no CUDA driver (", dlerror(),
+                   "); install NVIDIA's driver, or name its folder"));
+}
+
+using FindFunction = decltype(&::cuGetProcAddress);
+
+// Looks up by cuGetProcAddress, which gives the variant of `kOldestDriver`,
+// and in a library without it by the exported name.
+class FunctionFinder {
+ public:
+  explicit FunctionFinder(void* library)
+      : library_(library),
+        find_(reinterpret_cast<FindFunction>(
+            dlsym(library, "cuGetProcAddress_v2"))) {}
+
+  // `name` is what cuda.h documents, `exported` what it calls.
+  void* Find(const char* name, const char* exported) const {
+    void* found = nullptr;
+    if (find_ != nullptr) {
+      CUdriverProcAddressQueryResult unused{};
+      if (find_(name, &found, kOldestDriver, CU_GET_PROC_ADDRESS_LEGACY_STREAM,
+                &unused) == CUDA_SUCCESS &&
+          found != nullptr) {
+        return found;
+      }
+    }
+    return dlsym(library_, exported);
+  }
+
+ private:
+  void* library_;
+  FindFunction find_;
+};
+
+std::string VersionText(int version) {
+  return absl::StrCat(version / 1000, ".", version % 1000 / 10);
+}
+
+absl::Status CheckVersion(void* library) {
+  auto* get = reinterpret_cast<decltype(&::cuDriverGetVersion)>(
+      dlsym(library, "cuDriverGetVersion"));
+  if (get == nullptr) {
+    return absl::NotFoundError(absl::StrCat(
+        kLibrary, ": found no cuDriverGetVersion; expected a CUDA driver"));
+  }
+  int version = 0;
+  if (const CUresult result = get(&version); result != CUDA_SUCCESS) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kLibrary, ": cuDriverGetVersion returned error ",
+                     static_cast<int>(result), "; expected a CUDA driver"));
+  }
+  if (version < kOldestDriver) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        kLibrary, ": found a driver for CUDA ", VersionText(version),
+        "; expected ", VersionText(kOldestDriver),
+        " or later; update NVIDIA's driver"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DriverApi> FillTable(void* library) {
+  const FunctionFinder finder(library);
+  DriverApi api;
+// `#function` is the documented name; `PARTITA_TEXT` expands cuda.h's macros
+// first and gives the exported one (cuMemAlloc_v2).
+#define PARTITA_TEXT(name) #name
+#define PARTITA_DRIVER_CALL(member, function)                                \
+  api.member = reinterpret_cast<decltype(api.member)>(                       \
+      finder.Find(#function, PARTITA_TEXT(function)));                       \
+  if (api.member == nullptr) {                                               \
+    return absl::NotFoundError(absl::StrCat(                                 \
+        kLibrary, ": found no ", #function, "; expected a driver for CUDA ", \
+        VersionText(kOldestDriver), " or later"));                           \
+  }
+#include "third_party/cuda_loader/driver_calls.inc"
+#undef PARTITA_DRIVER_CALL
+#undef PARTITA_TEXT
+  return api;
+}
+
+bool EndsContext(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::StatusCode CodeFor(CUresult result) {
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    return absl::StatusCode::kResourceExhausted;
+  }
+  return EndsContext(result) ? absl::StatusCode::kUnavailable
+                             : absl::StatusCode::kInternal;
+}
+
+}  // namespace
+
+absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path) {
+  absl::StatusOr<void*> library = OpenLibrary(path);
+  if (!library.ok()) return library.status();
+  if (absl::Status status = CheckVersion(*library); !status.ok()) {
+    return status;
+  }
+  return FillTable(*library);
+}
+
+std::string CudaCodeName(const DriverApi& api, CUresult result) {
+  const char* name = nullptr;
+  if (api.GetErrorName(result, &name) != CUDA_SUCCESS || name == nullptr) {
+    return absl::StrCat(static_cast<int>(result));
+  }
+  return name;
+}
+
+absl::Status CudaStatus(const DriverApi& api, CUresult result,
+                        absl::string_view call) {
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  const char* text = nullptr;
+  if (api.GetErrorString(result, &text) != CUDA_SUCCESS || text == nullptr) {
+    text = "the driver has no text for it";
+  }
+  return absl::Status(CodeFor(result),
+                      absl::StrCat(call, ": ", CudaCodeName(api, result), " (",
+                                   static_cast<int>(result), "), ", text));
+}
+
+}  // namespace partita

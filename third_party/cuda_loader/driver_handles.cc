@@ -1,0 +1,102 @@
+// Calls that make the driver's handles, each with its owner.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "third_party/cuda_loader/driver_handles.h"
+
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+// `make` stores a handle where it is told to.
+template <typename Owner, typename Handle, typename Make>
+absl::StatusOr<Owner> Own(const DriverApi& api, const char* call, Make make) {
+  Handle handle{};
+  if (absl::Status status = CudaStatus(api, make(&handle), call);
+      !status.ok()) {
+    return status;
+  }
+  return Owner(api, handle);
+}
+
+}  // namespace
+
+absl::StatusOr<PrimaryContext> PrimaryContext::Retain(const DriverApi& api,
+                                                      CUdevice device) {
+  CUcontext context = nullptr;
+  absl::Status status =
+      CudaStatus(api, api.DevicePrimaryCtxRetain(&context, device),
+                 "cuDevicePrimaryCtxRetain");
+  if (!status.ok()) return status;
+  PrimaryContext primary(api, device, context);
+  status = CudaStatus(api, api.CtxSetCurrent(context), "cuCtxSetCurrent");
+  if (!status.ok()) return status;
+  return primary;
+}
+
+PrimaryContext::~PrimaryContext() {
+  if (api_ != nullptr) api_->DevicePrimaryCtxRelease(device_);
+}
+
+absl::StatusOr<OwnedStream> NewStream(const DriverApi& api, unsigned flags,
+                                      int priority) {
+  return Own<OwnedStream, CUstream>(
+      api, "cuStreamCreateWithPriority", [&](CUstream* stream) {
+        return api.StreamCreateWithPriority(stream, flags, priority);
+      });
+}
+
+absl::StatusOr<OwnedEvent> NewEvent(const DriverApi& api, unsigned flags) {
+  return Own<OwnedEvent, CUevent>(api, "cuEventCreate", [&](CUevent* event) {
+    return api.EventCreate(event, flags);
+  });
+}
+
+absl::StatusOr<DeviceMemory> NewDeviceMemory(const DriverApi& api,
+                                             size_t bytes) {
+  return Own<DeviceMemory, CUdeviceptr>(
+      api, "cuMemAlloc",
+      [&](CUdeviceptr* memory) { return api.MemAlloc(memory, bytes); });
+}
+
+absl::StatusOr<PinnedMemory> NewPinnedMemory(const DriverApi& api,
+                                             size_t bytes) {
+  return Own<PinnedMemory, void*>(api, "cuMemHostAlloc", [&](void** memory) {
+    return api.MemHostAlloc(memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
+  });
+}
+
+absl::StatusOr<OwnedGraph> NewGraph(const DriverApi& api) {
+  return Own<OwnedGraph, CUgraph>(api, "cuGraphCreate", [&](CUgraph* graph) {
+    return api.GraphCreate(graph, 0);
+  });
+}
+
+absl::StatusOr<OwnedGraphExec> Instantiate(const DriverApi& api,
+                                           CUgraph graph) {
+  return Own<OwnedGraphExec, CUgraphExec>(
+      api, "cuGraphInstantiate",
+      [&](CUgraphExec* exec) { return api.GraphInstantiate(exec, graph, 0); });
+}
+
+absl::StatusOr<OwnedLibrary> LoadLibrary(const DriverApi& api,
+                                         const void* image) {
+  std::array<char, 2048> log{};
+  std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER,
+                                         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values = {log.data(),
+                                 reinterpret_cast<void*>(log.size() - 1)};
+  CUlibrary library = nullptr;
+  const CUresult result =
+      api.LibraryLoadData(&library, image, options.data(), values.data(),
+                          options.size(), nullptr, nullptr, 0);
+  absl::Status status = CudaStatus(api, result, "cuLibraryLoadData");
+  if (status.ok()) return OwnedLibrary(api, library);
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; ", log.data()));
+}
+
+}  // namespace partita

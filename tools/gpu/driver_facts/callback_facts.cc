@@ -1,0 +1,149 @@
+// Host functions in streams: order, errors, CUDA calls inside.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <atomic>
+#include <vector>
+
+#include "graph/status_macros.h"
+#include "tools/gpu/driver_facts/fact.h"
+#include "tools/gpu/driver_facts/gpu.h"
+
+namespace partita {
+namespace {
+
+struct Numbered {
+  std::vector<int>* log;
+  int number;
+};
+
+void AppendNumber(void* pointer) {
+  const Numbered* numbered = static_cast<Numbered*>(pointer);
+  numbered->log->push_back(numbered->number);
+}
+
+absl::StatusOr<Reading> Order(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
+  PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
+  std::vector<int> log;
+  std::vector<Numbered> calls(100);
+  gate.Block(stream.get());
+  for (int i = 0; i < 100; ++i) {
+    calls[i] = {&log, i};
+    api.LaunchHostFunc(stream.get(), AppendNumber, &calls[i]);
+    gpu.Launch(stream.get(), "empty", {});
+  }
+  usleep(20000);
+  Steps steps(api);
+  steps.Is("called before their turn", log.size(), size_t{0});
+  gate.Open();
+  steps.Code("synchronize", api.StreamSynchronize(stream.get()), CUDA_SUCCESS);
+  bool ordered = log.size() == 100;
+  for (size_t i = 0; i < log.size(); ++i) {
+    ordered = ordered && log[i] == static_cast<int>(i);
+  }
+  steps.Holds("100 calls, in order", ordered);
+  return steps.End();
+}
+
+struct Inside {
+  const Gpu* gpu;
+  CUstream stream;
+  CUresult current, alloc, query, launch, info;
+};
+
+void CallInside(void* pointer) {
+  Inside& inside = *static_cast<Inside*>(pointer);
+  const DriverApi& api = inside.gpu->api();
+  inside.current = api.CtxSetCurrent(inside.gpu->context());
+  CUdeviceptr memory = 0;
+  inside.alloc = api.MemAlloc(&memory, 64);
+  inside.query = api.StreamQuery(inside.stream);
+  inside.launch = inside.gpu->Launch(inside.stream, "empty", {});
+  size_t free = 0;
+  size_t total = 0;
+  inside.info = api.MemGetInfo(&free, &total);
+}
+
+absl::StatusOr<Reading> CallsInside(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream other, gpu.NewStream());
+  Inside inside{&gpu, other.get(), {}, {}, {}, {}, {}};
+  Steps steps(api);
+  steps.Code("launch", api.LaunchHostFunc(stream.get(), CallInside, &inside),
+             CUDA_SUCCESS);
+  steps.Code("synchronize", api.StreamSynchronize(stream.get()));
+  steps.Code("cuCtxSetCurrent inside", inside.current);
+  steps.Code("cuMemAlloc inside", inside.alloc);
+  steps.Code("cuStreamQuery inside", inside.query);
+  steps.Code("cuLaunchKernel inside", inside.launch);
+  steps.Code("cuMemGetInfo inside", inside.info);
+  return steps.End();
+}
+
+absl::StatusOr<Reading> NotAfterError(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
+  std::vector<int> log;
+  Numbered call{&log, 1};
+  Steps steps(api);
+  PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
+  gate.Block(stream.get());
+  gpu.Launch(stream.get(), "trap_now", {});
+  steps.Code("host function behind a trap",
+             api.LaunchHostFunc(stream.get(), AppendNumber, &call),
+             CUDA_SUCCESS);
+  gate.Open();
+  steps.Code("synchronize", api.StreamSynchronize(stream.get()));
+  usleep(100000);
+  steps.Is("calls", log.size(), size_t{0});
+  return steps.End();
+}
+
+void Nap(void* pointer) {
+  usleep(100000);
+  ++*static_cast<std::atomic<int>*>(pointer);
+}
+
+absl::StatusOr<Reading> Serialised(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream first, gpu.NewStream());
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream second, gpu.NewStream());
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream third, gpu.NewStream());
+  std::atomic<int> done{0};
+  const double start = HostSeconds();
+  api.LaunchHostFunc(first.get(), Nap, &done);
+  api.LaunchHostFunc(second.get(), Nap, &done);
+  gpu.Launch(third.get(), "empty", {});
+  api.StreamSynchronize(third.get());
+  Steps steps(api);
+  steps.Figure("another_stream_done_ms", (HostSeconds() - start) * 1e3);
+  api.StreamSynchronize(first.get());
+  api.StreamSynchronize(second.get());
+  steps.Figure("two_of_100_ms_in_two_streams_ms",
+               (HostSeconds() - start) * 1e3);
+  steps.Is("calls", done.load(), 2);
+  return steps.End();
+}
+
+constexpr Fact kFacts[] = {
+    {"callback.order", "Host functions of a stream are called in its order",
+     "cuda.h:18067", "100 in order", Order},
+    {"callback.serialised",
+     "Host functions of different streams may be serialised", "cuda.h:18074",
+     "2 calls", Serialised},
+    {"callback.calls_inside",
+     "CUDA calls inside may return NOT_PERMITTED, which is not required",
+     "cuda.h:18070", "figure", CallsInside, Process::kOwn},
+    {"callback.not_after_error", "No call after an error in the context",
+     "cuda.h:18101", "0 calls", NotAfterError, Process::kOwn},
+};
+
+}  // namespace
+
+FactGroup CallbackFacts() { return {"callback", kFacts}; }
+
+}  // namespace partita

@@ -1,0 +1,43 @@
+// The text and the verdict of one fact's steps.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/gpu/driver_facts/fact.h"
+
+#include "absl/strings/str_format.h"
+
+namespace partita {
+
+void Steps::Check(bool good) {
+  ++checks_;
+  if (!good) ++failures_;
+}
+
+void Steps::Add(absl::string_view text, absl::string_view expected) {
+  absl::StrAppend(&seen_, seen_.empty() ? "" : "; ", text);
+  if (!expected.empty()) {
+    absl::StrAppend(&seen_, " (EXPECTED ", expected, ")");
+  }
+}
+
+void Steps::Code(absl::string_view what, CUresult seen, CUresult expected) {
+  Check(seen == expected);
+  Add(absl::StrCat(what, " ", CudaCodeName(api_, seen)),
+      seen == expected ? "" : CudaCodeName(api_, expected));
+}
+
+void Steps::Code(absl::string_view what, CUresult seen) {
+  Add(absl::StrCat(what, " ", CudaCodeName(api_, seen)), "");
+}
+
+void Steps::Figure(absl::string_view name, double value) {
+  figures_.emplace_back(std::string(name), value);
+  Add(absl::StrFormat("%s %.6g", name, value), "");
+}
+
+Reading Steps::End() const {
+  Verdict verdict = Verdict::kFigure;
+  if (checks_ > 0) verdict = failures_ > 0 ? Verdict::kFail : Verdict::kPass;
+  return {verdict, seen_, figures_};
+}
+
+}  // namespace partita
