@@ -8,12 +8,16 @@
 namespace partita {
 
 absl::Span<const FactGroup> AllFactGroups() {
-  static const auto* groups = new std::array{
-      DeviceFacts(),  EventFacts(),       StreamFacts(),    GraphFacts(),
-      CaptureFacts(), CaptureCopyFacts(), NumberFacts(),    ErrorFacts(),
-      MemoryFacts(),  CodeFacts(),        LaunchFacts(),    CallbackFacts(),
-      ThreadFacts(),  GraphCostFacts(),   FootprintFacts(), TransferFacts(),
-      ClockFacts()};
+  static const auto* groups =
+      new std::array{DeviceFacts(),       EventFacts(),        StreamFacts(),
+                     GraphFacts(),        GraphContextFacts(), CaptureFacts(),
+                     CaptureEventFacts(), CaptureCopyFacts(),  NumberFacts(),
+                     NaNFacts(),          ErrorFacts(),        MemoryFacts(),
+                     HostMemoryFacts(),   CodeFacts(),         LaunchFacts(),
+                     QueueFacts(),        CallbackFacts(),     ThreadFacts(),
+                     MisuseFacts(),       GraphMisuseFacts(),  GraphCostFacts(),
+                     GraphShapeFacts(),   FootprintFacts(),    TransferFacts(),
+                     ClockFacts()};
   return *groups;
 }
 

@@ -1,5 +1,5 @@
-// Copies, fills and host calls inside a capture: what becomes a node, what is
-// lost. SPDX-License-Identifier: Apache-2.0
+// Copies, fills and host calls inside a capture: what becomes a node.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
 #include <string>
@@ -239,17 +239,17 @@ absl::StatusOr<Reading> GraphInCapture(Gpu& gpu) {
 
 constexpr Fact kFacts[] = {
     {"capture_copy.dtod", "cuMemcpyDtoDAsync is captured",
-     "cuda.h:10642, none said against it", "a node that copies", DtoD},
+     "cuda.h:10615: nothing against it", "a node that copies", DtoD},
     {"capture_copy.unified", "cuMemcpyAsync is captured",
-     "cuda.h:10497, none said against it", "a node that copies", Unified},
+     "cuda.h:10497: nothing against it", "a node that copies", Unified},
     {"capture_copy.peer_same_context",
      "cuMemcpyPeerAsync in a capture, one context",
-     "none: one report says it is not capturable", "figure", PeerSameContext,
-     Process::kOwn},
+     "cuda.h:10500: nothing against it; one report says not capturable",
+     "figure", PeerSameContext, Process::kOwn},
     {"capture_copy.peer_two_contexts",
      "cuMemcpyPeerAsync in a capture, two contexts of the device",
-     "none: one report says it is not capturable", "figure", PeerTwoContexts,
-     Process::kOwn},
+     "cuda.h:10500: nothing against it; one report says not capturable",
+     "figure", PeerTwoContexts, Process::kOwn},
     {"capture_copy.batch",
      "cuMemcpyBatchAsync in a capture: reported as 900, the capture not "
      "invalidated, the copy lost",
@@ -262,8 +262,8 @@ constexpr Fact kFacts[] = {
     {"capture_copy.host_function",
      "A host function becomes a node, called at each launch", "cuda.h:19025",
      "0 calls, then 2", HostFunction},
-    {"capture_copy.graph_launch", "cuGraphLaunch in a capture", "none",
-     "figure", GraphInCapture},
+    {"capture_copy.graph_launch", "cuGraphLaunch in a capture",
+     "none: cuda.h is silent", "figure", GraphInCapture},
 };
 
 }  // namespace

@@ -174,11 +174,11 @@ absl::StatusOr<Reading> DeviceClocks(Gpu& gpu) {
 
 constexpr Fact kFacts[] = {
     {"clock.drift", "Event times against the host's clock over 1 s",
-     "cuda.h:16134: about 0.5 us", "figure", Drift},
+     "cuda.h:16136: about 0.5 us", "figure", Drift},
     {"clock.anchor_error", "One record against the host's clock, 200 times",
      "none", "figure", AnchorError},
     {"clock.event_steps", "Times of records of a stream are in order",
-     "cuda.h:16134", "in order", EventSteps},
+     "cuda.h:16136", "in order", EventSteps},
     {"clock.globaltimer", "Steps of %globaltimer", "PTX ISA, globaltimer",
      "figure", GlobalTimer},
     {"clock.device_clocks", "%clock64 and %globaltimer", "PTX ISA", "figure",

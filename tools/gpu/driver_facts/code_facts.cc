@@ -285,7 +285,7 @@ constexpr Fact kFacts[] = {
     {"code.accepts_llvm",
      "The driver takes LLVM's PTX for sm_80 and sm_90; "
      "a * x + y is not contracted",
-     "cuda.md 10.1, 0.2", "bits equal", AcceptsLlvm},
+     "PTX ISA, mul and add with .rn", "bits equal", AcceptsLlvm},
     {"code.refused", "Codes and logs of PTX that is damaged or too new",
      "cuda.h:2717, 2739, 2665", "figure", Refused, Process::kOwn},
     {"code.ptx_versions", "PTX versions that this driver takes", "none",
@@ -310,7 +310,7 @@ constexpr Fact kFacts[] = {
     {"code.attributes", "Registers, local and shared bytes, parameters",
      "cuda.h:8334, 8519", "as written in the PTX", Attributes},
     {"code.missing_kernel", "A kernel that is not in the library is NOT_FOUND",
-     "cuda.h:8035", "CUDA_ERROR_NOT_FOUND", MissingKernel},
+     "cuda.h:8027", "CUDA_ERROR_NOT_FOUND", MissingKernel},
 };
 
 }  // namespace

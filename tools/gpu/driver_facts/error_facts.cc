@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+
 #include "graph/status_macros.h"
+#include "tools/gpu/driver_facts/damaged_code.h"
 #include "tools/gpu/driver_facts/fact.h"
 #include "tools/gpu/driver_facts/gpu.h"
 
@@ -57,6 +60,29 @@ absl::StatusOr<Reading> Assert(Gpu& gpu) {
       gpu,
       [&](CUstream stream) { return gpu.Launch(stream, "fail_assert", {}); },
       CUDA_ERROR_ASSERT);
+}
+
+// The driver's own compiler never gives such code: a cubin is damaged.
+absl::StatusOr<Reading> IllegalInstruction(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(std::string cubin, CubinOf(gpu, kTestKernels));
+  PARTITA_RETURN_IF_ERROR(DamageKernel("set_word", cubin));
+  PARTITA_ASSIGN_OR_RETURN(OwnedLibrary library,
+                           LoadLibrary(api, cubin.data()));
+  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(64));
+  CUkernel kernel = nullptr;
+  PARTITA_RETURN_IF_ERROR(
+      gpu.Status(api.LibraryGetKernel(&kernel, library.get(), "set_word"),
+                 "cuLibraryGetKernel"));
+  CUdeviceptr address = word.get();
+  uint32_t value = 5;
+  void* parameters[] = {&address, &value};
+  return Fails(
+      gpu,
+      [&](CUstream stream) {
+        return gpu.LaunchKernel(stream, kernel, {}, parameters);
+      },
+      CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }
 
 absl::StatusOr<Reading> StackOverflow(Gpu& gpu) {
@@ -199,13 +225,18 @@ absl::StatusOr<Reading> OtherContext(Gpu& gpu) {
              CUDA_ERROR_ILLEGAL_ADDRESS);
   steps.Code("set the other context", api.CtxSetCurrent(other.get()));
   steps.Code("launch there",
-             gpu.Launch(stream.get(), "set_word", {}, word.get(), 4u));
-  steps.Code("synchronize there", api.StreamSynchronize(stream.get()));
+             gpu.Launch(stream.get(), "set_word", {}, word.get(), 4u),
+             CUDA_ERROR_ILLEGAL_ADDRESS);
+  steps.Code("synchronize there", api.StreamSynchronize(stream.get()),
+             CUDA_ERROR_ILLEGAL_ADDRESS);
   CUdeviceptr made = 0;
-  steps.Code("alloc there", api.MemAlloc(&made, 64));
+  steps.Code("alloc there", api.MemAlloc(&made, 64),
+             CUDA_ERROR_ILLEGAL_ADDRESS);
   uint32_t seen = 0;
-  steps.Code("copy there", api.MemcpyDtoH(&seen, word.get(), 4));
-  steps.Is("word", seen, 4u);
+  steps.Code("copy there", api.MemcpyDtoH(&seen, word.get(), 4),
+             CUDA_ERROR_ILLEGAL_ADDRESS);
+  CUcontext third = nullptr;
+  steps.Code("a new context", api.CtxCreate(&third, nullptr, 0, gpu.device()));
   word.release();
   return steps.End();
 }
@@ -265,7 +296,7 @@ absl::StatusOr<Reading> LateReport(Gpu& gpu) {
 
 constexpr Fact kFacts[] = {
     {"error.refused_launch", "A refused launch leaves the context usable",
-     "cuda.h:17490", "INVALID_VALUE, then SUCCESS", RefusedLaunch},
+     "cuda.h:2523", "INVALID_VALUE, then SUCCESS", RefusedLaunch},
     {"error.illegal_address", "An illegal address is sticky", "cuda.h:2837",
      "CUDA_ERROR_ILLEGAL_ADDRESS, then for every call", IllegalAddress,
      Process::kOwn},
@@ -275,16 +306,19 @@ constexpr Fact kFacts[] = {
      "CUDA_ERROR_LAUNCH_FAILED", Trap, Process::kOwn},
     {"error.assert", "A failed assertion is sticky", "cuda.h:2899",
      "CUDA_ERROR_ASSERT", Assert, Process::kOwn},
+    {"error.illegal_instruction", "An illegal instruction is sticky",
+     "cuda.h:2935", "CUDA_ERROR_ILLEGAL_INSTRUCTION", IllegalInstruction,
+     Process::kOwn},
     {"error.stack_overflow", "What a stack overflow gives", "cuda.h:2927",
      "figure", StackOverflow, Process::kOwn},
     {"error.past_the_end", "How far past a block a store goes unnoticed",
      "none", "figure", PastTheEnd, Process::kOwn},
     {"error.late_report", "Where an error shows if its stream is not asked",
-     "cuda.h: note on previous launches", "figure", LateReport, Process::kOwn},
+     "cuda.h: \\notefnerr of every call", "figure", LateReport, Process::kOwn},
     {"error.afterwards",
      "Codes of every class of calls after an illegal "
      "address",
-     "cuda.h:2832", "figure", Afterwards, Process::kOwn},
+     "cuda.h:2833", "figure", Afterwards, Process::kOwn},
     {"error.recover_by_reset",
      "cuDevicePrimaryCtxReset after an illegal address: is the device usable?",
      "cuda.h:2834: the process must be relaunched", "figure", RecoverByReset,
@@ -294,8 +328,9 @@ constexpr Fact kFacts[] = {
      "cuda.h:2834: the process must be relaunched", "figure", RecoverByRelease,
      Process::kOwn},
     {"error.other_context",
-     "Another context of the device in the process, after an illegal address",
-     "cuda.h:2834", "figure", OtherContext, Process::kOwn},
+     "An illegal address also ends the other contexts of the process",
+     "cuda.h:2833", "CUDA_ERROR_ILLEGAL_ADDRESS for every call", OtherContext,
+     Process::kOwn},
     {"error.other_process", "Another process does not notice", "none",
      "status 0", OtherProcess, Process::kOwn},
 };

@@ -219,18 +219,6 @@ absl::StatusOr<Reading> DestroyPendingEvent(Gpu& gpu) {
   return steps.End();
 }
 
-absl::StatusOr<Reading> UseAfterDestroy(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(Bench bench, NewBench(gpu));
-  const CUevent event = bench.event.release();
-  Steps steps(api);
-  steps.Code("destroy", api.EventDestroy(event), CUDA_SUCCESS);
-  steps.Code("query", api.EventQuery(event));
-  steps.Code("record", api.EventRecord(event, bench.first.get()));
-  steps.Code("destroy again", api.EventDestroy(event));
-  return steps.End();
-}
-
 absl::StatusOr<Reading> BlockingFlags(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
@@ -306,32 +294,30 @@ absl::StatusOr<Reading> HopLatency(Gpu& gpu) {
 constexpr Fact kFacts[] = {
     {"event.wait_unrecorded",
      "An event that was never recorded is an empty set of work: waits pass",
-     "cuda.h:15966", "CUDA_SUCCESS; the stream goes on", WaitUnrecorded},
+     "cuda.h:15963", "CUDA_SUCCESS; the stream goes on", WaitUnrecorded},
     {"event.wait_takes_last_record_before",
      "A wait takes the last record before the call; later records do not "
      "matter",
-     "cuda.h:15962", "the waiting stream ends while the event is recorded anew",
+     "cuda.h:15960", "the waiting stream ends while the event is recorded anew",
      WaitTakesLastRecordBefore},
     {"event.wait_before_record",
      "A wait issued before the first record does not wait for that record",
-     "cuda.h:15966", "the waiting stream ends at once", WaitBeforeRecord},
+     "cuda.h:15963", "the waiting stream ends at once", WaitBeforeRecord},
     {"event.wait_holds", "A wait holds the stream until the record is reached",
      "cuda.h:15236", "NOT_READY before, order 1 2 after", WaitHolds},
     {"event.two_contexts",
      "Record needs event and stream of one context; a wait does not",
-     "cuda.h:15952, 15240", "record INVALID_HANDLE, wait SUCCESS", TwoContexts},
+     "cuda.h:15952, 15239", "record INVALID_HANDLE, wait SUCCESS", TwoContexts},
     {"event.elapsed_without_timing",
      "Elapsed time of an event with DISABLE_TIMING is INVALID_HANDLE",
-     "cuda.h:16155", "CUDA_ERROR_INVALID_HANDLE", ElapsedWithoutTiming},
+     "cuda.h:16154", "CUDA_ERROR_INVALID_HANDLE", ElapsedWithoutTiming},
     {"event.elapsed_states",
      "Elapsed time: INVALID_HANDLE unrecorded, NOT_READY pending, else a time, "
      "across streams too",
-     "cuda.h:16149", "INVALID_HANDLE, NOT_READY, then 50 ms", ElapsedStates},
+     "cuda.h:16150", "INVALID_HANDLE, NOT_READY, then 50 ms", ElapsedStates},
     {"event.destroy_pending",
      "Destroying a pending event does not block, and its waits still hold",
      "cuda.h:16109", "returns at once; the wait holds", DestroyPendingEvent},
-    {"event.use_after_destroy", "Codes for calls with a destroyed event",
-     "none: undefined", "figure", UseAfterDestroy, Process::kOwn},
     {"event.wait_on_host", "Launch, record and wait on the host", "none",
      "figure", BlockingFlags},
     {"event.call_costs", "Host time of record, wait and query", "none",

@@ -7,16 +7,23 @@
 
 namespace partita {
 
+namespace {
+StepListener step_listener = nullptr;
+}  // namespace
+
+void SetStepListener(StepListener listener) { step_listener = listener; }
+
 void Steps::Check(bool good) {
   ++checks_;
   if (!good) ++failures_;
 }
 
 void Steps::Add(absl::string_view text, absl::string_view expected) {
-  absl::StrAppend(&seen_, seen_.empty() ? "" : "; ", text);
-  if (!expected.empty()) {
-    absl::StrAppend(&seen_, " (EXPECTED ", expected, ")");
-  }
+  const std::string step =
+      expected.empty() ? std::string(text)
+                       : absl::StrCat(text, " (EXPECTED ", expected, ")");
+  absl::StrAppend(&seen_, seen_.empty() ? "" : "; ", step);
+  if (step_listener != nullptr) step_listener(step);
 }
 
 void Steps::Code(absl::string_view what, CUresult seen, CUresult expected) {

@@ -1,5 +1,5 @@
-// Facts about the CUDA driver and a GPU: a rule, what it lets expect, what was
-// seen. SPDX-License-Identifier: Apache-2.0
+// Facts about the CUDA driver and a GPU: the rule, what it lets expect, a
+// reading. SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_H_
 #define PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_H_
@@ -36,6 +36,8 @@ struct Reading {
 enum class Process {
   kShared,  // in the process of its group, one after another
   kOwn,     // in one of its own: it may hang, or end its context
+  kMayDie,  // as kOwn; that the driver ends the process by a signal is a
+            // reading
 };
 
 struct Fact {
@@ -62,19 +64,32 @@ FactGroup DeviceFacts();
 FactGroup EventFacts();
 FactGroup StreamFacts();
 FactGroup GraphFacts();
+FactGroup GraphContextFacts();
 FactGroup GraphCostFacts();
+FactGroup GraphShapeFacts();
 FactGroup CaptureFacts();
+FactGroup CaptureEventFacts();
 FactGroup CaptureCopyFacts();
 FactGroup MemoryFacts();
+FactGroup HostMemoryFacts();
 FactGroup FootprintFacts();
 FactGroup CodeFacts();
 FactGroup LaunchFacts();
+FactGroup QueueFacts();
 FactGroup CallbackFacts();
 FactGroup ErrorFacts();
 FactGroup ClockFacts();
 FactGroup TransferFacts();
 FactGroup NumberFacts();
+FactGroup NaNFacts();
 FactGroup ThreadFacts();
+FactGroup MisuseFacts();
+FactGroup GraphMisuseFacts();
+
+// Whom each step is reported to as soon as it was taken; null: nobody. For who
+// wants to know how far a process came that did not end well.
+using StepListener = void (*)(const std::string& step);
+void SetStepListener(StepListener listener);
 
 // Collects the steps of one fact: codes, values and figures, with or without an
 // expectation. One step that is not as expected makes the reading a FAIL; no

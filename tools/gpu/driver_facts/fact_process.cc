@@ -17,10 +17,15 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "tools/gpu/driver_facts/crash_report.h"
 #include "tools/gpu/driver_facts/gpu.h"
 
 namespace partita {
 namespace {
+
+constexpr char kStepLine[] = "step: ";
 
 // A process that measures facts, and the pipe that its rows come through.
 class FactProcess {
@@ -31,13 +36,18 @@ class FactProcess {
   FactProcess(const FactProcess&) = delete;
 
   enum class Line { kRow, kEnded, kLate };
-  // The next line that is a row; others are what a driver or a fact printed.
+  // The next line that is a row. Lines about steps and a crash are kept; others
+  // are what a driver or a fact printed.
   Line Next(double deadline, std::string& line);
   void Kill() {
     if (child_ > 0) kill(child_, SIGKILL);
   }
-  // Why there are no more rows, e.g. "killed by signal 11".
-  std::string End();
+  struct Ending {
+    bool by_signal = false;
+    // Why there are no more rows: "died: signal 11 in libcuda.so.1, after: .."
+    std::string text;
+  };
+  Ending End();
 
  private:
   [[noreturn]] static void Exec(int pipe, const FactGroup& group, size_t first,
@@ -47,6 +57,8 @@ class FactProcess {
   pid_t child_ = -1;
   int pipe_ = -1;
   std::string unread_;
+  std::string steps_;  // of the row that is being measured
+  std::string crash_;
 };
 
 FactProcess::FactProcess(const FactGroup& group, size_t first, size_t last,
@@ -80,7 +92,15 @@ bool FactProcess::TakeLine(std::string& line) {
   for (size_t end; (end = unread_.find('\n')) != std::string::npos;) {
     line = unread_.substr(0, end);
     unread_.erase(0, end + 1);
-    if (absl::StartsWith(line, "{\"id\":")) return true;
+    absl::string_view text = line;
+    if (absl::ConsumePrefix(&text, kStepLine)) {
+      absl::StrAppend(&steps_, steps_.empty() ? "" : "; ", text);
+    } else if (absl::ConsumePrefix(&text, kCrashLine)) {
+      crash_ = std::string(text);
+    } else if (absl::StartsWith(line, "{\"id\":")) {
+      steps_.clear();
+      return true;
+    }
   }
   return false;
 }
@@ -101,30 +121,44 @@ FactProcess::Line FactProcess::Next(double deadline, std::string& line) {
   return Line::kRow;
 }
 
-std::string FactProcess::End() {
+FactProcess::Ending FactProcess::End() {
   if (pipe_ >= 0) close(std::exchange(pipe_, -1));
-  if (child_ <= 0) return "no process could be started";
+  if (child_ <= 0) return {false, "could not be started"};
   const pid_t child = std::exchange(child_, -1);
+  const std::string after =
+      absl::StrCat(", after: ", steps_.empty() ? "nothing" : steps_);
   int status = 0;
   // A process that has printed its last row needs a moment to leave.
   for (int i = 0; i < 300; ++i) {
     if (waitpid(child, &status, WNOHANG) == child) {
-      return WIFSIGNALED(status)
-                 ? absl::StrCat("killed by signal ", WTERMSIG(status))
-                 : absl::StrCat("left with status ", WEXITSTATUS(status));
+      if (!WIFSIGNALED(status)) {
+        return {false,
+                absl::StrCat("left with status ", WEXITSTATUS(status), after)};
+      }
+      if (crash_.empty()) crash_ = absl::StrCat("signal ", WTERMSIG(status));
+      return {true, absl::StrCat("died: ", crash_, after)};
     }
     usleep(10000);
   }
   kill(child, SIGKILL);
   waitpid(child, &status, 0);
-  return "did not end, killed";
+  return {false, absl::StrCat("did not end, killed", after)};
+}
+
+// What a process that ended before it gave its row says of the fact.
+Reading ReadingOfEnd(const Fact& fact, const FactProcess::Ending& ending) {
+  Reading reading = Unmeasured(absl::StrCat("the process ", ending.text));
+  if (ending.by_signal && fact.process == Process::kMayDie) {
+    reading.verdict = Verdict::kFigure;
+  }
+  return reading;
 }
 
 // Facts from `first` on that share a process.
 size_t EndOfProcess(const FactGroup& group, size_t first) {
   const auto alone = [&](size_t i) {
     const Fact& fact = group.facts[i];
-    return fact.process == Process::kOwn || fact.environment != nullptr;
+    return fact.process != Process::kShared || fact.environment != nullptr;
   };
   size_t last = first + 1;
   while (!alone(first) && last < group.facts.size() && !alone(last)) ++last;
@@ -153,12 +187,11 @@ std::vector<Row> RunProcess(const FactGroup& group, size_t first, size_t last,
     }
     if (got == FactProcess::Line::kLate) {
       process.Kill();
-      rows.push_back(RowOf(
-          fact, Unmeasured(absl::StrCat("no answer within ",
-                                        options.row_seconds, " s; killed"))));
+      rows.push_back(RowOf(fact, Unmeasured(absl::StrCat(
+                                     "no answer within ", options.row_seconds,
+                                     " s; killed, ", process.End().text))));
     } else if (rows.empty()) {
-      rows.push_back(
-          RowOf(fact, Unmeasured(absl::StrCat("the process ", process.End()))));
+      rows.push_back(RowOf(fact, ReadingOfEnd(fact, process.End())));
     }
     break;
   }
@@ -171,6 +204,12 @@ Reading Measure(const Fact& fact, Gpu& gpu) {
     return Unmeasured(std::string(reading.status().message()));
   }
   return *std::move(reading);
+}
+
+void PrintStep(const std::string& step) {
+  std::printf("%s%s\n", kStepLine,
+              absl::StrReplaceAll(step, {{"\n", " "}}).c_str());
+  std::fflush(stdout);
 }
 
 void Print(const Row& row) {
@@ -200,6 +239,8 @@ std::vector<Row> RunGroup(const FactGroup& group, const FactOptions& options,
 
 int RunChild(const FactGroup& group, size_t first, size_t last,
              const std::string& libraries) {
+  ReportCrashes();
+  SetStepListener(PrintStep);
   CudaSearchPath path;
   if (!libraries.empty()) path.folders.push_back(libraries);
   absl::StatusOr<DriverApi> api = LoadCudaDriver(path);

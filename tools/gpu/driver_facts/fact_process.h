@@ -1,5 +1,5 @@
-// Runs facts in processes with deadlines, so that none can hang or spoil
-// another. SPDX-License-Identifier: Apache-2.0
+// Runs facts in processes with deadlines: none can hang or spoil another.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_PROCESS_H_
 #define PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_PROCESS_H_

@@ -122,13 +122,15 @@ absl::StatusOr<OwnedContext> Gpu::NewContext() const {
   PARTITA_RETURN_IF_ERROR(
       Status(api_.CtxCreate(&context, nullptr, 0, device_), "cuCtxCreate"));
   OwnedContext owned(api_, context);
+  // cuCtxCreate pushed it on this thread's stack; null pops it (cuda.h:6404).
   PARTITA_RETURN_IF_ERROR(
-      Status(api_.CtxSetCurrent(context_), "cuCtxSetCurrent"));
+      Status(api_.CtxSetCurrent(nullptr), "cuCtxSetCurrent"));
   return owned;
 }
 
 absl::StatusOr<Gate> Gate::New(const Gpu& gpu) {
-  PARTITA_ASSIGN_OR_RETURN(PinnedMemory flag, gpu.NewPinned(sizeof(uint32_t)));
+  PARTITA_ASSIGN_OR_RETURN(PinnedMemory flag,
+                           gpu.NewPinned(2 * sizeof(uint32_t)));
   return Gate(gpu, std::move(flag));
 }
 
@@ -140,6 +142,11 @@ CUresult Gate::Block(CUstream stream, double limit_seconds) const {
 void Gate::Open() const {
   if (flag_.get() == nullptr) return;
   std::atomic_ref<uint32_t>(*static_cast<uint32_t*>(flag_.get())).store(1);
+}
+
+bool Gate::ran_out() const {
+  return std::atomic_ref<uint32_t>(static_cast<uint32_t*>(flag_.get())[1])
+             .load() != 0;
 }
 
 double HostSeconds() {

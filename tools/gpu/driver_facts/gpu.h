@@ -1,5 +1,5 @@
-// The GPU that facts are measured on: its context, the test kernels, small
-// tools. SPDX-License-Identifier: Apache-2.0
+// The GPU that facts are measured on: its context, the test kernels, a gate.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_GPU_H_
 #define PARTITA_TOOLS_GPU_DRIVER_FACTS_GPU_H_
@@ -93,6 +93,8 @@ class Gate {
   // What is launched on `stream` afterwards waits for the gate.
   CUresult Block(CUstream stream, double limit_seconds = 1.0) const;
   void Open() const;
+  // Whether the kernel stopped at its time limit.
+  bool ran_out() const;
 
  private:
   Gate(const Gpu& gpu, PinnedMemory flag)

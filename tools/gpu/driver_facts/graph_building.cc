@@ -27,6 +27,12 @@ const char* KindName(CUgraphNodeType type) {
       return "wait event";
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return "event record";
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return "child graph";
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return "mem alloc";
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return "mem free";
     default:
       return "other";
   }

@@ -6,7 +6,7 @@
 #include "graph/status_macros.h"
 #include "tools/gpu/driver_facts/fact.h"
 #include "tools/gpu/driver_facts/gpu.h"
-#include "tools/gpu/driver_facts/graph_building.h"
+#include "tools/gpu/driver_facts/graph_timing.h"
 
 namespace partita {
 namespace {
@@ -14,33 +14,7 @@ namespace {
 // `count` empty kernels, each behind the last one, or behind none.
 absl::StatusOr<OwnedGraph> BuildKernels(const Gpu& gpu, int count, bool chain,
                                         GraphNodes* nodes = nullptr) {
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(gpu.api()));
-  GraphNodes last;
-  for (int i = 0; i < count; ++i) {
-    const NodeCall call = AddKernel(gpu, graph.get(), last, "empty", {});
-    PARTITA_RETURN_IF_ERROR(gpu.Status(call.result, "cuGraphAddKernelNode"));
-    if (nodes != nullptr) nodes->push_back(call.node);
-    if (chain) last = {call.node};
-  }
-  return graph;
-}
-
-// Host time of the launch alone, and from launch to completion.
-void TimeLaunches(const Gpu& gpu, CUgraphExec exec, CUstream stream,
-                  const std::string& name, Steps& steps) {
-  const DriverApi& api = gpu.api();
-  std::vector<double> launches;
-  std::vector<double> wholes;
-  for (int i = 0; i < 30; ++i) {
-    const double start = HostSeconds();
-    api.GraphLaunch(exec, stream);
-    const double launched = HostSeconds();
-    api.StreamSynchronize(stream);
-    wholes.push_back((HostSeconds() - start) * 1e6);
-    launches.push_back((launched - start) * 1e6);
-  }
-  steps.Figure(name + "_launch_us", Median(launches));
-  steps.Figure(name + "_done_us", Median(wholes));
+  return BuildLanes(gpu, chain ? 1 : count, chain ? count : 1, 0, nodes);
 }
 
 absl::StatusOr<Reading> GraphTimes(Gpu& gpu, bool chain) {

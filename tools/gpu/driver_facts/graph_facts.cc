@@ -155,45 +155,6 @@ absl::StatusOr<Reading> DestroyRunning(Gpu& gpu) {
   return steps.End();
 }
 
-// A kernel and a copy in each of two contexts of the device.
-absl::StatusOr<Reading> TwoContexts(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(OwnedContext other, gpu.NewContext());
-  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory here, gpu.NewMemory(64));
-  api.CtxSetCurrent(other.get());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory there, gpu.NewMemory(64));
-  api.CtxSetCurrent(gpu.context());
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
-  Steps steps(api);
-  const NodeCall set =
-      AddKernel(gpu, graph.get(), {}, "set_word", {}, here.get(), 30u);
-  steps.Code("kernel here", set.result, CUDA_SUCCESS);
-  const NodeCall copy = AddCopy(gpu, graph.get(), {set.node}, there.get(),
-                                here.get(), 64, other.get());
-  steps.Code("copy between contexts", copy.result, CUDA_SUCCESS);
-  CUdeviceptr address = there.get();
-  uint32_t value = 3;
-  void* parameters[] = {&address, &value};
-  const CUDA_KERNEL_NODE_PARAMS node =
-      KernelNode(gpu, "add_word", {}, parameters, other.get());
-  CUgraphNode add = nullptr;
-  steps.Code("kernel there",
-             api.GraphAddKernelNode(&add, graph.get(), &copy.node, 1, &node),
-             CUDA_SUCCESS);
-  CUgraphExec handle = nullptr;
-  steps.Code("instantiate", api.GraphInstantiate(&handle, graph.get(), 0),
-             CUDA_SUCCESS);
-  OwnedGraphExec exec(api, handle);
-  steps.Code("launch", api.GraphLaunch(exec.get(), stream.get()), CUDA_SUCCESS);
-  steps.Code("synchronize", api.StreamSynchronize(stream.get()), CUDA_SUCCESS);
-  api.CtxSetCurrent(other.get());
-  PARTITA_ASSIGN_OR_RETURN(const uint32_t word, gpu.ReadWord(there.get()));
-  api.CtxSetCurrent(gpu.context());
-  steps.Is("word", word, 33u);
-  return steps.End();
-}
-
 // Does a graph take the kernel's parameters when the node is added?
 absl::StatusOr<Reading> UpdateParameters(Gpu& gpu) {
   const DriverApi& api = gpu.api();
@@ -232,76 +193,53 @@ absl::StatusOr<Reading> UpdateParameters(Gpu& gpu) {
   return steps.End();
 }
 
-absl::StatusOr<Reading> BadGraphs(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
-  const NodeCall one = AddEmpty(gpu, graph.get(), {});
-  const NodeCall two = AddEmpty(gpu, graph.get(), {one.node});
-  Steps steps(api);
-  const CUgraphEdgeData plain = {};
-  steps.Code(
-      "the same edge again",
-      api.GraphAddDependencies(graph.get(), &one.node, &two.node, &plain, 1));
-  steps.Code(
-      "the edge back: a cycle",
-      api.GraphAddDependencies(graph.get(), &two.node, &one.node, &plain, 1));
-  CUgraphExec exec = nullptr;
-  const CUresult result = api.GraphInstantiate(&exec, graph.get(), 0);
-  steps.Code("instantiate", result);
-  if (result == CUDA_SUCCESS) api.GraphExecDestroy(exec);
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraph other, NewGraph(api));
-  steps.Code("a dependency of another graph",
-             AddEmpty(gpu, other.get(), {one.node}).result);
-  steps.Code("one node twice as dependency",
-             AddEmpty(gpu, graph.get(), {one.node, one.node}).result);
-  steps.Code("a copy of 0 bytes",
-             AddCopy(gpu, other.get(), {}, 256, 512, 0, gpu.context()).result);
-  steps.Code("a kernel of no blocks",
-             AddKernel(gpu, other.get(), {}, "empty", {0, 1}).result);
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraph none, NewGraph(api));
-  PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec of_nothing,
-                           Instantiate(api, none.get()));
-  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  steps.Code("launch of an empty graph",
-             api.GraphLaunch(of_nothing.get(), stream.get()));
-  return steps.End();
-}
-
-// Memory freed and allocated at another address: nodes keep addresses.
-absl::StatusOr<Reading> CopyOfHostMemory(Gpu& gpu) {
+// A memcpy node of pageable memory, launched behind a closed gate; the memory
+// is changed when the launch has returned.
+absl::Status ChangeBehindLaunch(const Gpu& gpu, size_t bytes, Steps& steps) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
-  std::vector<uint32_t> pageable(2, 7);
+  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(bytes));
+  std::vector<uint32_t> pageable(bytes / 4, 8);
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   CUDA_MEMCPY3D copy = {};
   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
   copy.srcHost = pageable.data();
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.dstDevice = words.get();
-  copy.WidthInBytes = 8;
+  copy.dstDevice = device.get();
+  copy.WidthInBytes = bytes;
   copy.Height = copy.Depth = 1;
   CUgraphNode node = nullptr;
-  Steps steps(api);
-  steps.Code("add a copy of pageable memory",
+  const std::string name = absl::StrCat(bytes, "_bytes");
+  steps.Code(absl::StrCat("add a copy of ", bytes, " pageable bytes"),
              api.GraphAddMemcpyNode(&node, graph.get(), nullptr, 0, &copy,
                                     gpu.context()),
              CUDA_SUCCESS);
   PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec, Instantiate(api, graph.get()));
-  pageable[0] = 8;
-  api.GraphLaunch(exec.get(), stream.get());
-  api.StreamSynchronize(stream.get());
-  PARTITA_ASSIGN_OR_RETURN(const uint32_t first, gpu.ReadWord(words.get()));
-  steps.Is("first launch read", first, 8u);
   PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
-  gate.Block(stream.get());
-  pageable[0] = 9;
+  gate.Block(stream.get(), 0.3);
+  std::fill(pageable.begin(), pageable.end(), 9);
+  const double start = HostSeconds();
   api.GraphLaunch(exec.get(), stream.get());
-  pageable[0] = 10;
+  steps.Figure(name + "_launch_ms", (HostSeconds() - start) * 1e3);
+  steps.Note(gate.ran_out() ? "the launch waited for the stream"
+                            : "the launch returned before the stream's turn");
+  std::fill(pageable.begin(), pageable.end(), 10);
   gate.Open();
   api.StreamSynchronize(stream.get());
-  PARTITA_ASSIGN_OR_RETURN(const uint32_t second, gpu.ReadWord(words.get()));
-  steps.Is("changed after the launch, before its turn: read", second, 10u);
+  PARTITA_ASSIGN_OR_RETURN(const uint32_t first, gpu.ReadWord(device.get()));
+  PARTITA_ASSIGN_OR_RETURN(const uint32_t last,
+                           gpu.ReadWord(device.get() + bytes - 4));
+  steps.Is("changed after the launch returned: first word read", first, 9u);
+  steps.Is("last", last, 9u);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Reading> CopyOfPageableMemory(Gpu& gpu) {
+  Steps steps(gpu.api());
+  for (const size_t bytes :
+       {size_t{8}, size_t{65536}, size_t{1} << 20, size_t{1} << 24}) {
+    PARTITA_RETURN_IF_ERROR(ChangeBehindLaunch(gpu, bytes, steps));
+  }
   return steps.End();
 }
 
@@ -319,19 +257,17 @@ constexpr Fact kFacts[] = {
      "Launches of one exec are ordered, in one stream and in two",
      "cuda.h:21050", "no overlap", LaunchedTwice},
     {"graph.destroy_running",
-     "An exec that runs may be destroyed; its work is done", "cuda.h:21085",
+     "An exec that runs may be destroyed; its work is done", "cuda.h:21081",
      "returns; the work is done", DestroyRunning},
-    {"graph.two_contexts", "One graph may hold nodes of several contexts",
-     "cuda.h:1788, 18799", "built, launched, right value", TwoContexts},
     {"graph.update_parameters",
      "Parameters are copied when a node is added or set; pending launches keep "
      "theirs",
-     "cuda.h:20545", "1 + 1 + 20", UpdateParameters},
-    {"graph.bad_graphs", "Codes for cycles, foreign and double dependencies",
-     "none", "figure", BadGraphs},
+     "cuda.h:20562", "1 + 1 + 20", UpdateParameters},
     {"graph.copy_of_pageable_memory",
-     "A memcpy node reads host memory when it runs, at each launch",
-     "none: the header is silent", "8, then 10", CopyOfHostMemory},
+     "A memcpy node reads pageable memory while its graph is launched, before "
+     "the call returns",
+     "none: cuda.h is silent", "9: what was there at the launch",
+     CopyOfPageableMemory, Process::kOwn},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "graph/status_macros.h"
 #include "tools/gpu/driver_facts/fact.h"
 #include "tools/gpu/driver_facts/gpu.h"
+#include "tools/gpu/driver_facts/graph_building.h"
 
 namespace partita {
 namespace {
@@ -216,20 +217,73 @@ absl::StatusOr<Reading> NoTimeout(Gpu& gpu) {
   return steps.End();
 }
 
+// Do calls return only when the work is done, with CUDA_LAUNCH_BLOCKING=1?
+absl::StatusOr<Reading> BlockingVariable(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
+  PARTITA_ASSIGN_OR_RETURN(OwnedEvent event, gpu.NewEvent());
+  PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
+  PARTITA_ASSIGN_OR_RETURN(PinnedMemory flag, gpu.NewPinned(8));
+  AddKernel(gpu, graph.get(), {}, "spin", {}, flag.get(), uint64_t{50000000});
+  PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec, Instantiate(api, graph.get()));
+  Steps steps(api);
+  double start = HostSeconds();
+  steps.Code("launch of 50 ms", gpu.Launch(stream.get(), "spin", {}, flag.get(),
+                                           uint64_t{50000000}));
+  steps.Figure("launch_ms", (HostSeconds() - start) * 1e3);
+  api.StreamSynchronize(stream.get());
+  start = HostSeconds();
+  steps.Code("graph launch of 50 ms",
+             api.GraphLaunch(exec.get(), stream.get()));
+  steps.Figure("graph_launch_ms", (HostSeconds() - start) * 1e3);
+  api.StreamSynchronize(stream.get());
+  return steps.End();
+}
+
+// cuCtxCreate pushes, a null context pops, any other takes the top's place.
+absl::StatusOr<Reading> ContextStack(Gpu& gpu) {
+  const DriverApi& api = gpu.api();
+  CUcontext made = nullptr;
+  CUcontext current = nullptr;
+  Steps steps(api);
+  steps.Code("create", api.CtxCreate(&made, nullptr, 0, gpu.device()),
+             CUDA_SUCCESS);
+  OwnedContext owner(api, made);
+  api.CtxGetCurrent(&current);
+  steps.Holds("the new context is current", current == made);
+  steps.Code("set null", api.CtxSetCurrent(nullptr), CUDA_SUCCESS);
+  api.CtxGetCurrent(&current);
+  steps.Holds("the one before is current", current == gpu.context());
+  steps.Code("set null again", api.CtxSetCurrent(nullptr), CUDA_SUCCESS);
+  api.CtxGetCurrent(&current);
+  steps.Holds("none is current", current == nullptr);
+  api.CtxSetCurrent(gpu.context());
+  return steps.End();
+}
+
 constexpr Fact kFacts[] = {
     {"launch.bad_shapes", "Shapes outside the limits are refused at the call",
-     "cuda.h:17490", "CUDA_ERROR_INVALID_VALUE", BadShapes},
+     "cuda.h:2523; CUDA guide, technical specifications",
+     "CUDA_ERROR_INVALID_VALUE", BadShapes},
     {"launch.shared_limit", "More than 48 KiB of shared memory is asked for",
-     "cuda.h:17215", "granted up to the attribute", SharedLimit},
+     "cuda.h:17203", "granted up to the attribute", SharedLimit},
     {"launch.parameter_buffer", "Parameters as a buffer: sizes and alignment",
-     "cuda.h:17450", "figure", ParameterBuffer, Process::kOwn},
+     "cuda.h:17439", "figure", ParameterBuffer, Process::kOwn},
     {"launch.ex", "cuLaunchKernelEx takes kernels and functions",
      "cuda.h:17820", "both run", LaunchEx},
     {"launch.contexts",
      "Kernels follow their stream's context; functions "
      "belong to one",
-     "cuda.h:17480", "INVALID_HANDLE for a foreign function", WrongContext,
+     "cuda.h:17492", "INVALID_HANDLE for a foreign function", WrongContext,
      Process::kOwn},
+    {"launch.context_stack",
+     "cuCtxCreate pushes a context on the thread's stack; to set a null one "
+     "pops it",
+     "cuda.h:6404", "new, old, none", ContextStack, Process::kOwn},
+    {"launch.blocking_variable",
+     "With CUDA_LAUNCH_BLOCKING=1 launches return when the work is done",
+     "CUDA guide, environment variables", "figure", BlockingVariable,
+     Process::kOwn, "CUDA_LAUNCH_BLOCKING=1"},
     {"launch.latency", "What launches cost", "none", "figure", Latency},
     {"launch.queue_depth", "Launches that a held stream takes", "none",
      "figure", QueueDepth},

@@ -1,12 +1,11 @@
-// Device and host memory: alignment, limits, what synchronises, what is staged.
-// SPDX-License-Identifier: Apache-2.0
+// Device memory and copies: alignment, limits, what synchronises, what is
+// staged. SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "graph/status_macros.h"
@@ -287,97 +286,6 @@ absl::StatusOr<Reading> PointerAttributes(Gpu& gpu) {
   return steps.End();
 }
 
-// Pinned memory of one context, read by a kernel of another.
-absl::StatusOr<Reading> PinnedEverywhere(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(OwnedContext other, gpu.NewContext());
-  Steps steps(api);
-  for (const unsigned flags : {0u, unsigned{CU_MEMHOSTALLOC_PORTABLE},
-                               unsigned{CU_MEMHOSTALLOC_WRITECOMBINED}}) {
-    void* host = nullptr;
-    steps.Code("alloc", api.MemHostAlloc(&host, 4096, flags), CUDA_SUCCESS);
-    PinnedMemory owner(api, host);
-    *static_cast<volatile uint32_t*>(host) = 21 + flags;
-    CUdeviceptr mapped = 0;
-    steps.Code("device pointer", api.MemHostGetDevicePointer(&mapped, host, 0));
-    steps.Note(absl::StrCat(
-        "flags ", flags, ": pointers ",
-        mapped == reinterpret_cast<CUdeviceptr>(host) ? "equal" : "differ"));
-    api.CtxSetCurrent(other.get());
-    PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
-    PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-    steps.Code("kernel in the other context",
-               gpu.Launch(stream.get(), "read_word", {}, word.get(), mapped),
-               CUDA_SUCCESS);
-    steps.Code("synchronize", api.StreamSynchronize(stream.get()),
-               CUDA_SUCCESS);
-    PARTITA_ASSIGN_OR_RETURN(const uint32_t seen, gpu.ReadWord(word.get()));
-    steps.Is("read", seen, 21 + flags);
-    api.CtxSetCurrent(gpu.context());
-  }
-  return steps.End();
-}
-
-double ReadGigabytes(const void* memory, size_t bytes) {
-  const volatile uint64_t* words =
-      static_cast<const volatile uint64_t*>(memory);
-  const double start = HostSeconds();
-  uint64_t sum = 0;
-  for (size_t i = 0; i < bytes / 8; ++i) sum += words[i];
-  const double seconds = HostSeconds() - start;
-  return bytes / seconds / 1e9 + 0.0 * static_cast<double>(sum & 1);
-}
-
-absl::StatusOr<Reading> WriteCombined(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  Steps steps(api);
-  const size_t bytes = 4 * kMiB;
-  for (const unsigned flags : {unsigned{CU_MEMHOSTALLOC_PORTABLE},
-                               unsigned{CU_MEMHOSTALLOC_WRITECOMBINED}}) {
-    void* host = nullptr;
-    PARTITA_RETURN_IF_ERROR(
-        gpu.Status(api.MemHostAlloc(&host, bytes, flags), "cuMemHostAlloc"));
-    PinnedMemory owner(api, host);
-    const double start = HostSeconds();
-    std::memset(host, 1, bytes);
-    const std::string name =
-        flags == CU_MEMHOSTALLOC_PORTABLE ? "cached" : "write_combined";
-    steps.Figure(name + "_host_writes_GBps",
-                 bytes / (HostSeconds() - start) / 1e9);
-    steps.Figure(name + "_host_reads_GBps", ReadGigabytes(host, bytes));
-  }
-  return steps.End();
-}
-
-absl::StatusOr<Reading> HostRegister(Gpu& gpu) {
-  const DriverApi& api = gpu.api();
-  Steps steps(api);
-  const size_t bytes = 64 * kMiB;
-  std::unique_ptr<void, decltype(&std::free)> memory(
-      std::aligned_alloc(4096, bytes), &std::free);
-  char* start = static_cast<char*>(memory.get());
-  std::memset(start, 1, bytes);
-  double began = HostSeconds();
-  steps.Code("register", api.MemHostRegister(start, bytes, 0), CUDA_SUCCESS);
-  steps.Figure("register_64_MiB_ms", (HostSeconds() - began) * 1e3);
-  steps.Code("register again", api.MemHostRegister(start, bytes, 0),
-             CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-  CUdeviceptr mapped = 0;
-  steps.Code("device pointer", api.MemHostGetDevicePointer(&mapped, start, 0),
-             CUDA_SUCCESS);
-  steps.Holds("equals the host pointer",
-              mapped == reinterpret_cast<CUdeviceptr>(start));
-  steps.Code("unregister", api.MemHostUnregister(start), CUDA_SUCCESS);
-  steps.Code("unregister again", api.MemHostUnregister(start),
-             CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-  steps.Code("an unaligned range", api.MemHostRegister(start + 100, 5000, 0));
-  api.MemHostUnregister(start + 100);
-  began = HostSeconds();
-  PARTITA_ASSIGN_OR_RETURN(PinnedMemory pinned, gpu.NewPinned(bytes));
-  steps.Figure("host_alloc_64_MiB_ms", (HostSeconds() - began) * 1e3);
-  return steps.End();
-}
-
 // What fresh device memory holds.
 absl::StatusOr<Reading> FreshMemory(Gpu& gpu) {
   const DriverApi& api = gpu.api();
@@ -400,11 +308,11 @@ absl::StatusOr<Reading> FreshMemory(Gpu& gpu) {
 
 constexpr Fact kFacts[] = {
     {"memory.alignment", "cuMemAlloc aligns for any variable",
-     "cuda.h:8585; CUDA guide: 256 bytes", "256 or more", Alignment},
+     "cuda.h:8581; CUDA guide: 256 bytes", "256 or more", Alignment},
     {"memory.granularity", "What a block takes of the free bytes", "none",
      "figure", Granularity},
     {"memory.bad_arguments", "0 bytes are refused; codes of bad frees",
-     "cuda.h:8587", "INVALID_VALUE for 0 bytes", BadArguments},
+     "cuda.h:8582", "INVALID_VALUE for 0 bytes", BadArguments},
     {"memory.out_of_memory", "Too much is OUT_OF_MEMORY, and the context lives",
      "cuda.h:2529", "OUT_OF_MEMORY; launches go on", OutOfMemory},
     {"memory.largest_block",
@@ -413,7 +321,7 @@ constexpr Fact kFacts[] = {
      "none", "figure", LargestBlock, Process::kOwn},
     {"memory.what_synchronises",
      "cuMemFree may synchronise; which calls wait for a kernel of 300 ms",
-     "cuda.h:8690", "figure", WhatSynchronises, Process::kOwn},
+     "cuda.h:8684", "figure", WhatSynchronises, Process::kOwn},
     {"memory.pageable_staged",
      "A pageable source is read before the copy's call returns",
      "CUDA driver API, synchronization behavior", "no changed byte seen",
@@ -424,13 +332,6 @@ constexpr Fact kFacts[] = {
      "CUDA driver API, synchronization behavior", "figure", PageableFetch},
     {"memory.pointer_attributes", "Attributes name type, context and block",
      "cuda.h:14357", "device, host, one address for both", PointerAttributes},
-    {"memory.pinned_everywhere",
-     "Pinned memory is visible to all contexts, PORTABLE or not", "cuda.h:8871",
-     "read by a kernel of another context", PinnedEverywhere, Process::kOwn},
-    {"memory.write_combined", "Host reads of write-combined memory are slow",
-     "cuda.h:8854", "figure", WriteCombined},
-    {"memory.host_register", "Host memory is registered once", "cuda.h:2912",
-     "712, 713", HostRegister},
     {"memory.fresh", "What fresh device memory holds", "none: undefined",
      "figure", FreshMemory, Process::kOwn},
 };

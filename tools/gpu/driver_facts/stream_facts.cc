@@ -1,5 +1,5 @@
-// Streams: the legacy stream, priorities, how many, how many at once, their
-// end. SPDX-License-Identifier: Apache-2.0
+// Streams: the legacy stream, priorities, how many at once, their end.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
 
@@ -162,11 +162,11 @@ constexpr Fact kFacts[] = {
      "no others",
      "cuda.h:14920", "waits for default streams, passes NON_BLOCKING", Legacy},
     {"stream.priorities", "A priority outside the range is clamped to it",
-     "cuda.h:14975", "clamped", Priorities},
+     "cuda.h:14964", "clamped", Priorities},
     {"stream.destroy_pending",
      "Destroying a stream with pending work returns immediately; the work is "
      "done",
-     "cuda.h:15803", "returns at once", DestroyPending},
+     "cuda.h:15802", "returns at once", DestroyPending},
     {"stream.many", "How many streams a context gives, and what they take",
      "none", "figure", ManyStreams, Process::kOwn},
     {"stream.at_once", "Kernels of different streams may run at the same time",

@@ -17,7 +17,7 @@ const char kTestKernels[] = R"(
 
 .visible .entry empty() { ret; }
 
-// Waits until *flag != 0, at most limit ns.
+// Waits until *flag != 0, at most limit ns; then flag[1] = 1.
 .visible .entry spin(.param .u64 flag, .param .u64 limit) {
   .reg .u64 %f, %l, %s, %n;
   .reg .u32 %v;
@@ -34,6 +34,9 @@ again:
   sub.u64 %n, %n, %s;
   setp.lt.u64 %p, %n, %l;
   @%p bra again;
+  mov.u32 %v, 1;
+  st.volatile.global.u32 [%f+4], %v;
+  membar.sys;
 done:
   ret;
 }

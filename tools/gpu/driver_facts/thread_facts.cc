@@ -1,5 +1,5 @@
-// Threads of a kernel: barriers, shuffles, shared memory, fences, float
-// atomics. SPDX-License-Identifier: Apache-2.0
+// Threads of a kernel: barriers, shuffles, shared memory, fences, atomics.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,82 @@
+// The table is filled from a library in a folder, or a sentence says why not.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "third_party/cuda_loader/driver_api.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kDrivers[] = "third_party/cuda_loader/testing/";
+
+absl::StatusOr<DriverApi> Load(const std::string& folder) {
+  return LoadCudaDriver({{kDrivers + folder}});
+}
+
+TEST(DriverApi, EveryCallOfTheTableIsFilled) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+#define PARTITA_DRIVER_CALL(member, function) \
+  EXPECT_NE(api->member, nullptr) << #function;
+#include "third_party/cuda_loader/driver_calls.inc"
+#undef PARTITA_DRIVER_CALL
+  int version = 0;
+  EXPECT_EQ(api->DriverGetVersion(&version), CUDA_SUCCESS);
+  EXPECT_EQ(version, 13000);
+}
+
+TEST(DriverApi, TheFirstFolderWithALibraryIsTaken) {
+  const absl::StatusOr<DriverApi> api =
+      LoadCudaDriver({{"no/such/folder", std::string(kDrivers) + "accepting",
+                       std::string(kDrivers) + "old"}});
+  EXPECT_TRUE(api.ok()) << api.status();
+}
+
+TEST(DriverApi, AnOldDriverIsRefused) {
+  const absl::Status status = Load("old").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "libcuda.so.1: found a driver for CUDA 11.8; expected 12.8 or "
+            "later; update NVIDIA's driver");
+}
+
+TEST(DriverApi, AMissingFunctionIsNamed) {
+  const absl::Status status = Load("incomplete").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.message(),
+            "libcuda.so.1: found no cuGraphUpload; expected a driver for CUDA "
+            "12.8 or later");
+}
+
+TEST(DriverApi, CodesBecomeStatuses) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+  EXPECT_TRUE(CudaStatus(*api, CUDA_SUCCESS, "cuMemAlloc").ok());
+  const absl::Status memory =
+      CudaStatus(*api, CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc");
+  EXPECT_EQ(memory.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(memory.message(),
+            "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
+  EXPECT_EQ(CudaStatus(*api, CUDA_ERROR_ILLEGAL_ADDRESS, "").code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST(DriverApi, ACodeWithoutANameIsANumber) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+  const CUresult unknown = static_cast<CUresult>(12345);
+  EXPECT_EQ(CudaCodeName(*api, unknown), "12345");
+  const absl::Status status = CudaStatus(*api, unknown, "cuInit");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the driver has no text for it"));
+}
+
+}  // namespace
+}  // namespace partita
