@@ -94,9 +94,14 @@ absl::StatusOr<OwnedLibrary> LoadLibrary(const DriverApi& api,
       api.LibraryLoadData(&library, image, options.data(), values.data(),
                           options.size(), nullptr, nullptr, 0);
   absl::Status status = CudaStatus(api, result, "cuLibraryLoadData");
-  if (status.ok()) return OwnedLibrary(api, library);
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), "; ", log.data()));
+  OwnedLibrary owner(api, status.ok() ? library : nullptr);
+  // With lazy loading the call succeeds though the text does not compile: the
+  // log has what cuLibraryGetKernel would give a code for (code.refused).
+  if (status.ok() && log[0] == '\0') return owner;
+  return absl::Status(
+      status.ok() ? absl::StatusCode::kInternal : status.code(),
+      absl::StrCat(status.ok() ? "cuLibraryLoadData" : status.message(), "; ",
+                   log.data()));
 }
 
 }  // namespace partita
