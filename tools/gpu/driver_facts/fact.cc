@@ -42,8 +42,9 @@ void Steps::Figure(absl::string_view name, double value) {
 }
 
 Reading Steps::End() const {
-  Verdict verdict = Verdict::kFigure;
-  if (checks_ > 0) verdict = failures_ > 0 ? Verdict::kFail : Verdict::kPass;
+  FactVerdict verdict = FactVerdict::kFigure;
+  if (checks_ > 0)
+    verdict = failures_ > 0 ? FactVerdict::kFail : FactVerdict::kPass;
   return {verdict, seen_, figures_};
 }
 

@@ -1,5 +1,5 @@
-// Facts about the CUDA driver and a GPU: the rule, what it lets expect, a
-// reading. SPDX-License-Identifier: Apache-2.0
+// Facts about the CUDA driver and a GPU: a rule, its source, and a reading.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_H_
 #define PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_H_
@@ -18,7 +18,7 @@ namespace partita {
 
 class Gpu;
 
-enum class Verdict {
+enum class FactVerdict {
   kPass,        // seen as the rule says
   kFail,        // seen otherwise
   kFigure,      // no rule: what is, is the fact
@@ -27,7 +27,7 @@ enum class Verdict {
 
 // What one fact showed on one GPU.
 struct Reading {
-  Verdict verdict = Verdict::kUnmeasured;
+  FactVerdict verdict = FactVerdict::kUnmeasured;
   std::string seen;
   std::vector<std::pair<std::string, double>> figures;  // the unit in the name
 };

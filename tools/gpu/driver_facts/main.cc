@@ -14,7 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "tools/gpu/driver_facts/fact.h"
-#include "tools/gpu/driver_facts/fact_process.h"
+#include "tools/gpu/driver_facts/fact_runner.h"
 #include "tools/gpu/driver_facts/gpu.h"
 #include "tools/gpu/driver_facts/rows.h"
 

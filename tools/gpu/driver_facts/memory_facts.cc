@@ -1,5 +1,5 @@
-// Device memory and copies: alignment, limits, what synchronises, what is
-// staged. SPDX-License-Identifier: Apache-2.0
+// Device memory and copies: alignment, limits, what waits, what is staged.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
 

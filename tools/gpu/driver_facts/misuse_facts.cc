@@ -1,5 +1,5 @@
-// Handles used after their end: what cuda.h calls undefined, one call a
-// process. SPDX-License-Identifier: Apache-2.0
+// Handles used after their end: undefined by cuda.h, one call a process.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <functional>
 

@@ -34,7 +34,7 @@ struct NaNResults {
   std::string of_several_other;
 };
 
-std::vector<int> NaNOperands(const Instruction& instruction,
+std::vector<int> NaNOperands(const TestedInstruction& instruction,
                              const uint64_t* in) {
   std::vector<int> found;
   for (int i = 0; i < instruction.operands; ++i) {
@@ -43,13 +43,14 @@ std::vector<int> NaNOperands(const Instruction& instruction,
   return found;
 }
 
-uint64_t Kept(const Instruction& instruction, uint64_t operand) {
+uint64_t Kept(const TestedInstruction& instruction, uint64_t operand) {
   return instruction.kept_nan == nullptr ? CanonicalNaN(instruction.to)
                                          : instruction.kept_nan(operand);
 }
 
-void CountSeveral(const Instruction& instruction, const std::vector<int>& nans,
-                  const uint64_t* in, uint64_t result, NaNResults& seen) {
+void CountSeveral(const TestedInstruction& instruction,
+                  const std::vector<int>& nans, const uint64_t* in,
+                  uint64_t result, NaNResults& seen) {
   ++seen.of_several;
   std::vector<int> equal;
   for (const int i : nans) {
@@ -63,8 +64,8 @@ void CountSeveral(const Instruction& instruction, const std::vector<int>& nans,
   }
 }
 
-void Count(const Instruction& instruction, const uint64_t* in, uint64_t result,
-           NaNResults& seen) {
+void Count(const TestedInstruction& instruction, const uint64_t* in,
+           uint64_t result, NaNResults& seen) {
   ++seen.all;
   if (result == CanonicalNaN(instruction.to)) ++seen.canonical;
   const std::vector<int> nans = NaNOperands(instruction, in);
@@ -84,7 +85,7 @@ void Count(const Instruction& instruction, const uint64_t* in, uint64_t result,
   }
 }
 
-void Report(const Instruction& instruction, const NaNResults& seen,
+void Report(const TestedInstruction& instruction, const NaNResults& seen,
             Steps& steps) {
   if (instruction.kept_nan == nullptr) {
     steps.Is(absl::StrFormat("NaN results that are %x",
@@ -111,7 +112,8 @@ void Report(const Instruction& instruction, const NaNResults& seen,
   }
 }
 
-absl::StatusOr<Reading> Classify(Gpu& gpu, const Instruction& instruction) {
+absl::StatusOr<Reading> Classify(Gpu& gpu,
+                                 const TestedInstruction& instruction) {
   const NumberInputs inputs = InputsOf(instruction);
   PARTITA_ASSIGN_OR_RETURN(const std::vector<uint64_t> results,
                            RunOnGpu(gpu, instruction, inputs));
@@ -128,7 +130,7 @@ absl::StatusOr<Reading> Classify(Gpu& gpu, const Instruction& instruction) {
 
 template <size_t index>
 absl::StatusOr<Reading> ClassifyInstruction(Gpu& gpu) {
-  return Classify(gpu, Instructions()[index]);
+  return Classify(gpu, TestedInstructions()[index]);
 }
 
 using Measure = absl::StatusOr<Reading> (*)(Gpu& gpu);
@@ -150,7 +152,7 @@ std::vector<Fact> MakeFacts() {
   const auto measures = Measures(std::make_index_sequence<kInstructionCount>());
   std::vector<Fact> facts;
   for (size_t i = 0; i < kInstructionCount; ++i) {
-    const Instruction& instruction = Instructions()[i];
+    const TestedInstruction& instruction = TestedInstructions()[i];
     if (!IsFloat(instruction.from) || !IsFloat(instruction.to)) continue;
     const auto* id = new std::string(absl::StrCat("nan.", instruction.id));
     const bool kept = instruction.kept_nan != nullptr;

@@ -14,7 +14,8 @@
 namespace partita {
 namespace {
 
-absl::StatusOr<Reading> Compare(Gpu& gpu, const Instruction& instruction) {
+absl::StatusOr<Reading> Compare(Gpu& gpu,
+                                const TestedInstruction& instruction) {
   const NumberInputs inputs = InputsOf(instruction);
   PARTITA_ASSIGN_OR_RETURN(const std::vector<uint64_t> results,
                            RunOnGpu(gpu, instruction, inputs));
@@ -51,7 +52,7 @@ absl::StatusOr<Reading> Compare(Gpu& gpu, const Instruction& instruction) {
 
 template <size_t index>
 absl::StatusOr<Reading> MeasureInstruction(Gpu& gpu) {
-  return Compare(gpu, Instructions()[index]);
+  return Compare(gpu, TestedInstructions()[index]);
 }
 
 // The ids, which facts point to.
@@ -59,7 +60,7 @@ const std::array<std::string, kInstructionCount>& Ids() {
   static const auto* ids = [] {
     auto* made = new std::array<std::string, kInstructionCount>;
     for (size_t i = 0; i < kInstructionCount; ++i) {
-      (*made)[i] = absl::StrCat("number.", Instructions()[i].id);
+      (*made)[i] = absl::StrCat("number.", TestedInstructions()[i].id);
     }
     return made;
   }();
@@ -68,8 +69,8 @@ const std::array<std::string, kInstructionCount>& Ids() {
 
 template <size_t... index>
 std::array<Fact, kInstructionCount> MakeFacts(std::index_sequence<index...>) {
-  return {Fact{Ids()[index].c_str(), Instructions()[index].rule,
-               "PTX ISA, instruction set", Instructions()[index].ptx,
+  return {Fact{Ids()[index].c_str(), TestedInstructions()[index].rule,
+               "PTX ISA, instruction set", TestedInstructions()[index].ptx,
                MeasureInstruction<index>}...};
 }
 

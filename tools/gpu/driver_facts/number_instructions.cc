@@ -144,7 +144,7 @@ constexpr char kSaturatedWide[] =
 constexpr char kNumberWins[] = "-0 < +0; a NaN operand gives the other";
 constexpr char kNaNWins[] = "-0 < +0; a NaN operand gives NaN";
 
-constexpr Instruction kInstructions[] = {
+constexpr TestedInstruction kInstructions[] = {
     {"add_f32", "add.rn.f32", Kind::kF32, Kind::kF32, 2,
      PARTITA_HOST(Out(F32(a) + F32(b))), kRounded},
     {"sub_f32", "sub.rn.f32", Kind::kF32, Kind::kF32, 2,
@@ -350,6 +350,8 @@ uint64_t CanonicalNaN(NumberKind kind) {
   return (uint64_t{1} << (8 * BytesOf(kind) - 1)) - 1;
 }
 
-absl::Span<const Instruction> Instructions() { return kInstructions; }
+absl::Span<const TestedInstruction> TestedInstructions() {
+  return kInstructions;
+}
 
 }  // namespace partita

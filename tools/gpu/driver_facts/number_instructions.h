@@ -17,7 +17,7 @@ int BytesOf(NumberKind kind);
 bool IsNaN(NumberKind kind, uint64_t bits);
 
 // Operands and results are bits, in the low bytes of a word.
-struct Instruction {
+struct TestedInstruction {
   const char* id;
   const char* ptx;
   NumberKind from;
@@ -36,7 +36,7 @@ struct Instruction {
 uint64_t CanonicalNaN(NumberKind kind);
 
 inline constexpr size_t kInstructionCount = 71;
-absl::Span<const Instruction> Instructions();
+absl::Span<const TestedInstruction> TestedInstructions();
 
 }  // namespace partita
 

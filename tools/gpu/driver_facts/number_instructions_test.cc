@@ -13,7 +13,7 @@ namespace {
 
 uint64_t Host(const std::string& id, uint64_t a, uint64_t b = 0,
               uint64_t c = 0) {
-  for (const Instruction& instruction : Instructions()) {
+  for (const TestedInstruction& instruction : TestedInstructions()) {
     if (id == instruction.id) return instruction.host(a, b, c);
   }
   ADD_FAILURE() << "found no instruction " << id;
@@ -22,7 +22,7 @@ uint64_t Host(const std::string& id, uint64_t a, uint64_t b = 0,
 
 TEST(NumberInstructions, IdsAreDifferent) {
   std::set<std::string> ids;
-  for (const Instruction& instruction : Instructions()) {
+  for (const TestedInstruction& instruction : TestedInstructions()) {
     EXPECT_TRUE(ids.insert(instruction.id).second) << instruction.id;
   }
 }

@@ -129,7 +129,7 @@ std::string Widen(Kind kind, const char* wide, const char* narrow) {
 }
 
 // to[i] = instruction(from[3i], from[3i + 1], from[3i + 2])
-std::string KernelText(const Instruction& instruction) {
+std::string KernelText(const TestedInstruction& instruction) {
   static constexpr const char* kOperands[] = {"", ", %a", ", %a, %b",
                                               ", %a, %b, %c"};
   return absl::StrFormat(
@@ -177,7 +177,7 @@ done:
 
 }  // namespace
 
-NumberInputs InputsOf(const Instruction& instruction) {
+NumberInputs InputsOf(const TestedInstruction& instruction) {
   const std::vector<uint64_t> values = SpecialsOf(instruction.from);
   NumberInputs inputs;
   const size_t step = instruction.operands == 3 ? 3 : 1;
@@ -213,9 +213,9 @@ NumberInputs InputsOf(const Instruction& instruction) {
   return inputs;
 }
 
-absl::StatusOr<std::vector<uint64_t>> RunOnGpu(const Gpu& gpu,
-                                               const Instruction& instruction,
-                                               const NumberInputs& inputs) {
+absl::StatusOr<std::vector<uint64_t>> RunOnGpu(
+    const Gpu& gpu, const TestedInstruction& instruction,
+    const NumberInputs& inputs) {
   const DriverApi& api = gpu.api();
   const std::string text = KernelText(instruction);
   PARTITA_ASSIGN_OR_RETURN(OwnedLibrary library,
@@ -248,8 +248,8 @@ absl::StatusOr<std::vector<uint64_t>> RunOnGpu(const Gpu& gpu,
   return results;
 }
 
-std::string CaseText(const Instruction& instruction, const uint64_t* operands,
-                     uint64_t result) {
+std::string CaseText(const TestedInstruction& instruction,
+                     const uint64_t* operands, uint64_t result) {
   std::string text;
   for (int i = 0; i < instruction.operands; ++i) {
     absl::StrAppendFormat(&text, "%s%x", i == 0 ? "" : ",", operands[i]);

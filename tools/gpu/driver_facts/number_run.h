@@ -24,16 +24,16 @@ struct NumberInputs {
 };
 
 // Every pair of special values, triples of every third, and random bits.
-NumberInputs InputsOf(const Instruction& instruction);
+NumberInputs InputsOf(const TestedInstruction& instruction);
 
 // One result a case.
-absl::StatusOr<std::vector<uint64_t>> RunOnGpu(const Gpu& gpu,
-                                               const Instruction& instruction,
-                                               const NumberInputs& inputs);
+absl::StatusOr<std::vector<uint64_t>> RunOnGpu(
+    const Gpu& gpu, const TestedInstruction& instruction,
+    const NumberInputs& inputs);
 
 // "(3f800000,7fc00000)=7fffffff"
-std::string CaseText(const Instruction& instruction, const uint64_t* operands,
-                     uint64_t result);
+std::string CaseText(const TestedInstruction& instruction,
+                     const uint64_t* operands, uint64_t result);
 
 }  // namespace partita
 

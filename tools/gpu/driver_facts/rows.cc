@@ -39,9 +39,9 @@ std::string Dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-absl::StatusOr<Verdict> VerdictOf(const std::string& name) {
+absl::StatusOr<FactVerdict> VerdictOf(const std::string& name) {
   for (size_t i = 0; i < kVerdictNames.size(); ++i) {
-    if (name == kVerdictNames[i]) return static_cast<Verdict>(i);
+    if (name == kVerdictNames[i]) return static_cast<FactVerdict>(i);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("found verdict ", name,
@@ -50,8 +50,8 @@ absl::StatusOr<Verdict> VerdictOf(const std::string& name) {
 }
 
 bool NeedsLook(const Row& row) {
-  return row.reading.verdict == Verdict::kFail ||
-         row.reading.verdict == Verdict::kUnmeasured;
+  return row.reading.verdict == FactVerdict::kFail ||
+         row.reading.verdict == FactVerdict::kUnmeasured;
 }
 
 std::string LineOf(const Row& row) {
@@ -66,10 +66,10 @@ Row RowOf(const Fact& fact, Reading reading) {
 }
 
 Reading Unmeasured(std::string why) {
-  return {Verdict::kUnmeasured, std::move(why), {}};
+  return {FactVerdict::kUnmeasured, std::move(why), {}};
 }
 
-const char* VerdictName(Verdict verdict) {
+const char* VerdictName(FactVerdict verdict) {
   return kVerdictNames[static_cast<size_t>(verdict)];
 }
 
@@ -84,7 +84,7 @@ absl::StatusOr<Row> ParseRow(const std::string& line) {
           absl::StrCat("found ", line, "; expected a row with a text ", name));
     }
   }
-  absl::StatusOr<Verdict> verdict = VerdictOf(json["verdict"]);
+  absl::StatusOr<FactVerdict> verdict = VerdictOf(json["verdict"]);
   if (!verdict.ok()) return verdict.status();
   Row row{json["id"],
           json["rule"],

@@ -23,7 +23,7 @@ struct Row {
 Row RowOf(const Fact& fact, Reading reading);
 Reading Unmeasured(std::string why);
 
-const char* VerdictName(Verdict verdict);
+const char* VerdictName(FactVerdict verdict);
 
 // One line of JSON without its end.
 std::string RowJson(const Row& row);

@@ -33,7 +33,7 @@ TEST(Steps, AllAsExpectedPass) {
   steps.Is("word", 5, 5);
   steps.Note("a note");
   const Reading reading = steps.End();
-  EXPECT_EQ(reading.verdict, Verdict::kPass);
+  EXPECT_EQ(reading.verdict, FactVerdict::kPass);
   EXPECT_EQ(reading.seen, "launch GOOD; word 5; a note");
 }
 
@@ -43,7 +43,7 @@ TEST(Steps, OneOtherwiseFailsAndSaysWhatWasExpected) {
   steps.Code("launch", CUDA_ERROR_UNKNOWN, CUDA_SUCCESS);
   steps.Holds("returned at once", true);
   const Reading reading = steps.End();
-  EXPECT_EQ(reading.verdict, Verdict::kFail);
+  EXPECT_EQ(reading.verdict, FactVerdict::kFail);
   EXPECT_EQ(reading.seen, "launch BAD (EXPECTED GOOD); returned at once: yes");
 }
 
@@ -53,12 +53,12 @@ TEST(Steps, WithoutExpectationItIsAFigure) {
   steps.Code("launch", CUDA_ERROR_UNKNOWN);
   steps.Figure("launch_us", 2.5);
   const Reading reading = steps.End();
-  EXPECT_EQ(reading.verdict, Verdict::kFigure);
+  EXPECT_EQ(reading.verdict, FactVerdict::kFigure);
   ASSERT_EQ(reading.figures.size(), 1u);
   EXPECT_EQ(reading.figures[0].second, 2.5);
 }
 
-Row SomeRow(Verdict verdict) {
+Row SomeRow(FactVerdict verdict) {
   return {"event.some",
           "A rule",
           "cuda.h:1",
@@ -67,8 +67,9 @@ Row SomeRow(Verdict verdict) {
 }
 
 TEST(Rows, ARowSurvivesJson) {
-  for (const Verdict verdict : {Verdict::kPass, Verdict::kFail,
-                                Verdict::kFigure, Verdict::kUnmeasured}) {
+  for (const FactVerdict verdict :
+       {FactVerdict::kPass, FactVerdict::kFail, FactVerdict::kFigure,
+        FactVerdict::kUnmeasured}) {
     const Row row = SomeRow(verdict);
     const absl::StatusOr<Row> read = ParseRow(RowJson(row));
     ASSERT_TRUE(read.ok()) << read.status();
@@ -80,7 +81,7 @@ TEST(Rows, ARowSurvivesJson) {
 TEST(Rows, TextThatIsNoRowIsRefused) {
   EXPECT_THAT(std::string(ParseRow("{\"id\": 3}").status().message()),
               HasSubstr("expected a row with a text id"));
-  Row row = SomeRow(Verdict::kPass);
+  Row row = SomeRow(FactVerdict::kPass);
   std::string json = RowJson(row);
   json.replace(json.find("PASS"), 4, "GOOD");
   EXPECT_EQ(ParseRow(json).status().message(),
@@ -89,7 +90,7 @@ TEST(Rows, TextThatIsNoRowIsRefused) {
 
 TEST(Rows, TheTableEndsWithWhatNeedsALook) {
   const std::string text =
-      TableText({SomeRow(Verdict::kFail), SomeRow(Verdict::kPass)});
+      TableText({SomeRow(FactVerdict::kFail), SomeRow(FactVerdict::kPass)});
   EXPECT_LT(text.find("PASS "), text.find("FAIL "));
   EXPECT_THAT(text, HasSubstr("1 PASS, 1 FAIL, 0 FIGURE, 0 UNMEASURED"));
 }

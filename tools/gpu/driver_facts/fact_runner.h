@@ -1,8 +1,8 @@
 // Runs facts in processes with deadlines: none can hang or spoil another.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_PROCESS_H_
-#define PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_PROCESS_H_
+#ifndef PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_RUNNER_H_
+#define PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_RUNNER_H_
 
 #include <string>
 #include <vector>
@@ -47,4 +47,4 @@ int HoldDriver(const std::string& libraries);
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_PROCESS_H_
+#endif  // PARTITA_TOOLS_GPU_DRIVER_FACTS_FACT_RUNNER_H_

@@ -1,7 +1,7 @@
 // Facts that hang, die or leave cost their own row and no other.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/gpu/driver_facts/fact_process.h"
+#include "tools/gpu/driver_facts/fact_runner.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ absl::StatusOr<Reading> Leave(Gpu&) { _exit(3); }
 
 absl::StatusOr<Reading> ReadVariable(Gpu& gpu) {
   Steps steps(gpu.api());
-  const char* value = getenv("PARTITA_FACT_PROCESS_TEST");
+  const char* value = getenv("PARTITA_FACT_RUNNER_TEST");
   steps.Is("variable", std::string(value ? value : "not set"),
            std::string("on"));
   return steps.End();
@@ -59,7 +59,7 @@ constexpr Fact kFacts[] = {
     {"test.may_die", "rule", "none", "figure", Die, Process::kMayDie},
     {"test.leaves", "rule", "none", "figure", Leave, Process::kOwn},
     {"test.variable", "rule", "none", "on", ReadVariable, Process::kOwn,
-     "PARTITA_FACT_PROCESS_TEST=on"},
+     "PARTITA_FACT_RUNNER_TEST=on"},
     {"test.good_last", "rule", "none", "5", Good},
 };
 
@@ -79,35 +79,35 @@ std::vector<Row> Run(const FactGroup& group, double row_seconds,
   return RunGroup(group, options, HostSeconds() + all_seconds);
 }
 
-TEST(FactProcess, EachFactHasItsRow) {
+TEST(FactRunner, EachFactHasItsRow) {
   const std::vector<Row> rows = Run(TestGroup(), 300, 600);
   ASSERT_EQ(rows.size(), std::size(kFacts));
   const auto reading = [&](int i) { return rows[i].reading; };
   for (const int good : {0, 2, 5, 6}) {
-    EXPECT_EQ(reading(good).verdict, Verdict::kPass) << reading(good).seen;
+    EXPECT_EQ(reading(good).verdict, FactVerdict::kPass) << reading(good).seen;
   }
-  EXPECT_EQ(reading(1).verdict, Verdict::kUnmeasured);
+  EXPECT_EQ(reading(1).verdict, FactVerdict::kUnmeasured);
   EXPECT_THAT(reading(1).seen,
               StartsWith("the process died: signal 11 in lib"));
   EXPECT_THAT(reading(1).seen, EndsWith(", after: before the call"));
-  EXPECT_EQ(reading(3).verdict, Verdict::kFigure);
+  EXPECT_EQ(reading(3).verdict, FactVerdict::kFigure);
   EXPECT_THAT(reading(3).seen, EndsWith(", after: before the call"));
-  EXPECT_EQ(reading(4).verdict, Verdict::kUnmeasured);
+  EXPECT_EQ(reading(4).verdict, FactVerdict::kUnmeasured);
   EXPECT_THAT(reading(4).seen, HasSubstr("left with status 3"));
 }
 
-TEST(FactProcess, AFactThatHangsIsEnded) {
+TEST(FactRunner, AFactThatHangsIsEnded) {
   const std::vector<Row> rows = Run(HangingGroup(), 2, 600);
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].reading.verdict, Verdict::kUnmeasured);
+  EXPECT_EQ(rows[0].reading.verdict, FactVerdict::kUnmeasured);
   EXPECT_THAT(rows[0].reading.seen, StartsWith("no answer within 2 s; killed"));
 }
 
-TEST(FactProcess, WhatIsPastTheTimeSaysSo) {
+TEST(FactRunner, WhatIsPastTheTimeSaysSo) {
   const std::vector<Row> rows = Run(TestGroup(), 300, -1);
   ASSERT_EQ(rows.size(), std::size(kFacts));
   for (const Row& row : rows) {
-    EXPECT_EQ(row.reading.verdict, Verdict::kUnmeasured);
+    EXPECT_EQ(row.reading.verdict, FactVerdict::kUnmeasured);
     EXPECT_EQ(row.reading.seen, "the time for all facts was over");
   }
 }

@@ -1,7 +1,7 @@
 // Starts this program again for some facts, and reads the rows that it prints.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/gpu/driver_facts/fact_process.h"
+#include "tools/gpu/driver_facts/fact_runner.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -149,7 +149,7 @@ FactProcess::Ending FactProcess::End() {
 Reading ReadingOfEnd(const Fact& fact, const FactProcess::Ending& ending) {
   Reading reading = Unmeasured(absl::StrCat("the process ", ending.text));
   if (ending.by_signal && fact.process == Process::kMayDie) {
-    reading.verdict = Verdict::kFigure;
+    reading.verdict = FactVerdict::kFigure;
   }
   return reading;
 }
