@@ -145,11 +145,16 @@ FactProcess::Ending FactProcess::End() {
   return {false, absl::StrCat("did not end, killed", after)};
 }
 
+// Without a rule, that all went well is no more than a figure.
+bool IsFigure(const Fact& fact) {
+  return absl::StartsWith(fact.expected, "figure");
+}
+
 // What a process that ended before it gave its row says of the fact.
 Reading ReadingOfEnd(const Fact& fact, const FactProcess::Ending& ending) {
   Reading reading = Unmeasured(absl::StrCat("the process ", ending.text));
   if (ending.by_signal && fact.process == Process::kMayDie) {
-    reading.verdict = FactVerdict::kFigure;
+    reading.verdict = IsFigure(fact) ? FactVerdict::kFigure : FactVerdict::kFail;
   }
   return reading;
 }
@@ -202,6 +207,9 @@ Reading Measure(const Fact& fact, Gpu& gpu) {
   absl::StatusOr<Reading> reading = fact.measure(gpu);
   if (!reading.ok()) {
     return Unmeasured(std::string(reading.status().message()));
+  }
+  if (IsFigure(fact) && reading->verdict == FactVerdict::kPass) {
+    reading->verdict = FactVerdict::kFigure;
   }
   return *std::move(reading);
 }

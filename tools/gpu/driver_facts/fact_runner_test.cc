@@ -60,6 +60,8 @@ constexpr Fact kFacts[] = {
     {"test.leaves", "rule", "none", "figure", Leave, Process::kOwn},
     {"test.variable", "rule", "none", "on", ReadVariable, Process::kOwn,
      "PARTITA_FACT_RUNNER_TEST=on"},
+    {"test.must_not_die", "rule", "none", "5", Die, Process::kMayDie},
+    {"test.no_rule", "rule", "none", "figure", Good},
     {"test.good_last", "rule", "none", "5", Good},
 };
 
@@ -83,7 +85,7 @@ TEST(FactRunner, EachFactHasItsRow) {
   const std::vector<Row> rows = Run(TestGroup(), 300, 600);
   ASSERT_EQ(rows.size(), std::size(kFacts));
   const auto reading = [&](int i) { return rows[i].reading; };
-  for (const int good : {0, 2, 5, 6}) {
+  for (const int good : {0, 2, 5, 8}) {
     EXPECT_EQ(reading(good).verdict, FactVerdict::kPass) << reading(good).seen;
   }
   EXPECT_EQ(reading(1).verdict, FactVerdict::kUnmeasured);
@@ -94,6 +96,8 @@ TEST(FactRunner, EachFactHasItsRow) {
   EXPECT_THAT(reading(3).seen, EndsWith(", after: before the call"));
   EXPECT_EQ(reading(4).verdict, FactVerdict::kUnmeasured);
   EXPECT_THAT(reading(4).seen, HasSubstr("left with status 3"));
+  EXPECT_EQ(reading(6).verdict, FactVerdict::kFail);
+  EXPECT_EQ(reading(7).verdict, FactVerdict::kFigure);
 }
 
 TEST(FactRunner, AFactThatHangsIsEnded) {
