@@ -154,7 +154,8 @@ bool IsFigure(const Fact& fact) {
 Reading ReadingOfEnd(const Fact& fact, const FactProcess::Ending& ending) {
   Reading reading = Unmeasured(absl::StrCat("the process ", ending.text));
   if (ending.by_signal && fact.process == Process::kMayDie) {
-    reading.verdict = IsFigure(fact) ? FactVerdict::kFigure : FactVerdict::kFail;
+    reading.verdict =
+        IsFigure(fact) ? FactVerdict::kFigure : FactVerdict::kFail;
   }
   return reading;
 }
