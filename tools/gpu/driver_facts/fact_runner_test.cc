@@ -70,8 +70,8 @@ constexpr Fact kHangs[] = {{"hangs.fact", "rule", "none", "figure", Hang}};
 FactGroup TestGroup() { return {"test", kFacts}; }
 FactGroup HangingGroup() { return {"hangs", kHangs}; }
 
-std::vector<Row> Run(const FactGroup& group, double row_seconds,
-                     double all_seconds) {
+std::vector<Row> RunRows(const FactGroup& group, double row_seconds,
+                         double all_seconds) {
   FactOptions options;
   std::array<char, 4096> path{};
   const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
@@ -82,7 +82,7 @@ std::vector<Row> Run(const FactGroup& group, double row_seconds,
 }
 
 TEST(FactRunner, EachFactHasItsRow) {
-  const std::vector<Row> rows = Run(TestGroup(), 300, 600);
+  const std::vector<Row> rows = RunRows(TestGroup(), 300, 600);
   ASSERT_EQ(rows.size(), std::size(kFacts));
   const auto reading = [&](int i) { return rows[i].reading; };
   for (const int good : {0, 2, 5, 8}) {
@@ -101,14 +101,14 @@ TEST(FactRunner, EachFactHasItsRow) {
 }
 
 TEST(FactRunner, AFactThatHangsIsEnded) {
-  const std::vector<Row> rows = Run(HangingGroup(), 2, 600);
+  const std::vector<Row> rows = RunRows(HangingGroup(), 2, 600);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].reading.verdict, FactVerdict::kUnmeasured);
   EXPECT_THAT(rows[0].reading.seen, StartsWith("no answer within 2 s; killed"));
 }
 
 TEST(FactRunner, WhatIsPastTheTimeSaysSo) {
-  const std::vector<Row> rows = Run(TestGroup(), 300, -1);
+  const std::vector<Row> rows = RunRows(TestGroup(), 300, -1);
   ASSERT_EQ(rows.size(), std::size(kFacts));
   for (const Row& row : rows) {
     EXPECT_EQ(row.reading.verdict, FactVerdict::kUnmeasured);
