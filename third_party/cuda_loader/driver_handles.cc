@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// `make` stores a handle where it is told to.
+// `make` stores a handle at the address that it gets.
 template <typename Owner, typename Handle, typename Make>
 absl::StatusOr<Owner> Own(const DriverApi& api, const char* call, Make make) {
   Handle handle{};
