@@ -148,15 +148,24 @@ constexpr char kMadeRule[] = "A NaN result is the canonical NaN";
 constexpr char kKeptRule[] =
     "A NaN result of one NaN operand is that operand, its payload kept";
 
+// Facts point into them.
+std::vector<std::string> MakeIds() {
+  std::vector<std::string> ids;
+  for (size_t i = 0; i < kInstructionCount; ++i) {
+    ids.push_back(absl::StrCat("nan.", TestedInstructions()[i].id));
+  }
+  return ids;
+}
+
 std::vector<Fact> MakeFacts() {
+  static const auto* ids = new std::vector<std::string>(MakeIds());
   const auto measures = Measures(std::make_index_sequence<kInstructionCount>());
   std::vector<Fact> facts;
   for (size_t i = 0; i < kInstructionCount; ++i) {
     const TestedInstruction& instruction = TestedInstructions()[i];
     if (!IsFloat(instruction.from) || !IsFloat(instruction.to)) continue;
-    const auto* id = new std::string(absl::StrCat("nan.", instruction.id));
     const bool kept = instruction.kept_nan != nullptr;
-    facts.push_back({id->c_str(), kept ? kKeptRule : kMadeRule,
+    facts.push_back({(*ids)[i].c_str(), kept ? kKeptRule : kMadeRule,
                      "PTX ISA: unspecified payload; NaN bits as measured",
                      instruction.ptx, measures[i]});
   }
