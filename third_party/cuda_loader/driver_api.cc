@@ -25,36 +25,6 @@ absl::StatusOr<void*> OpenLibrary(const CudaSearchPath& path) {
                    "); install NVIDIA's driver, or name its folder"));
 }
 
-using FindFunction = decltype(&::cuGetProcAddress);
-
-// Looks up by cuGetProcAddress, which gives the variant of `kOldestDriver`,
-// and in a library without it by the exported name.
-class FunctionFinder {
- public:
-  explicit FunctionFinder(void* library)
-      : library_(library),
-        find_(reinterpret_cast<FindFunction>(
-            dlsym(library, "cuGetProcAddress_v2"))) {}
-
-  // `name` is what cuda.h documents, `exported` what it calls.
-  void* Find(const char* name, const char* exported) const {
-    void* found = nullptr;
-    if (find_ != nullptr) {
-      CUdriverProcAddressQueryResult unused{};
-      if (find_(name, &found, kOldestDriver, CU_GET_PROC_ADDRESS_LEGACY_STREAM,
-                &unused) == CUDA_SUCCESS &&
-          found != nullptr) {
-        return found;
-      }
-    }
-    return dlsym(library_, exported);
-  }
-
- private:
-  void* library_;
-  FindFunction find_;
-};
-
 std::string VersionText(int version) {
   return absl::StrCat(version / 1000, ".", version % 1000 / 10);
 }
@@ -82,14 +52,16 @@ absl::Status CheckVersion(void* library) {
 }
 
 absl::StatusOr<DriverApi> FillTable(void* library) {
-  const FunctionFinder finder(library);
   DriverApi api;
-// `#function` is the documented name; `PARTITA_TEXT` expands cuda.h's macros
-// first and gives the exported one (cuMemAlloc_v2).
+// `PARTITA_TEXT` expands cuda.h's macros first and gives the exported name, the
+// one whose type cuda.h declares: cuMemAlloc_v2 for cuMemAlloc. The name before
+// the macro is another function at times: for cuGraphInstantiate,
+// cuGetProcAddress gives one of five parameters, and not
+// cuGraphInstantiateWithFlags.
 #define PARTITA_TEXT(name) #name
 #define PARTITA_DRIVER_CALL(member, function)                                \
   api.member = reinterpret_cast<decltype(api.member)>(                       \
-      finder.Find(#function, PARTITA_TEXT(function)));                       \
+      dlsym(library, PARTITA_TEXT(function)));                               \
   if (api.member == nullptr) {                                               \
     return absl::NotFoundError(absl::StrCat(                                 \
         kLibrary, ": found no ", #function, "; expected a driver for CUDA ", \

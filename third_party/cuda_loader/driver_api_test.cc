@@ -31,6 +31,13 @@ TEST(DriverApi, EveryCallOfTheTableIsFilled) {
   EXPECT_EQ(version, 13000);
 }
 
+// Found by the name before cuda.h's macro, it would be another function.
+TEST(DriverApi, FunctionsHaveTheTypesOfTheHeader) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+  EXPECT_EQ(api->GraphInstantiate(nullptr, nullptr, 0), CUDA_SUCCESS);
+}
+
 TEST(DriverApi, TheFirstFolderWithALibraryIsTaken) {
   const absl::StatusOr<DriverApi> api =
       LoadCudaDriver({{"no/such/folder", std::string(kDrivers) + "accepting",

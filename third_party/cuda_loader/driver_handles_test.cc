@@ -104,13 +104,13 @@ TEST_F(DriverHandles, AFaultThatOnlyTheLogNamesIsAnError) {
     ++released;
     return CUDA_SUCCESS;
   };
-  api_.LibraryLoadData = +[](CUlibrary* library, const void*, CUjit_option*,
-                             void** values, unsigned, CUlibraryOption*, void**,
-                             unsigned) {
-    *library = reinterpret_cast<CUlibrary>(uintptr_t{9});
-    std::strcpy(static_cast<char*>(values[0]), "line 3: no such thing");
-    return CUDA_SUCCESS;
-  };
+  api_.LibraryLoadData =
+      +[](CUlibrary* library, const void*, CUjit_option*, void** values,
+          unsigned, CUlibraryOption*, void**, unsigned) {
+        *library = reinterpret_cast<CUlibrary>(uintptr_t{9});
+        std::strcpy(static_cast<char*>(values[0]), "line 3: no such thing");
+        return CUDA_SUCCESS;
+      };
   const absl::Status status = LoadLibrary(api_, "").status();
   EXPECT_EQ(status.message(), "cuLibraryLoadData; line 3: no such thing");
   EXPECT_EQ(released, 1);

@@ -45,8 +45,15 @@ constexpr Call kCalls[] = {
 #undef PARTITA_DRIVER_CALL
 };
 
-// cuGetProcAddress(name, function, ..)
+CUresult InstantiateOfFiveParameters() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+// cuGetProcAddress(name, function, ..). As in NVIDIA's driver, the function of
+// the name cuGraphInstantiate is not the one that cuda.h calls so.
 CUresult Find(const char* name, void** function) {
+  if (std::strcmp(name, "cuGraphInstantiate") == 0) {
+    *function = reinterpret_cast<void*>(InstantiateOfFiveParameters);
+    return CUDA_SUCCESS;
+  }
   for (const Call& call : kCalls) {
     if (std::strcmp(call.name, name) != 0) continue;
 #ifdef PARTITA_WITHOUT_GRAPH_UPLOAD
