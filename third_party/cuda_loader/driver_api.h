@@ -36,8 +36,8 @@ struct CudaSearchPath {
 
 // Opens libcuda.so.1 and fills the table; does not call cuInit. The library
 // stays open. Errors are one sentence: NotFound if there is no library or a
-// function is missing, FailedPrecondition if the driver is too old or reports no
-// version.
+// function is missing, FailedPrecondition if the driver is too old or reports
+// no version.
 absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path);
 
 // OK, or the driver's own name and text of `result`: "cuMemAlloc:

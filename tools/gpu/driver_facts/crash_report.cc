@@ -42,9 +42,9 @@ const char* FileOf(const void* address) {
 // deadline of the row ends the process.
 void Report(int signal, siginfo_t*, void* state) {
   std::array<char, 256> line{};
-  std::snprintf(
-      line.data(), line.size(), "\n%ssignal %d in %s\n", kCrashLine, signal,
-      FileOf(CodeAddress(*static_cast<const ucontext_t*>(state))));
+  std::snprintf(line.data(), line.size(), "\n%ssignal %d in %s\n", kCrashLine,
+                signal,
+                FileOf(CodeAddress(*static_cast<const ucontext_t*>(state))));
   [[maybe_unused]] const ssize_t written =
       write(STDOUT_FILENO, line.data(), std::strlen(line.data()));
   raise(signal);  // the handler is gone: this ends the process

@@ -148,7 +148,7 @@ absl::StatusOr<Reading> Overlap(Gpu& gpu) {
   steps.Figure("copy_ms", copy_ms);
   steps.Figure("kernel_ms", kernel_ms);
   steps.Figure("both_ms", both_ms);
-  steps.Holds("both take less than one behind the other",
+  steps.Holds("both take less than their sum",
               both_ms < 0.8 * (copy_ms + kernel_ms));
   return steps.End();
 }
