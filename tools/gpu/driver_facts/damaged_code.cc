@@ -13,18 +13,6 @@
 namespace partita {
 namespace {
 
-template <typename Function>
-absl::Status Find(const Gpu& gpu, const char* name, Function& function) {
-  void* found = nullptr;
-  CUdriverProcAddressQueryResult how{};
-  PARTITA_RETURN_IF_ERROR(gpu.Status(
-      gpu.api().GetProcAddress(name, &found, kOldestDriver,
-                               CU_GET_PROC_ADDRESS_LEGACY_STREAM, &how),
-      name));
-  function = reinterpret_cast<Function>(found);
-  return absl::OkStatus();
-}
-
 absl::Status NoSection(const std::string& kernel) {
   return absl::InternalError(absl::StrCat("cubin: found no section .text.",
                                           kernel, "; expected one a kernel"));
@@ -40,30 +28,24 @@ T* At(std::string& file, uint64_t offset) {
 }  // namespace
 
 absl::StatusOr<std::string> CubinOf(const Gpu& gpu, const std::string& ptx) {
-  decltype(&::cuLinkCreate) create = nullptr;
-  decltype(&::cuLinkAddData) add = nullptr;
-  decltype(&::cuLinkComplete) complete = nullptr;
-  decltype(&::cuLinkDestroy) destroy = nullptr;
-  PARTITA_RETURN_IF_ERROR(Find(gpu, "cuLinkCreate", create));
-  PARTITA_RETURN_IF_ERROR(Find(gpu, "cuLinkAddData", add));
-  PARTITA_RETURN_IF_ERROR(Find(gpu, "cuLinkComplete", complete));
-  PARTITA_RETURN_IF_ERROR(Find(gpu, "cuLinkDestroy", destroy));
+  const DriverApi& api = gpu.api();
   CUlinkState state = nullptr;
   PARTITA_RETURN_IF_ERROR(
-      gpu.Status(create(0, nullptr, nullptr, &state), "cuLinkCreate"));
+      gpu.Status(api.LinkCreate(0, nullptr, nullptr, &state), "cuLinkCreate"));
   std::string text = ptx;
-  absl::Status status =
-      gpu.Status(add(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1,
-                     "kernel.ptx", 0, nullptr, nullptr),
-                 "cuLinkAddData");
+  absl::Status status = gpu.Status(
+      api.LinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1,
+                      "kernel.ptx", 0, nullptr, nullptr),
+      "cuLinkAddData");
   void* image = nullptr;
   size_t size = 0;
   if (status.ok()) {
-    status = gpu.Status(complete(state, &image, &size), "cuLinkComplete");
+    status =
+        gpu.Status(api.LinkComplete(state, &image, &size), "cuLinkComplete");
   }
   std::string cubin;
   if (status.ok()) cubin.assign(static_cast<const char*>(image), size);
-  destroy(state);
+  api.LinkDestroy(state);
   if (!status.ok()) return status;
   return cubin;
 }

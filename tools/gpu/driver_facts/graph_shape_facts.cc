@@ -45,31 +45,17 @@ absl::StatusOr<Reading> Lanes(Gpu& gpu) {
   return steps.End();
 }
 
-template <typename Function>
-absl::StatusOr<Function> Find(const Gpu& gpu, const char* name) {
-  void* found = nullptr;
-  CUdriverProcAddressQueryResult how{};
-  PARTITA_RETURN_IF_ERROR(gpu.Status(
-      gpu.api().GetProcAddress(name, &found, 13000,
-                               CU_GET_PROC_ADDRESS_LEGACY_STREAM, &how),
-      name));
-  return reinterpret_cast<Function>(found);
-}
-
 // Eight child graphs of 128 kernels behind each other, and the same flat.
 absl::StatusOr<Reading> ChildGraphs(Gpu& gpu) {
-  PARTITA_ASSIGN_OR_RETURN(const auto add_child,
-                           Find<decltype(&::cuGraphAddChildGraphNode)>(
-                               gpu, "cuGraphAddChildGraphNode"));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph child, BuildLanes(gpu, 1, 128));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(gpu.api()));
   CUgraphNode last = nullptr;
   Steps steps(gpu.api());
   for (int i = 0; i < 8; ++i) {
     CUgraphNode node = nullptr;
-    const CUresult result =
-        add_child(&node, graph.get(), i > 0 ? &last : nullptr, i > 0 ? 1 : 0,
-                  child.get());
+    const CUresult result = gpu.api().GraphAddChildGraphNode(
+        &node, graph.get(), i > 0 ? &last : nullptr, i > 0 ? 1 : 0,
+        child.get());
     PARTITA_RETURN_IF_ERROR(gpu.Status(result, "cuGraphAddChildGraphNode"));
     last = node;
   }
@@ -156,13 +142,12 @@ absl::StatusOr<Reading> MemoryReuse(Gpu& gpu) {
 
 absl::StatusOr<Reading> AllocNode(Gpu& gpu) {
   const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(const auto alloc, Find<decltype(&::cuMemAllocAsync)>(
-                                                 gpu, "cuMemAllocAsync"));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   CUdeviceptr memory = 0;
   Steps steps(api);
   api.StreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-  steps.Code("cuMemAllocAsync in a capture", alloc(&memory, 4096, stream.get()),
+  steps.Code("cuMemAllocAsync in a capture",
+             gpu.api().MemAllocAsync(&memory, 4096, stream.get()),
              CUDA_SUCCESS);
   CUgraph handle = nullptr;
   steps.Code("end", api.StreamEndCapture(stream.get(), &handle), CUDA_SUCCESS);
