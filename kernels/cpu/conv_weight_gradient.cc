@@ -8,7 +8,6 @@
 #include "graph/round_up.h"
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/memory_desc.h"
-#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/spatial_order.h"
 
@@ -50,11 +49,10 @@ dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
                                       w.strides, w.dilates, w.before, w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
   if (!forward) return {};
-  return WithoutKnownFault(dnnl::convolution_backward_weights::primitive_desc(
-      dnnl::convolution_backward_weights::desc(kAlgorithm, source, weights,
-                                               result, w.strides, w.dilates,
-                                               w.before, w.after),
-      attributes, CpuEngine(), forward, /*allow_empty=*/true));
+  return SoundPrimitive<dnnl::convolution_backward_weights>(
+      {kAlgorithm, source, weights, result, w.strides, w.dilates, w.before,
+       w.after},
+      attributes, /*skipped=*/0, forward);
 }
 
 // The type with all channels that its blocks have room for. Channels that only

@@ -13,7 +13,6 @@
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
-#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
 #include "kernels/cpu/spatial_order.h"
@@ -75,29 +74,25 @@ dnnl::prop_kind PropKind(ConvolutionMethod method) {
              : dnnl::prop_kind::forward_inference;
 }
 
-dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
-                               const memory::desc& source,
-                               const memory::desc& weights,
-                               const memory::desc& bias,
-                               const memory::desc& result,
-                               const ConvolutionWindow& w,
-                               const dnnl::primitive_attr& attributes) {
+dnnl::primitive_desc Primitive(
+    bool transposed, ConvolutionMethod method, const memory::desc& source,
+    const memory::desc& weights, const memory::desc& bias,
+    const memory::desc& result, const ConvolutionWindow& w,
+    const dnnl::primitive_attr& attributes, int skipped) {
   const dnnl::prop_kind kind = PropKind(method);
   if (transposed) {
-    return dnnl::deconvolution_forward::primitive_desc(
-        dnnl::deconvolution_forward::desc(
-            kind, dnnl::algorithm::deconvolution_direct, source, weights, bias,
-            result, w.strides, w.dilates, w.before, w.after),
-        attributes, CpuEngine(), /*allow_empty=*/true);
+    return SoundPrimitive<dnnl::deconvolution_forward>(
+        {kind, dnnl::algorithm::deconvolution_direct, source, weights, bias,
+         result, w.strides, w.dilates, w.before, w.after},
+        attributes, skipped);
   }
-  return dnnl::convolution_forward::primitive_desc(
-      dnnl::convolution_forward::desc(
-          kind,
-          TileOf(method) == 0 ? dnnl::algorithm::convolution_direct
-                              : dnnl::algorithm::convolution_winograd,
-          source, weights, bias, result, w.strides, w.dilates, w.before,
-          w.after),
-      attributes, CpuEngine(), /*allow_empty=*/true);
+  const auto algorithm = TileOf(method) == 0
+                             ? dnnl::algorithm::convolution_direct
+                             : dnnl::algorithm::convolution_winograd;
+  return SoundPrimitive<dnnl::convolution_forward>(
+      {kind, algorithm, source, weights, bias, result, w.strides, w.dilates,
+       w.before, w.after},
+      attributes, skipped);
 }
 
 // With channels last, oneDNN 2.6.3 uses gemm if it has nothing else. It then
@@ -216,10 +211,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 
   OnednnRecipe recipe;
   recipe.primitive =
-      WithoutFirst(WithoutKnownFault(Primitive(
-                       transposed, method, *source_desc, *weights_desc,
-                       bias_desc, *result_desc, window, attributes)),
-                   wish.skipped);
+      Primitive(transposed, method, *source_desc, *weights_desc, bias_desc,
+                *result_desc, window, attributes, wish.skipped);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =

@@ -92,9 +92,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   recipe.ieee = post.ieee;
   recipe.flushes = dtype == DType::kBF16;
   recipe.primitive =
-      WithoutFirst(dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
-                                                /*allow_empty=*/true),
-                   wish.skipped);
+      SoundPrimitive<dnnl::matmul>(desc, attributes, wish.skipped);
   if (!recipe.primitive) return NotOffered("no such product");
   const memory::desc packed =
       recipe.primitive.query_md(dnnl::query::weights_md);

@@ -13,7 +13,6 @@
 #include "graph/status_macros.h"
 #include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
-#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
 #include "kernels/cpu/product.h"
@@ -100,12 +99,10 @@ dnnl::primitive_desc Primitive(const memory::desc& source,
   dnnl::primitive_attr attributes = StrictAttributes();
   attributes.set_post_ops(post_ops);
   const memory::dims ones = {1, 1}, zeros = {0, 0};
-  return dnnl::convolution_forward::primitive_desc(
-      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_inference,
-                                      dnnl::algorithm::convolution_direct,
-                                      source, weights, bias, result, ones,
-                                      zeros, zeros, zeros),
-      attributes, CpuEngine(), /*allow_empty=*/true);
+  return SoundPrimitive<dnnl::convolution_forward>(
+      {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+       source, weights, bias, result, ones, zeros, zeros, zeros},
+      attributes, /*skipped=*/0);
 }
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
@@ -127,8 +124,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                 ? RowMajorDesc({product.y.dims[1]})
                                 : memory::desc();
   OnednnRecipe recipe;
-  recipe.primitive =
-      WithoutKnownFault(Primitive(source, *given, bias, result, post.ops));
+  recipe.primitive = Primitive(source, *given, bias, result, post.ops);
   if (!recipe.primitive) return NotOffered("no such convolution");
   // See ReadsPostOpsRight in convolution.cc.
   if (!post.arguments.empty() &&

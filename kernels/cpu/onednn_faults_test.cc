@@ -45,11 +45,14 @@ dnnl::primitive_desc Describe(const Gradient& g, bool sound = false) {
       {dnnl::prop_kind::forward_training, kDirect, x, dw, dy, strides, none,
        none},
       StrictAttributes(), CpuEngine());
-  const dnnl::convolution_backward_weights::primitive_desc first(
-      {kDirect, x, dw, dy, strides, none, none}, StrictAttributes(),
-      CpuEngine(), forward);
-  if (sound) return WithoutKnownFault(first);
-  return first;
+  const dnnl::convolution_backward_weights::desc gradient(kDirect, x, dw, dy,
+                                                          strides, none, none);
+  if (sound) {
+    return SoundPrimitive<dnnl::convolution_backward_weights>(
+        gradient, StrictAttributes(), /*skipped=*/0, forward);
+  }
+  return dnnl::convolution_backward_weights::primitive_desc(
+      gradient, StrictAttributes(), CpuEngine(), forward);
 }
 
 // Runs it with the requested scratchpad; true if bytes after it changed.

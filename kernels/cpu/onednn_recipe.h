@@ -148,9 +148,27 @@ int64_t TransformedBytes(const OnednnRecipe& recipe);
 // Workspace bytes of a launch: these, and the primitive's scratchpad.
 int64_t WorkspaceBytes(const OnednnRecipe& recipe);
 
-// The descriptor without its first `skipped` implementations; empty if none is
-// left.
+// Without its first `skipped` implementations, and without known faults; empty
+// if none is left. `primitive` is of an operation descriptor that must be
+// alive.
 dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
+
+// oneDNN's implementation of the operation that has no known fault, after
+// `skipped` others; empty if there is none. A gradient needs the descriptor of
+// its `forward` primitive.
+//
+// oneDNN 2 advances from one implementation to the next by the operation's
+// descriptor, of which it keeps the address. So this is the one place that
+// advances, as `operation` is alive here.
+template <typename Primitive, typename... Forward>
+dnnl::primitive_desc SoundPrimitive(const typename Primitive::desc& operation,
+                                    const dnnl::primitive_attr& attributes,
+                                    int skipped, const Forward&... forward) {
+  return WithoutFirst(
+      typename Primitive::primitive_desc(operation, attributes, CpuEngine(),
+                                         forward..., /*allow_empty=*/true),
+      skipped);
+}
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);
