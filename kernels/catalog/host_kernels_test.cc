@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/host_capacity.h"
 #include "graph/ops/op_samples.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
@@ -20,6 +21,12 @@
 
 namespace partita {
 namespace {
+
+DeviceTraits Cpu(const std::string& isa) {
+  DeviceTraits cpu = TestCpu(1);
+  cpu.isa = isa;
+  return cpu;
+}
 
 DeviceTraits Gpu() {
   DeviceTraits gpu = TestCpu(1);
@@ -53,6 +60,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
 }
 
 // Kernel families by op: "conv  cpu: onednn.conv reference.eval  cuda: ..."
+// Those of every instruction set, so that it is the same on every host.
 std::string Matrix() {
   std::map<std::string, std::set<std::string>> cpu;
   std::map<std::string, std::set<std::string>> cuda;
@@ -60,8 +68,10 @@ std::string Matrix() {
     LiteralPool pool;
     Graph graph("sample", &pool);
     const OpView node = graph.view(*AddSample(sample, graph));
-    for (const KernelChoice& c : HostCatalog().Choices(node, TestCpu(1))) {
-      cpu[sample.op->name].insert(c.kernel.ToString());
+    for (const std::string& isa : CpuIsas()) {
+      for (const KernelChoice& c : HostCatalog().Choices(node, Cpu(isa))) {
+        cpu[sample.op->name].insert(c.kernel.ToString());
+      }
     }
     for (const KernelChoice& c : HostCatalog().Choices(node, Gpu())) {
       cuda[sample.op->name].insert(c.kernel.ToString());

@@ -8,9 +8,9 @@
 
 namespace partita {
 
-// A class of shapes for which an implementation writes out of bounds, or
-// crashes: by the implementation's name, the library's version and the
-// computation.
+// A class of shapes for which an implementation gives wrong numbers, accesses
+// what it must not, or crashes: by the implementation's name, the library's
+// version and the computation.
 struct OnednnFault {
   const char* implementation;  // prefix of its name
   dnnl_version_t fixed_in;     // first version without it; 0.0.0: none
@@ -23,7 +23,8 @@ struct OnednnFault {
 const OnednnFault* KnownFault(const dnnl::primitive_desc& primitive);
 
 // oneDNN's next implementation, until one has no known fault; empty if none is
-// left. For a gradient, the descriptor of its forward primitive must be alive.
+// left. The operation's descriptor must be alive, and for a gradient that of
+// its forward primitive.
 dnnl::primitive_desc WithoutKnownFault(dnnl::primitive_desc primitive);
 
 // While one of these lives, this thread's queries ignore the list of faults.

@@ -29,7 +29,8 @@ void DrawDimension(Dice& dice, Window& w) {
   const int64_t dilation = dice.Chance(20) ? dice.Between(2, 3) : 1;
   const int64_t span = (taps - 1) * dilation + 1;
   const int64_t stride = dice.Of<int64_t>({1, 1, 1, 2, 2, 3, 4});
-  const int64_t most = std::max<int64_t>(1, span);
+  // Now and then a whole window reads only padding.
+  const int64_t most = dice.Chance(10) ? 2 * span : span;
   const int64_t before = dice.Chance(50) ? 0 : dice.Below(most);
   const int64_t after = dice.Chance(50) ? before : dice.Below(most);
   const int64_t extent =
@@ -77,7 +78,7 @@ Convolution DrawOne(Dice& dice) {
   if (dice.Chance(40)) {
     DrawCommon(dice, c.window);
   } else {
-    const int64_t rank = dice.Of<int64_t>({1, 2, 2, 2, 2, 3});
+    const int64_t rank = dice.Of<int64_t>({1, 2, 2, 3});
     for (int64_t axis = 0; axis < rank; ++axis) DrawDimension(dice, c.window);
   }
   c.images = dice.Between(1, 4);

@@ -142,6 +142,59 @@ DrawnNode DrawDepthwise(Dice& dice) {
   return {.one = body.Fuse(body.Add(kAdd, {y, r}))};
 }
 
+// Groups of three channels, which a kernel for images in colour takes.
+DrawnNode DrawGroups(Dice& dice) {
+  const int64_t groups = dice.Between(2, 3);
+  return {.one = OneNode(
+              kConv, {F32({1, 3 * groups, 9, 7}), F32({8 * groups, 3, 3, 3})},
+              {{"groups", groups}})};
+}
+
+// With a sum in the epilogue, and windows that read only padding.
+DrawnNode DrawSumOverPadding(Dice& dice) {
+  const int64_t in = dice.Between(1, 20), out = dice.Between(1, 20);
+  FusedBody body;
+  const ValueId x = body.Input(F32({2, in, 1, 9}));
+  const ValueId w = body.Input(F32({out, in, 3, 3}));
+  const ValueId y = body.Add(kConv, {x, w},
+                             {{"dilations", std::vector<int64_t>{3, 1}},
+                              {"pads_before", std::vector<int64_t>{5, 0}},
+                              {"pads_after", std::vector<int64_t>{5, 0}}});
+  const ValueId b = body.Input(F32({1, out, 1, 1}));
+  const ValueId r = body.Input(F32({2, out, 5, 7}));
+  const ValueId sum = body.Add(kAdd, {body.Add(kAdd, {y, b}), r});
+  return {.one = body.Fuse(body.Add(kSigmoid, {sum}))};
+}
+
+// Of bf16 rows that are shorter than the stride.
+DrawnNode DrawShortRows(Dice& dice) {
+  const int64_t in = dice.Between(1, 40), out = 8 * dice.Between(1, 4);
+  const Attributes attributes = {{"kernel", std::vector<int64_t>{4}},
+                                 {"strides", std::vector<int64_t>{3}},
+                                 {"pads_before", std::vector<int64_t>{2}},
+                                 {"pads_after", std::vector<int64_t>{2}}};
+  return {.one = OneNode(
+              kConvWeightGradient,
+              {Type(DType::kBF16, {2, in, 2}), Type(DType::kBF16, {2, out, 1})},
+              attributes),
+          .tolerance = 2e-2};
+}
+
+// Of a volume in which each window reaches into the padding of its depth.
+template <DType dtype>
+DrawnNode DrawPaddedVolume(Dice& dice) {
+  const int64_t in = dice.Between(1, 40), out = 8 * dice.Between(1, 4);
+  const Attributes attributes = {{"kernel", std::vector<int64_t>{4, 1, 1}},
+                                 {"strides", std::vector<int64_t>{2, 3, 1}},
+                                 {"pads_before", std::vector<int64_t>{3, 0, 0}},
+                                 {"pads_after", std::vector<int64_t>{3, 0, 0}}};
+  return {.one = OneNode(
+              kConvWeightGradient,
+              {Type(dtype, {2, in, 2, 10, 2}), Type(dtype, {2, out, 3, 4, 2})},
+              attributes),
+          .tolerance = 2e-2};
+}
+
 struct Excluded {
   Cap cap;
   DrawnNode (*draw)(Dice& dice);
@@ -177,6 +230,14 @@ std::vector<Excluded> ExclusionsHere() {
       exclusions.push_back({cap, DrawDepthwise, "jit_dw:sse41"});
     } else if (cap.isa == std::string("avx2")) {
       exclusions.push_back({cap, DrawStridedGradient, "jit_1x1:avx2"});
+      exclusions.push_back({cap, DrawGroups, "jit:sse41"});
+    } else if (cap.isa == std::string("avx512")) {
+      exclusions.push_back({cap, DrawSumOverPadding, "brgconv:avx512_core"});
+      exclusions.push_back({cap, DrawShortRows, "jit_bf16:avx512_core"});
+      exclusions.push_back(
+          {cap, DrawPaddedVolume<DType::kBF16>, "jit_bf16:avx512_core"});
+      exclusions.push_back(
+          {cap, DrawPaddedVolume<DType::kF32>, "jit:avx512_core"});
     }
   }
   return exclusions;
