@@ -108,8 +108,9 @@ DeviceTraits UnpackTraits(const fb::Device& from, MetadataReader& reader) {
   DeviceTraits traits;
   traits.name = reader.Text(from.name());
   if (from.kind() >= kNumDeviceKinds) {
-    reader.Fail("metadata", absl::StrCat("found device kind ", from.kind(),
-                                         "; expected 0 or 1"));
+    reader.Fail("metadata",
+                absl::StrCat("found device kind ", from.kind(),
+                             "; expected 0..", kNumDeviceKinds - 1));
   }
   traits.kind = static_cast<DeviceKind>(from.kind());
   traits.threads = from.threads();
