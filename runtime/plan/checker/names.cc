@@ -39,6 +39,21 @@ bool IsIdentity(const OpView& node) {
          node.operand_type(0) == node.result_type(0);
 }
 
+// The checker's own answer, not that of the compiler's table of collectives.
+bool ComputesNewBytes(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kReduceScatter:
+      return true;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kPermute:
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // One pass in graph order, so that an operand has names before its readers.
@@ -187,7 +202,7 @@ bool Names::NameMoved(const OpView& node) {
   if (IsIdentity(node) && MoveLocal(node)) return true;
   const std::optional<CollectiveKind> collective = CollectiveOf(node);
   // A reduction computes new bytes, although it has the moves of a collective.
-  if (collective.has_value() && Reduces(*collective)) return false;
+  if (collective.has_value() && ComputesNewBytes(*collective)) return false;
   return MoveSegments(node);
 }
 
