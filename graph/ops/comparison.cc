@@ -17,7 +17,7 @@ constexpr OpDef TestOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = BinaryOp(name, doc, function);
   op.infer = InferScalar<kNumbers, /*is_test=*/true>;
-  op.no_gradient = "the result is a truth";
+  op.no_gradient = "the result is a bool";
   return op;
 }
 constexpr OpDef BoolOp(const char* name, const char* doc,

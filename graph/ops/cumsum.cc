@@ -101,8 +101,7 @@ constexpr OpDef CumsumOp(OpDef op) {
   return op;
 }
 constexpr OpDef CumprodOp(OpDef op) {
-  op.no_gradient =
-      "the products without one factor would be an op of their own";
+  op.no_gradient = "not implemented: it takes the products without one factor";
   return op;
 }
 

@@ -94,7 +94,7 @@ constexpr OpDef NoGradient(OpDef op, const char* why) {
   op.no_gradient = why;
   return op;
 }
-inline constexpr const char* kTakesNoFloats = "takes integers and truths only";
+inline constexpr const char* kTakesNoFloats = "for integers and bools only";
 
 // A row with samples beside the generated ones (op_samples.h).
 constexpr OpDef Sampled(OpDef op, decltype(OpDef::samples) samples) {

@@ -132,7 +132,8 @@ extern constinit const OpDef kGridSample = {
     .infer = Infer,
     .eval = Evaluate,
     .no_gradient =
-        "giving back to where positions were read would be an op of its own",
+        "not implemented: it takes an op that adds at the positions that were "
+        "read",
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .samples = Samples,

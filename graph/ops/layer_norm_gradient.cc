@@ -156,8 +156,7 @@ extern constinit const OpDef kLayerNormGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
-    .no_gradient =
-        "a second derivative of layer_norm would be an op of its own",
+    .no_gradient = "not implemented: the second derivative of layer_norm",
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .samples = LayerNormGradientSamples,
@@ -173,8 +172,7 @@ extern constinit const OpDef kLayerNormScaleGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = InferScale,
     .eval = EvaluateScale,
-    .no_gradient =
-        "a second derivative of layer_norm would be an op of its own",
+    .no_gradient = "not implemented: the second derivative of layer_norm",
     .cost = EstimateScaleCost,
     .dimension_rule = ScaleRule,
     .samples = LayerNormScaleGradientSamples,

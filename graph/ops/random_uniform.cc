@@ -168,7 +168,7 @@ extern constinit const OpDef kRandomUniform = {
     .traits = {.random = true},
     .infer = Infer,
     .eval = Evaluate,
-    .no_gradient = "takes integers and truths only",
+    .no_gradient = "for integers and bools only",
     .cost = EstimateCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = ShardAttributes,

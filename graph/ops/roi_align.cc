@@ -223,7 +223,8 @@ extern constinit const OpDef kRoiAlign = {
     .infer = Infer,
     .eval = Evaluate,
     .no_gradient =
-        "giving back to where regions were read would be an op of its own",
+        "not implemented: it takes an op that adds at the regions that were "
+        "read",
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .samples = Samples,

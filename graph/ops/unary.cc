@@ -26,7 +26,7 @@ constexpr OpDef TestOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = ElementwiseOp(name, doc, function);
   op.infer = InferScalar<kFloats, /*is_test=*/true>;
-  op.no_gradient = "the result is a truth";
+  op.no_gradient = "the result is a bool";
   return op;
 }
 
@@ -206,7 +206,7 @@ extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1; 0 for -0; a N
 extern constinit const OpDef kSin = FloatOp("sin", "The sine.", &kFloatFunction<Sin, true>, Pointwise<SinGradient>);
 extern constinit const OpDef kSinh = FloatOp("sinh", "The hyperbolic sine.", &kFloatFunction<Sinh, true>, Pointwise<SinhGradient>);
 extern constinit const OpDef kSqrt = FloatOp("sqrt", "The square root.", &kFloatFunction<Sqrt, true>, Pointwise<SqrtGradient>);
-extern constinit const OpDef kStopGradient = NoGradient(NumberOp("stop_gradient", "x, through which no gradient flows.", &kSameFunction, ZeroGradient), "the gradient is zero, which is what it is for");
+extern constinit const OpDef kStopGradient = NoGradient(NumberOp("stop_gradient", "x, through which no gradient flows.", &kSameFunction, ZeroGradient), "zero by definition");
 extern constinit const OpDef kTan = FloatOp("tan", "The tangent.", &kFloatFunction<Tan, true>, Pointwise<TanGradient>);
 extern constinit const OpDef kTanh = FloatOp("tanh", "The hyperbolic tangent.", &kFloatFunction<Tanh, true>, Pointwise<TanhGradient>);
 // clang-format on
