@@ -10,6 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
+#include "runtime/plan/checker/collective_rule.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -37,21 +38,6 @@ bool AllRowMajor(const OpView& node) {
 bool IsIdentity(const OpView& node) {
   return IsCopy(node) && node.num_operands() == 1 && node.num_results() == 1 &&
          node.operand_type(0) == node.result_type(0);
-}
-
-// The checker's own answer, not that of the compiler's table of collectives.
-bool ComputesNewBytes(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-    case CollectiveKind::kReduceScatter:
-      return true;
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kPermute:
-      return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -202,7 +188,7 @@ bool Names::NameMoved(const OpView& node) {
   if (IsIdentity(node) && MoveLocal(node)) return true;
   const std::optional<CollectiveKind> collective = CollectiveOf(node);
   // A reduction computes new bytes, although it has the moves of a collective.
-  if (collective.has_value() && ComputesNewBytes(*collective)) return false;
+  if (collective.has_value() && RuleOf(*collective).computes) return false;
   return MoveSegments(node);
 }
 
