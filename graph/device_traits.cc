@@ -5,19 +5,22 @@
 
 namespace partita {
 
+// No default: the compiler asks for the name of a new kind.
 absl::string_view DeviceKindName(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::kCpu:
       return "cpu";
     case DeviceKind::kCuda:
-      break;
+      return "cuda";
   }
-  return "cuda";
+  return "unknown";
 }
 
 std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {
-  if (name == "cpu") return DeviceKind::kCpu;
-  if (name == "cuda") return DeviceKind::kCuda;
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    const auto kind = static_cast<DeviceKind>(i);
+    if (name == DeviceKindName(kind)) return kind;
+  }
   return std::nullopt;
 }
 

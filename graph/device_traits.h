@@ -15,7 +15,8 @@
 namespace partita {
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };
-absl::string_view DeviceKindName(DeviceKind kind);
+inline constexpr int kNumDeviceKinds = 2;
+absl::string_view DeviceKindName(DeviceKind kind);  // "cpu"
 std::optional<DeviceKind> ParseDeviceKind(absl::string_view name);
 
 struct DeviceTraits {

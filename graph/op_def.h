@@ -23,6 +23,7 @@
 namespace partita {
 
 class GradBuilder;  // graph/ops/grad_builder.h
+struct OpSample;    // graph/ops/op_sample.h
 
 // One operand. Optional operands come last. A variadic operand is the last and
 // means one or more.
@@ -151,6 +152,9 @@ struct OpDef {
   // Builds nodes for the gradient of each float operand that needs one.
   // Missing: not differentiable.
   absl::Status (*gradient)(GradBuilder& builder) = nullptr;
+  // Why there is no gradient, or why it is not the slope. For people; a test
+  // requires one or the other.
+  const char* no_gradient = nullptr;
   Cost (*cost)(const OpView& op) = nullptr;
   DimensionRule (*dimension_rule)(const OpView& op) = nullptr;
   // Attributes of the shard [begin, end) of a factor. Missing: the same as for
@@ -160,6 +164,9 @@ struct OpDef {
   // The moves of an op that only moves bytes; nullopt if ByteMove cannot
   // describe them for these attributes. Missing: the op computes.
   std::optional<std::vector<ByteMove>> (*moves)(const OpView& op) = nullptr;
+  // Small instances for tests: every kind of attribute, uneven extents.
+  // Elementwise ops have generated ones too.
+  std::vector<OpSample> (*samples)() = nullptr;
 };
 
 // Helpers over the declarations.

@@ -397,6 +397,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> AttentionConverters() { return kRows; }
+extern constinit const ConverterFamily kAttentionConverters = {kRows};
 
 }  // namespace partita

@@ -93,6 +93,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> CausalConvConverters() { return kRows; }
+extern constinit const ConverterFamily kCausalConvConverters = {kRows};
 
 }  // namespace partita

@@ -2,36 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/container/flat_hash_map.h"
+#include "graph/onnx/converter_list.h"
 #include "graph/onnx/node_import.h"
 
 namespace partita {
 
 std::vector<const ConverterRow*> AllConverters() {
   std::vector<const ConverterRow*> rows;
-  for (absl::Span<const ConverterRow> family : {ElementwiseConverters(),
-                                                LinearConverters(),
-                                                PoolConverters(),
-                                                NormConverters(),
-                                                ReduceConverters(),
-                                                MoveConverters(),
-                                                ResizeConverters(),
-                                                ShapeConverters(),
-                                                IndexConverters(),
-                                                SourceConverters(),
-                                                AttentionConverters(),
-                                                RotaryConverters(),
-                                                LinearAttentionConverters(),
-                                                CausalConvConverters(),
-                                                RecurrentConverters(),
-                                                EinsumConverters(),
-                                                LossConverters(),
-                                                SampleConverters(),
-                                                SignalConverters(),
-                                                FourierConverters(),
-                                                SelectConverters(),
-                                                UnpoolConverters(),
-                                                DropoutConverters()}) {
-    for (const ConverterRow& row : family) rows.push_back(&row);
+  for (int i = 0; i < kConverterFamiliesSize; ++i) {
+    for (const ConverterRow& row : kConverterFamilies[i]->rows) {
+      rows.push_back(&row);
+    }
   }
   return rows;
 }

@@ -66,6 +66,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> DropoutConverters() { return kRows; }
+extern constinit const ConverterFamily kDropoutConverters = {kRows};
 
 }  // namespace partita

@@ -342,6 +342,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> EinsumConverters() { return kRows; }
+extern constinit const ConverterFamily kEinsumConverters = {kRows};
 
 }  // namespace partita

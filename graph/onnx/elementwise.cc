@@ -280,6 +280,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> ElementwiseConverters() { return kRows; }
+extern constinit const ConverterFamily kElementwiseConverters = {kRows};
 
 }  // namespace partita

@@ -314,6 +314,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> FourierConverters() { return kRows; }
+extern constinit const ConverterFamily kFourierConverters = {kRows};
 
 }  // namespace partita

@@ -186,6 +186,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> IndexConverters() { return kRows; }
+extern constinit const ConverterFamily kIndexConverters = {kRows};
 
 }  // namespace partita

@@ -132,6 +132,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> LinearConverters() { return kRows; }
+extern constinit const ConverterFamily kLinearConverters = {kRows};
 
 }  // namespace partita

@@ -167,6 +167,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> LinearAttentionConverters() { return kRows; }
+extern constinit const ConverterFamily kLinearAttentionConverters = {kRows};
 
 }  // namespace partita

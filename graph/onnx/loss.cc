@@ -109,6 +109,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> LossConverters() { return kRows; }
+extern constinit const ConverterFamily kLossConverters = {kRows};
 
 }  // namespace partita

@@ -347,6 +347,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> MoveConverters() { return kRows; }
+extern constinit const ConverterFamily kMoveConverters = {kRows};
 
 }  // namespace partita

@@ -165,7 +165,7 @@ using Converter = absl::Status (*)(NodeImport&);
 // For ops with any number of operands: at least one, and none missing.
 constexpr int kEvery = -1;
 
-// One ONNX op. A family's file defines its rows; converters.cc joins them.
+// One ONNX op. A family's file defines its rows.
 struct ConverterRow {
   const char* op_type;
   Converter convert;
@@ -176,29 +176,12 @@ struct ConverterRow {
   const char* attributes = "";
 };
 
-absl::Span<const ConverterRow> ElementwiseConverters();
-absl::Span<const ConverterRow> LinearConverters();
-absl::Span<const ConverterRow> EinsumConverters();
-absl::Span<const ConverterRow> LossConverters();
-absl::Span<const ConverterRow> SampleConverters();
-absl::Span<const ConverterRow> SignalConverters();
-absl::Span<const ConverterRow> FourierConverters();
-absl::Span<const ConverterRow> SelectConverters();
-absl::Span<const ConverterRow> UnpoolConverters();
-absl::Span<const ConverterRow> DropoutConverters();
-absl::Span<const ConverterRow> PoolConverters();
-absl::Span<const ConverterRow> NormConverters();
-absl::Span<const ConverterRow> RecurrentConverters();
-absl::Span<const ConverterRow> ReduceConverters();
-absl::Span<const ConverterRow> MoveConverters();
-absl::Span<const ConverterRow> ResizeConverters();
-absl::Span<const ConverterRow> ShapeConverters();
-absl::Span<const ConverterRow> IndexConverters();
-absl::Span<const ConverterRow> SourceConverters();
-absl::Span<const ConverterRow> AttentionConverters();
-absl::Span<const ConverterRow> RotaryConverters();
-absl::Span<const ConverterRow> LinearAttentionConverters();
-absl::Span<const ConverterRow> CausalConvConverters();
+// The rows of one file: `extern constinit const ConverterFamily
+// k<Family>Converters`. The build lists every such constant
+// (converter_list.h).
+struct ConverterFamily {
+  absl::Span<const ConverterRow> rows;
+};
 
 // Of all families.
 std::vector<const ConverterRow*> AllConverters();

@@ -288,6 +288,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> NormConverters() { return kRows; }
+extern constinit const ConverterFamily kNormConverters = {kRows};
 
 }  // namespace partita

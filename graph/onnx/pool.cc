@@ -114,6 +114,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> PoolConverters() { return kRows; }
+extern constinit const ConverterFamily kPoolConverters = {kRows};
 
 }  // namespace partita

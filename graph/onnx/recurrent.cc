@@ -350,6 +350,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> RecurrentConverters() { return kRows; }
+extern constinit const ConverterFamily kRecurrentConverters = {kRows};
 
 }  // namespace partita

@@ -69,6 +69,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> ReduceConverters() { return kRows; }
+extern constinit const ConverterFamily kReduceConverters = {kRows};
 
 }  // namespace partita

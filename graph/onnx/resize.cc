@@ -270,6 +270,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> ResizeConverters() { return kRows; }
+extern constinit const ConverterFamily kResizeConverters = {kRows};
 
 }  // namespace partita

@@ -121,6 +121,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> RotaryConverters() { return kRows; }
+extern constinit const ConverterFamily kRotaryConverters = {kRows};
 
 }  // namespace partita

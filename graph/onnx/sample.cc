@@ -258,6 +258,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> SampleConverters() { return kRows; }
+extern constinit const ConverterFamily kSampleConverters = {kRows};
 
 }  // namespace partita

@@ -305,6 +305,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> SelectConverters() { return kRows; }
+extern constinit const ConverterFamily kSelectConverters = {kRows};
 
 }  // namespace partita

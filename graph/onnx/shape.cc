@@ -154,6 +154,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> ShapeConverters() { return kRows; }
+extern constinit const ConverterFamily kShapeConverters = {kRows};
 
 }  // namespace partita

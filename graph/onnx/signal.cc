@@ -140,6 +140,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> SignalConverters() { return kRows; }
+extern constinit const ConverterFamily kSignalConverters = {kRows};
 
 }  // namespace partita

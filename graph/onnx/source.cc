@@ -155,6 +155,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> SourceConverters() { return kRows; }
+extern constinit const ConverterFamily kSourceConverters = {kRows};
 
 }  // namespace partita

@@ -159,6 +159,6 @@ constexpr ConverterRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ConverterRow> UnpoolConverters() { return kRows; }
+extern constinit const ConverterFamily kUnpoolConverters = {kRows};
 
 }  // namespace partita

@@ -8,6 +8,7 @@
 #include "graph/core_ops.h"
 #include "graph/number.h"
 #include "graph/ops/elementwise_rule.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -75,6 +76,14 @@ DimensionRule Rule(const OpView& op) {
   return rule;
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 5})}, {{"micro_batches", 2}}},
+      {{F32({4, 5}), F32({4, 5})}, {{"micro_batches", 3}}},
+      {{I32({4, 5}), I32({4, 5})}, {{"micro_batches", 3}}},
+  };
+}
+
 }  // namespace
 
 // A node of a placed graph has one operand. Its instance in every micro-batch
@@ -91,8 +100,10 @@ extern constinit const OpDef kAccumulate = {
     .scalar = &kSum,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "inserted by passes, after gradients are built",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/pointwise_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -185,12 +187,16 @@ Term ThresholdedReluGradient(const Point& p) {
   return Where(Greater(p.x, p.op.attr_float("alpha")), p.dy, 0);
 }
 
+std::vector<OpSample> GeluSamples() {
+  return {{{F32({4, 5})}, {{"tanh", true}}}};
+}
+
 }  // namespace
 
 // clang-format off
 extern constinit const OpDef kCelu = With(FloatOp("celu", "x, or alpha (e^(x / alpha) - 1) below 0.", &kCeluFunction, Pointwise<CeluGradient>), FloatAttr("alpha", 1));
 extern constinit const OpDef kElu = With(FloatOp("elu", "x, or alpha (e^x - 1) below 0.", &kEluFunction, Pointwise<EluGradient>), FloatAttr("alpha", 1));
-extern constinit const OpDef kGelu = With(FloatOp("gelu", "x times the normal distribution's integral up to x; with tanh, its approximation by tanh.", &kGeluFunction, Pointwise<GeluGradient>), BoolAttr("tanh", false));
+extern constinit const OpDef kGelu = Sampled(With(FloatOp("gelu", "x times the normal distribution's integral up to x; with tanh, its approximation by tanh.", &kGeluFunction, Pointwise<GeluGradient>), BoolAttr("tanh", false)), GeluSamples);
 extern constinit const OpDef kGeluSlope = FloatOp("gelu_slope", "The derivative of gelu: the normal distribution's integral up to x plus x times its density.", &kFloatFunction<GeluSlope, false>, Pointwise<GeluSlopeGradient>);
 extern constinit const OpDef kHardSigmoid = With(FloatOp("hard_sigmoid", "alpha x + beta, clamped to 0..1.", &kHardSigmoidFunction, Pointwise<HardSigmoidGradient>), FloatAttr("alpha", 0.2), FloatAttr("beta", 0.5));
 extern constinit const OpDef kHardSwish = FloatOp("hard_swish", "x times (x / 6 + 1/2), where that factor is clamped to 0..1.", &kHardSwishFunction, Pointwise<HardSwishGradient>);

@@ -1,10 +1,13 @@
 // The position of the greatest or least element along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -72,8 +75,18 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> ArgMaxSamples() {
+  return {{{I32({4, 7, 3}, 0, 3)}, {{"axis", 1}}}};
+}
+
+std::vector<OpSample> ArgMinSamples() {
+  return {{{F32({4, 7, 3})},
+           {{"axis", -1}, {"keep_dims", false}, {"last_index", true}}}};
+}
+
 constexpr OpDef ArgOp(const char* name, const char* doc,
-                      decltype(OpDef::eval) eval) {
+                      decltype(OpDef::eval) eval,
+                      decltype(OpDef::samples) samples) {
   OpDef op;
   op.name = name;
   op.doc = doc;
@@ -82,16 +95,18 @@ constexpr OpDef ArgOp(const char* name, const char* doc,
                BoolAttr("last_index", false)}};
   op.infer = Infer;
   op.eval = eval;
+  op.no_gradient = "the result is a position or an extent";
   op.cost = EstimateCost;
   op.dimension_rule = Rule;
+  op.samples = samples;
   return op;
 }
 
 }  // namespace
 
 // clang-format off
-extern constinit const OpDef kArgMax = ArgOp("arg_max", "The position of the greatest element along an axis; of equals the first or the last.", Evaluate<true>);
-extern constinit const OpDef kArgMin = ArgOp("arg_min", "The position of the least element along an axis; of equals the first or the last.", Evaluate<false>);
+extern constinit const OpDef kArgMax = ArgOp("arg_max", "The position of the greatest element along an axis; of equals the first or the last.", Evaluate<true>, ArgMaxSamples);
+extern constinit const OpDef kArgMin = ArgOp("arg_min", "The position of the least element along an axis; of equals the first or the last.", Evaluate<false>, ArgMinSamples);
 // clang-format on
 
 }  // namespace partita

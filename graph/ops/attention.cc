@@ -12,6 +12,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -141,6 +142,27 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand queries = F32({3, 4, 5, 2});
+  const SampleOperand keys = F32({3, 2, 6, 2});
+  const SampleOperand values = F32({3, 2, 6, 3});
+  const Attributes scaled = {{"scale", 0.5}};
+  const Attributes causal = {{"scale", 0.5}, {"causal", true}};
+  const Attributes late = {
+      {"scale", 0.5}, {"causal", true}, {"past", int64_t{1}}};
+  const Attributes rows = {{"scale", 0.5}, {"positions_first", true}};
+  const Attributes capped = {{"scale", 2.0}, {"softcap", 1.5}};
+  return {
+      {{queries, keys, values}, scaled},
+      {{queries, keys, values}, late},
+      {{queries, keys, values, F32({3, 4, 5, 6})}, capped},
+      {{queries, keys, values, F32({3, 1, 1, 6})}, causal},
+      {{queries, keys, values, F32({5, 1})}, late},
+      {{F32({3, 3, 4, 2}), F32({3, 1, 4, 2}), F32({3, 1, 4, 2})}, causal},
+      {{F32({3, 5, 4, 2}), F32({3, 6, 2, 2}), F32({3, 6, 2, 3})}, rows},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kAttention = {
@@ -160,6 +182,7 @@ extern constinit const OpDef kAttention = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

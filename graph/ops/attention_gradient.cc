@@ -9,6 +9,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -125,6 +126,28 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand queries = F32({3, 4, 5, 2});
+  const SampleOperand keys = F32({3, 2, 6, 2});
+  const SampleOperand values = F32({3, 2, 6, 3});
+  const SampleOperand dy = F32({3, 4, 5, 3});
+  const Attributes causal = {{"scale", 0.5}, {"causal", true}};
+  const Attributes late = {
+      {"scale", 0.5}, {"causal", true}, {"past", int64_t{1}}};
+  const Attributes rows = {{"scale", 0.5}, {"positions_first", true}};
+  const Attributes capped = {{"scale", 2.0}, {"softcap", 1.5}};
+  return {
+      {{queries, keys, values, dy}, late},
+      {{queries, keys, values, dy, F32({4, 5, 6})}, capped},
+      {{F32({3, 3, 4, 2}), F32({3, 1, 4, 2}), F32({3, 1, 4, 2}),
+        F32({3, 3, 4, 2})},
+       causal},
+      {{F32({3, 5, 4, 2}), F32({3, 6, 2, 2}), F32({3, 6, 2, 3}),
+        F32({3, 5, 4, 3})},
+       rows},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kAttentionGradient = {
@@ -138,8 +161,10 @@ extern constinit const OpDef kAttentionGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "not implemented: the second derivative of attention",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/pointwise_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -86,8 +88,12 @@ constexpr ScalarFunction kModFunction = {
         },
     .on_uint = [](Uints x,
                   const OpView&) { return x[1] == 0 ? 0 : x[0] % x[1]; }};
+std::vector<OpSample> ModSamples() {
+  return {{{F32({4, 5}), F32({5})}, {{"fmod", true}}}};
+}
 constexpr OpDef ModOp(OpDef op) {
   op.attrs = {{BoolAttr("fmod", false)}};
+  op.samples = ModSamples;
   return op;
 }
 
@@ -118,8 +124,10 @@ absl::Status InferPow(const OpView& op, Types& results) {
   PARTITA_ASSIGN_OR_RETURN(Shape dims, BroadcastOperands(op));
   return results.Set(0, {op.operand_type(0).dtype, dims, {}});
 }
+std::vector<OpSample> PowSamples() { return {{{F32({4, 5}), I32({5}, 0, 3)}}}; }
 constexpr OpDef PowOp(OpDef op) {
   op.infer = InferPow;
+  op.samples = PowSamples;
   return op;
 }
 
@@ -172,9 +180,16 @@ absl::Status InferWhere(const OpView& op, Types& results) {
   PARTITA_ASSIGN_OR_RETURN(Shape dims, BroadcastOperands(op));
   return results.Set(0, {dtype, dims, {}});
 }
+std::vector<OpSample> WhereSamples() {
+  return {
+      {{Bool({4, 1}), F32({3, 1, 5}), F32({4, 5})}},
+      {{Bool({5}), I32({3, 5}), I32({1})}},
+  };
+}
 constexpr OpDef WhereOp(OpDef op) {
   op.operands = {{{"condition"}, {"x"}, {"y"}}};
   op.infer = InferWhere;
+  op.samples = WhereSamples;
   return op;
 }
 

@@ -1,11 +1,14 @@
 // Bit cast: the same bits as elements of another type of the same width.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -28,6 +31,13 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 3, 5})}, {{"to", DType::kI32}}},
+      {{I32({4, 3})}, {{"to", DType::kU32}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kBitCast = {
@@ -39,8 +49,10 @@ extern constinit const OpDef kBitCast = {
     .attrs = {{RequiredAttr("to", AttributeKind::kDType)}},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "a function of bits has no derivative",
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -57,6 +57,7 @@ extern constinit const OpDef kBucket = {
     .traits = {.placed_only = true, .keeps_layout = true},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "inserted by passes, after gradients are built",
     .cost = EstimateCost,
     .dimension_rule = WholeRule,
     .moves = Moves,

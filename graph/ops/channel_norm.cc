@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -258,6 +260,19 @@ absl::Status GroupNormGradient(GradBuilder& b) {
   return GroupedGradient(b, b.op().attr_int("groups"));
 }
 
+std::vector<OpSample> BatchNormSamples() {
+  const SampleOperand variance = {DType::kF32, {6}, 0.1, 2};
+  return {{{F32({3, 6, 4}), F32({6}), F32({6}), F32({6}), variance}}};
+}
+
+std::vector<OpSample> InstanceNormSamples() {
+  return {{{F32({3, 6, 4}), F32({6}), F32({6})}}};
+}
+
+std::vector<OpSample> GroupNormSamples() {
+  return {{{F32({3, 6, 4}), F32({6}), F32({6})}, {{"groups", 3}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kBatchNorm = {
@@ -271,6 +286,7 @@ extern constinit const OpDef kBatchNorm = {
     .gradient = BatchNormGradient,
     .cost = EstimateCost<2>,
     .dimension_rule = BatchNormRule,
+    .samples = BatchNormSamples,
 };
 
 extern constinit const OpDef kInstanceNorm = {
@@ -286,6 +302,7 @@ extern constinit const OpDef kInstanceNorm = {
     .gradient = InstanceNormGradient,
     .cost = EstimateCost<6>,
     .dimension_rule = InstanceNormRule,
+    .samples = InstanceNormSamples,
 };
 
 extern constinit const OpDef kGroupNorm = {
@@ -303,6 +320,7 @@ extern constinit const OpDef kGroupNorm = {
     .cost = EstimateCost<6>,
     .dimension_rule = GroupNormRule,
     .shard_attributes = GroupNormShard,
+    .samples = GroupNormSamples,
 };
 
 }  // namespace partita

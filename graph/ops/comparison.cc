@@ -17,12 +17,14 @@ constexpr OpDef TestOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = BinaryOp(name, doc, function);
   op.infer = InferScalar<kNumbers, /*is_test=*/true>;
+  op.no_gradient = "the result is a bool";
   return op;
 }
 constexpr OpDef BoolOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = BinaryOp(name, doc, function);
   op.infer = InferScalar<kBools>;
+  op.no_gradient = kTakesNoFloats;
   op.traits.commutative = true;
   return op;
 }
@@ -30,6 +32,7 @@ constexpr OpDef BitOp(const char* name, const char* doc,
                       const ScalarFunction* function) {
   OpDef op = BinaryOp(name, doc, function);
   op.infer = InferScalar<kIntegers>;
+  op.no_gradient = kTakesNoFloats;
   op.traits.commutative = true;
   return op;
 }
@@ -74,6 +77,7 @@ constexpr ScalarFunction kShiftFunction = {
 constexpr OpDef ShiftOp(OpDef op) {
   op.attrs = {{BoolAttr("left", true)}};
   op.infer = InferScalar<kUnsigned>;
+  op.no_gradient = kTakesNoFloats;
   return op;
 }
 

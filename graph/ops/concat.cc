@@ -1,12 +1,15 @@
 // Concat: tensors in sequence along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -84,6 +87,13 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 2, 5}), F32({4, 3, 5}), F32({4, 0, 5})}, {{"axis", 1}}},
+      {{I32({2}), I32({3})}, {{"axis", -1}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kConcat = {
@@ -97,6 +107,7 @@ extern constinit const OpDef kConcat = {
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -37,6 +37,7 @@ extern constinit const OpDef kConstant = {
     .attrs = {{RequiredAttr("value", AttributeKind::kLiteral)}},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "a leaf: gradients end there",
     .cost = EstimateCost,
     .dimension_rule = WholeRule,
 };

@@ -2,12 +2,15 @@
 // operand and over all channels of a group.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/conv_gradient.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/planes.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -166,6 +169,22 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({2, 4, 9, 8}), F32({6, 4, 3, 3})},
+       {{"strides", Ints{2, 1}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 0}}}},
+      {{F32({2, 4, 9, 8}), F32({6, 2, 3, 2}), F32({6})},
+       {{"groups", 2}, {"dilations", Ints{2, 3}}, {"pads_before", Ints{3, 0}}}},
+      {{F32({1, 4, 11}), F32({4, 1, 4}), F32({4})},
+       {{"groups", 4}, {"strides", Ints{3}}, {"pads_after", Ints{5}}}},
+      {{I32({1, 3, 5, 5}), I32({3, 3, 1, 1})}},
+      {{F32({1, 2, 3}), F32({2, 2, 1})}, {{"pads_before", Ints{4}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kConv = {
@@ -184,6 +203,7 @@ extern constinit const OpDef kConv = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -2,6 +2,8 @@
 // a window of the result.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/conv_gradient.h"
@@ -9,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/planes.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -177,6 +180,19 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({2, 4, 5, 4}), F32({4, 3, 3, 2})},
+       {{"strides", Ints{2, 3}},
+        {"pads_before", Ints{1, 0}},
+        {"pads_after", Ints{0, 1}},
+        {"output_padding", Ints{1, 0}}}},
+      {{F32({2, 4, 5}), F32({4, 3, 3}), F32({6})},
+       {{"groups", 2}, {"dilations", Ints{2}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kConvTranspose = {
@@ -195,6 +211,7 @@ extern constinit const OpDef kConvTranspose = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

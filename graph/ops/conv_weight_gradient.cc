@@ -2,11 +2,14 @@
 // products of the elements at its tap and the gradients of their positions.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/conv_gradient.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -150,6 +153,22 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({3, 4, 9, 8}), F32({3, 6, 5, 8})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 1}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 0}}}},
+      {{F32({2, 4, 11}), F32({2, 6, 2})},
+       {{"kernel", Ints{3}},
+        {"groups", 2},
+        {"strides", Ints{3}},
+        {"dilations", Ints{2}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kConvWeightGradient = {
@@ -170,6 +189,7 @@ extern constinit const OpDef kConvWeightGradient = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

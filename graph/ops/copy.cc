@@ -37,6 +37,7 @@ extern constinit const OpDef kCopy = {
     .traits = {.placed_only = true, .keeps_layout = true},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "inserted by passes, after gradients are built",
     .cost = EstimateCost,
     .dimension_rule = SameDimensionsRule,
     .moves = Moves,

@@ -1,11 +1,14 @@
 // Running sums and products along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -62,8 +65,23 @@ absl::Status SumGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> CumsumSamples() {
+  return {
+      {{F32({4, 7, 3})}, {{"axis", 1}, {"exclusive", true}}},
+      {{I32({4, 7})}, {{"axis", -1}, {"reverse", true}}},
+  };
+}
+
+std::vector<OpSample> CumprodSamples() {
+  return {
+      {{F32({4, 7, 3})}, {{"axis", 1}, {"exclusive", true}}},
+      {{I32({4, 7}, -3, 3)}, {{"axis", -1}, {"reverse", true}}},
+  };
+}
+
 constexpr OpDef RunningOp(const char* name, const char* doc,
-                          decltype(OpDef::eval) eval) {
+                          decltype(OpDef::eval) eval,
+                          decltype(OpDef::samples) samples) {
   OpDef op;
   op.name = name;
   op.doc = doc;
@@ -75,25 +93,30 @@ constexpr OpDef RunningOp(const char* name, const char* doc,
   op.eval = eval;
   op.cost = EstimateCost;
   op.dimension_rule = Rule;
+  op.samples = samples;
   return op;
 }
-constexpr OpDef Differentiable(OpDef op) {
+constexpr OpDef CumsumOp(OpDef op) {
   op.gradient = SumGradient;
+  return op;
+}
+constexpr OpDef CumprodOp(OpDef op) {
+  op.no_gradient = "not implemented: it takes the products without one factor";
   return op;
 }
 
 }  // namespace
 
-extern constinit const OpDef kCumsum = Differentiable(
+extern constinit const OpDef kCumsum = CumsumOp(
     RunningOp("cumsum",
               "The sum of all elements up to each along an axis; exclusive "
               "omits the element itself, reverse starts at the end.",
-              Evaluate</*is_product=*/false>));
+              Evaluate</*is_product=*/false>, CumsumSamples));
 
-extern constinit const OpDef kCumprod =
+extern constinit const OpDef kCumprod = CumprodOp(
     RunningOp("cumprod",
               "The product of all elements up to each along an axis; exclusive "
               "omits the element itself, reverse starts at the end.",
-              Evaluate</*is_product=*/true>);
+              Evaluate</*is_product=*/true>, CumprodSamples));
 
 }  // namespace partita

@@ -1,12 +1,15 @@
 // Depth to space and back: channels become blocks of the plane.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -171,6 +174,17 @@ absl::Status SpaceToDepthGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> DepthToSpaceSamples() {
+  return {
+      {{F32({3, 12, 2, 3})}, {{"block", 2}}},
+      {{F32({3, 12, 2, 3})}, {{"block", 2}, {"mode", "crd"}}},
+  };
+}
+
+std::vector<OpSample> SpaceToDepthSamples() {
+  return {{{F32({3, 2, 6, 4})}, {{"block", 2}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kDepthToSpace = {
@@ -187,6 +201,7 @@ extern constinit const OpDef kDepthToSpace = {
     .cost = MoveCost,
     .dimension_rule = DepthToSpaceRule,
     .moves = Moves<DepthToSpaceMoves>,
+    .samples = DepthToSpaceSamples,
 };
 
 extern constinit const OpDef kSpaceToDepth = {
@@ -200,6 +215,7 @@ extern constinit const OpDef kSpaceToDepth = {
     .cost = MoveCost,
     .dimension_rule = SpaceToDepthRule,
     .moves = Moves<SpaceToDepthMoves>,
+    .samples = SpaceToDepthSamples,
 };
 
 }  // namespace partita

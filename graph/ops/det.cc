@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -80,6 +82,8 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> Samples() { return {{{F32({3, 2, 4, 4})}}}; }
+
 }  // namespace
 
 extern constinit const OpDef kDet = {
@@ -89,8 +93,10 @@ extern constinit const OpDef kDet = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "not implemented: it takes an op that inverts matrices",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

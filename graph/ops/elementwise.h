@@ -89,6 +89,19 @@ constexpr OpDef With(OpDef op, AttrDef first, AttrDef second = {}) {
   return op;
 }
 
+// A row without a gradient, and why.
+constexpr OpDef NoGradient(OpDef op, const char* why) {
+  op.no_gradient = why;
+  return op;
+}
+inline constexpr const char* kTakesNoFloats = "for integers and bools only";
+
+// A row with samples beside the generated ones (op_samples.h).
+constexpr OpDef Sampled(OpDef op, decltype(OpDef::samples) samples) {
+  op.samples = samples;
+  return op;
+}
+
 // A function of floats that takes no attributes.
 template <double (*function)(double), bool keeps_zero>
 constexpr ScalarFunction kFloatFunction = {

@@ -1,12 +1,15 @@
 // Expand: extents of 1 repeated to a given shape.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -40,6 +43,11 @@ void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("shape", shape);
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {{{F32({4, 1, 5})}, {{"shape", Ints{3, 4, 6, 5}}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kExpand = {
@@ -54,6 +62,7 @@ extern constinit const OpDef kExpand = {
     .dimension_rule = BroadcastRule,
     .shard_attributes = ShardAttributes,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

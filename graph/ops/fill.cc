@@ -1,10 +1,13 @@
 // Fill and iota: tensors defined by attributes.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -92,6 +95,29 @@ void IotaShard(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("count", end - begin);
 }
 
+std::vector<OpSample> FillSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{},
+       {{"dtype", DType::kI16}, {"shape", Ints{3, 5}}, {"value", Number(7)}}}};
+}
+
+std::vector<OpSample> IotaSamples() {
+  return {
+      {{},
+       {{"dtype", DType::kF32},
+        {"start", Number(0.5)},
+        {"step", Number(0.1)},
+        {"count", 7}}},
+      {{},
+       {{"dtype", DType::kU64},
+        {"start", Number(UINT64_MAX - 2)},
+        {"step", Number(INT64_MAX)},
+        {"count", 7}}},
+      {{}, {{"dtype", DType::kI64}, {"step", Number(-3)}, {"count", 7}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kFill = {
@@ -102,9 +128,11 @@ extern constinit const OpDef kFill = {
                NumberAttr("value", 0)}},
     .infer = InferFill,
     .eval = EvaluateFill,
+    .no_gradient = "a leaf: gradients end there",
     .cost = WriteCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = FillShard,
+    .samples = FillSamples,
 };
 
 extern constinit const OpDef kIota = {
@@ -116,9 +144,11 @@ extern constinit const OpDef kIota = {
     .tolerance = Tolerance::kRounding,
     .infer = InferIota,
     .eval = EvaluateIota,
+    .no_gradient = "a leaf: gradients end there",
     .cost = WriteCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = IotaShard,
+    .samples = IotaSamples,
 };
 
 }  // namespace partita

@@ -189,6 +189,7 @@ extern constinit const OpDef kFused = {
     .tolerance = Tolerance::kApproximate,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "inserted by passes, after gradients are built",
     .cost = EstimateCost,
     .dimension_rule = FusedRule,
 };

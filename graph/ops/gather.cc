@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
@@ -10,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -69,6 +71,13 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 6, 5}), I64({3, 2}, -6, 5)}, {{"axis", 1}}},
+      {{F32({7, 5}), I32({}, 0, 6)}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGather = {
@@ -83,6 +92,7 @@ extern constinit const OpDef kGather = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

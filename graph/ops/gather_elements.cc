@@ -2,6 +2,8 @@
 // selected by an index.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
@@ -9,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/scatter_gradient.h"
 #include "graph/ops/strided.h"
 
@@ -127,6 +130,25 @@ absl::Status ScatterElementsGradient(GradBuilder& b) {
   return ScatterGradient(b, ElementsAt(b));
 }
 
+std::vector<OpSample> GatherElementsSamples() {
+  return {
+      {{F32({4, 6, 5}), I64({4, 3, 2}, -6, 5)}, {{"axis", 1}}},
+      {{F32({4, 6, 5}), I64({4, 3, 2}, 0, 5)},
+       {{"axis", 1}, {"from_end", false}}},
+  };
+}
+
+std::vector<OpSample> ScatterElementsSamples() {
+  return {
+      {{F32({4, 6, 5}), I64({4, 3, 5}, -6, 5), F32({4, 3, 5})},
+       {{"axis", 1}, {"reduction", "add"}}},
+      {{I32({4, 6}), I32({4, 3}, 0, 5), I32({4, 3})}, {{"axis", 1}}},
+      {{F32({4, 6}), I64({4, 3}, 0, 5), F32({4, 3})},
+       {{"axis", 1}, {"reduction", "mul"}}},
+      {{F32({4, 6}), I64({1, 6}, 0, 3), F32({1, 6})}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGatherElements = {
@@ -142,6 +164,7 @@ extern constinit const OpDef kGatherElements = {
     .gradient = GatherGradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
+    .samples = GatherElementsSamples,
 };
 
 extern constinit const OpDef kScatterElements = {
@@ -159,6 +182,7 @@ extern constinit const OpDef kScatterElements = {
     .gradient = ScatterElementsGradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
+    .samples = ScatterElementsSamples,
 };
 
 }  // namespace partita

@@ -2,6 +2,8 @@
 // table.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
@@ -9,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -97,6 +100,13 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 3, 2, 5}), I64({3, 2}, -6, 5)}, {{"axis", 1}, {"extent", 6}}},
+      {{F32({7, 5}), I64({7}, 0, 3)}, {{"extent", 4}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGatherGradient = {
@@ -114,6 +124,7 @@ extern constinit const OpDef kGatherGradient = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

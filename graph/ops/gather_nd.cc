@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
@@ -10,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/scatter_gradient.h"
 
 namespace partita {
@@ -203,6 +205,18 @@ absl::Status ScatterNdGradient(GradBuilder& b) {
   return ScatterGradient(b, {&kGatherNd, &kScatterNd, b.operand(1), {}});
 }
 
+std::vector<OpSample> GatherNdSamples() {
+  return {
+      {{F32({3, 4, 6, 5}), I64({3, 7, 2}, 0, 3)}, {{"batch_dims", 1}}},
+      {{F32({4, 6, 5}), I64({7, 2}, 0, 3)}},
+  };
+}
+
+std::vector<OpSample> ScatterNdSamples() {
+  return {{{F32({4, 6, 5}), I64({7, 1}, 0, 3), F32({7, 6, 5})},
+           {{"reduction", "max"}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kGatherNd = {
@@ -217,6 +231,7 @@ extern constinit const OpDef kGatherNd = {
     .gradient = GatherGradient,
     .cost = MoveCost,
     .dimension_rule = GatherRule,
+    .samples = GatherNdSamples,
 };
 
 extern constinit const OpDef kScatterNd = {
@@ -232,6 +247,7 @@ extern constinit const OpDef kScatterNd = {
     .gradient = ScatterNdGradient,
     .cost = MoveCost,
     .dimension_rule = ScatterRule,
+    .samples = ScatterNdSamples,
 };
 
 }  // namespace partita

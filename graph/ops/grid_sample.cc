@@ -10,6 +10,7 @@
 #include "graph/ops/grid_sampler.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -104,6 +105,18 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand grid = {DType::kF32, {3, 2, 5, 2}, -1.3, 1.3};
+  return {
+      {{F32({3, 2, 4, 5}), grid}},
+      {{F32({3, 2, 4, 5}), grid},
+       {{"mode", "cubic"}, {"padding", "reflection"}, {"align_corners", true}}},
+      {{F32({3, 2, 4, 5}), grid}, {{"mode", "nearest"}, {"padding", "border"}}},
+      {{F32({2, 3, 3, 4, 5}), {DType::kF32, {2, 3, 2, 4, 3}, -1.3, 1.3}},
+       {{"padding", "border"}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGridSample = {
@@ -118,8 +131,12 @@ extern constinit const OpDef kGridSample = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient =
+        "not implemented: it takes an op that adds at the positions that were "
+        "read",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/gru_cell.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/recurrent_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -84,6 +86,26 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  using Floats = std::vector<double>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  return {
+      {{F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {{F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({1, 2})},
+       {{"clip", 1.25}}},
+      {{F32({2, 3, 1, 6}), F32({1, 2, 6}), F32({1, 3, 2})},
+       {{"activations", "softplus scaled_tanh"},
+        {"alphas", Floats{0, 1.5}},
+        {"betas", Floats{0, 0.5}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGru = {
@@ -113,6 +135,7 @@ extern constinit const OpDef kGru = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = RecurrenceShard,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <vector>
 
 #include "graph/ops/gru_cell.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -100,6 +102,23 @@ DimensionRule Rule(const OpView& op) {
   return RecurrenceRule(op, kOperands, {0, 2, 3}, {1});
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  return {
+      {{F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({4, 3, 2, 3}),
+        F32({1, 2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {{F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({4, 3, 1, 2}),
+        F32({1, 1, 3, 2})}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kGruGradient = {
@@ -124,9 +143,11 @@ extern constinit const OpDef kGruGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "not implemented: the second derivative of gru",
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = RecurrenceShard,
+    .samples = Samples,
 };
 
 }  // namespace partita

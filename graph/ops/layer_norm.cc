@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
@@ -10,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -104,6 +106,14 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({3, 4, 6}), F32({6}), F32({6})}},
+      {{F32({3, 4, 6}), F32({4, 6})}, {{"axis", 1}}},
+      {{F32({3, 4, 6}), F32({6})}, {{"center", false}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kLayerNorm = {
@@ -121,6 +131,7 @@ extern constinit const OpDef kLayerNorm = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

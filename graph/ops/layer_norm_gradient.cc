@@ -9,6 +9,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -129,6 +130,20 @@ DimensionRule ScaleRule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> LayerNormGradientSamples() {
+  return {
+      {{F32({3, 4, 6}), F32({6}), F32({3, 4, 6})}},
+      {{F32({3, 4, 6}), F32({4, 6}), F32({3, 4, 6})}, {{"axis", 1}}},
+  };
+}
+
+std::vector<OpSample> LayerNormScaleGradientSamples() {
+  return {
+      {{F32({3, 4, 6}), F32({3, 4, 6})}},
+      {{F32({3, 4, 6}), F32({3, 4, 6})}, {{"axis", 1}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kLayerNormGradient = {
@@ -141,8 +156,10 @@ extern constinit const OpDef kLayerNormGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "not implemented: the second derivative of layer_norm",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = LayerNormGradientSamples,
 };
 
 extern constinit const OpDef kLayerNormScaleGradient = {
@@ -155,8 +172,10 @@ extern constinit const OpDef kLayerNormScaleGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = InferScale,
     .eval = EvaluateScale,
+    .no_gradient = "not implemented: the second derivative of layer_norm",
     .cost = EstimateScaleCost,
     .dimension_rule = ScaleRule,
+    .samples = LayerNormScaleGradientSamples,
 };
 
 }  // namespace partita

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -146,6 +148,17 @@ absl::Status LpNormGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> LrnSamples() {
+  return {{{F32({3, 6, 4})}, {{"size", 3}, {"alpha", 0.5}}}};
+}
+
+std::vector<OpSample> LpNormSamples() {
+  return {
+      {{F32({3, 6, 4})}, {{"axis", 1}}},
+      {{F32({3, 6, 4})}, {{"p", 1}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kLrn = {
@@ -162,6 +175,7 @@ extern constinit const OpDef kLrn = {
     .gradient = LrnGradient,
     .cost = LrnCost,
     .dimension_rule = LrnRule,
+    .samples = LrnSamples,
 };
 
 extern constinit const OpDef kLpNorm = {
@@ -175,6 +189,7 @@ extern constinit const OpDef kLpNorm = {
     .gradient = LpNormGradient,
     .cost = LpNormCost,
     .dimension_rule = LpNormRule,
+    .samples = LpNormSamples,
 };
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
@@ -10,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/recurrent_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -74,6 +76,26 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  using Floats = std::vector<double>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  return {
+      {{F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3})}, both},
+      {{F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}), lengths,
+        F32({2, 9})},
+       {{"reverse", Ints{1, 0}}, {"clip", 1.25}}},
+      {{F32({2, 3, 1, 4}), F32({1, 1, 4}), F32({1, 3, 1}), F32({1, 3, 1}),
+        I64({1}, 1, 2), F32({1, 3})},
+       {{"input_forget", true},
+        {"activations", "hard_sigmoid softsign elu"},
+        {"alphas", Floats{0.3, 0, 0.7}},
+        {"betas", Floats{0.4, 0, 0}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kLstm = {
@@ -102,6 +124,7 @@ extern constinit const OpDef kLstm = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = RecurrenceShard,
+    .samples = Samples,
 };
 
 }  // namespace partita

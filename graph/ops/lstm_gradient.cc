@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <vector>
 
 #include "graph/ops/lstm_cell.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -129,6 +131,21 @@ DimensionRule Rule(const OpView& op) {
   return RecurrenceRule(op, kOperands, {0, 3, 4}, {1, 2});
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  return {
+      {{F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3})},
+       both},
+      {{F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3}), lengths, F32({2, 9})},
+       both},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kLstmGradient = {
@@ -154,9 +171,11 @@ extern constinit const OpDef kLstmGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "not implemented: the second derivative of lstm",
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = RecurrenceShard,
+    .samples = Samples,
 };
 
 }  // namespace partita

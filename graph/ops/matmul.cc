@@ -12,6 +12,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -271,6 +272,20 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand half = {DType::kF16, {4, 6}};
+  return {
+      {{F32({5, 6}), F32({6, 7})}},
+      {{F32({3, 1, 5, 6}), F32({4, 6, 7})}},
+      {{F32({3, 6, 5}), F32({3, 7, 6})},
+       {{"transpose_a", true}, {"transpose_b", true}}},
+      {{F32({6}), F32({3, 6, 7})}},
+      {{F32({3, 5, 6}), F32({6})}},
+      {{I32({5, 6}), I32({6, 7})}},
+      {{half, {DType::kF16, {6, 5}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kMatmul = {
@@ -286,6 +301,7 @@ extern constinit const OpDef kMatmul = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

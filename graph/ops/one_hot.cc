@@ -1,6 +1,8 @@
 // One-hot: each index becomes a line with one hot position.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/eval_numbers.h"
@@ -8,6 +10,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -81,6 +84,10 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {{{I64({4, 3}, -6, 5), F32({2})}, {{"depth", 6}, {"axis", 1}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kOneHot = {
@@ -96,6 +103,7 @@ extern constinit const OpDef kOneHot = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

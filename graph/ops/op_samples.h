@@ -1,4 +1,4 @@
-// Small instances of every op, for tests that walk the table.
+// The samples of every op, for tests that walk the table.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_OP_SAMPLES_H_
@@ -12,25 +12,14 @@
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
 #include "graph/op_def.h"
+#include "graph/ops/op_sample.h"
 
 namespace partita {
 
-// An operand of random elements between low and high, inclusive.
-struct SampleOperand {
-  DType dtype = DType::kF32;
-  Shape dims;
-  double low = -2;
-  double high = 2;
-};
-
-struct OpSample {
-  const OpDef* op;
-  std::vector<SampleOperand> operands;
-  Attributes attributes;
-};
-
-// At least one instance of every op in the table that users may write, except
-// constant and variable (need bytes) and fused (needs a body).
+// At least one of every op in the table that users may write, except constant
+// and variable (need bytes) and fused (needs a body): those that the op
+// declares (OpDef::samples), and for an elementwise op one of each type that it
+// accepts. In the order of the table.
 std::vector<OpSample> OpSamples();
 
 // The random tensor of an operand for `seed`.

@@ -59,7 +59,9 @@ TEST(OpTableTest, EveryOpHasASample) {
   for (const OpSample& sample : OpSamples()) sampled.insert(sample.op);
   for (int i = 0; i < kOpTableSize; ++i) {
     if (kOpTable[i]->traits.placed_only) continue;
-    EXPECT_TRUE(sampled.count(kOpTable[i])) << kOpTable[i]->name;
+    EXPECT_TRUE(sampled.count(kOpTable[i]))
+        << kOpTable[i]->name
+        << ": found no sample that it accepts; expected some in .samples";
   }
 }
 

@@ -1,6 +1,8 @@
 // Pad: adds elements around a tensor, or removes them.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
@@ -9,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -129,6 +132,20 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({4, 3, 5})},
+       {{"before", Ints{0, 2, -1}},
+        {"after", Ints{0, -1, 2}},
+        {"value", Number(1.5)}}},
+      {{F32({4, 5})},
+       {{"before", Ints{0, 3}}, {"after", Ints{0, 4}}, {"mode", "reflect"}}},
+      {{F32({4, 5})},
+       {{"before", Ints{0, 3}}, {"after", Ints{0, 4}}, {"mode", "edge"}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kPad = {
@@ -145,6 +162,7 @@ extern constinit const OpDef kPad = {
     .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -214,6 +216,49 @@ absl::Status AverageGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> MaxPoolSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({2, 3, 9, 8})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 0}},
+        {"pads_after", Ints{1, 0}}}},
+      {{F32({1, 2, 8})},
+       {{"kernel", Ints{3}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}},
+      {{I32({2, 3, 9})}, {{"kernel", Ints{3}}, {"dilations", Ints{2}}}},
+  };
+}
+
+std::vector<OpSample> MaxPoolIndicesSamples() {
+  using Ints = std::vector<int64_t>;
+  return {{{F32({2, 3, 9, 8})},
+           {{"kernel", Ints{3, 2}},
+            {"strides", Ints{2, 2}},
+            {"pads_before", Ints{1, 0}},
+            {"pads_after", Ints{1, 0}}}}};
+}
+
+std::vector<OpSample> AvgPoolSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({2, 3, 9, 8})},
+       {{"kernel", Ints{3, 3}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 1}}}},
+      {{F32({2, 3, 9, 8})},
+       {{"kernel", Ints{3, 3}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 1}},
+        {"ceil_extra", Ints{0, 1}},
+        {"count_include_pad", true}}},
+      {{F32({1, 2, 8})},
+       {{"kernel", Ints{3}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kMaxPool = {
@@ -232,6 +277,7 @@ extern constinit const OpDef kMaxPool = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = MaxPoolSamples,
 };
 
 extern constinit const OpDef kMaxPoolIndices = {
@@ -246,8 +292,10 @@ extern constinit const OpDef kMaxPoolIndices = {
                IntsAttr("ceil_extra")}},
     .infer = InferIndices,
     .eval = EvaluateIndices,
+    .no_gradient = "the result is a position or an extent",
     .cost = EstimateCost,
     .dimension_rule = PlanesRule,
+    .samples = MaxPoolIndicesSamples,
 };
 
 extern constinit const OpDef kAvgPool = {
@@ -268,6 +316,7 @@ extern constinit const OpDef kAvgPool = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = AvgPoolSamples,
 };
 
 }  // namespace partita

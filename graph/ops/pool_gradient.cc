@@ -2,10 +2,13 @@
 // pool to the greatest element, an average pool to all elements equally.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -151,6 +154,29 @@ absl::Status AverageGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> MaxPoolGradientSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({2, 3, 9, 8}), F32({2, 3, 5, 4})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 0}},
+        {"pads_after", Ints{1, 0}}}},
+      {{F32({1, 2, 8}), F32({1, 2, 4})},
+       {{"kernel", Ints{3}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}},
+  };
+}
+
+std::vector<OpSample> AvgPoolGradientSamples() {
+  using Ints = std::vector<int64_t>;
+  return {{{F32({2, 3, 5, 4})},
+           {{"kernel", Ints{3, 3}},
+            {"sizes", Ints{9, 8}},
+            {"strides", Ints{2, 2}},
+            {"pads_before", Ints{1, 1}},
+            {"pads_after", Ints{1, 1}}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kMaxPoolGradient = {
@@ -166,8 +192,10 @@ extern constinit const OpDef kMaxPoolGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = InferMax,
     .eval = EvaluateMax,
+    .no_gradient = "not implemented: the second derivative of max_pool",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = MaxPoolGradientSamples,
 };
 
 extern constinit const OpDef kAvgPoolGradient = {
@@ -187,6 +215,7 @@ extern constinit const OpDef kAvgPoolGradient = {
     .gradient = AverageGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = AvgPoolGradientSamples,
 };
 
 }  // namespace partita

@@ -2,6 +2,8 @@
 // the whole tensor. They do not depend on placement, shards or micro-batches.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,6 +11,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/philox.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -136,6 +139,19 @@ void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("whole", std::vector<int64_t>(whole.begin(), whole.end()));
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand word = {DType::kU64, {}, 0, 1e6};
+  using Ints = std::vector<int64_t>;
+  return {
+      {{word, word}, {{"shape", Ints{3, 5, 7}}, {"id", 4}}},
+      {{word, word},
+       {{"shape", Ints{3, 5}},
+        {"id", 4},
+        {"whole", Ints{9, 7}},
+        {"origin", Ints{6, 1}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kRandomUniform = {
@@ -152,9 +168,11 @@ extern constinit const OpDef kRandomUniform = {
     .traits = {.random = true},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "for integers and bools only",
     .cost = EstimateCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -12,6 +13,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -337,9 +339,40 @@ absl::Status CrossMomentsGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> MomentsSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
+      {{F32({4, 5, 3})}, {{"axes", Ints{-1}}}},
+  };
+}
+
+std::vector<OpSample> CrossMomentsSamples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
+      {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{-1}}}},
+  };
+}
+
+std::vector<OpSample> SamplesOf(const SampleOperand& x) {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{x}, {{"axes", Ints{1}}}},
+      {{x}, {{"axes", Ints{0, 2}}, {"keep_dims", false}}},
+      {{I32({4, 5}, 1, 9)}, {{"axes", Ints{-1}}}},
+  };
+}
+std::vector<OpSample> Samples() { return SamplesOf(F32({4, 5, 3})); }
+// Sums of these have a logarithm.
+std::vector<OpSample> PositiveSamples() {
+  return SamplesOf({DType::kF32, {4, 5, 3}, 0.1, 2});
+}
+
 constexpr OpDef MomentsOp(const char* name, const char* doc,
                           decltype(OpDef::operands) operands,
-                          decltype(OpDef::gradient) gradient) {
+                          decltype(OpDef::gradient) gradient,
+                          decltype(OpDef::samples) samples) {
   OpDef op;
   op.name = name;
   op.doc = doc;
@@ -352,6 +385,7 @@ constexpr OpDef MomentsOp(const char* name, const char* doc,
   op.gradient = gradient;
   op.cost = EstimateCost;
   op.dimension_rule = MomentsRule;
+  op.samples = samples;
   return op;
 }
 
@@ -371,6 +405,11 @@ constexpr OpDef ReduceOp(const char* name, const char* doc,
   op.cost = EstimateCost;
   op.dimension_rule = rule;
   op.gradient = gradient;
+  op.samples = Samples;
+  return op;
+}
+constexpr OpDef LogSumOp(OpDef op) {
+  op.samples = PositiveSamples;
   return op;
 }
 constexpr OpDef ExtremeOp(OpDef op) {
@@ -442,17 +481,17 @@ extern constinit const OpDef kMoments = MomentsOp(
     "moments",
     "The sum and the sum of squares over axes, which stay with extent 1, in "
     "f64: mean and variance follow from these, also from shards' sums.",
-    {{{"x"}}}, MomentsGradient);
+    {{{"x"}}}, MomentsGradient, MomentsSamples);
 extern constinit const OpDef kCrossMoments = MomentsOp(
     "cross_moments",
     "The sum of x and that of x y over axes, which stay with extent 1, in f64: "
     "both in one walk.",
-    {{{"x"}, {"y"}}}, CrossMomentsGradient);
+    {{{"x"}, {"y"}}}, CrossMomentsGradient, CrossMomentsSamples);
 
 // clang-format off
 extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>, Reduced<L1Gradient>);
 extern constinit const OpDef kReduceL2 = ReduceOp("reduce_l2", "The square root of the sum of squares.", EvaluateDouble<SquareStep, Root>, KeptRule, Reduced<L2Gradient>);
-extern constinit const OpDef kReduceLogSum = ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule, Reduced<LogSumGradient>);
+extern constinit const OpDef kReduceLogSum = LogSumOp(ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule, Reduced<LogSumGradient>));
 extern constinit const OpDef kReduceLogSumExp = ReduceOp("reduce_log_sum_exp", "The logarithm of the sum of exponentials.", EvaluateLogSumExp, KeptRule, Reduced<LogSumExpGradient>);
 extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; without elements the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>, Reduced<ExtremeGradient>));
 extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers are rounded toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule, Reduced<MeanGradient>);

@@ -41,6 +41,7 @@ extern constinit const OpDef kReorder = {
     .traits = {.placed_only = true},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "inserted by passes, after gradients are built",
     .cost = EstimateCost,
     .dimension_rule = SameDimensionsRule,
 };

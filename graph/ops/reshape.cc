@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <numeric>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,6 +10,7 @@
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -120,6 +122,17 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({6, 4, 5})}, {{"shape", Ints{24, 5}}}},
+      {{F32({24, 5})}, {{"shape", Ints{4, 6, 1, 5}}}},
+      {{F32({4, 6, 5})}, {{"shape", Ints{6, 4, 5}}}},
+      {{F32({4, 5, 6})}, {{"shape", Ints{2, 10, 6}}}},
+      {{F32({0, 3})}, {{"shape", Ints{5, 0}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kReshape = {
@@ -134,6 +147,7 @@ extern constinit const OpDef kReshape = {
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -12,6 +12,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -122,6 +123,24 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  using Floats = std::vector<double>;
+  return {
+      {{F32({3, 2, 4, 5})}, {{"sizes", Ints{3, 2, 7, 8}}, {"mode", "linear"}}},
+      {{F32({3, 2, 4, 5})},
+       {{"sizes", Ints{3, 2, 8, 3}},
+        {"mode", "cubic"},
+        {"coordinates", "align_corners"}}},
+      {{F32({3, 2, 4, 5})}, {{"sizes", Ints{3, 2, 8, 3}}}},
+      {{I32({3, 2, 4, 5})},
+       {{"sizes", Ints{3, 2, 8, 10}},
+        {"scales", Floats{1, 1, 2, 2}},
+        {"coordinates", "asymmetric"},
+        {"nearest", "floor"}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kResize = {
@@ -138,6 +157,7 @@ extern constinit const OpDef kResize = {
     .cost = EstimateCost,
     .dimension_rule = ResampleRule,
     .shard_attributes = ResampleShards,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -2,12 +2,15 @@
 // blends, one axis after another.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -83,6 +86,15 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({3, 2, 7, 8})}, {{"sizes", Ints{3, 2, 4, 5}}, {"mode", "linear"}}},
+      {{F32({3, 2, 7, 8})},
+       {{"sizes", Ints{3, 2, 4, 5}}, {"nearest", "floor"}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kResizeGradient = {
@@ -99,6 +111,7 @@ extern constinit const OpDef kResizeGradient = {
     .cost = EstimateCost,
     .dimension_rule = ResampleRule,
     .shard_attributes = ResampleShards,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -11,6 +12,7 @@
 #include "graph/ops/recurrence.h"
 #include "graph/ops/recurrent_functions.h"
 #include "graph/ops/recurrent_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -138,6 +140,37 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> RnnSamples() {
+  using Ints = std::vector<int64_t>;
+  using Floats = std::vector<double>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  return {
+      {{F32({4, 3, 2, 3}),
+        {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        lengths},
+       both},
+      {{F32({4, 3, 1, 2}), F32({1, 2, 2}), F32({1, 1, 2})},
+       {{"activations", "affine"},
+        {"alphas", Floats{0.5}},
+        {"betas", Floats{0.25}}}},
+  };
+}
+
+std::vector<OpSample> RnnGradientSamples() {
+  using Ints = std::vector<int64_t>;
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  return {{{F32({4, 3, 2, 3}),
+            {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+            F32({2, 3, 3}),
+            F32({4, 3, 2, 3}),
+            F32({1, 2, 3, 3}),
+            lengths},
+           both}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kRnn = {
@@ -159,6 +192,7 @@ extern constinit const OpDef kRnn = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .shard_attributes = RecurrenceShard,
+    .samples = RnnSamples,
 };
 
 extern constinit const OpDef kRnnGradient = {
@@ -179,9 +213,11 @@ extern constinit const OpDef kRnnGradient = {
     .tolerance = Tolerance::kReduction,
     .infer = InferGradient,
     .eval = EvaluateGradient,
+    .no_gradient = "not implemented: the second derivative of rnn",
     .cost = EstimateGradientCost,
     .dimension_rule = GradientRule,
     .shard_attributes = RecurrenceShard,
+    .samples = RnnGradientSamples,
 };
 
 }  // namespace partita

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -194,6 +196,16 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+std::vector<OpSample> Samples() {
+  const SampleOperand regions = {DType::kF32, {5, 4}, -1, 9};
+  return {
+      {{F32({2, 3, 8, 9}), regions, I64({5}, 0, 1)},
+       {{"height", 3}, {"width", 2}, {"sampling_ratio", 2}}},
+      {{F32({2, 3, 8, 9}), regions, I64({5}, 0, 1)},
+       {{"height", 3}, {"width", 2}, {"mode", "max"}, {"half_pixel", false}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kRoiAlign = {
@@ -210,8 +222,12 @@ extern constinit const OpDef kRoiAlign = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient =
+        "not implemented: it takes an op that adds at the regions that were "
+        "read",
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

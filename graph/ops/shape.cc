@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "graph/ops/op_checks.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -51,6 +53,12 @@ Cost WriteCost(const OpView& op) {
   return {.flops = 0, .bytes = 1.0 * op.result_type(0).RowMajor().num_bytes()};
 }
 
+std::vector<OpSample> ShapeSamples() {
+  return {{{F32({3, 5, 6})}, {{"start", 1}}}};
+}
+
+std::vector<OpSample> SizeSamples() { return {{{F32({3, 5, 6})}}}; }
+
 }  // namespace
 
 extern constinit const OpDef kShape = {
@@ -63,8 +71,10 @@ extern constinit const OpDef kShape = {
                IntAttr("end", std::numeric_limits<int64_t>::max())}},
     .infer = InferShape,
     .eval = EvaluateShape,
+    .no_gradient = "the result is a position or an extent",
     .cost = WriteCost,
     .dimension_rule = WholeRule,
+    .samples = ShapeSamples,
 };
 
 extern constinit const OpDef kSize = {
@@ -73,8 +83,10 @@ extern constinit const OpDef kSize = {
     .operands = {{{"x"}}},
     .infer = InferSize,
     .eval = EvaluateSize,
+    .no_gradient = "the result is a position or an extent",
     .cost = WriteCost,
     .dimension_rule = WholeRule,
+    .samples = SizeSamples,
 };
 
 }  // namespace partita

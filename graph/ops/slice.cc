@@ -1,12 +1,15 @@
 // Slice: every step-th element from a start on, in each dimension.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -145,6 +148,17 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({6, 7, 5})},
+       {{"starts", Ints{1, 6, 0}},
+        {"sizes", Ints{2, 4, 5}},
+        {"steps", Ints{3, -2, 1}}}},
+      {{Bool({6, 4})}, {{"starts", Ints{2, 0}}, {"sizes", Ints{3, 4}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kSlice = {
@@ -162,6 +176,7 @@ extern constinit const OpDef kSlice = {
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -94,6 +96,14 @@ absl::Status LogSoftmaxGradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> SoftmaxSamples() {
+  return {{{F32({3, 6, 4})}, {{"axis", 1}}}};
+}
+
+std::vector<OpSample> LogSoftmaxSamples() { return {{{F32({3, 6})}}}; }
+
+std::vector<OpSample> HardmaxSamples() { return {{{F32({3, 6})}}}; }
+
 }  // namespace
 
 extern constinit const OpDef kSoftmax = {
@@ -107,6 +117,7 @@ extern constinit const OpDef kSoftmax = {
     .gradient = SoftmaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = SoftmaxSamples,
 };
 
 extern constinit const OpDef kLogSoftmax = {
@@ -120,6 +131,7 @@ extern constinit const OpDef kLogSoftmax = {
     .gradient = LogSoftmaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = LogSoftmaxSamples,
 };
 
 extern constinit const OpDef kHardmax = {
@@ -132,6 +144,7 @@ extern constinit const OpDef kHardmax = {
     .gradient = ZeroGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = HardmaxSamples,
 };
 
 }  // namespace partita

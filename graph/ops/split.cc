@@ -1,6 +1,8 @@
 // Split: consecutive slices along an axis, one for each result.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
@@ -8,6 +10,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -65,6 +68,11 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {{{F32({4, 6, 5})}, {{"axis", 1}, {"sizes", Ints{1, 3, 2}}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kSplit = {
@@ -80,6 +88,7 @@ extern constinit const OpDef kSplit = {
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -1,12 +1,15 @@
 // Tile: the whole operand repeated along each dimension.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -83,6 +86,11 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {{{F32({4, 3, 5})}, {{"repeats", Ints{3, 1, 2}}}}};
+}
+
 }  // namespace
 
 extern constinit const OpDef kTile = {
@@ -96,6 +104,7 @@ extern constinit const OpDef kTile = {
     .cost = MoveCost,
     .dimension_rule = Rule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
@@ -11,6 +12,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -102,6 +104,13 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({4, 7, 3})}, {{"k", 3}, {"axis", 1}}},
+      {{I32({4, 7}, 0, 3)}, {{"k", 5}, {"largest", false}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kTopK = {
@@ -118,6 +127,7 @@ extern constinit const OpDef kTopK = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
+    .samples = Samples,
 };
 
 }  // namespace partita

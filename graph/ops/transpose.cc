@@ -1,12 +1,15 @@
 // Transpose: the dimensions in another order.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -66,6 +69,14 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  using Ints = std::vector<int64_t>;
+  return {
+      {{F32({3, 4, 5})}, {{"perm", Ints{2, 0, 1}}}},
+      {{I64({3, 4}, -9, 9)}, {{"perm", Ints{1, 0}}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kTranspose = {
@@ -79,6 +90,7 @@ extern constinit const OpDef kTranspose = {
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = MovesAsBytes<MovesOf>,
+    .samples = Samples,
 };
 
 }  // namespace partita

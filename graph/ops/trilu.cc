@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
@@ -9,6 +10,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -59,6 +61,13 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+std::vector<OpSample> Samples() {
+  return {
+      {{F32({3, 5, 6})}, {{"k", 1}}},
+      {{I32({3, 5, 6})}, {{"upper", false}, {"k", -1}}},
+  };
+}
+
 }  // namespace
 
 extern constinit const OpDef kTrilu = {
@@ -74,6 +83,7 @@ extern constinit const OpDef kTrilu = {
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
     .shard_attributes = ShardAttributes,
+    .samples = Samples,
 };
 
 }  // namespace partita

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/pointwise_gradient.h"
+#include "graph/ops/sample_operands.h"
 
 namespace partita {
 namespace {
@@ -24,6 +26,7 @@ constexpr OpDef TestOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = ElementwiseOp(name, doc, function);
   op.infer = InferScalar<kFloats, /*is_test=*/true>;
+  op.no_gradient = "the result is a bool";
   return op;
 }
 
@@ -98,18 +101,29 @@ constexpr ScalarFunction kSameFunction = {
     .on_int = [](Ints x, const OpView&) { return x[0]; },
     .on_uint = [](Uints x, const OpView&) { return x[0]; },
     .keeps_zero = true};
+std::vector<OpSample> CastSamples() {
+  return {
+      {{F32({4, 5})}, {{"to", DType::kI8}}},
+      {{I32({4, 5})}, {{"to", DType::kF16}}},
+      {{F32({4, 5})}, {{"to", DType::kBool}}},
+      {{F32({4, 5})}, {{"to", DType::kF64}}},
+  };
+}
 constexpr OpDef CastOp(OpDef op) {
   op.attrs = {{RequiredAttr("to", AttributeKind::kDType)}};
   op.infer = InferCast;
+  op.samples = CastSamples;
   return op;
 }
 
 constexpr OpDef NotOp(OpDef op) {
   op.infer = InferScalar<kBools>;
+  op.no_gradient = kTakesNoFloats;
   return op;
 }
 constexpr OpDef BitwiseNotOp(OpDef op) {
   op.infer = InferScalar<kIntegers>;
+  op.no_gradient = kTakesNoFloats;
   return op;
 }
 
@@ -158,6 +172,10 @@ Term SqrtGradient(const Point& p) { return p.dy * 0.5 / p.y; }
 Term TanGradient(const Point& p) { return p.dy * (1 + p.y * p.y); }
 Term TanhGradient(const Point& p) { return p.dy * (1 - p.y * p.y); }
 
+std::vector<OpSample> ClipSamples() {
+  return {{{F32({4, 5})}, {{"min", -1.0}, {"max", 0.5}}}};
+}
+
 }  // namespace
 
 // clang-format off
@@ -171,7 +189,7 @@ extern constinit const OpDef kAtanh = FloatOp("atanh", "The inverse hyperbolic t
 extern constinit const OpDef kBitwiseNot = BitwiseNotOp(ElementwiseOp("bitwise_not", "Every bit inverted.", &kBitwiseNotFunction));
 extern constinit const OpDef kCast = CastOp(ElementwiseOp("cast", "The same number in another type: floats rounded once, or truncated toward zero and clamped; integers wrapped; anything but zero is true.", &kSameFunction, PassGradient));
 extern constinit const OpDef kCeil = FloatOp("ceil", "The least integer that is not below x.", &kFloatFunction<Ceil, true>, ZeroGradient, Tolerance::kExact);
-extern constinit const OpDef kClip = With(NumberOp("clip", "x, clamped to min..max.", &kClipFunction, Pointwise<ClipGradient>), FloatAttr("min", -kInfinity), FloatAttr("max", kInfinity));
+extern constinit const OpDef kClip = Sampled(With(NumberOp("clip", "x, clamped to min..max.", &kClipFunction, Pointwise<ClipGradient>), FloatAttr("min", -kInfinity), FloatAttr("max", kInfinity)), ClipSamples);
 extern constinit const OpDef kCos = FloatOp("cos", "The cosine.", &kFloatFunction<Cos, false>, Pointwise<CosGradient>);
 extern constinit const OpDef kCosh = FloatOp("cosh", "The hyperbolic cosine.", &kFloatFunction<Cosh, false>, Pointwise<CoshGradient>);
 extern constinit const OpDef kErf = FloatOp("erf", "The error function.", &kFloatFunction<Erf, true>, Pointwise<ErfGradient>);
@@ -188,7 +206,7 @@ extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1; 0 for -0; a N
 extern constinit const OpDef kSin = FloatOp("sin", "The sine.", &kFloatFunction<Sin, true>, Pointwise<SinGradient>);
 extern constinit const OpDef kSinh = FloatOp("sinh", "The hyperbolic sine.", &kFloatFunction<Sinh, true>, Pointwise<SinhGradient>);
 extern constinit const OpDef kSqrt = FloatOp("sqrt", "The square root.", &kFloatFunction<Sqrt, true>, Pointwise<SqrtGradient>);
-extern constinit const OpDef kStopGradient = NumberOp("stop_gradient", "x, through which no gradient flows.", &kSameFunction, ZeroGradient);
+extern constinit const OpDef kStopGradient = NoGradient(NumberOp("stop_gradient", "x, through which no gradient flows.", &kSameFunction, ZeroGradient), "zero by definition");
 extern constinit const OpDef kTan = FloatOp("tan", "The tangent.", &kFloatFunction<Tan, true>, Pointwise<TanGradient>);
 extern constinit const OpDef kTanh = FloatOp("tanh", "The hyperbolic tangent.", &kFloatFunction<Tanh, true>, Pointwise<TanhGradient>);
 // clang-format on

@@ -33,6 +33,7 @@ extern constinit const OpDef kVariable = {
     .traits = {.reads_variable = true},
     .infer = Infer,
     .eval = Evaluate,
+    .no_gradient = "a leaf: gradients end there",
     .cost = EstimateCost,
     .dimension_rule = WholeRule,
 };

@@ -14,6 +14,8 @@
 
 namespace partita {
 
+// `extern const CpuFamily kCpu<Name>` in kernels/cpu/<file>.cc. The build lists
+// every such constant (cpu_family_list.h). No node is accepted by two families.
 struct CpuFamily {
   const char* kernel;    // "cpu.move"
   int version = 1;       // of its order of operations
@@ -40,25 +42,6 @@ struct CpuFamily {
   bool in_place = false;           // result 0 may overwrite operand 0
   bool results_row_major = false;  // whatever layout the operands have
 };
-
-extern const CpuFamily kCpuMove;
-extern const CpuFamily kCpuFill;
-extern const CpuFamily kCpuGather;
-extern const CpuFamily kCpuGatherElements;
-extern const CpuFamily kCpuGatherGradient;
-extern const CpuFamily kCpuGridSample;
-extern const CpuFamily kCpuScatterElements;
-extern const CpuFamily kCpuReduce;
-extern const CpuFamily kCpuMaxPool;
-extern const CpuFamily kCpuMaxPoolGradient;
-extern const CpuFamily kCpuRandomUniform;
-extern const CpuFamily kCpuSoftmax;
-extern const CpuFamily kCpuAttention;
-extern const CpuFamily kCpuRecurrent;
-extern const CpuFamily kCpuRmsNorm;
-extern const CpuFamily kCpuLayerNormGradient;
-extern const CpuFamily kCpuWinograd;
-extern const CpuFamily kCpuWinogradWeightGradient;
 
 }  // namespace partita
 

@@ -10,29 +10,15 @@
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "kernels/cpu/cpu_family.h"
+#include "kernels/cpu/cpu_family_list.h"
 #include "kernels/vector/block_product.h"
 
 namespace partita {
 namespace {
 
-const CpuFamily* const kFamilies[] = {&kCpuMove,
-                                      &kCpuFill,
-                                      &kCpuGather,
-                                      &kCpuGatherElements,
-                                      &kCpuGatherGradient,
-                                      &kCpuGridSample,
-                                      &kCpuScatterElements,
-                                      &kCpuReduce,
-                                      &kCpuMaxPool,
-                                      &kCpuMaxPoolGradient,
-                                      &kCpuRandomUniform,
-                                      &kCpuSoftmax,
-                                      &kCpuAttention,
-                                      &kCpuRecurrent,
-                                      &kCpuRmsNorm,
-                                      &kCpuLayerNormGradient,
-                                      &kCpuWinograd,
-                                      &kCpuWinogradWeightGradient};
+absl::Span<const CpuFamily* const> Families() {
+  return {kCpuFamilies, static_cast<size_t>(kCpuFamiliesSize)};
+}
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {
@@ -155,7 +141,7 @@ std::vector<KernelChoice> CpuCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> choices;
   if (device.kind != DeviceKind::kCpu) return choices;
-  for (const CpuFamily* family : kFamilies) {
+  for (const CpuFamily* family : Families()) {
     for (const std::string& layout : family->layouts(node)) {
       choices.push_back(ChoiceFor(node, *family, layout, device));
     }
@@ -166,7 +152,7 @@ std::vector<KernelChoice> CpuCatalog::Choices(
 
 absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     const BindRequest& request) const {
-  for (const CpuFamily* family : kFamilies) {
+  for (const CpuFamily* family : Families()) {
     if (!KernelId(family->kernel).Is(request.binding->kernel) ||
         !Takes(*family, request.node)) {
       continue;

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "kernels/cpu/onednn_family_list.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
 #include "kernels/cpu/onednn_seconds.h"
@@ -20,21 +21,9 @@
 namespace partita {
 namespace {
 
-const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,
-    &kOnednnPaddedConv,
-    &kOnednnWinograd,
-    &kOnednnConvTranspose,
-    &kOnednnConvWeightGradient,
-    &kOnednnMatmul,
-    &kOnednnMatmulByConv,
-    &kOnednnPool,
-    &kOnednnPoolGradient,
-    &kOnednnNorm,
-    &kOnednnResample,
-    &kOnednnBinary,
-    &kOnednnWinogradTraining,
-};
+absl::Span<const OnednnFamily* const> Families() {
+  return {kOnednnFamilies, static_cast<size_t>(kOnednnFamiliesSize)};
+}
 
 // Most implementations are named after the instructions that they use.
 bool NamesInstructions(const std::string& implementation) {
@@ -186,13 +175,13 @@ std::vector<KernelChoice> AskOnednn(const OpView& node,
 std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node) {
   std::vector<const OnednnFamily*> families;
   absl::c_copy_if(
-      kFamilies, std::back_inserter(families),
+      Families(), std::back_inserter(families),
       [&](const OnednnFamily* family) { return family->accepts(node); });
   return families;
 }
 
 const OnednnFamily* OnednnFamilyOf(const KernelId& kernel) {
-  for (const OnednnFamily* family : kFamilies) {
+  for (const OnednnFamily* family : Families()) {
     if (kernel == family->kernel) return family;
   }
   return nullptr;

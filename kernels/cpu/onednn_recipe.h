@@ -76,6 +76,9 @@ struct OnednnRecipe {
   int tile = 0;
 };
 
+// `extern const OnednnFamily kOnednn<Name>` in kernels/cpu/<file>.cc. The build
+// lists every such constant (onednn_family_list.h), by name. If several accept
+// a node, that order decides among choices with equal seconds.
 struct OnednnFamily {
   const char* kernel;  // "onednn.conv"
   // True if `describe` may be called: checks op, dtypes and attributes.
@@ -92,20 +95,6 @@ struct OnednnFamily {
   // Uses LayoutWish::skipped; other families have one implementation.
   bool has_alternatives = false;
 };
-
-extern const OnednnFamily kOnednnConv;
-extern const OnednnFamily kOnednnWinograd;
-extern const OnednnFamily kOnednnWinogradTraining;
-extern const OnednnFamily kOnednnPaddedConv;
-extern const OnednnFamily kOnednnConvTranspose;
-extern const OnednnFamily kOnednnConvWeightGradient;
-extern const OnednnFamily kOnednnMatmul;
-extern const OnednnFamily kOnednnMatmulByConv;
-extern const OnednnFamily kOnednnPool;
-extern const OnednnFamily kOnednnPoolGradient;
-extern const OnednnFamily kOnednnBinary;
-extern const OnednnFamily kOnednnNorm;
-extern const OnednnFamily kOnednnResample;
 
 const dnnl::engine& CpuEngine();
 

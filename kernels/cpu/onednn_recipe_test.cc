@@ -10,6 +10,7 @@
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_family_list.h"
 
 namespace partita {
 namespace {

@@ -121,12 +121,14 @@ absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
   if (count < 2) return 0;
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> ring,
                            HopsOf(RoutesAlong(ranks, true), links));
+  const CollectiveDef& def = DefOf(kind);
   const double steps = static_cast<double>(count) - 1;
-  if (kind == CollectiveKind::kAllGather) return steps * StepOver(ring, bytes);
-  const double scattered = steps * StepOver(ring, bytes / count);
-  if (kind != CollectiveKind::kAllReduce) return scattered;
+  const double round =
+      steps * StepOver(ring, def.has_whole_steps ? bytes : bytes / count);
+  const double by_ring = def.ring_rounds * round;
+  if (!def.has_tree) return by_ring;
   const absl::StatusOr<double> tree = TreeSeconds(ranks, bytes, links);
-  return tree.ok() ? std::min(2 * scattered, 2 * *tree) : 2 * scattered;
+  return tree.ok() ? std::min(by_ring, 2 * *tree) : by_ring;
 }
 
 absl::StatusOr<double> BroadcastSeconds(double bytes,

@@ -3,13 +3,17 @@
 
 #include "placement/lower/clocks.h"
 
+#include <optional>
+
 #include "absl/container/flat_hash_map.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
 
 std::vector<RankTransfer> RanksOfCollective(const OpView& node) {
-  const bool keeps_apart = CollectiveOf(node) == CollectiveKind::kPermute;
+  const std::optional<CollectiveKind> kind = CollectiveOf(node);
+  const bool keeps_apart =
+      kind.has_value() && DefOf(*kind).routes == CollectiveRoutes::kShardwise;
   std::vector<RankTransfer> ranks;
   for (const Participant& rank : ParticipantsOf(node)) {
     if (keeps_apart) {

@@ -170,13 +170,15 @@ std::vector<const Command*> SerialMachine::CommandsByRank(
   return by_rank;
 }
 
-// Broadcast or permute: copies the bytes of the rank that sends this shard.
+// The devices of a value change: copies the bytes of the rank that sends this
+// shard.
 void SerialMachine::MoveShard(const Entry& entry, const Command& command,
                               absl::Span<const Command* const> by_rank) {
   const OpView op = entry.graph->view(command.instance.node);
   const std::vector<Participant> ranks = ParticipantsOf(op);
   const int shard = ranks[command.instance.rank].takes;
-  const bool whole = CollectiveOf(op) == CollectiveKind::kBroadcast;
+  const bool whole =
+      DefOf(*CollectiveOf(op)).routes == CollectiveRoutes::kFromRoot;
   if (shard < 0) return;
   for (const Command* other : by_rank) {
     const int sent = ranks[other->instance.rank].gives;
@@ -185,7 +187,7 @@ void SerialMachine::MoveShard(const Entry& entry, const Command& command,
   }
 }
 
-// All-gather or all-to-all: joins the shards of all ranks, and takes the shard
+// The sharding changes: joins the shards of all ranks, and takes the shard
 // of this one.
 void SerialMachine::Reshard(const Entry& entry, const Command& command,
                             absl::Span<const Command* const> by_rank,
@@ -209,23 +211,18 @@ void SerialMachine::Reshard(const Entry& entry, const Command& command,
   Write(entry, command.results[value], own.bytes());
 }
 
-// All-reduce and reduce-scatter do nothing here.
+// Reductions do nothing here.
 void SerialMachine::RunCollective(const Entry& entry, const Command& command,
                                   absl::Span<const Command> commands) {
   const std::vector<const Command*> by_rank = CommandsByRank(command, commands);
-  switch (*CollectiveOf(entry.graph->view(command.instance.node))) {
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kPermute:
-      return MoveShard(entry, command, by_rank);
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kAllToAll:
-      for (size_t i = 0; i < command.operands.size(); ++i) {
-        Reshard(entry, command, by_rank, static_cast<int>(i));
-      }
-      return;
-    case CollectiveKind::kAllReduce:
-    case CollectiveKind::kReduceScatter:
-      return;
+  const CollectiveDef& def =
+      DefOf(*CollectiveOf(entry.graph->view(command.instance.node)));
+  if (def.reduces) return;
+  if (def.routes != CollectiveRoutes::kAll) {
+    return MoveShard(entry, command, by_rank);
+  }
+  for (size_t i = 0; i < command.operands.size(); ++i) {
+    Reshard(entry, command, by_rank, static_cast<int>(i));
   }
 }
 

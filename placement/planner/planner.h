@@ -69,7 +69,7 @@ struct PlannerOptions;  // strategies.h
 // Puts every computing node on a device (PutFollowers does the rest) and
 // respects pins and links, and memory limits as far as it can: a draft that is
 // short of memory states it.
-using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
+using StrategyFn = absl::StatusOr<Draft>(const PlanRequest& request);
 
 struct Planner {
   // Does not change the graph and reads no clock. The graph has types and no
@@ -84,8 +84,9 @@ struct Planner {
 
   const char* name;
   const char* doc;  // one line for --help
-  StrategyFn draft;
-  StrategyFn follow;  // for a graph that follows the variables of another
+  // References, so that a row without one does not compile.
+  StrategyFn& draft;
+  StrategyFn& follow;  // for a graph that follows the variables of another
   absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;  // of no use without pins
 };

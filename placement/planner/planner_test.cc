@@ -449,12 +449,5 @@ TEST(ReplicasTest, EveryReplicaMustHoldTheWeights) {
             std::string::npos);
 }
 
-TEST(PlannersTest, EveryRowHasBothFunctions) {
-  for (const Planner& planner : Planners()) {
-    EXPECT_TRUE(planner.draft != nullptr) << planner.name;
-    EXPECT_TRUE(planner.follow != nullptr) << planner.name;
-  }
-}
-
 }  // namespace
 }  // namespace partita

@@ -238,13 +238,15 @@ class Pricer {
           "found a collective command whose node is no collective; expected a "
           "plan that the checker accepts");
     }
-    if (kind == CollectiveKind::kBroadcast) {
-      return BroadcastSeconds(node.operand_type(0).num_bytes(),
-                              ChainFromRoot(ParticipantsOf(node)), links_);
-    }
-    if (kind == CollectiveKind::kPermute) {
-      return TransferSeconds(LargestShard(node), RoutesOf(ParticipantsOf(node)),
-                             links_);
+    switch (DefOf(*kind).routes) {
+      case CollectiveRoutes::kAll:
+        break;
+      case CollectiveRoutes::kFromRoot:
+        return BroadcastSeconds(node.operand_type(0).num_bytes(),
+                                ChainFromRoot(ParticipantsOf(node)), links_);
+      case CollectiveRoutes::kShardwise:
+        return TransferSeconds(LargestShard(node),
+                               RoutesOf(ParticipantsOf(node)), links_);
     }
     std::vector<std::string> ranks;
     for (StreamId stream : entry_.groups[command.group.index].ranks) {

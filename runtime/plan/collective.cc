@@ -14,23 +14,60 @@ namespace {
 
 using Kind = Sharding::Kind;
 
+constexpr CollectiveDef kCollectives[] = {
+    {.kind = CollectiveKind::kAllReduce,
+     .name = "all_reduce",
+     .from = Kind::kPartial,
+     .reduces = true,
+     .is_bucketed = true,
+     .ring_rounds = 2,
+     .has_tree = true},
+    {.kind = CollectiveKind::kReduceScatter,
+     .name = "reduce_scatter",
+     .from = Kind::kPartial,
+     .to = Kind::kSplit,
+     .reduces = true},
+    {.kind = CollectiveKind::kAllGather,
+     .name = "all_gather",
+     .from = Kind::kSplit,
+     .is_bucketed = true,
+     .has_whole_steps = true},
+    {.kind = CollectiveKind::kAllToAll,
+     .name = "all_to_all",
+     .from = Kind::kSplit,
+     .to = Kind::kSplit},
+    {.kind = CollectiveKind::kBroadcast,
+     .name = "broadcast",
+     .routes = CollectiveRoutes::kFromRoot},
+    {.kind = CollectiveKind::kPermute,
+     .name = "permute",
+     .routes = CollectiveRoutes::kShardwise},
+};
+
+constexpr bool AreInTheOrderOfKinds() {
+  int number = 0;
+  for (const CollectiveDef& def : kCollectives) {
+    if (static_cast<int>(def.kind) != number++) return false;
+  }
+  return true;
+}
+static_assert(AreInTheOrderOfKinds());
+
 // The kind of collective from operand `i` to result `i`.
 std::optional<CollectiveKind> KindOf(const Placement& placement, int i) {
   const Sharding from = ShardingOf(placement.operands, i);
   const Sharding to = ShardingOf(placement.results, i);
-  if (from == to || to.kind == Kind::kPartial ||
-      from.kind == Kind::kReplicated) {
-    return std::nullopt;
+  if (from == to) return std::nullopt;
+  for (const CollectiveDef& def : kCollectives) {
+    if (def.routes == CollectiveRoutes::kAll && def.from == from.kind &&
+        def.to == to.kind) {
+      return def.kind;
+    }
   }
-  const bool gathers = to.kind == Kind::kReplicated;
-  if (from.kind == Kind::kPartial) {
-    return gathers ? CollectiveKind::kAllReduce
-                   : CollectiveKind::kReduceScatter;
-  }
-  return gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll;
+  return std::nullopt;
 }
 
-// The common kind of all values, if they reduce or gather whole values.
+// The common kind of all values, if there may be several.
 std::optional<CollectiveKind> KindOfBucket(const OpView& bucket) {
   if (bucket.num_operands() == 0 ||
       bucket.num_operands() != bucket.num_results()) {
@@ -38,10 +75,7 @@ std::optional<CollectiveKind> KindOfBucket(const OpView& bucket) {
   }
   const Placement& placement = bucket.node().placement;
   const std::optional<CollectiveKind> kind = KindOf(placement, 0);
-  if (kind != CollectiveKind::kAllReduce &&
-      kind != CollectiveKind::kAllGather) {
-    return std::nullopt;
-  }
+  if (!kind.has_value() || !DefOf(*kind).is_bucketed) return std::nullopt;
   for (int i = 1; i < bucket.num_operands(); ++i) {
     if (KindOf(placement, i) != kind) return std::nullopt;
   }
@@ -90,22 +124,12 @@ std::optional<CollectiveKind> MoveOf(const OpView& copy) {
 
 }  // namespace
 
+const CollectiveDef& DefOf(CollectiveKind kind) {
+  return kCollectives[static_cast<int>(kind)];
+}
+
 absl::string_view CollectiveName(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return "all_reduce";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kAllGather:
-      return "all_gather";
-    case CollectiveKind::kAllToAll:
-      return "all_to_all";
-    case CollectiveKind::kBroadcast:
-      return "broadcast";
-    case CollectiveKind::kPermute:
-      break;
-  }
-  return "permute";
+  return DefOf(kind).name;
 }
 
 std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
@@ -121,8 +145,10 @@ std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
 
 std::vector<Participant> ParticipantsOf(const OpView& node) {
   const std::optional<CollectiveKind> kind = CollectiveOf(node);
-  const bool roots = kind == CollectiveKind::kBroadcast;
-  const bool moves = roots || kind == CollectiveKind::kPermute;
+  const CollectiveRoutes routes =
+      kind.has_value() ? DefOf(*kind).routes : CollectiveRoutes::kAll;
+  const bool roots = routes == CollectiveRoutes::kFromRoot;
+  const bool moves = routes != CollectiveRoutes::kAll;
   std::vector<Participant> ranks;
   absl::flat_hash_map<absl::string_view, size_t> rank_on;
   for (const std::string& device : node.node().placement.devices) {

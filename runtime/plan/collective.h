@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "graph/op_def.h"
+#include "graph/placement.h"
 
 namespace partita {
 
@@ -25,9 +26,6 @@ namespace partita {
 //   split                 split             all_to_all (another dimension)
 //   whole on one device   replicated        broadcast
 //   split, elsewhere      split alike       permute
-//
-// The first two compute new values. The others only move bytes, so the
-// checker's names pass through them.
 enum class CollectiveKind : uint8_t {
   kAllReduce,
   kReduceScatter,
@@ -37,15 +35,41 @@ enum class CollectiveKind : uint8_t {
   kPermute,
 };
 
-absl::string_view CollectiveName(CollectiveKind kind);  // "all_reduce"
+// Whose bytes reach whom.
+enum class CollectiveRoutes : uint8_t {
+  kAll,        // those of every rank reach every rank
+  kFromRoot,   // those of one rank reach all others
+  kShardwise,  // those of each rank reach the rank that takes its shard
+};
+
+// All that a kind is to lowering, execution and cost. The checker has its own
+// view of each kind.
+struct CollectiveDef {
+  CollectiveKind kind;
+  const char* name;  // "all_reduce"
+  CollectiveRoutes routes = CollectiveRoutes::kAll;
+  // Of operand and result. Only if `routes` is kAll: other kinds change the
+  // devices of a value, not its sharding.
+  Sharding::Kind from = Sharding::Kind::kReplicated;
+  Sharding::Kind to = Sharding::Kind::kReplicated;
+  bool reduces = false;      // makes new values; other kinds only move bytes
+  bool is_bucketed = false;  // may be of several values
+  // The cost over d ranks of which each supplies some bytes, if `routes` is
+  // kAll (placement/cost/collective_cost.h): rounds in a ring, of d - 1 steps;
+  // the bytes of a step are all of a rank's, or 1 / d of them. Instead of the
+  // ring, `has_tree` kinds may go up and down a tree.
+  int ring_rounds = 1;
+  bool has_whole_steps = false;
+  bool has_tree = false;
+};
+
+// The row of the kind, a valid one.
+const CollectiveDef& DefOf(CollectiveKind kind);
+
+absl::string_view CollectiveName(CollectiveKind kind);
 
 // Empty if the node is not a collective.
 std::optional<CollectiveKind> CollectiveOf(const OpView& node);
-
-inline bool Reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllReduce ||
-         kind == CollectiveKind::kReduceScatter;
-}
 
 // The part of one device in a collective: the shard of the operand that it
 // gives and the shard of the result that it takes, as ranks; -1: none.

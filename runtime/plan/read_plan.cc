@@ -107,9 +107,10 @@ void ReadModule(const flatbuffers::String* text, const OpSet& ops,
 DeviceTraits UnpackTraits(const fb::Device& from, MetadataReader& reader) {
   DeviceTraits traits;
   traits.name = reader.Text(from.name());
-  if (from.kind() > static_cast<uint8_t>(DeviceKind::kCuda)) {
-    reader.Fail("metadata", absl::StrCat("found device kind ", from.kind(),
-                                         "; expected 0 or 1"));
+  if (from.kind() >= kNumDeviceKinds) {
+    reader.Fail("metadata",
+                absl::StrCat("found device kind ", from.kind(),
+                             "; expected 0..", kNumDeviceKinds - 1));
   }
   traits.kind = static_cast<DeviceKind>(from.kind());
   traits.threads = from.threads();

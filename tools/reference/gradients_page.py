@@ -19,7 +19,7 @@ in the second column, in f64, to 1e-10 (`//tests/gradients:torch_ops_test`, whic
 """
 
 TAIL = """
-Zero, and so in no graph: %s. None, for the reasons [here](../internals/gradients.md#which-ops-have-a-gradient): %s.
+Zero, and so in no graph: %s. None, for the reasons [there](ops.md): %s.
 
 Losses, optimizers, schedules, recurrent networks, batch norm in training, clipping and products in bf16 are compared with
 PyTorch by `//tests/gradients:torch_training_test`, whole training steps of a GPT and of ResNet-18, on one device and as
@@ -34,7 +34,7 @@ def gradients(ops_page):
         if line.startswith("## "):
             name = line[3:]
         elif line.startswith("* Gradient: "):
-            found[name] = line[len("* Gradient: "):]
+            found[name] = line[len("* Gradient: "):].split(" (")[0]
     return found
 
 

@@ -31,7 +31,7 @@ a test compares. `x?` may be left out, `x...` is one or more. An attribute witho
 The *rule* shows, for a sample, which dimensions share a factor, and the result of sharding along it: *kept* gives a shard of
 the result, *reduced* a partial sum (or max, min, and, or), *halo* reads neighbouring rows, *whole* cannot be sharded. A
 dimension may be a product of factors; only the outermost can be sharded. `1` cannot be sharded.
-*Gradient* says whether there is one ([gradients](../internals/gradients.md)): `zero` for an op that is constant wherever it is smooth.
+*Gradient* says whether there is one ([gradients](../internals/gradients.md)), and if not, why; that of an op that is constant wherever it is smooth is `zero`.
 *Tolerance* is the error that a kernel may have against the op's `eval`.
 )";
 
@@ -147,8 +147,9 @@ std::map<const OpDef*, std::string> SampleRules() {
   return rules;
 }
 
-const char* GradientText(const OpDef& op) {
-  if (op.gradient == nullptr) return "none";
+std::string GradientText(const OpDef& op) {
+  if (op.gradient == nullptr)
+    return absl::StrCat("none (", op.no_gradient, ")");
   return op.gradient == ZeroGradient ? "zero" : "yes";
 }
 

@@ -118,6 +118,6 @@ constexpr ExportRow kRows[] = {{&kAttention, "", Attention}};
 
 }  // namespace
 
-absl::Span<const ExportRow> AttentionExports() { return kRows; }
+extern constinit const ExportFamily kAttentionExports = {kRows};
 
 }  // namespace partita

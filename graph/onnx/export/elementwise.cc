@@ -208,6 +208,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> ElementwiseExports() { return kRows; }
+extern constinit const ExportFamily kElementwiseExports = {kRows};
 
 }  // namespace partita

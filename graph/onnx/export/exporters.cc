@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/container/flat_hash_map.h"
+#include "graph/onnx/export/export_list.h"
 #include "graph/onnx/export/node_export.h"
 
 namespace partita {
@@ -9,11 +10,10 @@ namespace partita {
 const ExportRow* FindExport(const OpDef& op) {
   static const auto& table = *[] {
     auto* rows = new absl::flat_hash_map<const OpDef*, const ExportRow*>;
-    for (absl::Span<const ExportRow> family :
-         {AttentionExports(), ElementwiseExports(), LinearExports(),
-          PoolExports(), NormExports(), ReduceExports(), MoveExports(),
-          ShapeExports(), IndexExports(), SampleExports(), SourceExports()}) {
-      for (const ExportRow& row : family) rows->emplace(row.op, &row);
+    for (int i = 0; i < kExportFamiliesSize; ++i) {
+      for (const ExportRow& row : kExportFamilies[i]->rows) {
+        rows->emplace(row.op, &row);
+      }
     }
     return rows;
   }();

@@ -79,6 +79,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> IndexExports() { return kRows; }
+extern constinit const ExportFamily kIndexExports = {kRows};
 
 }  // namespace partita

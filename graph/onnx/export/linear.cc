@@ -70,6 +70,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> LinearExports() { return kRows; }
+extern constinit const ExportFamily kLinearExports = {kRows};
 
 }  // namespace partita

@@ -179,6 +179,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> MoveExports() { return kRows; }
+extern constinit const ExportFamily kMoveExports = {kRows};
 
 }  // namespace partita

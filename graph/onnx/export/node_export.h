@@ -105,24 +105,18 @@ using Exporter = absl::Status (*)(NodeExport&);
 // One ONNX node over all operands, without attributes.
 absl::Status ExportAlike(NodeExport& node);
 
-// One op of ours. A family's file defines its rows; exporters.cc joins them.
+// One op of ours. A family's file defines its rows.
 struct ExportRow {
   const OpDef* op;
   const char* op_type;  // in ONNX; empty: the exporter names several
   Exporter write = ExportAlike;
 };
 
-absl::Span<const ExportRow> AttentionExports();
-absl::Span<const ExportRow> ElementwiseExports();
-absl::Span<const ExportRow> LinearExports();
-absl::Span<const ExportRow> PoolExports();
-absl::Span<const ExportRow> NormExports();
-absl::Span<const ExportRow> ReduceExports();
-absl::Span<const ExportRow> MoveExports();
-absl::Span<const ExportRow> ShapeExports();
-absl::Span<const ExportRow> IndexExports();
-absl::Span<const ExportRow> SampleExports();
-absl::Span<const ExportRow> SourceExports();
+// The rows of one file: `extern constinit const ExportFamily k<Family>Exports`.
+// The build lists every such constant (export_list.h).
+struct ExportFamily {
+  absl::Span<const ExportRow> rows;
+};
 
 // Null if the opset cannot express the op. Constants and variables, which are
 // initializers, have no row.

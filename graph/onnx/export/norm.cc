@@ -125,6 +125,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> NormExports() { return kRows; }
+extern constinit const ExportFamily kNormExports = {kRows};
 
 }  // namespace partita

@@ -70,6 +70,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> PoolExports() { return kRows; }
+extern constinit const ExportFamily kPoolExports = {kRows};
 
 }  // namespace partita

@@ -53,6 +53,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> ReduceExports() { return kRows; }
+extern constinit const ExportFamily kReduceExports = {kRows};
 
 }  // namespace partita

@@ -41,6 +41,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> SampleExports() { return kRows; }
+extern constinit const ExportFamily kSampleExports = {kRows};
 
 }  // namespace partita

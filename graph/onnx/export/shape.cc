@@ -40,6 +40,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> ShapeExports() { return kRows; }
+extern constinit const ExportFamily kShapeExports = {kRows};
 
 }  // namespace partita

@@ -84,6 +84,6 @@ constexpr ExportRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const ExportRow> SourceExports() { return kRows; }
+extern constinit const ExportFamily kSourceExports = {kRows};
 
 }  // namespace partita

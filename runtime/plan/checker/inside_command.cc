@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/collective_rule.h"
 #include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/shards.h"
 #include "runtime/plan/collective.h"
@@ -50,22 +51,20 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
   const Buffer& result = view.buffer(command.results[i]);
   const int ranks = NumRanks(node.node().placement);
   const int rank = command.instance.rank;
-  switch (*view.collective(command).kind) {
-    case CollectiveKind::kAllReduce:
+  switch (RuleOf(*view.collective(command).kind).in_place) {
+    case CollectiveRule::InPlace::kSame:
       return SameBytes(operand, result);
-    case CollectiveKind::kAllGather:
+    case CollectiveRule::InPlace::kOperandInResult:
       return IsOwnSlice(
           operand, result,
           ShardOfWhole(node.operand_type(i), OperandSharding(node.node(), i),
                        rank, ranks));
-    case CollectiveKind::kReduceScatter:
+    case CollectiveRule::InPlace::kResultInOperand:
       return IsOwnSlice(
           result, operand,
           ShardOfWhole(node.result_type(i), ResultSharding(node.node(), i),
                        rank, ranks));
-    case CollectiveKind::kAllToAll:
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kPermute:
+    case CollectiveRule::InPlace::kNever:
       return false;
   }
   return false;

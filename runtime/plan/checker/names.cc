@@ -10,6 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
+#include "runtime/plan/checker/collective_rule.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -187,7 +188,7 @@ bool Names::NameMoved(const OpView& node) {
   if (IsIdentity(node) && MoveLocal(node)) return true;
   const std::optional<CollectiveKind> collective = CollectiveOf(node);
   // A reduction computes new bytes, although it has the moves of a collective.
-  if (collective.has_value() && Reduces(*collective)) return false;
+  if (collective.has_value() && RuleOf(*collective).computes) return false;
   return MoveSegments(node);
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/plan/checker/reach.h"
 
+#include "runtime/plan/checker/collective_rule.h"
 #include "runtime/plan/checker/shards.h"
 
 namespace partita {
@@ -39,9 +40,11 @@ bool Takes(const OpView& node, const Participant& rank) {
 
 Reach::Reach(const OpView& node, const Collective& collective)
     : takes_(collective.ranks.size()), gives_(collective.ranks.size(), -1) {
-  if (collective.kind == CollectiveKind::kPermute) {
+  const CollectiveRule rule =
+      collective.kind.has_value() ? RuleOf(*collective.kind) : CollectiveRule();
+  if (rule.reached == CollectiveRule::Reached::kSameShard) {
     FindPermuted(node, collective);
-  } else if (collective.kind == CollectiveKind::kAllToAll &&
+  } else if (rule.reached == CollectiveRule::Reached::kOverlapping &&
              OperandSharding(node.node(), 0).dim ==
                  ResultSharding(node.node(), 0).dim) {
     FindOverlaps(node, collective);

@@ -1,0 +1,32 @@
+// Tests the names of the kinds of devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/device_traits.h"
+
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+TEST(DeviceTraits, EveryKindHasANameOfItsOwn) {
+  std::set<absl::string_view> names;
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    const auto kind = static_cast<DeviceKind>(i);
+    EXPECT_TRUE(names.insert(DeviceKindName(kind)).second)
+        << DeviceKindName(kind);
+    EXPECT_EQ(ParseDeviceKind(DeviceKindName(kind)), kind);
+  }
+}
+
+// Such a number would be a kind that device_traits.cc does not know.
+TEST(DeviceTraits, AKindThatIsUnknownHasNoName) {
+  const absl::string_view name =
+      DeviceKindName(static_cast<DeviceKind>(kNumDeviceKinds));
+  EXPECT_EQ(name, "unknown");
+  EXPECT_EQ(ParseDeviceKind(name), std::nullopt);
+}
+
+}  // namespace
+}  // namespace partita
