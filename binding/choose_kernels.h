@@ -16,8 +16,8 @@
 
 namespace partita {
 
-// The kernel of a node, for predictions and the compile summary.
-struct ChosenKernel {
+// The price of a bound node, for predictions and the compile summary.
+struct PricedNode {
   NodeId node;
   double seconds = 0;  // of the slowest rank
   bool fallback = false;
@@ -42,7 +42,7 @@ struct ChosenKernel {
 // compute is inlined first. `packed` stores constants in the layouts of
 // kernels, for the next graph over the same constants. Unimplemented, naming
 // all such nodes, if a device has no kernel for a node.
-absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
+absl::StatusOr<std::vector<PricedNode>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
     absl::Span<const DeviceTraits> devices, PackedConstants& packed);
 

@@ -30,7 +30,7 @@ bool IsSameKernel(const KernelChoice& a, const KernelChoice& b) {
 }
 
 // Combines the properties of both choices.
-void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
+void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
   choice.workspace = std::max(choice.workspace, other.workspace);
   choice.seconds = std::max(choice.seconds, other.seconds);
   choice.fallback |= other.fallback;
@@ -38,8 +38,9 @@ void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
   std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
     return !absl::c_linear_search(other.in_place, pair);
   });
-  if (!absl::c_linear_search(choice.arithmetics, other.arithmetic)) {
-    choice.arithmetics.push_back(other.arithmetic);
+  for (const Arithmetic& arithmetic : other.arithmetics) {
+    if (absl::c_linear_search(choice.arithmetics, arithmetic)) continue;
+    choice.arithmetics.push_back(arithmetic);
   }
 }
 
@@ -133,27 +134,21 @@ absl::StatusOr<std::vector<NodeRank>> RanksOf(
   return ranks;
 }
 
-std::vector<CommonChoice> CommonChoices(const Placement& placement,
+std::vector<KernelChoice> CommonChoices(const Placement& placement,
                                         const std::vector<NodeRank>& ranks,
                                         const KernelCatalog& catalog) {
   const bool makes_copies = MakesCopies(placement, ranks[0].op);
-  std::vector<CommonChoice> common;
-  for (KernelChoice& choice : catalog.Choices(ranks[0].op, *ranks[0].device)) {
-    Arithmetics arithmetics;
-    if (choice.arithmetic != Arithmetic()) {
-      arithmetics.push_back(choice.arithmetic);
-    }
-    common.push_back({std::move(choice), std::move(arithmetics)});
-  }
+  std::vector<KernelChoice> common =
+      catalog.Choices(ranks[0].op, *ranks[0].device);
   for (size_t m = 1; m < ranks.size() && !common.empty(); ++m) {
     const std::vector<KernelChoice> own =
         catalog.Choices(ranks[m].op, *ranks[m].device);
-    std::erase_if(common, [&](CommonChoice& choice) {
+    std::erase_if(common, [&](KernelChoice& choice) {
       const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
         return IsSameKernel(other, choice);
       });
       if (same == own.end()) return true;
-      if (makes_copies && same->arithmetic != choice.arithmetic) return true;
+      if (makes_copies && same->arithmetics != choice.arithmetics) return true;
       CombineChoice(*same, choice);
       return false;
     });
@@ -161,10 +156,10 @@ std::vector<CommonChoice> CommonChoices(const Placement& placement,
   return common;
 }
 
-const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices) {
+const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices) {
   if (choices.empty()) return nullptr;
   return &*absl::c_min_element(
-      choices, [](const CommonChoice& a, const CommonChoice& b) {
+      choices, [](const KernelChoice& a, const KernelChoice& b) {
         return a.seconds < b.seconds;
       });
 }
@@ -188,7 +183,7 @@ absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused, bool tail_is_one_loop) {
   return unfused;
 }
 
-bool IsUnfused(const OpView& node, absl::Span<const CommonChoice> choices) {
+bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices) {
   return node.is(kFused) && (choices.empty() || choices.front().fallback);
 }
 

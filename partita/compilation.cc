@@ -17,9 +17,9 @@
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
+#include "kernels/catalog/host_kernels.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "partita/catalogs.h"
 #include "partita/compile_request.h"
 #include "partita/plan_code.h"
 #include "placement/lower/lower.h"
@@ -191,12 +191,12 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
 }
 
 absl::Status Compilation::BindKernels(
-    Module& module, std::vector<std::vector<ChosenKernel>>& chosen) {
+    Module& module, std::vector<std::vector<PricedNode>>& chosen) {
   chosen.clear();
   return Stage("kernels", [&]() -> absl::Status {
     for (const auto& function : module.functions()) {
       PARTITA_ASSIGN_OR_RETURN(
-          std::vector<ChosenKernel> kernels,
+          std::vector<PricedNode> kernels,
           ChooseKernels(*function, catalog_, traits_, packed_));
       PARTITA_RETURN_IF_ERROR(Verify(*function));
       chosen.push_back(std::move(kernels));

@@ -23,7 +23,7 @@ class UnfusedLibrary : public KernelLibrary {
                  const KernelLibrary& fallback)
       : libraries_(std::move(libraries)), fallback_(fallback) {}
   absl::string_view name() const override { return "unfused"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
  private:
   const std::vector<const KernelLibrary*> libraries_;
