@@ -43,17 +43,22 @@ std::vector<KernelChoice> CommonChoices(const Placement& placement,
 // none. Ignores the cost of reorders, which depends on other nodes.
 const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices);
 
-// True for a fused node that no library fuses: the nodes of its body replace
-// it.
+// True for a fused node that no kernel computes whole on the devices of these
+// choices: the nodes of its body replace it.
 bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices);
+
+// True if one of the devices (of those that the node is pinned to, if it is)
+// has a kernel for the fused node. Fusions ask this (passes/pass_context.h), so
+// a node is unfused only on another device, as a shard, or if a user wrote it.
+bool RunsFused(const OpView& fused, const KernelCatalog& catalog,
+               absl::Span<const DeviceTraits> devices);
 
 // True if the nodes of such a body after the first become one fused node, as
 // after a convolution or matmul: one generated loop computes them. Other nodes
 // must not read values between them.
 bool TailIsOneLoop(const OpView& fused);
 
-// The nodes that replace a fused node that no library fuses, for their kernels.
-// The graph of the fused node must outlive it.
+// What replaces such a node. The graph of the fused node must outlive it.
 struct UnfusedBody {
   std::vector<OpView> nodes;
   std::unique_ptr<Graph> tail;  // the graph of a fused tail, if there is one

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/batch.h"
+#include "graph/node_kernels.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
@@ -102,7 +103,10 @@ absl::Status Compilation::Optimise() {
     PARTITA_RETURN_IF_ERROR(CheckSource(source_));
     PARTITA_RETURN_IF_ERROR(CheckBatchInputs(source_, options_.batch_inputs));
     PipelineOptions passes = options_.passes;
-    passes.batch_inputs = options_.batch_inputs;
+    passes.context = {.batch_inputs = options_.batch_inputs,
+                      .has_kernel = [this](const OpView& fused) {
+                        return RunsFused(fused, catalog_, traits_);
+                      }};
     PARTITA_ASSIGN_OR_RETURN(pins_,
                              WritePins(source_, machine_, options_.pins));
     for (const auto& function : source_.functions()) {
@@ -119,7 +123,8 @@ absl::Status Compilation::DivideIntoMicroBatches() {
   return Stage("micro-batches", [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches,
                                               options_.batch_inputs));
-    const PipelineOptions passes{.batch_inputs = options_.batch_inputs};
+    const PipelineOptions passes{
+        .context = {.batch_inputs = options_.batch_inputs}};
     for (const auto& function : source_.functions()) {
       PARTITA_RETURN_IF_ERROR(
           RunPipeline(MicroBatchPasses(), passes, *function));

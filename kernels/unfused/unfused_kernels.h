@@ -15,8 +15,9 @@ namespace partita {
 // with the first of `libraries` that can, or else with `fallback`; these must
 // outlive this one. Intermediates are stored in a result's memory that is
 // written in place later, or else in the workspace. No catalog offers this:
-// compilers unfuse such nodes. It serves plans whose kernel this host lacks,
-// and emulated devices. Unimplemented if only `fallback` computes any segment.
+// compilers leave such nodes unfused. It serves plans whose kernel this host
+// lacks, and emulated devices. Unimplemented if only `fallback` computes any
+// segment.
 class UnfusedLibrary : public KernelLibrary {
  public:
   UnfusedLibrary(std::vector<const KernelLibrary*> libraries,

@@ -20,12 +20,6 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
-  DeviceTraits renamed = a;
-  renamed.name = b.name;
-  return renamed == b;
-}
-
 int64_t BytesIn(const TensorType& type, const Layout& layout) {
   if (layout.is_row_major()) return type.num_bytes();
   TensorType laid_out = type;
