@@ -29,12 +29,6 @@ namespace {
 
 constexpr size_t kMaxListed = 20;
 
-// A choice with explicit layouts, and its cost at this node.
-struct Candidate {
-  CommonChoice choice;
-  double seconds = 0;
-};
-
 bool HasPadding(TensorType type, const Layout& layout) {
   type.layout = layout;
   return type.num_stored_elements() != type.num_elements();
@@ -62,7 +56,7 @@ class Chooser {
     return OutputsRowMajor();
   }
 
-  std::vector<ChosenKernel> TakeChosen() { return std::move(chosen_); }
+  std::vector<PricedNode> TakeChosen() { return std::move(chosen_); }
 
  private:
   absl::StatusOr<std::vector<NodeRank>> Ranks(const OpView& op) const {
@@ -86,7 +80,7 @@ class Chooser {
     return RanksOf(op, placement, devices);
   }
 
-  std::vector<CommonChoice> ChoicesOf(
+  std::vector<KernelChoice> ChoicesOf(
       const OpView& op, const std::vector<NodeRank>& ranks) const {
     return CommonChoices(op.node().placement, ranks, catalog_);
   }
@@ -100,9 +94,9 @@ class Chooser {
     if (op.num_operands() == 1 && IsWholeView(op)) {
       return Reorder(op, 0, Layout());
     }
-    const std::vector<CommonChoice> choices = ChoicesOf(op, ranks);
+    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
     if (IsUnfused(op, choices)) return Inline(id);
-    const std::optional<Candidate> best = Best(op, ranks, choices);
+    const std::optional<KernelChoice> best = Best(op, ranks, choices);
     if (!best.has_value()) {
       missing_.push_back(id);
       return absl::OkStatus();
@@ -200,10 +194,10 @@ class Chooser {
 
   // The choice itself and, if it supports any layout, the choice in the layout
   // of each full-sized operand.
-  std::vector<CommonChoice> Variants(const OpView& op,
+  std::vector<KernelChoice> Variants(const OpView& op,
                                      const std::vector<NodeRank>& ranks,
-                                     const CommonChoice& choice) const {
-    std::vector<CommonChoice> variants = {choice};
+                                     const KernelChoice& choice) const {
+    std::vector<KernelChoice> variants = {choice};
     if (!choice.any_layout) return variants;
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -218,7 +212,7 @@ class Chooser {
     return variants;
   }
 
-  static CommonChoice InOneLayout(const OpView& op, CommonChoice choice,
+  static KernelChoice InOneLayout(const OpView& op, KernelChoice choice,
                                   const Layout& layout) {
     const Shape& dims = op.result_type(0).dims;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -230,15 +224,18 @@ class Chooser {
     return choice;
   }
 
-  std::optional<Candidate> Best(
+  // The fastest, with the reorders that it needs here, in explicit layouts.
+  std::optional<KernelChoice> Best(
       const OpView& op, const std::vector<NodeRank>& ranks,
-      const std::vector<CommonChoice>& choices) const {
-    std::optional<Candidate> best;
-    for (const CommonChoice& choice : choices) {
-      for (CommonChoice& variant : Variants(op, ranks, choice)) {
+      const std::vector<KernelChoice>& choices) const {
+    std::optional<KernelChoice> best;
+    double least = 0;
+    for (const KernelChoice& choice : choices) {
+      for (KernelChoice& variant : Variants(op, ranks, choice)) {
         const double seconds = SecondsOf(op, variant, *ranks[0].device);
-        if (best.has_value() && seconds >= best->seconds) continue;
-        best = Candidate{std::move(variant), seconds};
+        if (best.has_value() && seconds >= least) continue;
+        best = std::move(variant);
+        least = seconds;
       }
     }
     return best;
@@ -253,8 +250,7 @@ class Chooser {
     return pairs;
   }
 
-  absl::Status Bind(const OpView& op, const Candidate& best) {
-    const CommonChoice& choice = best.choice;
+  absl::Status Bind(const OpView& op, const KernelChoice& choice) {
     for (int i = 0; i < op.num_operands(); ++i) {
       PARTITA_RETURN_IF_ERROR(Reorder(op, i, choice.operands[i]));
     }
@@ -262,12 +258,16 @@ class Chooser {
     for (size_t i = 0; i < node.results.size(); ++i) {
       graph_.value(node.results[i]).type.layout = choice.results[i];
     }
-    node.kernel = KernelBinding{.kernel = choice.kernel,
-                                .workspace = choice.workspace,
-                                .in_place = InOneOrder(choice),
-                                .arithmetics = choice.arithmetics};
-    chosen_.push_back({op.id(), choice.seconds, choice.fallback});
+    WriteBinding(op.id(), choice, InOneOrder(choice));
     return absl::OkStatus();
+  }
+
+  void WriteBinding(NodeId node, const KernelChoice& choice,
+                    std::vector<InPlacePair> in_place) {
+    KernelBinding binding = choice;
+    binding.in_place = std::move(in_place);
+    graph_.node(node).kernel = std::move(binding);
+    chosen_.push_back({node, choice.seconds, choice.fallback});
   }
 
   // Makes the node read operand `i` in `layout`.
@@ -294,17 +294,13 @@ class Chooser {
   absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
     PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks, Ranks(op));
-    const std::vector<CommonChoice> choices = ChoicesOf(op, ranks);
+    const std::vector<KernelChoice> choices = ChoicesOf(op, ranks);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();
     }
-    const CommonChoice& choice = choices.front();
-    graph_.node(node).kernel = KernelBinding{.kernel = choice.kernel,
-                                             .workspace = choice.workspace,
-                                             .in_place = {},
-                                             .arithmetics = choice.arithmetics};
-    chosen_.push_back({node, choice.seconds, choice.fallback});
+    const KernelChoice& choice = choices.front();
+    WriteBinding(node, choice, /*in_place=*/{});
     return absl::OkStatus();
   }
 
@@ -353,12 +349,12 @@ class Chooser {
   absl::flat_hash_map<std::string, const DeviceTraits*> devices_;
   std::deque<NodeId> pending_;
   std::vector<NodeId> missing_;
-  std::vector<ChosenKernel> chosen_;
+  std::vector<PricedNode> chosen_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
+absl::StatusOr<std::vector<PricedNode>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
     absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
   Chooser chooser(graph, catalog, devices, packed);
@@ -366,8 +362,8 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
   // Removes constants that are read only as packed copies, and unread nodes of
   // inlined bodies.
   PARTITA_RETURN_IF_ERROR(RemoveDead(graph));
-  std::vector<ChosenKernel> chosen = chooser.TakeChosen();
-  std::erase_if(chosen, [&](const ChosenKernel& kernel) {
+  std::vector<PricedNode> chosen = chooser.TakeChosen();
+  std::erase_if(chosen, [&](const PricedNode& kernel) {
     return !graph.alive(kernel.node);
   });
   return chosen;

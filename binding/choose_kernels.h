@@ -16,8 +16,8 @@
 
 namespace partita {
 
-// The kernel of a node, for predictions and the compile summary.
-struct ChosenKernel {
+// The price of a bound node, for predictions and the compile summary.
+struct PricedNode {
   NodeId node;
   double seconds = 0;  // of the slowest rank
   bool fallback = false;
@@ -38,11 +38,12 @@ struct ChosenKernel {
 // its shard, in the same layouts, with the largest workspace. Shards may be
 // uneven and devices different; `arithmetics` lists all different ones. Without
 // a common kernel the node counts as missing. Copies that change a value's
-// sharding move row-major values. A fused node that only the fallback could
-// compute is inlined first. `packed` stores constants in the layouts of
+// sharding move row-major values. A fused node that was fused for another
+// device, or whole, and that only the fallback could compute here is inlined
+// first. `packed` stores constants in the layouts of
 // kernels, for the next graph over the same constants. Unimplemented, naming
 // all such nodes, if a device has no kernel for a node.
-absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
+absl::StatusOr<std::vector<PricedNode>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
     absl::Span<const DeviceTraits> devices, PackedConstants& packed);
 

@@ -24,4 +24,10 @@ std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {
   return std::nullopt;
 }
 
+bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
+  DeviceTraits renamed = a;
+  renamed.name = b.name;
+  return renamed == b;
+}
+
 }  // namespace partita

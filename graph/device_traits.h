@@ -31,6 +31,10 @@ struct DeviceTraits {
   double launch_seconds = 0;                       // per command
 };
 
+// True if the devices differ in their names only: a catalog's answers are the
+// same for both.
+bool SameButName(const DeviceTraits& a, const DeviceTraits& b);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_DEVICE_TRAITS_H_

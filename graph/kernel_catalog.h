@@ -12,26 +12,23 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/arithmetic.h"
 #include "graph/device_traits.h"
-#include "graph/kernel_id.h"
 #include "graph/literal_pool.h"
 #include "graph/op_view.h"
+#include "graph/placement.h"
 
 namespace partita {
 
 // The alignment of a kernel's workspace in bytes.
 inline constexpr int64_t kWorkspaceAlignment = 64;
 
-// One way to compute a node.
-struct KernelChoice {
-  KernelId kernel;               // its library binds it
+// One way to compute a node: what a plan would bind, its layouts and its price.
+// A catalog answers for one device, with one arithmetic; CommonChoices
+// (graph/node_kernels.h) for all ranks of a node.
+struct KernelChoice : KernelBinding {
   std::vector<Layout> operands;  // required layouts, one per operand
   std::vector<Layout> results;   // layouts of the results
-  int64_t workspace = 0;         // bytes
-  std::vector<InPlacePair> in_place;
-  double seconds = 0;  // on this device, launch included
-  Arithmetic arithmetic;
+  double seconds = 0;            // launch included, of the slowest rank
   // Plain loops, eval or a library's reference implementation: correct but
   // slow. The summary names such kernels.
   bool fallback = false;

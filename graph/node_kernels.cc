@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/fused_body.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 
@@ -30,7 +31,7 @@ bool IsSameKernel(const KernelChoice& a, const KernelChoice& b) {
 }
 
 // Combines the properties of both choices.
-void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
+void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
   choice.workspace = std::max(choice.workspace, other.workspace);
   choice.seconds = std::max(choice.seconds, other.seconds);
   choice.fallback |= other.fallback;
@@ -38,8 +39,9 @@ void CombineChoice(const KernelChoice& other, CommonChoice& choice) {
   std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
     return !absl::c_linear_search(other.in_place, pair);
   });
-  if (!absl::c_linear_search(choice.arithmetics, other.arithmetic)) {
-    choice.arithmetics.push_back(other.arithmetic);
+  for (const Arithmetic& arithmetic : other.arithmetics) {
+    if (absl::c_linear_search(choice.arithmetics, arithmetic)) continue;
+    choice.arithmetics.push_back(arithmetic);
   }
 }
 
@@ -57,62 +59,16 @@ bool IsReadInside(const OpView& fused, absl::Span<const OpView> body) {
   return false;
 }
 
-// A fused node of `members`, nodes of `body`, alone in a graph.
-class FusedAlone {
- public:
-  explicit FusedAlone(const Graph& body)
-      : body_(body),
-        alone_(std::make_unique<Graph>("alone", &body.literals())),
-        region_(std::make_unique<Graph>("body", &body.literals())),
-        inner_(body.value_id_bound()) {}
-
-  absl::StatusOr<std::unique_ptr<Graph>> Make(
-      absl::Span<const OpView> members) {
-    for (const OpView& member : members) {
-      PARTITA_RETURN_IF_ERROR(Add(member.node()));
+// The results of the members that the body returns.
+ValueIds ReturnedBy(const Graph& body, absl::Span<const NodeId> members) {
+  ValueIds results;
+  for (ValueId output : body.outputs()) {
+    if (absl::c_linear_search(members, body.value(output).defining_node)) {
+      results.push_back(output);
     }
-    std::vector<ValueId> outputs;
-    for (ValueId output : body_.outputs()) {
-      if (inner_[output.index].valid()) {
-        outputs.push_back(inner_[output.index]);
-      }
-    }
-    region_->SetOutputs(std::move(outputs));
-    NodeSpec spec{.op = &kFused, .operands = std::move(operands_)};
-    spec.regions.push_back(std::move(region_));
-    PARTITA_RETURN_IF_ERROR(alone_->AddNode(std::move(spec)).status());
-    return std::move(alone_);
   }
-
- private:
-  absl::Status Add(const Node& member) {
-    ValueIds operands;
-    for (ValueId operand : member.operands) operands.push_back(Inner(operand));
-    PARTITA_ASSIGN_OR_RETURN(
-        const NodeId twin, region_->AddNode(CopyOf(member, std::move(operands),
-                                                   &body_.literals())));
-    for (size_t i = 0; i < member.results.size(); ++i) {
-      inner_[member.results[i].index] = region_->node(twin).results[i];
-    }
-    return absl::OkStatus();
-  }
-
-  ValueId Inner(ValueId value) {
-    ValueId& inner = inner_[value.index];
-    if (!inner.valid()) {
-      const TensorType type = body_.type(value).RowMajor();
-      operands_.push_back(alone_->AddInput("", type));
-      inner = region_->AddInput("", type);
-    }
-    return inner;
-  }
-
-  const Graph& body_;
-  std::unique_ptr<Graph> alone_;
-  std::unique_ptr<Graph> region_;
-  ValueIds operands_;
-  std::vector<ValueId> inner_;  // by value of the body: the region's
-};
+  return results;
+}
 
 }  // namespace
 
@@ -133,27 +89,21 @@ absl::StatusOr<std::vector<NodeRank>> RanksOf(
   return ranks;
 }
 
-std::vector<CommonChoice> CommonChoices(const Placement& placement,
+std::vector<KernelChoice> CommonChoices(const Placement& placement,
                                         const std::vector<NodeRank>& ranks,
                                         const KernelCatalog& catalog) {
   const bool makes_copies = MakesCopies(placement, ranks[0].op);
-  std::vector<CommonChoice> common;
-  for (KernelChoice& choice : catalog.Choices(ranks[0].op, *ranks[0].device)) {
-    Arithmetics arithmetics;
-    if (choice.arithmetic != Arithmetic()) {
-      arithmetics.push_back(choice.arithmetic);
-    }
-    common.push_back({std::move(choice), std::move(arithmetics)});
-  }
+  std::vector<KernelChoice> common =
+      catalog.Choices(ranks[0].op, *ranks[0].device);
   for (size_t m = 1; m < ranks.size() && !common.empty(); ++m) {
     const std::vector<KernelChoice> own =
         catalog.Choices(ranks[m].op, *ranks[m].device);
-    std::erase_if(common, [&](CommonChoice& choice) {
+    std::erase_if(common, [&](KernelChoice& choice) {
       const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
         return IsSameKernel(other, choice);
       });
       if (same == own.end()) return true;
-      if (makes_copies && same->arithmetic != choice.arithmetic) return true;
+      if (makes_copies && same->arithmetics != choice.arithmetics) return true;
       CombineChoice(*same, choice);
       return false;
     });
@@ -161,10 +111,10 @@ std::vector<CommonChoice> CommonChoices(const Placement& placement,
   return common;
 }
 
-const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices) {
+const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices) {
   if (choices.empty()) return nullptr;
   return &*absl::c_min_element(
-      choices, [](const CommonChoice& a, const CommonChoice& b) {
+      choices, [](const KernelChoice& a, const KernelChoice& b) {
         return a.seconds < b.seconds;
       });
 }
@@ -179,17 +129,39 @@ bool TailIsOneLoop(const OpView& fused) {
 }
 
 absl::StatusOr<UnfusedBody> Unfuse(const OpView& fused, bool tail_is_one_loop) {
-  UnfusedBody unfused{.nodes = fused.region(0).ops()};
+  const Graph& body = fused.region(0);
+  UnfusedBody unfused{.nodes = body.ops()};
   if (!tail_is_one_loop) return unfused;
-  PARTITA_ASSIGN_OR_RETURN(
-      unfused.tail, FusedAlone(fused.region(0))
-                        .Make(absl::MakeConstSpan(unfused.nodes).subspan(1)));
-  unfused.nodes = {unfused.nodes[0], unfused.tail->ops().front()};
+  std::vector<NodeId> tail;
+  for (const OpView& node : unfused.nodes) tail.push_back(node.id());
+  tail.erase(tail.begin());
+  PARTITA_ASSIGN_OR_RETURN(unfused.tail,
+                           FusedAlone(body, tail, ReturnedBy(body, tail)));
+  unfused.nodes = {unfused.nodes[0], unfused.tail->ops().back()};
   return unfused;
 }
 
-bool IsUnfused(const OpView& node, absl::Span<const CommonChoice> choices) {
+bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices) {
   return node.is(kFused) && (choices.empty() || choices.front().fallback);
+}
+
+bool RunsFused(const OpView& fused, const KernelCatalog& catalog,
+               absl::Span<const DeviceTraits> devices) {
+  const Placement& pin = fused.node().placement;
+  std::vector<const DeviceTraits*> asked;
+  for (const DeviceTraits& device : devices) {
+    if (pin.placed() && !absl::c_linear_search(pin.devices, device.name)) {
+      continue;
+    }
+    if (absl::c_any_of(asked, [&](const DeviceTraits* other) {
+          return SameButName(*other, device);
+        })) {
+      continue;
+    }
+    if (!IsUnfused(fused, catalog.Choices(fused, device))) return true;
+    asked.push_back(&device);
+  }
+  return false;
 }
 
 }  // namespace partita

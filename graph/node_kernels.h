@@ -30,35 +30,35 @@ absl::StatusOr<std::vector<NodeRank>> RanksOf(
     const OpView& node, const Placement& placement,
     absl::Span<const DeviceTraits* const> devices);
 
-// A kernel of all ranks: the largest workspace, the seconds of the slowest
-// rank, the in-place pairs that all allow.
-struct CommonChoice : KernelChoice {
-  Arithmetics arithmetics;  // all different ones; `arithmetic` is rank 0's
-};
-
-// The kernels that every rank has for its shard, in the same layouts. If
-// several ranks compute replicas of a value, their arithmetics must be equal,
-// as each device updates its own variables. Best first on the first rank; there
-// is at least one rank.
-std::vector<CommonChoice> CommonChoices(const Placement& placement,
+// The kernels that every rank has for its shard, in the same layouts, with the
+// largest workspace, the in-place pairs that all allow and all different
+// arithmetics. If several ranks compute replicas of a value, their arithmetics
+// must be equal, as each device updates its own variables. Best first on the
+// first rank; there is at least one rank.
+std::vector<KernelChoice> CommonChoices(const Placement& placement,
                                         const std::vector<NodeRank>& ranks,
                                         const KernelCatalog& catalog);
 
 // The choice with the least seconds, the first of equals; null if there is
 // none. Ignores the cost of reorders, which depends on other nodes.
-const CommonChoice* FastestChoice(absl::Span<const CommonChoice> choices);
+const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices);
 
-// True for a fused node that no library fuses: the nodes of its body replace
-// it.
-bool IsUnfused(const OpView& node, absl::Span<const CommonChoice> choices);
+// True for a fused node that no kernel computes whole on the devices of these
+// choices: the nodes of its body replace it.
+bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices);
+
+// True if one of the devices (of those that the node is pinned to, if it is)
+// has a kernel for the fused node. Fusions ask this (passes/pass_context.h), so
+// a node is unfused only on another device, as a shard, or if a user wrote it.
+bool RunsFused(const OpView& fused, const KernelCatalog& catalog,
+               absl::Span<const DeviceTraits> devices);
 
 // True if the nodes of such a body after the first become one fused node, as
 // after a convolution or matmul: one generated loop computes them. Other nodes
 // must not read values between them.
 bool TailIsOneLoop(const OpView& fused);
 
-// The nodes that replace a fused node that no library fuses, for their kernels.
-// The graph of the fused node must outlive it.
+// What replaces such a node. The graph of the fused node must outlive it.
 struct UnfusedBody {
   std::vector<OpView> nodes;
   std::unique_ptr<Graph> tail;  // the graph of a fused tail, if there is one

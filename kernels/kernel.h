@@ -30,12 +30,12 @@ struct LaunchArgs {
   void* workspace = nullptr;  // aligned to kWorkspaceAlignment
 };
 
-// A kernel bound to one node. Launch allocates nothing, reads and writes only
-// the bytes of `args`, keeps no state between launches, and on the CPU returns
-// when its results are written. Launches of one object never overlap.
-class BoundKernel {
+// Computes one node. Launch allocates nothing, reads and writes only the bytes
+// of `args`, keeps no state between launches, and on the CPU returns when its
+// results are written. Launches of one object never overlap.
+class Kernel {
  public:
-  virtual ~BoundKernel() = default;
+  virtual ~Kernel() = default;
   virtual absl::Status Launch(const LaunchArgs& args) = 0;
 };
 
@@ -49,22 +49,17 @@ struct BindRequest {
   bool emulates = false;
 };
 
-// The kernel's identity, in terms of KernelBinding.
-struct KernelIdentity {
-  friend bool operator==(const KernelIdentity&,
-                         const KernelIdentity&) = default;
-
-  KernelId kernel;
+// What is bound to a node at load: it states what it is and allows, whatever
+// the plan asked for.
+struct BoundKernel {
+  std::unique_ptr<Kernel> kernel;
+  KernelId id;
   Arithmetic arithmetic;
-};
-
-// A library's kernel for a node: it states its identity and what it allows,
-// whatever the plan asked for.
-struct LibraryKernel {
-  std::unique_ptr<BoundKernel> kernel;
-  KernelIdentity identity;
   // Which results may overwrite which operands. All other memory is disjoint.
   std::vector<InPlacePair> in_place;
+  // Bytes of scratch outside the arena that each launch needs instead of the
+  // plan's workspace, as for kernels that emulate a GPU's; 0: none.
+  int64_t outside_scratch = 0;
 };
 
 // One library of kernels, found by KernelId::library. Thread safety: Bind may
@@ -78,7 +73,7 @@ class KernelLibrary {
   // ResourceExhausted, with both numbers, if the kernel needs more than the
   // budget; Unimplemented if this library cannot compute the node as the plan
   // binds it.
-  virtual absl::StatusOr<LibraryKernel> Bind(
+  virtual absl::StatusOr<BoundKernel> Bind(
       const BindRequest& request) const = 0;
 };
 

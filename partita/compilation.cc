@@ -12,14 +12,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/batch.h"
+#include "graph/node_kernels.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
+#include "kernels/catalog/host_kernels.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "partita/catalogs.h"
 #include "partita/compile_request.h"
 #include "partita/plan_code.h"
 #include "placement/lower/lower.h"
@@ -102,7 +103,10 @@ absl::Status Compilation::Optimise() {
     PARTITA_RETURN_IF_ERROR(CheckSource(source_));
     PARTITA_RETURN_IF_ERROR(CheckBatchInputs(source_, options_.batch_inputs));
     PipelineOptions passes = options_.passes;
-    passes.batch_inputs = options_.batch_inputs;
+    passes.context = {.batch_inputs = options_.batch_inputs,
+                      .has_kernel = [this](const OpView& fused) {
+                        return RunsFused(fused, catalog_, traits_);
+                      }};
     PARTITA_ASSIGN_OR_RETURN(pins_,
                              WritePins(source_, machine_, options_.pins));
     for (const auto& function : source_.functions()) {
@@ -119,7 +123,8 @@ absl::Status Compilation::DivideIntoMicroBatches() {
   return Stage("micro-batches", [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches,
                                               options_.batch_inputs));
-    const PipelineOptions passes{.batch_inputs = options_.batch_inputs};
+    const PipelineOptions passes{
+        .context = {.batch_inputs = options_.batch_inputs}};
     for (const auto& function : source_.functions()) {
       PARTITA_RETURN_IF_ERROR(
           RunPipeline(MicroBatchPasses(), passes, *function));
@@ -191,12 +196,12 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
 }
 
 absl::Status Compilation::BindKernels(
-    Module& module, std::vector<std::vector<ChosenKernel>>& chosen) {
+    Module& module, std::vector<std::vector<PricedNode>>& chosen) {
   chosen.clear();
   return Stage("kernels", [&]() -> absl::Status {
     for (const auto& function : module.functions()) {
       PARTITA_ASSIGN_OR_RETURN(
-          std::vector<ChosenKernel> kernels,
+          std::vector<PricedNode> kernels,
           ChooseKernels(*function, catalog_, traits_, packed_));
       PARTITA_RETURN_IF_ERROR(Verify(*function));
       chosen.push_back(std::move(kernels));

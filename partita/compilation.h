@@ -33,8 +33,8 @@ namespace partita {
 // One attempt: a placed module on its way to a plan, with its notes.
 struct Attempt {
   Plan plan;
-  std::vector<EntryNotes> notes;                  // by entry
-  std::vector<std::vector<ChosenKernel>> chosen;  // by entry
+  std::vector<EntryNotes> notes;                // by entry
+  std::vector<std::vector<PricedNode>> chosen;  // by entry
   // The module's text after these stages, if requested.
   std::string placed_text;
   std::string kernels_text;
@@ -97,7 +97,7 @@ class Compilation {
       const Planner& planner, const std::vector<int64_t>& limits,
       const MicroBatches& parts, VariableHomes& homes, Graph& function);
   absl::Status BindKernels(Module& module,
-                           std::vector<std::vector<ChosenKernel>>& chosen);
+                           std::vector<std::vector<PricedNode>>& chosen);
   // Lowers the limit of the device on which lowering ran short; false if it
   // failed for another reason, or if nothing is left.
   bool LowerLimit(const absl::Status& status,

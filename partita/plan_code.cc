@@ -16,7 +16,7 @@
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "partita/catalogs.h"
+#include "kernels/catalog/host_kernels.h"
 
 namespace partita {
 namespace {

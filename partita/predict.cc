@@ -25,9 +25,9 @@ namespace partita {
 namespace {
 
 std::vector<double> SecondsByNode(const Graph& graph,
-                                  const std::vector<ChosenKernel>& chosen) {
+                                  const std::vector<PricedNode>& chosen) {
   std::vector<double> seconds(graph.node_id_bound(), 0);
-  for (const ChosenKernel& kernel : chosen) {
+  for (const PricedNode& kernel : chosen) {
     seconds[kernel.node.index] = kernel.seconds;
   }
   return seconds;
@@ -98,13 +98,13 @@ void AddIfNew(const std::string& name, std::vector<std::string>& names) {
 }
 
 void CountNodes(const Plan& plan, const Entry& entry,
-                const std::vector<ChosenKernel>& chosen,
+                const std::vector<PricedNode>& chosen,
                 EntryReport& entry_report, CompileReport& report) {
   absl::flat_hash_map<std::string, size_t> by_name;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     by_name[plan.devices[d].traits.name] = d;
   }
-  for (const ChosenKernel& kernel : chosen) {
+  for (const PricedNode& kernel : chosen) {
     const OpView op = entry.graph->view(kernel.node);
     for (const std::string& name : op.node().placement.devices) {
       ++entry_report.devices[by_name[name]].nodes;
@@ -138,7 +138,7 @@ absl::Status CountCopies(const Entry& entry, EntryReport& report) {
 absl::StatusOr<Prediction> PredictPlan(
     const Plan& plan, const Module& source, const Machine& machine,
     const KernelCatalog& catalog,
-    const std::vector<std::vector<ChosenKernel>>& chosen,
+    const std::vector<std::vector<PricedNode>>& chosen,
     std::vector<EntryNotes> reasons) {
   Prediction prediction;
   prediction.notes.machine_json = MachineToJson(machine);
@@ -170,7 +170,7 @@ absl::StatusOr<Prediction> PredictPlan(
 }
 
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
-                        const std::vector<std::vector<ChosenKernel>>& chosen,
+                        const std::vector<std::vector<PricedNode>>& chosen,
                         bool shards_updates, CompileReport& report) {
   for (const PlanDevice& device : plan.devices) {
     report.devices.push_back({.device = device.traits.name,

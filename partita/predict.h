@@ -30,13 +30,13 @@ struct Prediction {
 absl::StatusOr<Prediction> PredictPlan(
     const Plan& plan, const Module& source, const Machine& machine,
     const KernelCatalog& catalog,
-    const std::vector<std::vector<ChosenKernel>>& chosen,
+    const std::vector<std::vector<PricedNode>>& chosen,
     std::vector<EntryNotes> reasons);
 
 // Devices, memory, copies and fallbacks of a plan with notes, and its
 // prediction; and the number of sharded updates, if requested.
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
-                        const std::vector<std::vector<ChosenKernel>>& chosen,
+                        const std::vector<std::vector<PricedNode>>& chosen,
                         bool shards_updates, CompileReport& report);
 
 }  // namespace partita

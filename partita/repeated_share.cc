@@ -81,12 +81,12 @@ bool IsRepeated(const OpView& op) {
 
 }  // namespace
 
-double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen,
+double RepeatedShare(const Graph& graph, absl::Span<const PricedNode> chosen,
                      absl::Span<const int> runs) {
   const std::vector<bool> is_update = FindUpdates(graph);
   double seconds = 0;
   double repeated = 0;
-  for (const ChosenKernel& kernel : chosen) {
+  for (const PricedNode& kernel : chosen) {
     const double taken = kernel.seconds * runs[kernel.node.index];
     seconds += taken;
     if (IsRepeated(graph.view(kernel.node)) && !is_update[kernel.node.index]) {

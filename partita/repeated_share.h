@@ -13,7 +13,7 @@ namespace partita {
 // The share of the kernels' predicted seconds of a placed graph in nodes that
 // several devices compute alike. Updates do not count: every replica computes
 // those on purpose. `runs`: how often a step runs each node, by node id.
-double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen,
+double RepeatedShare(const Graph& graph, absl::Span<const PricedNode> chosen,
                      absl::Span<const int> runs);
 
 }  // namespace partita

@@ -27,7 +27,7 @@ double ShareOf(const std::string& body) {
   const auto module = ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   const Graph& graph = module->main();
-  std::vector<ChosenKernel> chosen;
+  std::vector<PricedNode> chosen;
   std::vector<int> runs(graph.node_id_bound(), 1);
   for (const OpView& op : graph.ops()) {
     if (op.is(kVariable)) continue;

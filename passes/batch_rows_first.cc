@@ -324,14 +324,13 @@ class BatchRows {
 
 }  // namespace
 
-absl::Status BatchRowsFirst(Graph& graph,
-                            absl::Span<const std::string> batch_inputs) {
-  const Batch batch = FindBatch(graph, batch_inputs);
+absl::Status BatchRowsFirst(Graph& graph, const PassContext& context) {
+  const Batch batch = FindBatch(graph, context.batch_inputs);
   return BatchRows(graph, batch).Run();
 }
 
 absl::Status BatchRowsFirst(Graph& graph) {
-  return BatchRowsFirst(graph, /*batch_inputs=*/{});
+  return BatchRowsFirst(graph, PassContext());
 }
 
 }  // namespace partita

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "passes/pass_context.h"
 
 namespace partita {
 
@@ -28,10 +29,8 @@ namespace partita {
 // Needs: readers of such rows treat each row independently or sum over all
 // rows, up to reshapes that split the rows again. Skips: other reshapes, and
 // reshapes that a pin shards. Leaves: transposes that other passes may cancel.
-// `batch_inputs` as in FindBatch.
-absl::Status BatchRowsFirst(Graph& graph,
-                            absl::Span<const std::string> batch_inputs);
-// The same without names.
+absl::Status BatchRowsFirst(Graph& graph, const PassContext& context);
+// The same without a context.
 absl::Status BatchRowsFirst(Graph& graph);
 
 }  // namespace partita

@@ -81,7 +81,7 @@ class Cluster {
 
 }  // namespace
 
-absl::Status FuseElementwise(Graph& graph) {
+absl::Status FuseElementwise(Graph& graph, const PassContext& context) {
   const std::vector<NodeId> order = graph.order();
   std::vector<int> position(graph.node_id_bound(), -1);
   for (size_t i = 0; i < order.size(); ++i) {
@@ -99,9 +99,16 @@ absl::Status FuseElementwise(Graph& graph) {
     if (members.size() > 1) clusters.push_back(std::move(members));
   }
   for (const std::vector<NodeId>& members : clusters) {
+    PARTITA_ASSIGN_OR_RETURN(const bool has_kernel,
+                             HasKernel(graph, members, context));
+    if (!has_kernel) continue;
     PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, members.back()).status());
   }
   return absl::OkStatus();
+}
+
+absl::Status FuseElementwise(Graph& graph) {
+  return FuseElementwise(graph, PassContext());
 }
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "graph/graph.h"
+#include "passes/pass_context.h"
 
 namespace partita {
 
@@ -21,7 +22,9 @@ namespace partita {
 // cycle can arise. If it is also an output of the graph, or a new value of a
 // variable, it becomes one more result: an optimizer's state and the parameter
 // that is computed from it are written in one pass. Skips: clusters of one op,
-// and `fused` nodes.
+// `fused` nodes, and clusters that no device's kernel could compute whole.
+absl::Status FuseElementwise(Graph& graph, const PassContext& context);
+// The same without a context.
 absl::Status FuseElementwise(Graph& graph);
 
 }  // namespace partita

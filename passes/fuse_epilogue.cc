@@ -99,10 +99,9 @@ absl::Status KeepDivision(const Graph& graph, std::vector<NodeId>& chain) {
 
 }  // namespace
 
-absl::Status FuseEpilogue(Graph& graph,
-                          absl::Span<const std::string> batch_inputs) {
+absl::Status FuseEpilogue(Graph& graph, const PassContext& context) {
   const std::vector<bool> sums =
-      SumsOverBatch(graph, FindBatch(graph, batch_inputs));
+      SumsOverBatch(graph, FindBatch(graph, context.batch_inputs));
   for (OpView op : graph.ops()) {
     // A residual of one convolution may be the result of the next one, which is
     // then in the first one's chain.
@@ -110,13 +109,16 @@ absl::Status FuseEpilogue(Graph& graph,
     std::vector<NodeId> members = Chain(op);
     PARTITA_RETURN_IF_ERROR(KeepDivision(graph, members));
     if (members.size() < 2) continue;
+    PARTITA_ASSIGN_OR_RETURN(const bool has_kernel,
+                             HasKernel(graph, members, context));
+    if (!has_kernel) continue;
     PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());
   }
   return absl::OkStatus();
 }
 
 absl::Status FuseEpilogue(Graph& graph) {
-  return FuseEpilogue(graph, /*batch_inputs=*/{});
+  return FuseEpilogue(graph, PassContext());
 }
 
 }  // namespace partita

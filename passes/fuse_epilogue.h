@@ -4,11 +4,9 @@
 #ifndef PARTITA_PASSES_FUSE_EPILOGUE_H_
 #define PARTITA_PASSES_FUSE_EPILOGUE_H_
 
-#include <string>
-
 #include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "graph/graph.h"
+#include "passes/pass_context.h"
 
 namespace partita {
 
@@ -27,10 +25,9 @@ namespace partita {
 // fused with each other, in one pass over memory); an op that could not be
 // sharded as a pin says, and ops after it; a matmul that sums over the batch
 // (its partial sums must be added up before anything else, and the update is
-// fused separately). `batch_inputs` as in FindBatch.
-absl::Status FuseEpilogue(Graph& graph,
-                          absl::Span<const std::string> batch_inputs);
-// The same without names.
+// fused separately); what no device's kernel could compute whole.
+absl::Status FuseEpilogue(Graph& graph, const PassContext& context);
+// The same without a context.
 absl::Status FuseEpilogue(Graph& graph);
 
 }  // namespace partita

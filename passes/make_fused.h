@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "passes/pass_context.h"
 
 namespace partita {
 
@@ -27,6 +28,14 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
 // of them could not be sharded like this, for example as their groups differ.
 absl::StatusOr<bool> KeepsDivision(const Graph& graph,
                                    const std::vector<NodeId>& members);
+
+// True if a device that may compute the members (of their joint placement, or
+// any) has a kernel for a fused node of them. Fusions ask this first: what no
+// kernel computes whole is not fused, as it would only be taken apart when
+// kernels are chosen.
+absl::StatusOr<bool> HasKernel(const Graph& graph,
+                               const std::vector<NodeId>& members,
+                               const PassContext& context);
 
 // Replaces a `fused` node by the nodes of its body, each with the fused node's
 // placement, scope and location.

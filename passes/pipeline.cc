@@ -129,7 +129,8 @@ constexpr Pass kSourcePasses[] = {
     // (rule 2).
     {"remove_dead", RemoveDead},
     // Libraries apply bias, residual and activation before they write a result.
-    // Before fuse_elementwise, which would take these ops into clusters of
+    // What none of the machine's can is left for fuse_elementwise. Before it,
+    // which would take these ops into clusters of
     // their own, and then the result would be written and read once more.
     {"fuse_epilogue", FuseEpilogue, FuseEpilogue},
     // Copies cheap ops to each reader, so that fuse_elementwise can take in all
@@ -138,7 +139,7 @@ constexpr Pass kSourcePasses[] = {
     // after this, as it would merge the copies again.
     {"repeat_cheap_ops", RepeatCheapOps},
     // One pass over memory for each cluster of the remaining elementwise ops.
-    {"fuse_elementwise", FuseElementwise},
+    {"fuse_elementwise", FuseElementwise, FuseElementwise},
     // A planner would place dead ops, and count their seconds and bytes.
     {"remove_dead", RemoveDead},
 };
@@ -196,8 +197,8 @@ absl::Status RunOne(const Pass& pass, const PipelineOptions& options,
                     Graph& graph, PassRecord& record) {
   const Fingerprint before = FingerprintOf(graph);
   const auto start = std::chrono::steady_clock::now();
-  PARTITA_RETURN_IF_ERROR(pass.run_on_batch != nullptr
-                              ? pass.run_on_batch(graph, options.batch_inputs)
+  PARTITA_RETURN_IF_ERROR(pass.run_in != nullptr
+                              ? pass.run_in(graph, options.context)
                               : pass.run(graph));
   record.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "passes/pass_context.h"
 
 namespace partita {
 
@@ -17,14 +18,12 @@ namespace partita {
 struct Pass {
   const char* name;  // as in --skip: "remove_dead"
   absl::Status (*run)(Graph& graph);
-  // Instead of `run`, for a pass that needs the batch: takes the names of the
-  // inputs that hold it, as in FindBatch.
-  absl::Status (*run_on_batch)(
-      Graph& graph, absl::Span<const std::string> input_names) = nullptr;
+  // Instead of `run`, for a pass that needs more than the graph.
+  absl::Status (*run_in)(Graph& graph, const PassContext& context) = nullptr;
 };
 
-// The machine-independent passes, in the order of RunPipeline. A pass may occur
-// more than once.
+// The passes before a planner, in the order of RunPipeline. All they know of
+// the machine is PassContext::has_kernel. A pass may occur more than once.
 absl::Span<const Pass> SourcePasses();
 
 // The passes that run after these on a graph that will be split into
@@ -38,7 +37,7 @@ struct PipelineOptions {
   // is created.
   std::string dump_folder;
   bool verify = true;  // after every pass that changed something
-  std::vector<std::string> batch_inputs;  // as in FindBatch
+  PassContext context;
 };
 
 // FOLDER/NN_<pass>.<function>.graph: the file for pass `number`, from 1.

@@ -23,38 +23,38 @@ struct Step {
 struct NamedOptimizer {
   const char* name;
   bool takes_momentum;
-  void (*update)(const Step& step, const OptimizerChoice& choice);
+  void (*update)(const Step& step, const OptimizerOptions& options);
 };
 
 constexpr NamedOptimizer kOptimizers[] = {
     {"sgd", true,
-     [](const Step& step, const OptimizerChoice& choice) {
+     [](const Step& step, const OptimizerOptions& options) {
        Sgd(step.parameters, step.learning_rate,
-           {.momentum = choice.momentum,
-            .weight_decay = choice.weight_decay,
-            .nesterov = choice.nesterov},
+           {.momentum = options.momentum,
+            .weight_decay = options.weight_decay,
+            .nesterov = options.nesterov},
            step.site);
      }},
     {"adam", false,
-     [](const Step& step, const OptimizerChoice& choice) {
+     [](const Step& step, const OptimizerOptions& options) {
        Adam(step.parameters, step.learning_rate, step.count,
-            {.weight_decay = choice.weight_decay}, step.site);
+            {.weight_decay = options.weight_decay}, step.site);
      }},
     {"adamw", false,
-     [](const Step& step, const OptimizerChoice& choice) {
+     [](const Step& step, const OptimizerOptions& options) {
        AdamW(step.parameters, step.learning_rate, step.count,
-             {.weight_decay = choice.weight_decay}, step.site);
+             {.weight_decay = options.weight_decay}, step.site);
      }},
     {"adagrad", false,
-     [](const Step& step, const OptimizerChoice& choice) {
+     [](const Step& step, const OptimizerOptions& options) {
        Adagrad(step.parameters, step.learning_rate,
-               {.weight_decay = choice.weight_decay}, step.site);
+               {.weight_decay = options.weight_decay}, step.site);
      }},
     {"rmsprop", true,
-     [](const Step& step, const OptimizerChoice& choice) {
+     [](const Step& step, const OptimizerOptions& options) {
        RmsProp(
            step.parameters, step.learning_rate,
-           {.momentum = choice.momentum, .weight_decay = choice.weight_decay},
+           {.momentum = options.momentum, .weight_decay = options.weight_decay},
            step.site);
      }},
 };
@@ -80,23 +80,23 @@ bool TakesMomentum(absl::string_view name) {
 
 absl::Status Optimize(absl::Span<const Parameter> parameters,
                       Tensor learning_rate, Tensor step,
-                      const OptimizerChoice& choice, CallSite site) {
-  const NamedOptimizer* found = Find(choice.name);
+                      const OptimizerOptions& options, CallSite site) {
+  const NamedOptimizer* found = Find(options.name);
   if (found == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("optimizer: found ", choice.name, "; expected one of ",
+        absl::StrCat("optimizer: found ", options.name, "; expected one of ",
                      absl::StrJoin(OptimizerNames(), ", ")));
   }
-  if (choice.nesterov && (choice.name != "sgd" || choice.momentum == 0)) {
+  if (options.nesterov && (options.name != "sgd" || options.momentum == 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "nesterov: found optimizer ", choice.name, " with momentum ",
-        choice.momentum, "; expected sgd with a momentum above 0"));
+        "nesterov: found optimizer ", options.name, " with momentum ",
+        options.momentum, "; expected sgd with a momentum above 0"));
   }
   found->update({.parameters = parameters,
                  .learning_rate = learning_rate,
                  .count = step,
                  .site = site},
-                choice);
+                options);
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@
 
 namespace partita {
 
-struct OptimizerChoice {
+struct OptimizerOptions {
   std::string name = "sgd";  // of OptimizerNames()
   double momentum = 0;       // for optimizers with TakesMomentum
   double weight_decay = 0;
@@ -30,7 +30,7 @@ bool TakesMomentum(absl::string_view name);
 // momentum with an optimizer that does not support it.
 absl::Status Optimize(absl::Span<const Parameter> parameters,
                       Tensor learning_rate, Tensor step,
-                      const OptimizerChoice& choice,
+                      const OptimizerOptions& options,
                       CallSite site = CallSite::current());
 
 }  // namespace partita

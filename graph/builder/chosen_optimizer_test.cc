@@ -33,11 +33,11 @@ Fingerprint Trained(const Update& update) {
   return FingerprintOf(*module);
 }
 
-Fingerprint TrainedBy(const OptimizerChoice& choice) {
+Fingerprint TrainedBy(const OptimizerOptions& options) {
   return Trained([&](GraphBuilder& b, absl::Span<const Parameter> parameters,
                      Tensor step) {
     const absl::Status status =
-        Optimize(parameters, b.Scalar(DType::kF32, 0.25), step, choice);
+        Optimize(parameters, b.Scalar(DType::kF32, 0.25), step, options);
     EXPECT_TRUE(status.ok()) << status;
   });
 }
@@ -84,8 +84,8 @@ TEST(ChosenOptimizer, OnlySomeTakeMomentum) {
 TEST(ChosenOptimizer, NesterovNeedsTheMomentumOfSgd) {
   GraphBuilder b("train");
   const Tensor rate = b.Scalar(DType::kF32, 0.25);
-  const auto refusal = [&](const OptimizerChoice& choice) {
-    return std::string(Optimize({}, rate, CountSteps(b), choice).message());
+  const auto refusal = [&](const OptimizerOptions& options) {
+    return std::string(Optimize({}, rate, CountSteps(b), options).message());
   };
   EXPECT_EQ(refusal({.name = "adam", .nesterov = true}),
             "nesterov: found optimizer adam with momentum 0; expected sgd with "

@@ -27,27 +27,28 @@ struct NamedSchedule {
   const char* name;
   bool takes_factor;
   bool takes_steps;
-  Tensor (*rate)(Tensor step, const ScheduleChoice& choice);
+  Tensor (*rate)(Tensor step, const ScheduleOptions& options);
 };
 
 constexpr NamedSchedule kSchedules[] = {
     {"constant", false, false,
-     [](Tensor step, const ScheduleChoice& choice) {
-       return step.builder()->Scalar(DType::kF64, choice.learning_rate);
+     [](Tensor step, const ScheduleOptions& options) {
+       return step.builder()->Scalar(DType::kF64, options.learning_rate);
      }},
     {"step", true, true,
-     [](Tensor step, const ScheduleChoice& choice) {
-       return StepDecay(step, choice.learning_rate, choice.steps,
-                        choice.factor);
+     [](Tensor step, const ScheduleOptions& options) {
+       return StepDecay(step, options.learning_rate, options.steps,
+                        options.factor);
      }},
     {"exponential", true, false,
-     [](Tensor step, const ScheduleChoice& choice) {
-       return ExponentialDecay(step, choice.learning_rate, choice.factor);
+     [](Tensor step, const ScheduleOptions& options) {
+       return ExponentialDecay(step, options.learning_rate, options.factor);
      }},
     {"cosine", true, true,
-     [](Tensor step, const ScheduleChoice& choice) {
-       return CosineDecay(step, choice.learning_rate,
-                          choice.learning_rate * choice.factor, choice.steps);
+     [](Tensor step, const ScheduleOptions& options) {
+       return CosineDecay(step, options.learning_rate,
+                          options.learning_rate * options.factor,
+                          options.steps);
      }},
 };
 
@@ -106,18 +107,19 @@ bool TakesDecaySteps(absl::string_view name) {
 }
 
 absl::StatusOr<Tensor> LearningRate(GraphBuilder& b, Tensor step,
-                                    const ScheduleChoice& choice,
+                                    const ScheduleOptions& options,
                                     CallSite site) {
-  const NamedSchedule* found = Find(choice.name);
+  const NamedSchedule* found = Find(options.name);
   if (found == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("schedule: found ", choice.name, "; expected one of ",
+        absl::StrCat("schedule: found ", options.name, "; expected one of ",
                      absl::StrJoin(ScheduleNames(), ", ")));
   }
   const GraphBuilder::At caller(&b, site);
   if (!step.valid()) return Tensor();
-  const Tensor rate = found->rate(step, choice);
-  return choice.warm_up == 0 ? rate : LinearWarmUp(step, rate, choice.warm_up);
+  const Tensor rate = found->rate(step, options);
+  return options.warm_up == 0 ? rate
+                              : LinearWarmUp(step, rate, options.warm_up);
 }
 
 }  // namespace partita

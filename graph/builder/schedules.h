@@ -29,7 +29,7 @@ Tensor CosineDecay(Tensor step, double rate, double least, int64_t steps,
 Tensor LinearWarmUp(Tensor step, Tensor rate, int64_t steps,
                     CallSite site = CallSite::current());
 
-struct ScheduleChoice {
+struct ScheduleOptions {
   std::string name = "constant";  // of ScheduleNames()
   double learning_rate = 0.01;    // the largest
   // The factor of the rate: for "step" every `steps` steps, for "exponential"
@@ -41,14 +41,14 @@ struct ScheduleChoice {
 
 // "constant", "step", "exponential", "cosine".
 std::vector<std::string> ScheduleNames();
-// True if the schedule of this name reads ScheduleChoice::factor and steps.
+// True if the schedule of this name reads ScheduleOptions::factor and steps.
 bool TakesDecayFactor(absl::string_view name);
 bool TakesDecaySteps(absl::string_view name);
 
 // The learning rate, a scalar. `step` counts from 0. InvalidArgument if there
 // is no such schedule.
 absl::StatusOr<Tensor> LearningRate(GraphBuilder& b, Tensor step,
-                                    const ScheduleChoice& choice,
+                                    const ScheduleOptions& options,
                                     CallSite site = CallSite::current());
 
 }  // namespace partita

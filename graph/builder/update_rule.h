@@ -12,8 +12,8 @@
 namespace partita {
 
 struct UpdateRule {
-  OptimizerChoice optimizer;
-  ScheduleChoice schedule;
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
   // The largest common 2-norm of the gradients; 0: no clipping.
   double clip_norm = 0;
   // For losses over classes (losses.h); read by the code that builds the loss.

@@ -23,11 +23,11 @@
 namespace partita {
 namespace {
 
-double RateAt(uint64_t step, const ScheduleChoice& choice) {
+double RateAt(uint64_t step, const ScheduleOptions& options) {
   GraphBuilder b("rate");
   HostTensor count({DType::kU64, {}, {}});
   count.data<uint64_t>()[0] = step;
-  const auto rate = LearningRate(b, b.Constant(std::move(count)), choice);
+  const auto rate = LearningRate(b, b.Constant(std::move(count)), options);
   EXPECT_TRUE(rate.ok()) << rate.status();
   b.Output("rate", *rate);
   const auto module = b.Build();
@@ -40,17 +40,17 @@ double RateAt(uint64_t step, const ScheduleChoice& choice) {
 TEST(ChosenSchedule, RatesFollowTheNamedSchedule) {
   EXPECT_EQ(RateAt(999, {.learning_rate = 0.3}), 0.3);
 
-  const ScheduleChoice step = {"step", 8, /*factor=*/0.5, /*steps=*/10};
+  const ScheduleOptions step = {"step", 8, /*factor=*/0.5, /*steps=*/10};
   EXPECT_EQ(RateAt(9, step), 8);
   EXPECT_EQ(RateAt(10, step), 4);
   EXPECT_EQ(RateAt(35, step), 1);
 
-  const ScheduleChoice exponential = {"exponential", 8, /*factor=*/0.5};
+  const ScheduleOptions exponential = {"exponential", 8, /*factor=*/0.5};
   EXPECT_EQ(RateAt(0, exponential), 8);
   EXPECT_EQ(RateAt(3, exponential), 1);
 
   // The factor is the final rate relative to the initial one.
-  const ScheduleChoice cosine = {"cosine", 8, /*factor=*/0.25, /*steps=*/100};
+  const ScheduleOptions cosine = {"cosine", 8, /*factor=*/0.25, /*steps=*/100};
   EXPECT_EQ(RateAt(0, cosine), 8);
   EXPECT_NEAR(RateAt(50, cosine), 5, 1e-12);
   EXPECT_NEAR(RateAt(25, cosine),
@@ -60,7 +60,7 @@ TEST(ChosenSchedule, RatesFollowTheNamedSchedule) {
 }
 
 TEST(ChosenSchedule, EachMayWarmUp) {
-  const ScheduleChoice constant = {.learning_rate = 8, .warm_up = 4};
+  const ScheduleOptions constant = {.learning_rate = 8, .warm_up = 4};
   EXPECT_EQ(RateAt(0, constant), 2);
   EXPECT_EQ(RateAt(2, constant), 6);
   EXPECT_EQ(RateAt(3, constant), 8);
@@ -70,14 +70,14 @@ TEST(ChosenSchedule, EachMayWarmUp) {
 
 TEST(ChosenSchedule, NamesReportTheirParameters) {
   for (const std::string& name : ScheduleNames()) {
-    const ScheduleChoice choice = {name, 8, 0.5, 10};
-    ScheduleChoice other = choice;
+    const ScheduleOptions options = {name, 8, 0.5, 10};
+    ScheduleOptions other = options;
     other.factor = 0.25;
-    EXPECT_EQ(RateAt(13, other) != RateAt(13, choice), TakesDecayFactor(name))
+    EXPECT_EQ(RateAt(13, other) != RateAt(13, options), TakesDecayFactor(name))
         << name;
-    other = choice;
+    other = options;
     other.steps = 5;
-    EXPECT_EQ(RateAt(7, other) != RateAt(7, choice), TakesDecaySteps(name))
+    EXPECT_EQ(RateAt(7, other) != RateAt(7, options), TakesDecaySteps(name))
         << name;
   }
 }

@@ -11,7 +11,6 @@
 #include "graph/ops/op_list.h"
 #include "graph/ops/op_samples.h"
 #include "gtest/gtest.h"
-#include "kernels/catalog/host_catalog.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/checking/kernel_check.h"
 
@@ -19,7 +18,7 @@ namespace partita {
 namespace {
 
 bool IsFast(const OpView& node) {
-  const auto choices = HostCatalog().Choices(node, TestCpu(2));
+  const auto choices = BuiltInCatalog().Choices(node, TestCpu(2));
   return absl::c_any_of(choices,
                         [](const KernelChoice& c) { return !c.fallback; });
 }
@@ -65,7 +64,7 @@ size_t ExpectRight(const OpSample& sample) {
   for (const KernelLibrary* library : HostLibraries()) {
     if (library->name() == "reference") continue;
     const CheckReport report =
-        CheckKernels(node, HostCatalog(), *library, options);
+        CheckKernels(node, BuiltInCatalog(), *library, options);
     EXPECT_TRUE(report.status.ok())
         << ToString(sample) << ": " << report.status;
     kernels += report.kernels.size();

@@ -1,10 +1,12 @@
-// The list of all kernels in the program.
+// The list of all catalogs and libraries.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/host_kernels.h"
 
 #include <memory>
 
+#include "kernels/catalog/ieee_catalog.h"
+#include "kernels/catalog/joined_catalog.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/cost_only/cost_only_catalog.h"
 #include "kernels/cpu/cpu_kernels.h"
@@ -21,9 +23,7 @@ absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
   return BuildCodeOf({node}, device).status();
 }
 
-}  // namespace
-
-void AddHostCatalogs(JoinedCatalog& catalog) {
+void AddCatalogs(JoinedCatalog& catalog) {
   const auto onednn = std::make_shared<OnednnCatalog>();
   const auto cpu = std::make_shared<CpuCatalog>();
   const UpcastCatalog::Catalogs of_f32 = {onednn, cpu};
@@ -35,7 +35,23 @@ void AddHostCatalogs(JoinedCatalog& catalog) {
   catalog.Add(DeviceKind::kCuda, std::make_shared<CostOnlyCatalog>());
 }
 
-absl::Status CheckHostCatalogs(const DeviceTraits& device) {
+}  // namespace
+
+const KernelCatalog& BuiltInCatalog() {
+  static const JoinedCatalog& catalog = []() -> JoinedCatalog& {
+    auto* joined = new JoinedCatalog;
+    AddCatalogs(*joined);
+    return *joined;
+  }();
+  return catalog;
+}
+
+const KernelCatalog& BuiltInIeeeCatalog() {
+  static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
+  return catalog;
+}
+
+absl::Status CheckBuiltInCatalog(const DeviceTraits& device) {
   return CheckOnednn(device);
 }
 

@@ -1,5 +1,5 @@
-// The kernels that are part of the program: everything that a CPU plan binds,
-// except code generated at compile time.
+// The kernels of this build: a catalog for compilers, libraries for the
+// runtime.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_HOST_KERNELS_H_
@@ -8,19 +8,25 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kernels/catalog/joined_catalog.h"
+#include "graph/kernel_catalog.h"
 #include "kernels/kernel.h"
 
 namespace partita {
 
-// Adds the host's own catalogs, for CPUs, and the cost-only catalog, for CUDA.
-void AddHostCatalogs(JoinedCatalog& catalog);
+// Every catalog of this build, joined by device kind (the list is in
+// host_kernels.cc). Created at the first call, never destroyed.
+const KernelCatalog& BuiltInCatalog();
+
+// The same without kernels that violate IEEE 754: see
+// docs/internals/numerics.md.
+const KernelCatalog& BuiltInIeeeCatalog();
 
 // The first error of these catalogs for such a device, which made them offer
 // fewer kernels than they should. Call it after all other queries.
-absl::Status CheckHostCatalogs(const DeviceTraits& device);
+absl::Status CheckBuiltInCatalog(const DeviceTraits& device);
 
-// The libraries that bind the kernels of these catalogs. Never destroyed.
+// The libraries that bind the kernels of these catalogs on the host, in order
+// of preference. Never destroyed.
 std::vector<const KernelLibrary*> HostLibraries();
 
 }  // namespace partita

@@ -16,7 +16,6 @@
 #include "graph/ops/op_samples.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
-#include "kernels/catalog/host_catalog.h"
 #include "kernels/checking/kernel_check.h"
 
 namespace partita {
@@ -52,7 +51,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
       // oneDNN's polynomials have this error, whatever the op's tolerance.
       options.tolerance = library->name() == "onednn" ? 2e-5 : 0;
       const CheckReport report =
-          CheckKernels(graph.view(*node), HostCatalog(), *library, options);
+          CheckKernels(graph.view(*node), BuiltInCatalog(), *library, options);
       EXPECT_TRUE(report.status.ok())
           << ToString(sample) << ": " << report.status;
     }
@@ -69,11 +68,11 @@ std::string Matrix() {
     Graph graph("sample", &pool);
     const OpView node = graph.view(*AddSample(sample, graph));
     for (const std::string& isa : CpuIsas()) {
-      for (const KernelChoice& c : HostCatalog().Choices(node, Cpu(isa))) {
+      for (const KernelChoice& c : BuiltInCatalog().Choices(node, Cpu(isa))) {
         cpu[sample.op->name].insert(c.kernel.ToString());
       }
     }
-    for (const KernelChoice& c : HostCatalog().Choices(node, Gpu())) {
+    for (const KernelChoice& c : BuiltInCatalog().Choices(node, Gpu())) {
       cuda[sample.op->name].insert(c.kernel.ToString());
     }
   }

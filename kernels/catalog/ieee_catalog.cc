@@ -3,10 +3,14 @@
 
 #include "kernels/catalog/ieee_catalog.h"
 
+#include "absl/algorithm/container.h"
+
 namespace partita {
 
 bool ViolatesIeee(const KernelChoice& choice) {
-  return choice.arithmetic.violates.any();
+  return absl::c_any_of(choice.arithmetics, [](const Arithmetic& arithmetic) {
+    return arithmetic.violates.any();
+  });
 }
 
 std::vector<KernelChoice> IeeeCatalog::Choices(

@@ -12,7 +12,6 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/catalog/host_catalog.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/catalog/ieee_catalog.h"
 #include "kernels/checking/kernel_check.h"
@@ -86,7 +85,7 @@ HostTensor Tensor(DType dtype, const std::vector<double>& values) {
 }
 
 const IeeeCatalog& Ieee() {
-  static const IeeeCatalog& catalog = *new IeeeCatalog(HostCatalog());
+  static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
   return catalog;
 }
 
@@ -340,7 +339,8 @@ std::vector<KernelChoice> CheckBehind(const OpDef& root,
   options.operands = {nullptr, nullptr, &values};
   ExpectRight(one.node(), options, activation.name);
   std::vector<KernelChoice> fast;
-  for (KernelChoice& choice : HostCatalog().Choices(one.node(), TestCpu(1))) {
+  for (KernelChoice& choice :
+       BuiltInCatalog().Choices(one.node(), TestCpu(1))) {
     if (!choice.fallback) fast.push_back(std::move(choice));
   }
   return fast;

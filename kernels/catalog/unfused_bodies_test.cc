@@ -26,8 +26,8 @@ const KernelLibrary& Library() {
   std::abort();
 }
 
-absl::StatusOr<LibraryKernel> Bind(const OpView& node, int64_t workspace,
-                                   const DeviceTraits& device) {
+absl::StatusOr<BoundKernel> Bind(const OpView& node, int64_t workspace,
+                                 const DeviceTraits& device) {
   const KernelBinding binding = {.kernel = "unfused", .workspace = workspace};
   return Library().Bind({node, &binding, &device});
 }
@@ -47,12 +47,12 @@ class BoundAsChoice : public KernelCatalog {
     EXPECT_TRUE(bound.ok()) << bound.status();
     if (!bound.ok()) return {};
     KernelChoice choice;
-    choice.kernel = bound->identity.kernel;
+    choice.kernel = bound->id;
     choice.operands.resize(node.num_operands());
     choice.results.resize(node.num_results());
     choice.workspace = enough;
     choice.seconds = 1;
-    choice.arithmetic = bound->identity.arithmetic;
+    choice.arithmetics = {bound->arithmetic};
     return {choice};
   }
 
@@ -134,8 +134,7 @@ graph @main(%x: f32[5, 7], %w: f32[7, 11]) -> f32[5, 11] {
   const DeviceTraits device = TestCpu(1);
   const auto bound = Bind(module.fused(), 1 << 24, device);
   ASSERT_TRUE(bound.ok()) << bound.status();
-  EXPECT_EQ(bound->identity.kernel,
-            "unfused.onednn.matmul+codegen.elementwise");
+  EXPECT_EQ(bound->id, "unfused.onednn.matmul+codegen.elementwise");
   const auto segments = SegmentsOf(module.fused());
   ASSERT_TRUE(segments.ok()) << segments.status();
   EXPECT_TRUE(HasCode(segments->back().node(), device));

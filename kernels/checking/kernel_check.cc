@@ -177,13 +177,12 @@ class Check {
       return absl::InternalError("found layouts for other operands or results");
     }
     if (choice.workspace < 0 || !(choice.seconds > 0) ||
-        choice.arithmetic == Arithmetic()) {
+        choice.arithmetics.size() != 1) {
       return absl::InternalError("found a choice without cost or arithmetic");
     }
     OneNode bound = WithLayouts(node_, choice);
     const DeviceTraits device = Device(threads);
-    KernelBinding binding{
-        choice.kernel, choice.workspace, choice.in_place, {choice.arithmetic}};
+    const KernelBinding& binding = choice;
     if (choice.workspace > 0) {
       PARTITA_RETURN_IF_ERROR(RunInLess(bound.node(), choice, device));
     }
@@ -193,7 +192,7 @@ class Check {
       return code_objects.status();
     }
     const bool has_code = code_objects.ok() && !code_objects->empty();
-    absl::StatusOr<LibraryKernel> bound_kernel =
+    absl::StatusOr<BoundKernel> bound_kernel =
         library_.Bind({bound.node(), &binding, &device,
                        has_code ? &code_objects->front() : nullptr});
     // A process that may not have so many threads binds a kernel for fewer,
@@ -202,20 +201,20 @@ class Check {
         WithinThreadLimit(threads) < threads) {
       return absl::OkStatus();
     }
-    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, std::move(bound_kernel));
+    PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, std::move(bound_kernel));
     // The kernel or a variant of it, as for plans
     // (runtime/executor/kernel_binder.cc).
-    if (answer.identity.arithmetic != choice.arithmetic ||
-        !answer.identity.kernel.Is(choice.kernel)) {
+    if (answer.arithmetic != choice.arithmetics[0] ||
+        !answer.id.Is(choice.kernel)) {
       return absl::InternalError(absl::StrCat(
-          "found ", answer.identity.kernel.ToString(), " (",
-          answer.identity.arithmetic.ToString(), ") bound; expected ",
-          choice.kernel.ToString(), " (", choice.arithmetic.ToString(), ")"));
+          "found ", answer.id.ToString(), " (", answer.arithmetic.ToString(),
+          ") bound; expected ", choice.kernel.ToString(), " (",
+          ArithmeticsText(choice.arithmetics), ")"));
     }
     if (answer.in_place != choice.in_place) {
       return absl::InternalError("found other in-place pairs bound");
     }
-    const std::unique_ptr<BoundKernel> kernel = std::move(answer.kernel);
+    const std::unique_ptr<Kernel> kernel = std::move(answer.kernel);
     std::vector<std::string> first;
     std::vector<std::string> second;
     PARTITA_RETURN_IF_ERROR(
@@ -241,9 +240,7 @@ class Check {
   absl::Status RunInLess(const OpView& node, KernelChoice choice,
                          const DeviceTraits& device) {
     --choice.workspace;
-    const KernelBinding less{
-        choice.kernel, choice.workspace, choice.in_place, {choice.arithmetic}};
-    const auto other = library_.Bind({node, &less, &device});
+    const auto other = library_.Bind({node, &choice, &device});
     if (absl::IsResourceExhausted(other.status())) return absl::OkStatus();
     PARTITA_RETURN_IF_ERROR(other.status());
     std::vector<std::string> bits;
@@ -251,7 +248,7 @@ class Check {
   }
 
   absl::Status LaunchOnce(const OpView& node, const KernelChoice& choice,
-                          BoundKernel& kernel, Side side,
+                          Kernel& kernel, Side side,
                           std::optional<InPlacePair> in_place,
                           std::vector<std::string>& bits) {
     std::vector<GuardedBuffer> memory;

@@ -63,7 +63,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
   choice.results.resize(node.num_results());
   choice.any_layout = true;
   choice.seconds = Seconds(node, *instructions, device);
-  choice.arithmetic = CodegenArithmetic(device.isa);
+  choice.arithmetics = {CodegenArithmetic(device.isa)};
   choice.in_place = ElementwiseInPlace(node);
   return {choice};
 }

@@ -318,7 +318,7 @@ TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
   const auto kernel =
       NativeCodeLibrary().Bind({node.node(), &binding, &device});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
-  EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(bits));
+  EXPECT_EQ(kernel->arithmetic, CodegenArithmetic(bits));
 }
 
 // The best one that this process may use.
@@ -337,8 +337,8 @@ TEST(Codegen, AnyInstructionSetIsTheHosts) {
   EXPECT_TRUE(HasCode(node.node(), host));
   const auto kernel = NativeCodeLibrary().Bind({node.node(), &binding, &any});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
-  EXPECT_EQ(kernel->identity.kernel, "codegen.elementwise");
-  EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(usable.front()));
+  EXPECT_EQ(kernel->id, "codegen.elementwise");
+  EXPECT_EQ(kernel->arithmetic, CodegenArithmetic(usable.front()));
 }
 
 // Code for AVX2 replaces code for AVX-512 with the same bits. SSE has no fused
@@ -388,7 +388,7 @@ TEST(Codegen, TheInterpretersKernelIsNamed) {
   const auto bound = [&](const NativeCodeLibrary& library) {
     const auto kernel = library.Bind({node.node(), &binding, &device});
     EXPECT_TRUE(kernel.ok()) << kernel.status();
-    return kernel.ok() ? kernel->identity.kernel : KernelId();
+    return kernel.ok() ? kernel->id : KernelId();
   };
   EXPECT_EQ(bound(NativeCodeLibrary()), "codegen.elementwise.interpreted");
   const auto has_none = [](const OpView&, const DeviceTraits&) {

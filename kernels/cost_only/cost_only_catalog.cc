@@ -137,8 +137,8 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
                    std::max(cost.flops / (peak * family.flops),
                             cost.bytes / (bandwidth * family.bandwidth));
   choice.seconds = std::max(choice.seconds, 1e-9);
-  choice.arithmetic = {.source = absl::StrCat("cost_only ", family.name),
-                       .implementation = std::string(DTypeName(dtype))};
+  choice.arithmetics = {{.source = absl::StrCat("cost_only ", family.name),
+                         .implementation = std::string(DTypeName(dtype))}};
   if (&family == &kElementwiseFamily) {
     choice.in_place = ElementwiseInPlace(node);
   }

@@ -294,7 +294,7 @@ class BlockAttention {
   int64_t lanes_ = 0;
 };
 
-class AttentionKernel : public BoundKernel {
+class AttentionKernel : public Kernel {
  public:
   AttentionKernel(const OpView& node, int threads)
       : a_(node, kMask), strips_(a_), threads_(threads) {}
@@ -340,7 +340,7 @@ int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
          int64_t{sizeof(float)};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   if (node.is(kAttentionGradient)) return BindAttentionGradient(node, threads);
   return std::make_unique<AttentionKernel>(node, threads);
 }

@@ -249,7 +249,7 @@ class HeadGradient {
   float* tanhs_;  // where there is a softcap
 };
 
-class AttentionGradientKernel : public BoundKernel {
+class AttentionGradientKernel : public Kernel {
  public:
   AttentionGradientKernel(const OpView& node, int threads)
       : a_(node, kMask), threads_(threads) {}
@@ -321,8 +321,7 @@ class AttentionGradientKernel : public BoundKernel {
 
 }  // namespace
 
-std::unique_ptr<BoundKernel> BindAttentionGradient(const OpView& node,
-                                                   int threads) {
+std::unique_ptr<Kernel> BindAttentionGradient(const OpView& node, int threads) {
   return std::make_unique<AttentionGradientKernel>(node, threads);
 }
 

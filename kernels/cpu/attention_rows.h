@@ -129,8 +129,7 @@ struct SoftcapLine {
 };
 
 // The kernel of an attention_gradient, and its scratch bytes for each thread.
-std::unique_ptr<BoundKernel> BindAttentionGradient(const OpView& node,
-                                                   int threads);
+std::unique_ptr<Kernel> BindAttentionGradient(const OpView& node, int threads);
 int64_t AttentionGradientWorkspace(const OpView& node, int threads);
 
 }  // namespace partita

@@ -30,7 +30,7 @@ struct CpuFamily {
   // computes the node; empty if it cannot.
   std::vector<std::string> (*layouts)(const OpView& node);
   // For a node with such layouts.
-  std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
+  std::unique_ptr<Kernel> (*bind)(const OpView& node, int threads);
   // Workspace bytes of a launch if operand 0 has this layout; null: none.
   int64_t (*workspace)(const OpView& node, const Layout& layout,
                        int threads) = nullptr;

@@ -100,7 +100,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
         WorkspaceOf(family, node, choice.operands[0], device.threads);
   }
   choice.in_place = PairsOf(family);
-  choice.arithmetic = ArithmeticOf(family, FusesProducts(device));
+  choice.arithmetics = {ArithmeticOf(family, FusesProducts(device))};
   return choice;
 }
 
@@ -150,8 +150,7 @@ std::vector<KernelChoice> CpuCatalog::Choices(
   return choices;
 }
 
-absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
-    const BindRequest& request) const {
+absl::StatusOr<BoundKernel> CpuLibrary::Bind(const BindRequest& request) const {
   for (const CpuFamily* family : Families()) {
     if (!KernelId(family->kernel).Is(request.binding->kernel) ||
         !Takes(*family, request.node)) {
@@ -162,10 +161,9 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     if (needed > request.binding->workspace) {
       return TooLittleWorkspace(request, needed);
     }
-    return LibraryKernel{
-        family->bind(request.node, request.device->threads),
-        {family->kernel, ArithmeticOf(*family, HasFusedProducts())},
-        PairsOf(*family)};
+    return BoundKernel{
+        family->bind(request.node, request.device->threads), family->kernel,
+        ArithmeticOf(*family, HasFusedProducts()), PairsOf(*family)};
   }
   return absl::UnimplementedError(
       absl::StrCat(request.node.ToString(), ": found kernel ",

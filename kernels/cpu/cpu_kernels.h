@@ -1,4 +1,4 @@
-// Kernels of our own for ops that oneDNN lacks: moves and reductions.
+// Kernels of our own for ops that oneDNN lacks or computes slowly.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CPU_CPU_KERNELS_H_
@@ -12,10 +12,8 @@
 
 namespace partita {
 
-// "cpu.move": transpose, slice, split, concat, expand, pad, tile, reshape,
-// depth_to_space, space_to_depth. "cpu.gather" and other kernels with indices.
-// "cpu.reduce": f32 sums, means, maxima, minima over any axes. Max pools,
-// softmax, random numbers. No result depends on the number of threads.
+// Offers the families of cpu_family.h: "cpu.move", "cpu.reduce", ... No result
+// depends on the number of threads.
 class CpuCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
@@ -25,7 +23,7 @@ class CpuCatalog : public KernelCatalog {
 class CpuLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "cpu"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 };
 
 }  // namespace partita

@@ -82,7 +82,7 @@ class Emulated {
   const OpView node_;
   std::vector<HostTensor> operands_;
   OnednnLibrary library_;
-  std::unique_ptr<BoundKernel> kernel_;
+  std::unique_ptr<Kernel> kernel_;
   std::vector<std::byte> workspace_;
 };
 

@@ -130,8 +130,8 @@ TEST(OnednnBinary, AGateOverWholeBlocksOfChannelsIsFast) {
   EXPECT_EQ(ExpectRight(one).size(), has_blocks ? 6 : 4);
   for (const KernelChoice& choice :
        OnednnCatalog().Choices(one.node(), TestCpu(1))) {
-    EXPECT_FALSE(IsReferenceLoop(choice.arithmetic))
-        << choice.arithmetic.ToString();
+    EXPECT_FALSE(IsReferenceLoop(choice.arithmetics[0]))
+        << ArithmeticsText(choice.arithmetics);
   }
 }
 

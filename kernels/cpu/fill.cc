@@ -15,7 +15,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-class FillKernel : public BoundKernel {
+class FillKernel : public Kernel {
  public:
   explicit FillKernel(const OpView& node)
       : element_(TensorType{node.result_type(0).dtype, {}, {}}),
@@ -34,7 +34,7 @@ class FillKernel : public BoundKernel {
   int64_t count_;
 };
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int) {
   return std::make_unique<FillKernel>(node);
 }
 

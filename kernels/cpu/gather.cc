@@ -19,7 +19,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-class GatherKernel : public BoundKernel {
+class GatherKernel : public Kernel {
  public:
   GatherKernel(const OpView& node, int threads)
       : lines_(node.operand_type(0).dims, AxisOf(node)),
@@ -53,7 +53,7 @@ class GatherKernel : public BoundKernel {
   int threads_;
 };
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<GatherKernel>(node, threads);
 }
 

@@ -59,7 +59,7 @@ class Elements {
 };
 
 template <typename T>
-class GatherElementsKernel : public BoundKernel {
+class GatherElementsKernel : public Kernel {
  public:
   GatherElementsKernel(const OpView& node, int threads)
       : elements_(node, threads) {}
@@ -81,7 +81,7 @@ class GatherElementsKernel : public BoundKernel {
 
 // Updates replace the element or are added to it.
 template <typename T, bool adds>
-class ScatterElementsKernel : public BoundKernel {
+class ScatterElementsKernel : public Kernel {
  public:
   ScatterElementsKernel(const OpView& node, int threads)
       : elements_(node, threads),
@@ -110,17 +110,17 @@ class ScatterElementsKernel : public BoundKernel {
 };
 
 // Values are only moved, so their size decides.
-template <template <typename> typename Kernel>
-std::unique_ptr<BoundKernel> BySize(const OpView& node, int threads) {
+template <template <typename> typename KernelOf>
+std::unique_ptr<Kernel> BySize(const OpView& node, int threads) {
   switch (BitsOf(node.result_type(0).dtype)) {
     case 8:
-      return std::make_unique<Kernel<uint8_t>>(node, threads);
+      return std::make_unique<KernelOf<uint8_t>>(node, threads);
     case 16:
-      return std::make_unique<Kernel<uint16_t>>(node, threads);
+      return std::make_unique<KernelOf<uint16_t>>(node, threads);
     case 32:
-      return std::make_unique<Kernel<uint32_t>>(node, threads);
+      return std::make_unique<KernelOf<uint32_t>>(node, threads);
     default:
-      return std::make_unique<Kernel<uint64_t>>(node, threads);
+      return std::make_unique<KernelOf<uint64_t>>(node, threads);
   }
 }
 
@@ -137,7 +137,7 @@ std::vector<std::string> GatherLayouts(const OpView& node) {
   return {""};
 }
 
-std::unique_ptr<BoundKernel> BindGather(const OpView& node, int threads) {
+std::unique_ptr<Kernel> BindGather(const OpView& node, int threads) {
   return BySize<GatherElementsKernel>(node, threads);
 }
 
@@ -158,7 +158,7 @@ std::vector<std::string> ScatterLayouts(const OpView& node) {
 template <typename T>
 using Replacing = ScatterElementsKernel<T, false>;
 
-std::unique_ptr<BoundKernel> BindScatter(const OpView& node, int threads) {
+std::unique_ptr<Kernel> BindScatter(const OpView& node, int threads) {
   if (!Adds(node)) return BySize<Replacing>(node, threads);
   return std::make_unique<ScatterElementsKernel<float, true>>(node, threads);
 }

@@ -23,7 +23,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-class GatherGradientKernel : public BoundKernel {
+class GatherGradientKernel : public Kernel {
  public:
   GatherGradientKernel(const OpView& node, int threads)
       : lines_(node.result_type(0).dims,
@@ -74,7 +74,7 @@ class GatherGradientKernel : public BoundKernel {
   int threads_;
 };
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<GatherGradientKernel>(node, threads);
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Positions whose weights are kept at a time.
 constexpr int64_t kBlock = 256;
 
-class GridSampleKernel : public BoundKernel {
+class GridSampleKernel : public Kernel {
  public:
   GridSampleKernel(const OpView& node, int threads)
       : sampler_(node),
@@ -114,7 +114,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<GridSampleKernel>(node, threads);
 }
 

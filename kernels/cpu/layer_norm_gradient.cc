@@ -128,7 +128,7 @@ struct ScaleGradient {
   }
 };
 
-class LayerNormGradientKernel : public BoundKernel {
+class LayerNormGradientKernel : public Kernel {
  public:
   LayerNormGradientKernel(const OpView& node, int threads)
       : lines_(node), threads_(lines_.UsedThreads(threads)) {}
@@ -162,7 +162,7 @@ int64_t ChunksOf(const Lines& lines) {
   return (lines.count + chunk - 1) / chunk;
 }
 
-class LayerNormScaleGradientKernel : public BoundKernel {
+class LayerNormScaleGradientKernel : public Kernel {
  public:
   LayerNormScaleGradientKernel(const OpView& node, int threads)
       : lines_(node), threads_(lines_.UsedThreads(threads)) {}
@@ -215,7 +215,7 @@ int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
   return ChunksOf(lines) * lines.width * int64_t{sizeof(float)};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   if (node.is(kLayerNormScaleGradient)) {
     return std::make_unique<LayerNormScaleGradientKernel>(node, threads);
   }

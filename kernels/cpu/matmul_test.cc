@@ -179,8 +179,8 @@ void ExpectBf16Right(const OneNode& one) {
       << one.node().ToString();
   for (const KernelChoice& choice :
        OnednnCatalog().Choices(one.node(), TestCpu(1))) {
-    EXPECT_TRUE(choice.arithmetic.violates.denormals)
-        << choice.arithmetic.ToString();
+    EXPECT_TRUE(choice.arithmetics[0].violates.denormals)
+        << ArithmeticsText(choice.arithmetics);
   }
 }
 

@@ -130,7 +130,7 @@ struct PoolPlane {
   }
 };
 
-class MaxPoolKernel : public BoundKernel {
+class MaxPoolKernel : public Kernel {
  public:
   MaxPoolKernel(const OpView& node, int threads)
       : image_(PoolImageOf(node, node.result_type(0).dims)),
@@ -175,7 +175,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return PoolLayouts(node);
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<MaxPoolKernel>(node, threads);
 }
 

@@ -194,7 +194,7 @@ struct ApartGradient {
   }
 };
 
-class MaxPoolGradientKernel : public BoundKernel {
+class MaxPoolGradientKernel : public Kernel {
  public:
   MaxPoolGradientKernel(const OpView& node, int threads)
       : image_(PoolImageOf(node, node.operand_type(1).dims)),
@@ -238,7 +238,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return PoolLayouts(node);
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<MaxPoolGradientKernel>(node, threads);
 }
 

@@ -318,7 +318,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return layouts;
 }
 
-class MoveKernel : public BoundKernel {
+class MoveKernel : public Kernel {
  public:
   MoveKernel(const OpView& node, int threads) : threads_(threads) {
     if (AddMoves add = RowMajorMoves(node)) add(node, moves_);
@@ -358,7 +358,7 @@ class MoveKernel : public BoundKernel {
   int threads_;
 };
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<MoveKernel>(node, threads);
 }
 

@@ -128,7 +128,7 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   choice.in_place = recipe.in_place;
   choice.seconds = OnednnSeconds(node, recipe, device) +
                    ReorderSeconds(node, recipe.results, choice.results, device);
-  choice.arithmetic = ArithmeticIn(offered, recipe, device.threads);
+  choice.arithmetics = {ArithmeticIn(offered, recipe, device.threads)};
   choice.fallback = IsReferenceLoop(recipe.primitive);
   return choice;
 }

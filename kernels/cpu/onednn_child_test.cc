@@ -41,7 +41,7 @@ std::string Fastest(const std::string& isa) {
       OnednnCatalog().Choices(node.node(), CpuWith(isa));
   EXPECT_TRUE(CheckOnednn(CpuWith(isa)).ok()) << CheckOnednn(CpuWith(isa));
   if (choices.empty()) return "none";
-  return absl::StrCat(choices[0].arithmetic.ToString(), " ",
+  return absl::StrCat(ArithmeticsText(choices[0].arithmetics), " ",
                       choices[0].results[0].ToString());
 }
 
@@ -60,7 +60,7 @@ bool Same(const KernelChoice& a, const KernelChoice& b) {
   return a.kernel == b.kernel && a.operands == b.operands &&
          a.results == b.results && a.workspace == b.workspace &&
          a.in_place == b.in_place && a.seconds == b.seconds &&
-         a.arithmetic == b.arithmetic;
+         a.arithmetics == b.arithmetics;
 }
 
 TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
@@ -75,7 +75,8 @@ TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
   ASSERT_TRUE(asked.ok()) << asked.status();
   ASSERT_EQ(asked->size(), own.size());
   for (size_t i = 0; i < own.size(); ++i) {
-    EXPECT_TRUE(Same((*asked)[i], own[i])) << own[i].arithmetic.ToString();
+    EXPECT_TRUE(Same((*asked)[i], own[i]))
+        << ArithmeticsText(own[i].arithmetics);
   }
 }
 

@@ -44,7 +44,7 @@ std::string AnswerKey(const OpView& node, const DeviceTraits& device) {
                       device.memory_bandwidth, " ", device.launch_seconds);
 }
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> MakePrimitive(
+absl::StatusOr<std::unique_ptr<Kernel>> MakePrimitive(
     const OnednnRecipe& recipe, int threads) {
   try {
     return std::make_unique<OnednnPrimitive>(recipe, threads);
@@ -53,8 +53,9 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> MakePrimitive(
   }
 }
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> MakeRelaid(
-    const OpView& node, const OnednnRecipe& recipe, int threads) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeRelaid(const OpView& node,
+                                                   const OnednnRecipe& recipe,
+                                                   int threads) {
   try {
     return std::make_unique<RelaidPrimitive>(node, recipe, threads);
   } catch (const dnnl::error& error) {
@@ -163,10 +164,11 @@ const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
   return best;
 }
 
-absl::StatusOr<LibraryKernel> BindWay(const OpView& node, const Way& way,
-                                      int threads) {
-  LibraryKernel bound;
-  bound.identity = {way.family->kernel, way.arithmetic};
+absl::StatusOr<BoundKernel> BindWay(const OpView& node, const Way& way,
+                                    int threads) {
+  BoundKernel bound;
+  bound.id = way.family->kernel;
+  bound.arithmetic = way.arithmetic;
   if (Exactly(way.recipe) == GivenWish(node)) {
     bound.in_place = way.recipe.in_place;
     PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(way.recipe, threads));
@@ -244,7 +246,7 @@ Ways AllWays(const OnednnCatalog& catalog,
 
 }  // namespace
 
-absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
+absl::StatusOr<BoundKernel> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   const auto families = FamiliesFor(request, name());

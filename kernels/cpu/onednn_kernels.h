@@ -44,7 +44,7 @@ absl::Status CheckOnednn(const DeviceTraits& device);
 class OnednnLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "onednn"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
  private:
   OnednnCatalog catalog_;

@@ -13,7 +13,7 @@
 namespace partita {
 
 // The constructor generates code. May throw dnnl::error.
-class OnednnPrimitive : public BoundKernel {
+class OnednnPrimitive : public Kernel {
  public:
   OnednnPrimitive(const OnednnRecipe& recipe, int threads);
   absl::Status Launch(const LaunchArgs& args) override;

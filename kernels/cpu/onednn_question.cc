@@ -139,8 +139,8 @@ absl::StatusOr<KernelChoice> ParseChoice(
     return BadText("figures of a choice", lines[3]);
   }
   PARTITA_ASSIGN_OR_RETURN(choice.in_place, ParsePairs(lines[5]));
-  choice.arithmetic = Arithmetic::Parse(lines[6]);
-  choice.fallback = IsReferenceLoop(choice.arithmetic);
+  choice.arithmetics = {Arithmetic::Parse(lines[6])};
+  choice.fallback = IsReferenceLoop(choice.arithmetics[0]);
   return choice;
 }
 
@@ -205,7 +205,7 @@ std::string OnednnAnswerText(const std::vector<KernelChoice>& choices) {
         &text, choice.kernel.ToString(), "\n", LayoutsText(choice.operands),
         "\n", LayoutsText(choice.results), "\n", choice.workspace, "\n",
         NumberText(choice.seconds), "\n", PairsText(choice.in_place), "\n",
-        choice.arithmetic.ToString(), "\n");
+        ArithmeticsText(choice.arithmetics), "\n");
   }
   return text;
 }

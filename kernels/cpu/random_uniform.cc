@@ -160,7 +160,7 @@ class Runs {
   int64_t tasks_per_run_ = 1;
 };
 
-class RandomUniformKernel : public BoundKernel {
+class RandomUniformKernel : public Kernel {
  public:
   RandomUniformKernel(const OpView& node, int threads)
       : runs_(node),
@@ -198,7 +198,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<RandomUniformKernel>(node, threads);
 }
 

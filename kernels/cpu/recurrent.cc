@@ -31,7 +31,7 @@ struct Operands {
   const void* lengths = nullptr;
 };
 
-class RecurrentKernel : public BoundKernel {
+class RecurrentKernel : public Kernel {
  public:
   RecurrentKernel(const OpView& node, int threads)
       : s_(node),
@@ -283,7 +283,7 @@ Cost CostOf(const OpView& node, int threads) {
   return cost;
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<RecurrentKernel>(node, threads);
 }
 

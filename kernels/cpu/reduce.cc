@@ -68,7 +68,7 @@ int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
                    node.num_results();
 }
 
-class ReduceKernel : public BoundKernel {
+class ReduceKernel : public Kernel {
  public:
   ReduceKernel(const OpView& node, int threads)
       : op_(node.op()),
@@ -250,7 +250,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return layouts;
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<ReduceKernel>(node, threads);
 }
 

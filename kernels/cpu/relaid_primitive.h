@@ -19,7 +19,7 @@ int64_t RelaidWorkspace(const OpView& node, const LayoutWish& given,
 
 // Constants are reordered once, by the constructor, into memory of its own;
 // other values at every launch, in the workspace. May throw dnnl::error.
-class RelaidPrimitive : public BoundKernel {
+class RelaidPrimitive : public Kernel {
  public:
   RelaidPrimitive(const OpView& node, const OnednnRecipe& recipe, int threads);
   absl::Status Launch(const LaunchArgs& args) override;

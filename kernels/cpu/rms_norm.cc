@@ -81,7 +81,7 @@ struct NormaliseLine {
   }
 };
 
-class RmsNormKernel : public BoundKernel {
+class RmsNormKernel : public Kernel {
  public:
   RmsNormKernel(const OpView& node, int threads)
       : count_(node.operand_type(1).num_elements()),
@@ -121,7 +121,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<RmsNormKernel>(node, threads);
 }
 

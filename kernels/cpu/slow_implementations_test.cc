@@ -60,11 +60,12 @@ TEST(SlowImplementations, GemmDoesNotGetPostOpsThatItComputesOneByOne) {
   const std::vector<KernelChoice> choices =
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_FALSE(choices.empty());
-  EXPECT_EQ(choices[0].arithmetic.ToString(),
+  EXPECT_EQ(ArithmeticsText(choices[0].arithmetics),
             "onednn 2.6.3 jit_1x1:avx2 threads 2");
   for (const KernelChoice& choice : choices) {
-    EXPECT_FALSE(absl::StrContains(choice.arithmetic.implementation, "gemm"))
-        << choice.arithmetic.ToString();
+    EXPECT_FALSE(
+        absl::StrContains(choice.arithmetics[0].implementation, "gemm"))
+        << ArithmeticsText(choice.arithmetics);
   }
 }
 
@@ -77,7 +78,7 @@ TEST(SlowImplementations, WithGemmAloneTheNodeIsComputedOpByOp) {
       OnednnCatalog().Choices(product.node(), CpuWith("avx2")).empty());
 }
 
-absl::StatusOr<LibraryKernel> BindEmulated(const OneNode& one) {
+absl::StatusOr<BoundKernel> BindEmulated(const OneNode& one) {
   const KernelBinding binding = {.kernel = "onednn", .workspace = 1 << 26};
   DeviceTraits device = TestCpu(1);
   BindRequest request = {
@@ -89,9 +90,8 @@ absl::StatusOr<LibraryKernel> BindEmulated(const OneNode& one) {
 TEST(SlowImplementations, EmulatedDevicesDoNotUseThem) {
   const auto pointwise = BindEmulated(Pointwise());
   ASSERT_TRUE(pointwise.ok()) << pointwise.status();
-  EXPECT_FALSE(
-      absl::StrContains(pointwise->identity.arithmetic.implementation, "gemm"))
-      << pointwise->identity.arithmetic.ToString();
+  EXPECT_FALSE(absl::StrContains(pointwise->arithmetic.implementation, "gemm"))
+      << pointwise->arithmetic.ToString();
   const auto groups = BindEmulated(OddGroups());
   EXPECT_TRUE(VectorChannels() == 16 ||
               groups.status().code() == absl::StatusCode::kUnimplemented);
@@ -105,7 +105,7 @@ TEST(SlowImplementations, ImagesArePaddedBeforeWindowsThatReachFar) {
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(choices[0].kernel, "onednn.padded_conv");
-  EXPECT_EQ(choices[0].arithmetic.ToString(),
+  EXPECT_EQ(ArithmeticsText(choices[0].arithmetics),
             "onednn 2.6.3 jit:avx2 threads 2");
 }
 
@@ -119,11 +119,11 @@ TEST(SlowImplementations, AProductIsAConvolutionWhereGemmIsAllElse) {
       OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
   ASSERT_EQ(choices.size(), 2u);
   EXPECT_EQ(choices[0].kernel, "onednn.matmul_by_conv");
-  EXPECT_EQ(choices[0].arithmetic.ToString(),
+  EXPECT_EQ(ArithmeticsText(choices[0].arithmetics),
             "onednn 2.6.3 jit_1x1:avx2 threads 2");
   EXPECT_EQ(choices[0].operands[1].ToString(), "ba8a8b");
   EXPECT_EQ(choices[1].kernel, "onednn.matmul");
-  EXPECT_EQ(choices[1].arithmetic.ToString(),
+  EXPECT_EQ(ArithmeticsText(choices[1].arithmetics),
             "onednn 2.6.3 gemm:jit avx2 threads 2");
 }
 

@@ -15,7 +15,7 @@
 namespace partita {
 namespace {
 
-class SoftmaxKernel : public BoundKernel {
+class SoftmaxKernel : public Kernel {
  public:
   SoftmaxKernel(const OpView& node, int threads)
       : logarithm_(node.is(kLogSoftmax)), threads_(threads) {
@@ -72,7 +72,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   return {""};
 }
 
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
   return std::make_unique<SoftmaxKernel>(node, threads);
 }
 

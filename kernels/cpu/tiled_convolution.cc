@@ -74,7 +74,7 @@ std::vector<std::string> GradientLayouts(const OpView& node) {
   return {kImages};
 }
 
-class ConvolutionKernel : public BoundKernel {
+class ConvolutionKernel : public Kernel {
  public:
   ConvolutionKernel(const OpView& node, int threads)
       : conv_(TiledOf(node)), threads_(threads) {}
@@ -98,7 +98,7 @@ class ConvolutionKernel : public BoundKernel {
   int threads_;
 };
 
-class WeightGradientKernel : public BoundKernel {
+class WeightGradientKernel : public Kernel {
  public:
   WeightGradientKernel(const OpView& node, int threads)
       : conv_(TiledOf(node)), threads_(threads) {}
@@ -118,9 +118,9 @@ class WeightGradientKernel : public BoundKernel {
   int threads_;
 };
 
-template <typename Kernel>
-std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<Kernel>(node, threads);
+template <typename KernelOf>
+std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
+  return std::make_unique<KernelOf>(node, threads);
 }
 
 int64_t ConvolutionWorkspace(const OpView& node, const Layout& layout,

@@ -198,7 +198,7 @@ TEST(TiledConvolution, ItsArithmeticNamesTheTiles) {
   const OneNode one = Conv({4, 32, 16, 16}, 32);
   const auto choices = CpuCatalog().Choices(one.node(), TestCpu(1));
   ASSERT_EQ(choices.size(), 1u);
-  EXPECT_EQ(choices[0].arithmetic.ToString(),
+  EXPECT_EQ(ArithmeticsText(choices[0].arithmetics),
             absl::StrCat("cpu.winograd_4x4 2",
                          HasFusedProducts() ? " fused products" : "",
                          " tiles not ieee"));

@@ -150,7 +150,7 @@ TEST(Winograd, ItsArithmeticIsNamedApart) {
   const OneNode one = Conv({1, 64, 28, 28}, 64);
   for (const KernelChoice& choice :
        OnednnCatalog().Choices(one.node(), TestCpu(1))) {
-    EXPECT_EQ(choice.arithmetic.violates.tiles,
+    EXPECT_EQ(choice.arithmetics[0].violates.tiles,
               IsWinograd(choice) || IsForTraining(choice));
   }
 }

@@ -27,7 +27,7 @@ constexpr int64_t kElementsPerThread = 8192;
 // Threads start at multiples of a cache line of the smallest elements.
 constexpr int64_t kGrain = 64;
 
-class CompiledKernel : public BoundKernel {
+class CompiledKernel : public Kernel {
  public:
   CompiledKernel(ElementwiseEntry entry, int64_t elements, int threads)
       : entry_(entry), elements_(elements) {
@@ -53,7 +53,7 @@ class CompiledKernel : public BoundKernel {
   int64_t share_;
 };
 
-class InterpretedKernel : public BoundKernel {
+class InterpretedKernel : public Kernel {
  public:
   InterpretedKernel(ElementwiseProgram program, int64_t elements)
       : program_(std::move(program)),
@@ -96,7 +96,7 @@ absl::StatusOr<ElementwiseEntry> NativeCodeLibrary::FindOrBuildCode(
   return FindCode(here.isa, name);
 }
 
-absl::StatusOr<LibraryKernel> NativeCodeLibrary::Bind(
+absl::StatusOr<BoundKernel> NativeCodeLibrary::Bind(
     const BindRequest& request) const {
   if (!KernelId(kKernel).Is(request.binding->kernel) ||
       request.device->kind != DeviceKind::kCpu ||
@@ -115,10 +115,10 @@ absl::StatusOr<LibraryKernel> NativeCodeLibrary::Bind(
   const int64_t elements = request.node.result_type(0).num_elements();
   PARTITA_ASSIGN_OR_RETURN(const ElementwiseEntry entry,
                            FindOrBuildCode(request, program.name));
-  LibraryKernel bound;
-  bound.identity = {
-      entry != nullptr ? kKernel : kInterpreted,
-      CodegenArithmetic(IsaOfBits(*request.device, entry != nullptr))};
+  BoundKernel bound;
+  bound.id = entry != nullptr ? kKernel : kInterpreted;
+  bound.arithmetic =
+      CodegenArithmetic(IsaOfBits(*request.device, entry != nullptr));
   bound.in_place = ElementwiseInPlace(request.node);
   // In another order elements would be overwritten before they are read.
   std::erase_if(bound.in_place, [&](const InPlacePair& pair) {

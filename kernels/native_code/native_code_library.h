@@ -30,7 +30,7 @@ class NativeCodeLibrary : public KernelLibrary {
   // is bound in place of the plan's kernel.
   explicit NativeCodeLibrary(CodeBuilder build = nullptr) : build_(build) {}
   absl::string_view name() const override { return "codegen"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
  private:
   absl::StatusOr<ElementwiseEntry> FindOrBuildCode(

@@ -42,7 +42,7 @@ bool OnlyMoves(const OpView& node) {
   return node.is(kReorder) || node.is(kCopy);
 }
 
-class EvalKernel : public BoundKernel {
+class EvalKernel : public Kernel {
  public:
   EvalKernel(std::unique_ptr<ReferenceProgram> program, int threads)
       : program_(std::move(program)), threads_(threads) {}
@@ -55,7 +55,7 @@ class EvalKernel : public BoundKernel {
   int threads_;
 };
 
-class MoveKernel : public BoundKernel {
+class MoveKernel : public Kernel {
  public:
   MoveKernel(LayoutCopy copy, int threads)
       : copy_(std::move(copy)), threads_(threads) {}
@@ -87,7 +87,7 @@ std::vector<KernelChoice> MoveChoice(const OpView& node,
   }
   choice.seconds =
       device.launch_seconds + node.op().cost(node).bytes / MoveRate(device);
-  choice.arithmetic = MoveArithmetic();
+  choice.arithmetics = {MoveArithmetic()};
   return {std::move(choice)};
 }
 
@@ -100,15 +100,15 @@ absl::StatusOr<int64_t> ReferenceWorkspace(const OpView& node) {
   return program->workspace();
 }
 
-absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
+absl::StatusOr<BoundKernel> ReferenceLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   if (OnlyMoves(node)) {
-    return LibraryKernel{
+    return BoundKernel{
         std::make_unique<MoveKernel>(
             LayoutCopy(node.operand_type(0), node.result_type(0)),
             request.device->threads),
-        {kMove, MoveArithmetic()},
+        kMove, MoveArithmetic(),
         /*in_place=*/{}};
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ReferenceProgram> program,
@@ -119,9 +119,9 @@ absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
         " bytes of workspace needed by reference.eval; expected at most ",
         request.binding->workspace, "; compile the plan again"));
   }
-  return LibraryKernel{
+  return BoundKernel{
       std::make_unique<EvalKernel>(std::move(program), request.device->threads),
-      {kEval, EvalArithmetic()},
+      kEval, EvalArithmetic(),
       /*in_place=*/{}};
 }
 
@@ -144,7 +144,7 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
   const Cost cost = node.op().cost(node);
   choice.seconds =
       device.launch_seconds + (cost.flops + cost.bytes) / EvalRate(device);
-  choice.arithmetic = EvalArithmetic();
+  choice.arithmetics = {EvalArithmetic()};
   choice.fallback = true;
   return {std::move(choice)};
 }

@@ -23,7 +23,7 @@ absl::StatusOr<int64_t> ReferenceWorkspace(const OpView& node);
 class ReferenceLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "reference"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 };
 
 // One choice for each node, for CPUs: row-major, marked as fallback. A

@@ -18,10 +18,10 @@ namespace {
 
 using Libraries = std::vector<const KernelLibrary*>;
 
-class UnfusedKernel : public BoundKernel {
+class UnfusedKernel : public Kernel {
  public:
   UnfusedKernel(std::vector<BodySegment> segments, const ValuePlaces& places,
-                std::vector<std::unique_ptr<BoundKernel>> kernels)
+                std::vector<std::unique_ptr<Kernel>> kernels)
       : segments_(std::move(segments)), workspace_(places.workspace()) {
     for (size_t i = 0; i < segments_.size(); ++i) {
       Step step = {std::move(kernels[i])};
@@ -42,7 +42,7 @@ class UnfusedKernel : public BoundKernel {
 
  private:
   struct Step {
-    std::unique_ptr<BoundKernel> kernel;
+    std::unique_ptr<Kernel> kernel;
     std::vector<ValuePlace> operands;
     std::vector<ValuePlace> results;
   };
@@ -70,7 +70,7 @@ class UnfusedKernel : public BoundKernel {
   std::vector<void*> results_;
 };
 
-bool AllowsAll(const LibraryKernel& bound,
+bool AllowsAll(const BoundKernel& bound,
                const std::vector<InPlacePair>& in_place) {
   return absl::c_all_of(in_place, [&](const InPlacePair& pair) {
     return absl::c_linear_search(bound.in_place, pair);
@@ -96,25 +96,28 @@ class SegmentBinder {
       Add(*std::move(bound));
       return absl::OkStatus();
     }
-    PARTITA_ASSIGN_OR_RETURN(LibraryKernel bound,
+    PARTITA_ASSIGN_OR_RETURN(BoundKernel bound,
                              BindBy(fallback, segment, in_place));
     Add(std::move(bound));
     return absl::OkStatus();
   }
 
   bool only_fallback() const { return only_fallback_; }
-  // "unfused.FIRST+SECOND", and the arithmetic "A, then B".
-  KernelIdentity Identity(absl::string_view library) const {
-    return {absl::StrCat(library, ".", kernels_text_),
-            {.source = arithmetics_text_}};
+  // "unfused.FIRST+SECOND"
+  KernelId Id(absl::string_view library) const {
+    return absl::StrCat(library, ".", kernels_text_);
   }
-  std::vector<std::unique_ptr<BoundKernel>> TakeKernels() {
+  // "A, then B"
+  Arithmetic CombinedArithmetic() const {
+    return {.source = arithmetics_text_};
+  }
+  std::vector<std::unique_ptr<Kernel>> TakeKernels() {
     return std::move(kernels_);
   }
 
  private:
   // Any kernel of the library that allows the required in-place pairs.
-  absl::StatusOr<LibraryKernel> BindBy(
+  absl::StatusOr<BoundKernel> BindBy(
       const KernelLibrary& library, const BodySegment& segment,
       const std::vector<InPlacePair>& in_place) const {
     const KernelBinding binding = {.kernel = std::string(library.name()),
@@ -123,19 +126,18 @@ class SegmentBinder {
     BindRequest request = {segment.node(), &binding, fused_.device,
                            fused_.code};
     request.emulates = fused_.emulates;
-    PARTITA_ASSIGN_OR_RETURN(LibraryKernel bound, library.Bind(request));
+    PARTITA_ASSIGN_OR_RETURN(BoundKernel bound, library.Bind(request));
     if (AllowsAll(bound, in_place)) return bound;
-    return absl::UnimplementedError(absl::StrCat(
-        segment.node().ToString(), ": found ", bound.identity.kernel.ToString(),
-        "; expected a kernel that works in place"));
+    return absl::UnimplementedError(
+        absl::StrCat(segment.node().ToString(), ": found ", bound.id.ToString(),
+                     "; expected a kernel that works in place"));
   }
 
-  void Add(LibraryKernel bound) {
+  void Add(BoundKernel bound) {
     const bool is_first = kernels_.empty();
-    absl::StrAppend(&kernels_text_, is_first ? "" : "+",
-                    bound.identity.kernel.ToString());
+    absl::StrAppend(&kernels_text_, is_first ? "" : "+", bound.id.ToString());
     absl::StrAppend(&arithmetics_text_, is_first ? "" : ", then ",
-                    bound.identity.arithmetic.ToString());
+                    bound.arithmetic.ToString());
     kernels_.push_back(std::move(bound.kernel));
   }
 
@@ -144,7 +146,7 @@ class SegmentBinder {
   bool only_fallback_ = true;
   std::string kernels_text_;
   std::string arithmetics_text_;
-  std::vector<std::unique_ptr<BoundKernel>> kernels_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
@@ -157,7 +159,7 @@ absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
 
 }  // namespace
 
-absl::StatusOr<LibraryKernel> UnfusedLibrary::Bind(
+absl::StatusOr<BoundKernel> UnfusedLibrary::Bind(
     const BindRequest& request) const {
   if (!request.node.is(kFused)) {
     return absl::UnimplementedError(absl::StrCat(request.node.ToString(),
@@ -180,8 +182,9 @@ absl::StatusOr<LibraryKernel> UnfusedLibrary::Bind(
         request.node.ToString(), ": found nothing but ", fallback_.name(),
         " for the ops of its body; expected a kernel for one of them"));
   }
-  LibraryKernel unfused;
-  unfused.identity = binder.Identity(name());
+  BoundKernel unfused;
+  unfused.id = binder.Id(name());
+  unfused.arithmetic = binder.CombinedArithmetic();
   unfused.kernel = std::make_unique<UnfusedKernel>(std::move(segments), places,
                                                    binder.TakeKernels());
   return unfused;

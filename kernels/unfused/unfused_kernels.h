@@ -15,15 +15,16 @@ namespace partita {
 // with the first of `libraries` that can, or else with `fallback`; these must
 // outlive this one. Intermediates are stored in a result's memory that is
 // written in place later, or else in the workspace. No catalog offers this:
-// compilers unfuse such nodes. It serves plans whose kernel this host lacks,
-// and emulated devices. Unimplemented if only `fallback` computes any segment.
+// compilers leave such nodes unfused. It serves plans whose kernel this host
+// lacks, and emulated devices. Unimplemented if only `fallback` computes any
+// segment.
 class UnfusedLibrary : public KernelLibrary {
  public:
   UnfusedLibrary(std::vector<const KernelLibrary*> libraries,
                  const KernelLibrary& fallback)
       : libraries_(std::move(libraries)), fallback_(fallback) {}
   absl::string_view name() const override { return "unfused"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
  private:
   const std::vector<const KernelLibrary*> libraries_;

@@ -19,7 +19,7 @@ Arithmetic CastArithmetic() {
   return {.source = "rounded to", .implementation = "nearest even"};
 }
 
-class HalfCast : public BoundKernel {
+class HalfCast : public Kernel {
  public:
   HalfCast(const OpView& node, int threads)
       : from_(node.operand_type(0).dtype),
@@ -69,13 +69,14 @@ KernelChoice ChooseHalfCast(const OpView& node, const DeviceTraits& device) {
                    static_cast<double>(node.operand_type(0).num_bytes() +
                                        node.result_type(0).num_bytes()) /
                        MemoryBandwidth(device);
-  choice.arithmetic = CastArithmetic();
+  choice.arithmetics = {CastArithmetic()};
   return choice;
 }
 
-LibraryKernel BindHalfCast(const OpView& node, const DeviceTraits& device) {
-  LibraryKernel bound;
-  bound.identity = {kKernel, CastArithmetic()};
+BoundKernel BindHalfCast(const OpView& node, const DeviceTraits& device) {
+  BoundKernel bound;
+  bound.id = kKernel;
+  bound.arithmetic = CastArithmetic();
   bound.kernel = std::make_unique<HalfCast>(node, device.threads);
   return bound;
 }

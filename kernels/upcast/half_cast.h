@@ -18,7 +18,7 @@ bool IsHalfCast(const OpView& node);
 
 // For an IsHalfCast node on a CPU.
 KernelChoice ChooseHalfCast(const OpView& node, const DeviceTraits& device);
-LibraryKernel BindHalfCast(const OpView& node, const DeviceTraits& device);
+BoundKernel BindHalfCast(const OpView& node, const DeviceTraits& device);
 
 }  // namespace partita
 

@@ -136,10 +136,10 @@ Arithmetic Rounded(Arithmetic of_f32, DType half) {
   return of_f32;
 }
 
-class UpcastKernel : public BoundKernel {
+class UpcastKernel : public Kernel {
  public:
   UpcastKernel(const OpView& node, std::unique_ptr<Twin> twin,
-               std::unique_ptr<BoundKernel> kernel, int threads)
+               std::unique_ptr<Kernel> kernel, int threads)
       : half_(*HalfOf(node)),
         num_operands_(static_cast<size_t>(node.num_operands())),
         twin_(std::move(twin)),
@@ -194,7 +194,7 @@ class UpcastKernel : public BoundKernel {
   const DType half_;
   const size_t num_operands_;
   const std::unique_ptr<Twin> twin_;  // the kernel may keep views of it
-  const std::unique_ptr<BoundKernel> kernel_;
+  const std::unique_ptr<Kernel> kernel_;
   const int threads_;
   std::vector<Value> values_;  // the operands, then the results
   std::vector<void*> places_;
@@ -202,7 +202,7 @@ class UpcastKernel : public BoundKernel {
 };
 
 bool IsExact(const KernelChoice& choice) {
-  return choice.arithmetic == ExactArithmetic();
+  return choice.arithmetics == Arithmetics{ExactArithmetic()};
 }
 
 absl::Status NoKernel(const BindRequest& request) {
@@ -270,12 +270,14 @@ std::vector<KernelChoice> UpcastCatalog::Choices(
     choice.in_place.clear();
     // The 16-bit side adds half as many bytes.
     choice.seconds += 1.5 * static_cast<double>(room) / MemoryBandwidth(device);
-    choice.arithmetic = Rounded(choice.arithmetic, *HalfOf(node));
+    for (Arithmetic& arithmetic : choice.arithmetics) {
+      arithmetic = Rounded(arithmetic, *HalfOf(node));
+    }
   }
   return choices;
 }
 
-absl::StatusOr<LibraryKernel> UpcastLibrary::Bind(
+absl::StatusOr<BoundKernel> UpcastLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   if (request.device->kind != DeviceKind::kCpu) return NoKernel(request);
@@ -289,18 +291,19 @@ absl::StatusOr<LibraryKernel> UpcastLibrary::Bind(
     return TooLittleWorkspace(request, room);
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Twin> twin, Twin::Of(node));
-  PARTITA_ASSIGN_OR_RETURN(LibraryKernel wide,
+  PARTITA_ASSIGN_OR_RETURN(BoundKernel wide,
                            BindInF32(request, twin->node(), room));
-  LibraryKernel bound;
-  bound.identity = {InF32Of(wide.identity.kernel),
-                    Rounded(wide.identity.arithmetic, *HalfOf(node))};
+  BoundKernel bound;
+  bound.id = InF32Of(wide.id);
+  bound.arithmetic = Rounded(wide.arithmetic, *HalfOf(node));
   bound.kernel = std::make_unique<UpcastKernel>(
       node, std::move(twin), std::move(wide.kernel), request.device->threads);
   return bound;
 }
 
-absl::StatusOr<LibraryKernel> UpcastLibrary::BindInF32(
-    const BindRequest& request, const OpView& twin, int64_t room) const {
+absl::StatusOr<BoundKernel> UpcastLibrary::BindInF32(const BindRequest& request,
+                                                     const OpView& twin,
+                                                     int64_t room) const {
   absl::Status fault = NoKernel(request);
   for (const KernelLibrary* library : libraries_) {
     const KernelBinding binding =

@@ -42,13 +42,12 @@ class UpcastLibrary : public KernelLibrary {
   explicit UpcastLibrary(std::vector<const KernelLibrary*> libraries)
       : libraries_(std::move(libraries)) {}
   absl::string_view name() const override { return "upcast"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
  private:
   // `twin` is the node in f32, whose values take `room` bytes of the workspace.
-  absl::StatusOr<LibraryKernel> BindInF32(const BindRequest& request,
-                                          const OpView& twin,
-                                          int64_t room) const;
+  absl::StatusOr<BoundKernel> BindInF32(const BindRequest& request,
+                                        const OpView& twin, int64_t room) const;
 
   const std::vector<const KernelLibrary*> libraries_;
 };

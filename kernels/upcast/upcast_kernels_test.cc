@@ -158,10 +158,10 @@ TEST(Upcast, EmulatesAnotherDevicesProduct) {
       {one.node(), &binding, &device, nullptr, /*emulates=*/true});
   ASSERT_TRUE(bound.ok()) << bound.status();
   // By gemm or as a convolution, whichever is faster here.
-  EXPECT_TRUE(bound->identity.kernel == "upcast.onednn.matmul" ||
-              bound->identity.kernel == "upcast.onednn.matmul_by_conv")
-      << bound->identity.kernel;
-  EXPECT_EQ(bound->identity.arithmetic.rounded_to, DType::kF16);
+  EXPECT_TRUE(bound->id == "upcast.onednn.matmul" ||
+              bound->id == "upcast.onednn.matmul_by_conv")
+      << bound->id;
+  EXPECT_EQ(bound->arithmetic.rounded_to, DType::kF16);
 }
 
 }  // namespace

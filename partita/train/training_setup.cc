@@ -61,7 +61,7 @@ absl::StatusOr<int64_t> StepsPerEpoch(const TrainableModel& model,
 }
 
 void FillDecaySteps(int64_t steps_per_epoch, TrainingRequest& request) {
-  ScheduleChoice& schedule = request.recipe.update.schedule;
+  ScheduleOptions& schedule = request.recipe.update.schedule;
   if (schedule.steps > 0) return;
   schedule.steps = schedule.name == "step" ? steps_per_epoch
                                            : request.epochs * steps_per_epoch;

@@ -20,12 +20,6 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
-  DeviceTraits renamed = a;
-  renamed.name = b.name;
-  return renamed == b;
-}
-
 int64_t BytesIn(const TensorType& type, const Layout& layout) {
   if (layout.is_row_major()) return type.num_bytes();
   TensorType laid_out = type;
@@ -81,10 +75,10 @@ NodeCost UnfusedCost(const OpView& node, const std::vector<NodeRank>& fused,
 NodeCost CostOf(const OpView& node, const Placement& placement,
                 const std::vector<NodeRank>& ranks,
                 const KernelCatalog& catalog) {
-  const std::vector<CommonChoice> choices =
+  const std::vector<KernelChoice> choices =
       CommonChoices(placement, ranks, catalog);
   if (IsUnfused(node, choices)) return UnfusedCost(node, ranks, catalog);
-  const CommonChoice* best = FastestChoice(choices);
+  const KernelChoice* best = FastestChoice(choices);
   return best == nullptr ? NodeCost() : CostOf(*best);
 }
 
@@ -170,10 +164,10 @@ NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
   const absl::StatusOr<std::vector<NodeRank>> alone =
       RanksOf(node, Placement(), {&device});
   if (!alone.ok()) return {};
-  const std::vector<CommonChoice> choices =
+  const std::vector<KernelChoice> choices =
       CommonChoices(Placement(), *alone, catalog);
   if (IsUnfused(node, choices)) return UnfusedCost(node, *alone, catalog);
-  const CommonChoice* best = FastestChoice(choices);
+  const KernelChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
   GrowToLayouts(node, *best);
   return CostOf(*best);

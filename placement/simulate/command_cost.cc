@@ -35,12 +35,12 @@ bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
 
 // The choice that the node is bound to: the one with its kernel and its
 // layouts, else the first with its kernel, else the fastest.
-const CommonChoice* BoundChoice(const OpView& node,
-                                absl::Span<const CommonChoice> choices) {
+const KernelChoice* BoundChoice(const OpView& node,
+                                absl::Span<const KernelChoice> choices) {
   const std::optional<KernelBinding>& binding = node.node().kernel;
   if (!binding.has_value()) return FastestChoice(choices);
-  const CommonChoice* first = nullptr;
-  for (const CommonChoice& choice : choices) {
+  const KernelChoice* first = nullptr;
+  for (const KernelChoice& choice : choices) {
     if (choice.kernel != binding->kernel) continue;
     if (IsBoundIn(choice, node)) return &choice;
     if (first == nullptr) first = &choice;
@@ -64,9 +64,9 @@ absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<NodeRank> ranks,
                            RanksOf(node, placement, devices));
-  const std::vector<CommonChoice> choices =
+  const std::vector<KernelChoice> choices =
       CommonChoices(placement, ranks, catalog);
-  if (const CommonChoice* bound = BoundChoice(node, choices)) {
+  if (const KernelChoice* bound = BoundChoice(node, choices)) {
     return bound->seconds;
   }
   return absl::UnimplementedError(absl::StrCat(

@@ -26,9 +26,9 @@
 namespace partita {
 namespace {
 
-class UnaliasedKernel : public BoundKernel {
+class UnaliasedKernel : public Kernel {
  public:
-  UnaliasedKernel(std::unique_ptr<BoundKernel> kernel, const OpView& node,
+  UnaliasedKernel(std::unique_ptr<Kernel> kernel, const OpView& node,
                   absl::Span<const InPlacePair> in_place)
       : kernel_(std::move(kernel)),
         in_place_(in_place.begin(), in_place.end()),
@@ -61,7 +61,7 @@ class UnaliasedKernel : public BoundKernel {
     operands_[operand] = copy->bytes();
   }
 
-  std::unique_ptr<BoundKernel> kernel_;
+  std::unique_ptr<Kernel> kernel_;
   const std::vector<InPlacePair> in_place_;
   std::vector<TensorType> types_;                  // by operand
   std::vector<std::optional<HostTensor>> copies_;  // by operand
@@ -71,8 +71,8 @@ class UnaliasedKernel : public BoundKernel {
 // Returns a kernel that copies the operands whose bytes a result takes over
 // according to `in_place`, and then launches `kernel` on the copies. The copies
 // are in its own memory, outside every arena.
-std::unique_ptr<BoundKernel> UnaliasOperands(
-    std::unique_ptr<BoundKernel> kernel, const OpView& node,
+std::unique_ptr<Kernel> UnaliasOperands(
+    std::unique_ptr<Kernel> kernel, const OpView& node,
     absl::Span<const InPlacePair> in_place) {
   if (in_place.empty()) return kernel;
   return std::make_unique<UnaliasedKernel>(std::move(kernel), node, in_place);
@@ -95,22 +95,10 @@ KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
   return order;
 }
 
-bool Names(const KernelBinding& planned, const KernelIdentity& bound) {
-  const bool same_kernel = bound.kernel.Is(planned.kernel);
+bool Names(const KernelBinding& planned, const BoundKernel& bound) {
+  const bool same_kernel = bound.id.Is(planned.kernel);
   if (!same_kernel || planned.arithmetics.empty()) return same_kernel;
   return absl::c_linear_search(planned.arithmetics, bound.arithmetic);
-}
-
-// Empty if the plan names the kernel that was bound.
-std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
-                                            const KernelIdentity& bound) {
-  if (Names(planned, bound)) return std::nullopt;
-  return ReplacedKernel{
-      .planned = planned.kernel.ToString(),
-      .planned_arithmetic = ArithmeticsText(planned.arithmetics),
-      .bound = bound.kernel.ToString(),
-      .bound_arithmetic = bound.arithmetic.ToString(),
-      .commands = 1};
 }
 
 // The plan's in-place pairs that the kernel does not allow.
@@ -131,13 +119,12 @@ std::string PairsText(const std::vector<InPlacePair>& pairs) {
   return absl::StrCat("[", absl::StrJoin(pairs, ", ", append), "]");
 }
 
-absl::Status NotInPlace(const BindRequest& request,
-                        const LibraryKernel& bound) {
+absl::Status NotInPlace(const BindRequest& request, const BoundKernel& bound) {
   return absl::FailedPreconditionError(absl::StrCat(
       request.node.ToString(),
       ": found in_place = ", PairsText(request.binding->in_place),
       " in the plan; expected some of ", PairsText(bound.in_place), ", which ",
-      bound.identity.kernel.ToString(), " allows; compile the plan again"));
+      bound.id.ToString(), " allows; compile the plan again"));
 }
 
 // The answer of one library: the plan's own kernel if the library is the one
@@ -151,15 +138,13 @@ class Candidate {
     }
   }
 
-  absl::StatusOr<HostKernel> WithinBudget() {
-    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer,
-                             Bind(*request_.device, request_.binding->workspace,
-                                  /*emulates=*/false));
-    return Bound(std::move(answer), /*outside_scratch=*/0);
+  absl::StatusOr<BoundKernel> WithinBudget() {
+    return Bind(*request_.device, request_.binding->workspace,
+                /*emulates=*/false);
   }
 
   // Binds a host kernel, with as much scratch as it needs.
-  absl::StatusOr<HostKernel> AsEmulator() {
+  absl::StatusOr<BoundKernel> AsEmulator() {
     DeviceTraits host = *request_.device;
     host.kind = DeviceKind::kCpu;
     host.isa.clear();
@@ -167,7 +152,10 @@ class Candidate {
     for (int64_t scratch = 0; scratch <= kMaxOutsideScratch;
          scratch = std::max(scratch * 4, int64_t{4096})) {
       auto answer = Bind(host, scratch, /*emulates=*/true);
-      if (answer.ok()) return Bound(*std::move(answer), scratch);
+      if (answer.ok()) {
+        answer->outside_scratch = scratch;
+        return answer;
+      }
       refusal = answer.status();
       if (!absl::IsResourceExhausted(refusal)) break;
     }
@@ -175,24 +163,15 @@ class Candidate {
   }
 
  private:
-  HostKernel Bound(LibraryKernel answer, int64_t outside_scratch) const {
-    HostKernel bound = {std::move(answer.kernel), std::move(answer.identity),
-                        outside_scratch};
-    if (request_.device->kind == DeviceKind::kCpu) {
-      bound.replaced = ReplacementOf(*request_.binding, bound.identity);
-    }
-    return bound;
-  }
-
-  absl::StatusOr<LibraryKernel> Bind(const DeviceTraits& device, int64_t budget,
-                                     bool emulates) {
+  absl::StatusOr<BoundKernel> Bind(const DeviceTraits& device, int64_t budget,
+                                   bool emulates) {
     KernelBinding binding = binding_;
     binding.workspace = budget;
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
     request.emulates = emulates;
-    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, library_.Bind(request));
+    PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, library_.Bind(request));
     const auto ungranted = Ungranted(*request_.binding, answer.in_place);
     if (ungranted.empty()) return answer;
     if (IsPlans(emulates)) return NotInPlace(request_, answer);
@@ -223,9 +202,9 @@ absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
 
 }  // namespace
 
-absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
-                                      const KernelLibraries& libraries,
-                                      bool is_virtual) {
+absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
+                                       const KernelLibraries& libraries,
+                                       bool is_virtual) {
   // The workspace budget of a GPU kernel does not apply to a host kernel.
   const bool emulates_gpu =
       is_virtual && request.device->kind != DeviceKind::kCpu;
@@ -236,7 +215,8 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     absl::Status refusal;
     if (!emulates_gpu) {
       auto kernel = candidate.WithinBudget();
-      if (kernel.ok() && !(is_virtual && kernel->replaced.has_value())) {
+      if (kernel.ok() &&
+          !(is_virtual && ReplacementOf(request, *kernel).has_value())) {
         return kernel;
       }
       refusal = kernel.status();
@@ -255,6 +235,20 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     }
   }
   return Refusal(request, absl::StatusCode::kUnimplemented, answers);
+}
+
+std::optional<ReplacedKernel> ReplacementOf(const BindRequest& request,
+                                            const BoundKernel& bound) {
+  const KernelBinding& planned = *request.binding;
+  if (request.device->kind != DeviceKind::kCpu || Names(planned, bound)) {
+    return std::nullopt;
+  }
+  return ReplacedKernel{
+      .planned = planned.kernel.ToString(),
+      .planned_arithmetic = ArithmeticsText(planned.arithmetics),
+      .bound = bound.id.ToString(),
+      .bound_arithmetic = bound.arithmetic.ToString(),
+      .commands = 1};
 }
 
 void AddReplacedKernels(absl::Span<const ReplacedKernel> more,

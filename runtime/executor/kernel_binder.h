@@ -19,16 +19,6 @@ namespace partita {
 // In order of preference. The libraries outlive all kernels that they bind.
 using KernelLibraries = std::vector<const KernelLibrary*>;
 
-struct HostKernel {
-  std::unique_ptr<BoundKernel> kernel;
-  KernelIdentity identity;
-  // Bytes of scratch outside the arena that each launch needs. 0: the kernel
-  // uses the plan's workspace.
-  int64_t outside_scratch = 0;
-  // Set if the kernel is not the plan's own; counts one command.
-  std::optional<ReplacedKernel> replaced;
-};
-
 // The rule, applied once, at load:
 //  1. The library that the plan names (KernelBinding::kernel up to the dot)
 //     binds the plan's kernel, or another of its own, within the plan's
@@ -42,13 +32,16 @@ struct HostKernel {
 //  3. On a virtual device without the plan's kernel, any host library may bind
 //     a kernel that emulates it, with as much scratch outside the arena as
 //     needed.
-// `replaced` is set if the plan's kernel was replaced, also by the kernel of
-// the same name in another arithmetic. A host kernel that emulates a GPU kernel
-// is not a replacement.
 // Errors name the node and every library that was asked.
-absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
-                                      const KernelLibraries& libraries,
-                                      bool is_virtual);
+absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
+                                       const KernelLibraries& libraries,
+                                       bool is_virtual);
+
+// Counts one command if `bound` replaces the plan's kernel; also if it has the
+// same name and another arithmetic. A host kernel that emulates a GPU kernel is
+// not a replacement.
+std::optional<ReplacedKernel> ReplacementOf(const BindRequest& request,
+                                            const BoundKernel& bound);
 
 // Adds `more` to `all`, and adds up the commands of equal pairs.
 void AddReplacedKernels(absl::Span<const ReplacedKernel> more,

@@ -15,7 +15,7 @@ namespace {
 class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "empty"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest&) const override {
+  absl::StatusOr<BoundKernel> Bind(const BindRequest&) const override {
     return absl::UnimplementedError("found nothing");
   }
 };
@@ -28,11 +28,13 @@ class KernelBinderTest : public testing::Test {
     node_ = builder_.graph().value(y).defining_node;
     traits_.name = "tested:0";
   }
-  absl::StatusOr<HostKernel> Bind(KernelLibraries libraries, bool is_virtual) {
-    return BindKernel({.node = builder_.graph().view(node_),
-                       .binding = &binding_,
-                       .device = &traits_},
-                      libraries, is_virtual);
+  BindRequest Request() {
+    return {.node = builder_.graph().view(node_),
+            .binding = &binding_,
+            .device = &traits_};
+  }
+  absl::StatusOr<BoundKernel> Bind(KernelLibraries libraries, bool is_virtual) {
+    return BindKernel(Request(), libraries, is_virtual);
   }
 
   PlanBuilder builder_{1};
@@ -126,7 +128,8 @@ TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNotAReplacement) {
       binding_.arithmetics = ParseArithmetics(arithmetic);
       auto bound = Bind({&library_}, false);
       ASSERT_TRUE(bound.ok()) << bound.status();
-      EXPECT_FALSE(bound->replaced.has_value()) << kernel << " " << arithmetic;
+      EXPECT_FALSE(ReplacementOf(Request(), *bound).has_value())
+          << kernel << " " << arithmetic;
     }
   }
 }
@@ -137,11 +140,12 @@ TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsReportedAsAReplacement) {
     binding_.arithmetics = ParseArithmetics("test 2");
     auto bound = Bind({&library_}, false);
     ASSERT_TRUE(bound.ok()) << bound.status();
-    ASSERT_TRUE(bound->replaced.has_value());
-    EXPECT_EQ(bound->replaced->planned, kernel);
-    EXPECT_EQ(bound->replaced->planned_arithmetic, "test 2");
-    EXPECT_EQ(bound->replaced->bound, "test.eval");
-    EXPECT_EQ(bound->replaced->bound_arithmetic, "test");
+    const auto replaced = ReplacementOf(Request(), *bound);
+    ASSERT_TRUE(replaced.has_value());
+    EXPECT_EQ(replaced->planned, kernel);
+    EXPECT_EQ(replaced->planned_arithmetic, "test 2");
+    EXPECT_EQ(replaced->bound, "test.eval");
+    EXPECT_EQ(replaced->bound_arithmetic, "test");
   }
 }
 
@@ -150,7 +154,7 @@ TEST_F(KernelBinderTest, AnEmulatorOfAGpuIsNotAReplacement) {
   traits_.kind = DeviceKind::kCuda;
   auto bound = Bind({&library_}, true);
   ASSERT_TRUE(bound.ok()) << bound.status();
-  EXPECT_FALSE(bound->replaced.has_value());
+  EXPECT_FALSE(ReplacementOf(Request(), *bound).has_value());
 }
 
 TEST(ReplacedKernelsTest, CommandsOfEqualPairsAreAdded) {

@@ -335,7 +335,7 @@ class ReferenceWalk {
                              const std::vector<void*>& operands,
                              const std::vector<void*>& results) {
     PARTITA_ASSIGN_OR_RETURN(
-        HostKernel kernel,
+        BoundKernel kernel,
         BindKernel(request, libraries_, options_.virtual_devices));
     const int64_t bytes =
         std::max(request.binding->workspace, kernel.outside_scratch);

@@ -89,11 +89,11 @@ absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
     request.code = FindCode(*state_.context.plan, device_.traits());
   }
   PARTITA_ASSIGN_OR_RETURN(
-      HostKernel kernel,
+      BoundKernel kernel,
       BindKernel(request, *state_.libraries, device_.is_virtual()));
   kernels_.push_back(std::move(kernel.kernel));
   BoundCommand bound = {kernels_.back().get(), nullptr,
-                        std::move(kernel.replaced)};
+                        ReplacementOf(request, kernel)};
   if (kernel.outside_scratch > 0) {
     PARTITA_ASSIGN_OR_RETURN(bound.outside_scratch,
                              OutsideScratch(kernel.outside_scratch));

@@ -42,7 +42,7 @@ class StreamKernels {
   const StreamId id_;
   Device& device_;
   std::vector<std::unique_ptr<Graph>> shards_;  // of sharded nodes
-  std::vector<std::unique_ptr<BoundKernel>> kernels_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Arena>> scratch_;
   std::vector<ReplacedKernel> replaced_;
 };

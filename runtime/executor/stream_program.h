@@ -36,14 +36,14 @@ struct Action {
     kSleep
   };
   Kind kind = Kind::kKernel;
-  int command = 0;                // number in launch order
-  BoundKernel* kernel = nullptr;  // kKernel
-  LaunchArgs args;                // kKernel
-  DeviceEvent* event = nullptr;   // kRecord, kWait
-  int port = 0;                   // kFeed, kFetch
-  int64_t port_offset = 0;        // kFeed, kFetch: first byte to copy
-  int transfer = -1;              // index of the blocks to copy
-  int communication = 0;          // kCollective, kSend, kRecv: index
+  int command = 0;               // number in launch order
+  Kernel* kernel = nullptr;      // kKernel
+  LaunchArgs args;               // kKernel
+  DeviceEvent* event = nullptr;  // kRecord, kWait
+  int port = 0;                  // kFeed, kFetch
+  int64_t port_offset = 0;       // kFeed, kFetch: first byte to copy
+  int transfer = -1;             // index of the blocks to copy
+  int communication = 0;         // kCollective, kSend, kRecv: index
   std::chrono::nanoseconds sleep{0};
 };
 
@@ -85,7 +85,7 @@ struct EntryContext {
 
 // The kernel of one command, if it launches one.
 struct BoundCommand {
-  BoundKernel* kernel = nullptr;
+  Kernel* kernel = nullptr;
   void* outside_scratch = nullptr;  // if set, replaces the plan's workspace
   std::optional<ReplacedKernel> replaced;  // counts one command
 };

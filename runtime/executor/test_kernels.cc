@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-class EvalKernel : public BoundKernel {
+class EvalKernel : public Kernel {
  public:
   EvalKernel(const TestLibrary& library, const BindRequest& request)
       : library_(library), node_(request.node) {
@@ -72,7 +72,7 @@ std::vector<InPlacePair> AllPairs(const OpView& node) {
 
 }  // namespace
 
-absl::StatusOr<LibraryKernel> TestLibrary::Bind(
+absl::StatusOr<BoundKernel> TestLibrary::Bind(
     const BindRequest& request) const {
   if (request.device->kind != DeviceKind::kCpu) {
     return absl::UnimplementedError("found a GPU; expected a CPU");
@@ -82,9 +82,8 @@ absl::StatusOr<LibraryKernel> TestLibrary::Bind(
         absl::StrCat("found ", workspace, " bytes needed; expected at most ",
                      request.binding->workspace));
   }
-  return LibraryKernel{
-      std::make_unique<EvalKernel>(*this, request),
-      {"test.eval", arithmetic},
+  return BoundKernel{
+      std::make_unique<EvalKernel>(*this, request), "test.eval", arithmetic,
       in_place ? AllPairs(request.node) : std::vector<InPlacePair>()};
 }
 

@@ -19,7 +19,7 @@ namespace partita {
 class TestLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override;
 
   std::function<absl::Status(const OpView&)> before_launch;
   // If set, receives the pointers of each launch before the kernel uses them.

@@ -18,7 +18,7 @@ namespace {
 constexpr int kOps = 1000;
 
 // A kernel that does as little as possible.
-class EmptyKernel : public BoundKernel {
+class EmptyKernel : public Kernel {
  public:
   absl::Status Launch(const LaunchArgs& args) override {
     benchmark::DoNotOptimize(args.operands.data());
@@ -29,10 +29,10 @@ class EmptyKernel : public BoundKernel {
 class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
-  absl::StatusOr<LibraryKernel> Bind(const BindRequest&) const override {
-    return LibraryKernel{std::make_unique<EmptyKernel>(),
-                         {"test.empty", ""},
-                         /*in_place=*/{{0, 0}}};
+  absl::StatusOr<BoundKernel> Bind(const BindRequest&) const override {
+    return BoundKernel{std::make_unique<EmptyKernel>(), "test.empty",
+                       Arithmetic(),
+                       /*in_place=*/{{0, 0}}};
   }
 };
 

@@ -31,11 +31,11 @@ absl::Status AddBound(const Plan& plan, const OpView& node, int rank,
     op = shard->ops().front();
   }
   PARTITA_ASSIGN_OR_RETURN(
-      HostKernel kernel,
+      BoundKernel kernel,
       BindKernel({op, &*node.node().kernel, &device->traits}, HostLibraries(),
                  /*is_virtual=*/true));
   bound.push_back({node.ToString(), node.result_type(0).num_elements(), name,
-                   std::move(kernel.identity)});
+                   std::move(kernel.id), std::move(kernel.arithmetic)});
   return absl::OkStatus();
 }
 
@@ -57,9 +57,8 @@ absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
   return bound;
 }
 
-bool IsSlow(const KernelIdentity& identity) {
-  return identity.kernel == "reference.eval" ||
-         IsReferenceLoop(identity.arithmetic);
+bool IsSlow(const BoundNode& node) {
+  return node.kernel == "reference.eval" || IsReferenceLoop(node.arithmetic);
 }
 
 }  // namespace partita

@@ -14,11 +14,13 @@
 
 namespace partita {
 
+// A node's kernel on one device.
 struct BoundNode {
   std::string node;      // "conv %c"
   int64_t elements = 0;  // of its first result, on all devices
   std::string device;
-  KernelIdentity identity;
+  KernelId kernel;
+  Arithmetic arithmetic;
 };
 
 // Of all entries, by node and device of its set.
@@ -26,7 +28,7 @@ absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
     const Plan& plan);
 
 // True if only eval or the library's own reference loops were bound.
-bool IsSlow(const KernelIdentity& identity);
+bool IsSlow(const BoundNode& node);
 
 }  // namespace partita
 

@@ -48,10 +48,9 @@ std::vector<std::string> SlowNodes(const Plan& plan) {
   std::vector<std::string> slow;
   if (!bound.ok()) return slow;
   for (const BoundNode& node : *bound) {
-    if (!IsSlow(node.identity) || node.elements == 1) continue;
-    slow.push_back(absl::StrCat(node.node, " by ",
-                                node.identity.kernel.ToString(), " (",
-                                node.identity.arithmetic.ToString(), ")"));
+    if (!IsSlow(node) || node.elements == 1) continue;
+    slow.push_back(absl::StrCat(node.node, " by ", node.kernel.ToString(), " (",
+                                node.arithmetic.ToString(), ")"));
   }
   return slow;
 }
@@ -66,11 +65,11 @@ TEST(EmulatedKernels, AConvolutionWithAResidualRunsAsConvolutionAndLoop) {
   ASSERT_TRUE(bound.ok()) << bound.status();
   ASSERT_EQ(bound->size(), 1u);
   // With AVX-512, oneDNN may compute it as one kernel.
-  const KernelId& kernel = bound->front().identity.kernel;
+  const KernelId& kernel = bound->front().kernel;
   EXPECT_TRUE(kernel == "unfused.onednn.conv+codegen.elementwise" ||
               kernel == "onednn.conv")
       << kernel;
-  EXPECT_FALSE(IsSlow(bound->front().identity));
+  EXPECT_FALSE(IsSlow(bound->front()));
   const auto inputs = RandomInputs(module->main(), 1);
   const auto session =
       VirtualSession(std::make_shared<const Plan>(*std::move(plan)), inputs);
@@ -101,9 +100,8 @@ graph @main(%x: f32[8, 9], %z: f32[8, 9]) -> f32[8, 9] {
   const auto bound = KernelsOnVirtualDevices(*plan);
   ASSERT_TRUE(bound.ok()) << bound.status();
   ASSERT_EQ(bound->size(), 1u);
-  const KernelIdentity& identity = bound->front().identity;
-  EXPECT_EQ(identity.kernel, "codegen.elementwise");
-  EXPECT_EQ(identity.arithmetic, CodegenArithmetic(usable.front()));
+  EXPECT_EQ(bound->front().kernel, "codegen.elementwise");
+  EXPECT_EQ(bound->front().arithmetic, CodegenArithmetic(usable.front()));
 }
 
 // A product with the weights %w.

@@ -140,8 +140,8 @@ TEST_P(HalfModel, RunsByFastKernelsWhereAGpuIsEmulated) {
   const auto bound = KernelsOnVirtualDevices(compiled->plan);
   ASSERT_TRUE(bound.ok()) << bound.status();
   for (const BoundNode& node : *bound) {
-    EXPECT_FALSE(IsSlow(node.identity) && node.elements > 1)
-        << node.node << " by " << node.identity.kernel;
+    EXPECT_FALSE(IsSlow(node) && node.elements > 1)
+        << node.node << " by " << node.kernel;
   }
   ExpectNumbersOfEval(module, std::move(compiled->plan), IsBf16());
 }

@@ -18,7 +18,7 @@
 #include "graph/ops/op_set.h"
 #include "graph/shard.h"
 #include "graph/text/parser.h"
-#include "partita/catalogs.h"
+#include "kernels/catalog/host_kernels.h"
 #include "partita/compile.h"
 #include "placement/cost/cost_model.h"
 #include "placement/machine/sample_machines.h"
@@ -132,26 +132,37 @@ double SumOfPrices(const Module& module, const Machine& machine) {
   return seconds;
 }
 
-// oneDNN adds no mask to products of batches of heads: a product and one loop
-// replace the fused node.
-TEST(PriceTest, AFusedNodeThatNoLibraryTakesCostsWhatReplacesIt) {
+// oneDNN adds no mask to products of batches of heads.
+absl::StatusOr<Module> Scores() {
   GraphBuilder b("scores");
   const Tensor q = b.Input("q", DType::kF32, {2, 3, 2, 4});
   const Tensor k = b.Input("k", DType::kF32, {2, 3, 2, 4});
   const Tensor mask =
       b.Constant(RandomTensor({DType::kF32, {2, 2}, {}}, 1, -1, 1));
   b.Output("y", MatMul(q, k, {.transpose_b = true}) * 0.5 + mask);
-  const absl::StatusOr<Module> module = b.Build();
-  ASSERT_TRUE(module.ok()) << module.status();
+  return b.Build();
+}
+
+absl::StatusOr<Module> Optimised(Module module, const Machine& machine) {
+  const auto text = CompileTo("optimised", std::move(module), machine, {});
+  if (!text.ok()) return text.status();
+  return ParseModule(*text, "scores", OpSet::BuiltIn());
+}
+
+// The ops in the body of the only fused node.
+size_t FusedOps(const Module& module) {
+  const std::vector<OpView> fused = module.main().ops(kFused);
+  EXPECT_EQ(fused.size(), 1u);
+  return fused.size() == 1 ? fused[0].region(0).ops().size() : 0;
+}
+
+// The compiled plan of one CPU has a product and one loop, at the planner's
+// prices of `source`.
+void ExpectProductAndLoop(const Module& source) {
   const Machine machine = EqualCpus(1, kRoom);
-  const auto text = CompileTo("optimised", module->Clone(), machine, {});
-  ASSERT_TRUE(text.ok()) << text.status();
-  const auto source = ParseModule(*text, "scores", OpSet::BuiltIn());
-  ASSERT_TRUE(source.ok()) << source.status();
-  const auto compiled = Compile(module->Clone(), machine, {});
+  const auto compiled = Compile(source.Clone(), machine, {});
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   const Entry& entry = compiled->plan.entries[0];
-  ASSERT_EQ(source->main().ops(kFused).size(), 1u) << *text;
   EXPECT_EQ(absl::c_count_if(entry.graph->ops(),
                              [](const OpView& node) {
                                return node.node().kernel.has_value();
@@ -161,7 +172,25 @@ TEST(PriceTest, AFusedNodeThatNoLibraryTakesCostsWhatReplacesIt) {
   for (const NodeNote& note : compiled->plan.notes->entries[0].nodes) {
     simulated += note.seconds;
   }
-  EXPECT_DOUBLE_EQ(SumOfPrices(*source, machine), simulated);
+  EXPECT_DOUBLE_EQ(SumOfPrices(source, machine), simulated);
+}
+
+TEST(PriceTest, WhatNoLibraryFusesIsLeftForALoop) {
+  const absl::StatusOr<Module> module = Scores();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto source = Optimised(module->Clone(), EqualCpus(1, kRoom));
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(FusedOps(*source), 2u);
+  ExpectProductAndLoop(*source);
+}
+
+TEST(PriceTest, WhatIsFusedForAGpuCostsOnACpuWhatReplacesIt) {
+  const absl::StatusOr<Module> module = Scores();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto source = Optimised(module->Clone(), CpuAndGpus(1, kRoom));
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(FusedOps(*source), 3u);
+  ExpectProductAndLoop(*source);
 }
 
 // Cost-only kernels are row-major: there is nothing to reorder.

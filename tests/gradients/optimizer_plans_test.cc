@@ -126,14 +126,14 @@ void ExpectTrains(const Module& module) {
 }
 
 TEST(OptimizerPlans, EachOptimizerKeepsReplicasEqual) {
-  std::vector<OptimizerChoice> choices = {
+  std::vector<OptimizerOptions> choices = {
       {.name = "sgd", .momentum = 0.9, .weight_decay = 0.1, .nesterov = true},
       {.name = "rmsprop", .momentum = 0.5, .weight_decay = 0.1}};
   for (const std::string& name : OptimizerNames()) {
     choices.push_back({.name = name});
     choices.push_back({.name = name, .weight_decay = 0.1});
   }
-  for (const OptimizerChoice& choice : choices) {
+  for (const OptimizerOptions& choice : choices) {
     SCOPED_TRACE(absl::StrCat(choice.name, ", momentum ", choice.momentum,
                               ", decay ", choice.weight_decay));
     ExpectTrains(TrainedBy({.optimizer = choice,

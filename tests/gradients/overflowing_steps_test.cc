@@ -29,8 +29,8 @@ constexpr char kGoodSteps[] = "loss_scale.good_steps";
 // count.
 std::unique_ptr<Session> OverReplicas(const std::string& optimizer,
                                       double scale) {
-  const OptimizerChoice choice = {.name = optimizer,
-                                  .momentum = optimizer == "sgd" ? 0.5 : 0};
+  const OptimizerOptions choice = {.name = optimizer,
+                                   .momentum = optimizer == "sgd" ? 0.5 : 0};
   auto module = MnistTraining({.batch = kMnistBatch,
                                .update = {.optimizer = choice,
                                           .schedule = {.learning_rate = 0.01},

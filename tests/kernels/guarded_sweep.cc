@@ -23,10 +23,8 @@
 namespace partita {
 namespace {
 
-SweptKernels HostKernels() {
-  static JoinedCatalog& all = *new JoinedCatalog;
-  static const SweptCatalog& swept = *new SweptCatalog(all);
-  AddHostCatalogs(all);
+SweepSource BuiltInKernels() {
+  static const SweptCatalog& swept = *new SweptCatalog(BuiltInCatalog());
   return {&swept, HostLibraries()};
 }
 
@@ -44,7 +42,7 @@ class Child {
       : kind_(kind),
         options_(options),
         send_(send),
-        kernels_(options.kernels ? options.kernels() : HostKernels()) {}
+        kernels_(options.kernels ? options.kernels() : BuiltInKernels()) {}
 
   void Run(int first) {
     Print("isa", IsaOfOnednn());
@@ -98,7 +96,7 @@ class Child {
   const NodeKind& kind_;
   const SweepOptions& options_;
   const SendToParent& send_;
-  const SweptKernels kernels_;
+  const SweepSource kernels_;
 };
 
 // In the parent: the reports of the children.

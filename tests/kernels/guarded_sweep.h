@@ -16,7 +16,7 @@
 namespace partita {
 
 // The source of the children's kernels.
-struct SweptKernels {
+struct SweepSource {
   const KernelCatalog* catalog;
   std::vector<const KernelLibrary*> libraries;
 };
@@ -34,7 +34,7 @@ struct SweepOptions {
   // Does not exclude kernels with known faults.
   bool with_known_faults = false;
   // Called in each child. Default: all of the host's kernels.
-  std::function<SweptKernels()> kernels;
+  std::function<SweepSource()> kernels;
 };
 
 struct Sweep {

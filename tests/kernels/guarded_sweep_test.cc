@@ -255,7 +255,7 @@ enum class Fault {
 };
 
 // Negates, with a fault.
-class FaultyKernel : public BoundKernel {
+class FaultyKernel : public Kernel {
  public:
   FaultyKernel(const OpView& node, Fault fault)
       : count_(node.result_type(0).num_elements()), fault_(fault) {}
@@ -290,18 +290,18 @@ class FaultyKernels : public KernelCatalog, public KernelLibrary {
     choice.results.resize(1);
     choice.workspace = FaultyKernel::kWorkspace;
     choice.seconds = 1;
-    choice.arithmetic = ExactArithmetic();
+    choice.arithmetics = {ExactArithmetic()};
     return {choice};
   }
   absl::string_view name() const override { return "faulty"; }
-  absl::StatusOr<LibraryKernel> Bind(
-      const BindRequest& request) const override {
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override {
     if (request.binding->workspace < FaultyKernel::kWorkspace) {
       return absl::ResourceExhaustedError("too little workspace");
     }
-    LibraryKernel bound;
+    BoundKernel bound;
     bound.kernel = std::make_unique<FaultyKernel>(request.node, fault_);
-    bound.identity = {"faulty.neg", "exact"};
+    bound.id = "faulty.neg";
+    bound.arithmetic = ExactArithmetic();
     return bound;
   }
 
@@ -317,7 +317,7 @@ std::vector<std::string> FailuresOf(Fault fault) {
       .cap = "SSE41", .isa = "sse4", .nodes = 1, .threads = {1}, .seconds = 1};
   options.kernels = [fault] {
     const auto* kernels = new FaultyKernels(fault);
-    return SweptKernels{kernels, {kernels}};
+    return SweepSource{kernels, {kernels}};
   };
   return RunSweep(kind, options).failures;
 }

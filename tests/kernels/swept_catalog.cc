@@ -23,7 +23,8 @@ constexpr int kMostImplementations = 6;
 constexpr double kSoonDone = 2e5;  // operations
 
 bool IsSoonDone(const OpView& node, const KernelChoice& choice, int threads) {
-  const bool is_loop = choice.fallback || IsReferenceLoop(choice.arithmetic);
+  const bool is_loop =
+      choice.fallback || IsReferenceLoop(choice.arithmetics[0]);
   if (!is_loop) return true;
   return node.op().cost(node).flops < kSoonDone &&
          (threads == 1 || !choice.fallback);
@@ -31,7 +32,7 @@ bool IsSoonDone(const OpView& node, const KernelChoice& choice, int threads) {
 
 bool IsSame(const KernelChoice& a, const KernelChoice& b) {
   return a.kernel == b.kernel && a.operands == b.operands &&
-         a.results == b.results && a.arithmetic == b.arithmetic;
+         a.results == b.results && a.arithmetics == b.arithmetics;
 }
 
 bool Contains(const std::vector<KernelChoice>& choices,
@@ -55,7 +56,7 @@ void AddOthers(const OpView& node, const KernelChoice& choice,
     if (!recipe.ok()) continue;
     KernelChoice other = choice;
     other.workspace = RelaidWorkspace(bound.node(), given, *recipe);
-    other.arithmetic = ArithmeticIn(given, *recipe, device.threads);
+    other.arithmetics = {ArithmeticIn(given, *recipe, device.threads)};
     other.in_place.clear();
     if (Exactly(*recipe) == given) other.in_place = recipe->in_place;
     if (!Contains(all, other)) all.push_back(std::move(other));
@@ -94,7 +95,7 @@ absl::StatusOr<std::vector<CodeObject>> SweptCatalog::BuildCode(
 std::string ImplementationOf(const KernelChoice& choice) {
   if (choice.kernel.library != "onednn") return choice.kernel.ToString();
   // "gemm:jit avx2"
-  const std::string& name = choice.arithmetic.implementation;
+  const std::string& name = choice.arithmetics[0].implementation;
   return name.substr(0, name.find(' '));
 }
 

@@ -32,7 +32,7 @@ absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
 }
 
 absl::Status ReadNesterov(const Arguments& arguments,
-                          OptimizerChoice& optimizer) {
+                          OptimizerOptions& optimizer) {
   optimizer.nesterov = arguments.has("nesterov");
   PARTITA_RETURN_IF_ERROR(
       CheckTakes(arguments, "nesterov", optimizer.name == "sgd",
@@ -43,7 +43,7 @@ absl::Status ReadNesterov(const Arguments& arguments,
 }
 
 absl::Status ReadOptimizer(const Arguments& arguments,
-                           OptimizerChoice& optimizer) {
+                           OptimizerOptions& optimizer) {
   const std::string own = optimizer.name;
   optimizer.name = arguments.Get("optimizer", own);
   if (optimizer.name == "adamw" && own != "adamw") {
@@ -68,7 +68,7 @@ double UsualFactor(absl::string_view schedule) {
 }
 
 absl::Status ReadSchedule(const Arguments& arguments,
-                          ScheduleChoice& schedule) {
+                          ScheduleOptions& schedule) {
   schedule.name = arguments.Get("schedule", schedule.name);
   const std::string choice = "schedule " + schedule.name;
   PARTITA_RETURN_IF_ERROR(CheckTakes(arguments, "decay-factor",

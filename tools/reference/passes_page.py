@@ -19,7 +19,7 @@ With [micro-batches](../guide/pipeline_parallel.md) these run after them, whatev
 
 """
 
-# A pass that needs the batch is there twice, without and with names of inputs.
+# A pass that needs more than the graph is there twice, without and with a context.
 ROW = re.compile(r'^    \{"(\w+)", (\w+)(?:, \2)?\},', re.M)
 
 
