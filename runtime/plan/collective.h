@@ -47,7 +47,7 @@ inline bool Reduces(CollectiveKind kind) {
          kind == CollectiveKind::kReduceScatter;
 }
 
-// The part of one device in a collective: the shard of the operand that it
+// What one device does in a collective: the shard of the operand that it
 // gives and the shard of the result that it takes, as ranks; -1: none.
 struct Participant {
   std::string device;

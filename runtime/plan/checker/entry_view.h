@@ -35,8 +35,8 @@ struct EntryView {
   // By node of a collective command.
   absl::flat_hash_map<NodeId, Collective> collectives;
 
-  const Collective& collective(const Command& part) const {
-    return collectives.at(part.instance.node);
+  const Collective& collective(const Command& command) const {
+    return collectives.at(command.instance.node);
   }
   const Graph& graph() const { return *entry->graph; }
   const Buffer& buffer(BufferId id) const { return entry->buffers[id.index]; }

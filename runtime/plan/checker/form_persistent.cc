@@ -25,11 +25,11 @@ struct Held {
 };
 
 // Shards whose content was compared already: entries share them.
-using ComparedParts = absl::flat_hash_set<std::string>;
+using ComparedShards = absl::flat_hash_set<std::string>;
 
 class PersistentForm {
  public:
-  PersistentForm(const EntryView& view, ComparedParts& compared,
+  PersistentForm(const EntryView& view, ComparedShards& compared,
                  Findings& findings)
       : view_(view),
         literals_(view_.plan->module.literals()),
@@ -234,7 +234,7 @@ class PersistentForm {
 
   const EntryView& view_;
   const LiteralPool& literals_;
-  ComparedParts& compared_;
+  ComparedShards& compared_;
   Findings& findings_;
 };
 
@@ -271,7 +271,7 @@ void CheckOverlap(const Plan& plan, std::vector<Held> held,
 
 void CheckPersistent(const std::vector<EntryView>& views, Findings& findings) {
   std::vector<Held> held;
-  ComparedParts compared;
+  ComparedShards compared;
   for (const EntryView& view : views) {
     PersistentForm form(view, compared, findings);
     for (const PersistentValue& value : view.entry->persistent) {

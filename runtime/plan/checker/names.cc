@@ -75,8 +75,8 @@ std::vector<int32_t> Names::DeviceIndices(const Placement& placement) const {
   return indices;
 }
 
-// A rank's partial sum is no part of the whole value, and a shard in a blocked
-// layout has its bytes in another order than the whole value.
+// A rank's partial sum is not contained in the whole value, and a shard in a
+// blocked layout has its bytes in another order than the whole value.
 bool Names::NamedLocally(const TensorType& type, const Sharding& sharding) {
   return sharding.kind == Sharding::Kind::kPartial ||
          (sharding.kind == Sharding::Kind::kSplit &&
@@ -108,8 +108,8 @@ std::string Names::SourceKey(const OpView& node) const {
   }
   if (node.is(kVariable)) {
     // Replicas differ from device to device; shards have no replicas.
-    const bool parts = sharding.kind == Sharding::Kind::kSplit;
-    return absl::StrCat(parts ? "parts of " : "", "variable ",
+    const bool sharded = sharding.kind == Sharding::Kind::kSplit;
+    return absl::StrCat(sharded ? "shards of " : "", "variable ",
                         node.attr_string("name"), " ", key);
   }
   const LiteralId literal = node.attr_literal("value");
@@ -426,11 +426,11 @@ std::vector<NamedSegment> Names::OfPersistent(const Entry& entry,
   if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
     name.replica = entry.buffers[value.buffer.index].device.index;
   }
-  const Range part = ShardOfWhole(type, sharding, value.rank, ranks);
-  if (part.empty()) return {};
+  const Range shard = ShardOfWhole(type, sharding, value.rank, ranks);
+  if (shard.empty()) return {};
   name.bytes =
-      RootBytes::Blocks(part.offset, part.block, part.count, part.stride);
-  return {{0, part.size(), name}};
+      RootBytes::Blocks(shard.offset, shard.block, shard.count, shard.stride);
+  return {{0, shard.size(), name}};
 }
 
 std::string Names::Text(const Name& name, int64_t size) const {

@@ -27,9 +27,9 @@ class OutputCoverage {
   explicit OutputCoverage(const EntryView& view)
       : view_(view), fetched_(view.entry->outputs.size()) {}
 
-  // Command `c` fetched the bytes `shard` of the value in slice `part` of the
+  // Command `c` fetched the bytes `shard` of the value in slice `slice` of the
   // port.
-  void Fetched(int c, int part, const Range& shard);
+  void Fetched(int c, int slice, const Range& shard);
   void CheckCovered(Findings& findings);
 
  private:
@@ -41,10 +41,10 @@ class OutputCoverage {
   std::vector<std::vector<Block>> fetched_;  // by port
 };
 
-void OutputCoverage::Fetched(int c, int part, const Range& shard) {
+void OutputCoverage::Fetched(int c, int slice, const Range& shard) {
   const int port = view_.commands[c].port;
   const ValueId value = view_.graph().outputs()[port];
-  const int64_t base = view_.graph().type(value).num_bytes() * part;
+  const int64_t base = view_.graph().type(value).num_bytes() * slice;
   ForEachBlock(shard, base, [&](ByteSpan bytes) {
     fetched_[port].push_back({bytes, c});
   });
