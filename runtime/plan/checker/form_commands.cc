@@ -168,17 +168,6 @@ void CheckCommand(const EntryView& view, int c, const PortSlices& ports,
   }
 }
 
-int64_t BlocksOf(const EntryView& view, const Command& command) {
-  int64_t blocks = 0;
-  for (BufferId id : command.operands) {
-    blocks += NumBlocks(view.buffer(id).range);
-  }
-  for (BufferId id : command.results) {
-    blocks += NumBlocks(view.buffer(id).range);
-  }
-  return blocks;
-}
-
 }  // namespace
 
 void CheckCommands(const EntryView& view, Findings& findings) {
@@ -189,7 +178,7 @@ void CheckCommands(const EntryView& view, Findings& findings) {
     CheckCommand(view, c, ports, findings);
     if (findings.full()) return;
     if (!findings.empty()) continue;
-    blocks += BlocksOf(view, view.commands[c]);
+    blocks += StatedBlocks(view, view.commands[c]);
     if (blocks > kMaxBlocks) {
       findings.Add(view.Found(
           Rule::kRange, c,

@@ -19,11 +19,7 @@ namespace {
 using Kind = Command::Kind;
 
 // More than a sensible plan needs; the proof of a plan that needs more is given
-// up. These limits bound time and memory for hostile plans: a plan of a few
-// kilobytes can state ranges of billions of blocks.
-constexpr int64_t kMaxVisits = int64_t{1} << 22;
-constexpr int64_t kVisitsOfBlock = 8;
-constexpr int64_t kVisitsOfCommand = 64;
+// up. These limits, and MaxVisits, bound time and memory for hostile plans.
 constexpr int64_t kMaxClockVisits = int64_t{1} << 22;
 constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
@@ -80,8 +76,7 @@ class RacePass {
         events_(view.entry->num_events, End{Clock(nodes_)}),
         waits_(view.entry->num_events),
         sends_(partners.messages.size(), End{Clock(nodes_)}),
-        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
-                     kVisitsOfBlock * StatedBlocks(view)) {
+        most_visits_(MaxVisits(view)) {
     for (const CollectiveCommands& collective : partners.collectives) {
       first_commands_.push_back(*absl::c_min_element(collective.by_rank));
       starts_.push_back({ReachOf(view.commands[collective.by_rank[0]]), {}});
