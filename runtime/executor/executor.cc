@@ -82,7 +82,7 @@ absl::StatusOr<HostTensor> GatherVariable(const SessionMemory& memory,
     if (shard.bytes() == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           node.ToString(), ": found ranks without a shard in entry @",
-          entry.name, "; expected one each"));
+          entry.name, "; expected one each; compile the plan again"));
     }
     pointers.push_back(&shard);
   }
@@ -158,7 +158,8 @@ absl::StatusOr<uint64_t> Executor::SubmitStep(int entry, const StepPorts& ports,
 absl::Status Executor::WaitForStep(uint64_t step) {
   if (active_ < 0) {
     return absl::FailedPreconditionError(
-        "session: found a wait before any step was submitted");
+        "session: found a wait before any step was submitted; expected one "
+        "after Submit()");
   }
   EntryRunner& runner = *runners_[active_];
   const int in_flight = runner.in_flight();
@@ -191,7 +192,8 @@ absl::Status Executor::Restore() {
   PARTITA_RETURN_IF_ERROR(guard.status());
   if (active_ >= 0 && runners_[active_]->in_flight() > 0) {
     return absl::FailedPreconditionError(
-        "session: found steps in flight; wait for them before Restore()");
+        "session: found steps in flight; expected none; wait for them before "
+        "Restore()");
   }
   PARTITA_RETURN_IF_ERROR(memory_->RestoreVariables());
   failed_ = absl::OkStatus();

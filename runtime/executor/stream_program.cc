@@ -258,14 +258,14 @@ class ProgramBuilder {
     return absl::UnimplementedError(absl::StrCat(
         "found !", context_.entry->buffers[id.index].name, " in ", blocks.count,
         " blocks; expected kernels and collectives to access one "
-        "block"));
+        "block; compile the plan again"));
   }
 
   absl::Status FillTransfer(Action& action, const Transfer& transfer) {
     if (transfer.to.size() != transfer.from.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("found ", transfer.from.size(), " bytes for a range of ",
-                       transfer.to.size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "found ", transfer.from.size(), " bytes for a range of ",
+          transfer.to.size(), "; expected as many; compile the plan again"));
     }
     action.transfer = static_cast<int>(program_->transfers.size());
     program_->transfers.push_back(transfer);
