@@ -23,7 +23,7 @@ class IdFault {
  public:
   void Expect(absl::string_view what, int32_t id, size_t count,
               absl::string_view remedy = "change the command") {
-    if (!text_.empty() || (id >= 0 && static_cast<size_t>(id) < count)) return;
+    if (!text_.empty() || InBounds(id, count)) return;
     text_ = absl::StrCat("found ",
                          id == kLeftOut ? absl::StrCat("no ", what)
                                         : absl::StrCat(what, " ", id),
@@ -108,10 +108,6 @@ std::string FaultInIds(const EntryView& view, const Command& command) {
   }
   ExpectOwn(entry, command, fault);
   return fault.Take();
-}
-
-bool InBounds(int32_t id, size_t bound) {
-  return id >= 0 && static_cast<size_t>(id) < bound;
 }
 
 bool NodeExists(CommandForm& form) {
