@@ -22,17 +22,6 @@ namespace {
 
 using Kind = Sharding::Kind;
 
-// Compares only the fields that the kind uses.
-bool Same(const Sharding& a, const Sharding& b) {
-  return a.kind == b.kind && (a.kind != Kind::kSplit || a.dim == b.dim) &&
-         (a.kind != Kind::kSplit || a.unit == b.unit) &&
-         (a.kind != Kind::kPartial || a.reduction == b.reduction);
-}
-
-Sharding At(const std::vector<Sharding>& shardings, int i) {
-  return shardings.empty() ? Sharding() : shardings[i];
-}
-
 bool HasSharded(const std::vector<Sharding>& shardings) {
   return absl::c_any_of(shardings, [](const Sharding& sharding) {
     return sharding.kind != Kind::kReplicated;
@@ -57,9 +46,9 @@ bool OperandsFollow(const Placement& placement, const DimensionRule& rule,
   const int ranks = static_cast<int>(placement.devices.size());
   for (size_t i = 0; i < rule.operands.size(); ++i) {
     const DimensionRule::Dims& dims = rule.operands[i];
-    const Sharding found = At(placement.operands, static_cast<int>(i));
+    const Sharding found = ShardingOf(placement.operands, static_cast<int>(i));
     if (!MayBeSharded(dims, sharding.factor) ||
-        !Same(ShardingUnder(rule, dims, sharding, ranks), found)) {
+        ShardingUnder(rule, dims, sharding, ranks) != found) {
       return false;
     }
   }
@@ -78,8 +67,8 @@ bool ResultsFollow(const Placement& placement, const DimensionRule& rule,
     const bool has_factor = expected.kind == Kind::kSplit;
     if (has_factor == reduced) return false;
     if (reduced) expected = {Kind::kPartial, 0, factor.reduction};
-    const Sharding found = At(placement.results, static_cast<int>(i));
-    if (!Same(expected, found)) return false;
+    const Sharding found = ShardingOf(placement.results, static_cast<int>(i));
+    if (expected != found) return false;
   }
   return true;
 }
@@ -130,7 +119,7 @@ std::vector<FactorSharding> ShardingsToReport(const DimensionRule& rule,
                        const std::vector<Sharding>& found) {
     for (size_t i = 0; i < values.size(); ++i) {
       const std::optional<FactorSharding> sharding = FactorShardingOf(
-          rule, values[i], At(found, static_cast<int>(i)), ranks);
+          rule, values[i], ShardingOf(found, static_cast<int>(i)), ranks);
       if (sharding.has_value()) shardings.push_back(*sharding);
     }
   };
@@ -148,7 +137,7 @@ std::string PlacementShardingsText(const OpView& node,
   const auto list = [](const std::vector<Sharding>& shardings, int count) {
     std::vector<std::string> texts;
     for (int i = 0; i < count; ++i) {
-      texts.push_back(ShardingText(At(shardings, i)));
+      texts.push_back(ShardingText(ShardingOf(shardings, i)));
     }
     return absl::StrCat("(", absl::StrJoin(texts, ", "), ")");
   };
@@ -194,8 +183,8 @@ absl::Status InferShard(const OpView& node, const Factor& factor,
   NodeSpec spec{.op = &node.op(), .attributes = node.node().attributes};
   for (int i = 0; i < node.num_operands(); ++i) {
     spec.operands.push_back(shard.AddInput(
-        "", RowMajorShard(node.operand_type(i), At(placement.operands, i), rank,
-                          ranks)));
+        "", RowMajorShard(node.operand_type(i),
+                          ShardingOf(placement.operands, i), rank, ranks)));
   }
   if (node.op().shard_attributes != nullptr) {
     const Interval interval =
@@ -210,7 +199,7 @@ absl::Status InferShard(const OpView& node, const Factor& factor,
   }
   for (int i = 0; i < node.num_results(); ++i) {
     const TensorType expected = RowMajorShard(
-        node.result_type(i), At(placement.results, i), rank, ranks);
+        node.result_type(i), ShardingOf(placement.results, i), rank, ranks);
     const TensorType& found = shard.type(shard.node(*made).results[i]);
     if (SameExtents(found, expected)) continue;
     return absl::InvalidArgumentError(
@@ -242,7 +231,7 @@ bool PassesSummands(const OpView& node, const Placement& placement) {
     return false;
   }
   const Sharding& summand = placement.operands[0];
-  if (summand.kind != Kind::kPartial || !Same(summand, placement.results[0])) {
+  if (summand.kind != Kind::kPartial || summand != placement.results[0]) {
     return false;
   }
   return node.is(kReorder) ||

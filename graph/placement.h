@@ -23,7 +23,8 @@ absl::string_view ReductionName(Reduction reduction);
 // The sharding of one value over the ranks of a device set.
 struct Sharding {
   enum class Kind : uint8_t { kReplicated, kSplit, kPartial };
-  friend bool operator==(const Sharding&, const Sharding&) = default;
+  // Compares the fields that the kind uses.
+  friend bool operator==(const Sharding& a, const Sharding& b);
 
   Kind kind = Kind::kReplicated;
   int dim = 0;                            // kSplit: the split dimension

@@ -30,19 +30,19 @@ Interval IntervalOf(const TensorType& whole, const Sharding& sharding, int rank,
   return RankInterval(whole.dims[sharding.dim], sharding.unit, rank, ranks);
 }
 
-// Visits the elements of `part`, which begins at `first` along `dim` of
-// `whole`: visit(offset in part, offset in whole), in bytes.
+// Visits the elements of `shard`, which begins at `first` along `dim` of
+// `whole`: visit(offset in shard, offset in whole), in bytes.
 template <typename Visitor>
-void ForEachElement(const TensorType& part, const TensorType& whole, int dim,
+void ForEachElement(const TensorType& shard, const TensorType& whole, int dim,
                     int64_t first, Visitor visit) {
   const int64_t size = BitsOf(whole.dtype) / 8;
-  Shape index(part.rank(), 0);
-  for (int64_t i = 0; i < part.num_elements(); ++i) {
+  Shape index(shard.rank(), 0);
+  for (int64_t i = 0; i < shard.num_elements(); ++i) {
     Shape there = index;
     there[dim] += first;
-    visit(size * PhysicalOffset(part.layout, part.dims, index),
+    visit(size * PhysicalOffset(shard.layout, shard.dims, index),
           size * PhysicalOffset(whole.layout, whole.dims, there));
-    for (int d = part.rank() - 1; d >= 0 && ++index[d] == part.dims[d]; --d) {
+    for (int d = shard.rank() - 1; d >= 0 && ++index[d] == shard.dims[d]; --d) {
       index[d] = 0;
     }
   }
@@ -207,29 +207,29 @@ TensorType ShardType(const TensorType& whole, const Sharding& sharding,
 HostTensor ShardOf(const HostTensor& whole, const Sharding& sharding, int rank,
                    int ranks) {
   if (!IsSplit(sharding)) return whole.Clone();
-  HostTensor part(ShardType(whole.type(), sharding, rank, ranks));
+  HostTensor shard(ShardType(whole.type(), sharding, rank, ranks));
   const int64_t size = BitsOf(whole.type().dtype) / 8;
-  ForEachElement(part.type(), whole.type(), sharding.dim,
+  ForEachElement(shard.type(), whole.type(), sharding.dim,
                  IntervalOf(whole.type(), sharding, rank, ranks).begin,
                  [&](int64_t to, int64_t from) {
-                   std::memcpy(part.bytes() + to, whole.bytes() + from, size);
+                   std::memcpy(shard.bytes() + to, whole.bytes() + from, size);
                  });
-  return part;
+  return shard;
 }
 
 HostTensor JoinShards(const TensorType& whole, const Sharding& sharding,
-                      const std::vector<const HostTensor*>& parts) {
-  if (!IsSplit(sharding)) return parts.front()->Clone();
+                      const std::vector<const HostTensor*>& shards) {
+  if (!IsSplit(sharding)) return shards.front()->Clone();
   HostTensor whole_tensor(whole);
-  const int ranks = static_cast<int>(parts.size());
+  const int ranks = static_cast<int>(shards.size());
   const int64_t size = BitsOf(whole.dtype) / 8;
   for (int rank = 0; rank < ranks; ++rank) {
-    const HostTensor& part = *parts[rank];
-    ForEachElement(part.type(), whole, sharding.dim,
+    const HostTensor& shard = *shards[rank];
+    ForEachElement(shard.type(), whole, sharding.dim,
                    IntervalOf(whole, sharding, rank, ranks).begin,
                    [&](int64_t from, int64_t to) {
-                     std::memcpy(whole_tensor.bytes() + to, part.bytes() + from,
-                                 size);
+                     std::memcpy(whole_tensor.bytes() + to,
+                                 shard.bytes() + from, size);
                    });
   }
   return whole_tensor;

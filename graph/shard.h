@@ -28,7 +28,7 @@ TensorType ShardType(const TensorType& whole, const Sharding& sharding,
 HostTensor ShardOf(const HostTensor& whole, const Sharding& sharding, int rank,
                    int ranks);
 HostTensor JoinShards(const TensorType& whole, const Sharding& sharding,
-                      const std::vector<const HostTensor*>& parts);
+                      const std::vector<const HostTensor*>& shards);
 
 // The initial bytes of rank `rank` of a constant or variable. `literal` is the
 // rank's shard, or the whole value in any layout.

@@ -24,6 +24,18 @@ HostTensor Counting(Shape dims, Layout layout = {}) {
   return tensor;
 }
 
+TEST(ShardTest, ShardingsAreEqualIfTheFieldsOfTheirKindAre) {
+  using Kind = Sharding::Kind;
+  const Sharding rows{.kind = Kind::kSplit, .dim = 0, .unit = 2};
+  EXPECT_EQ((Sharding{.dim = 1, .unit = 2}), Sharding());
+  EXPECT_EQ((Sharding{.kind = Kind::kPartial, .dim = 1}),
+            (Sharding{.kind = Kind::kPartial}));
+  EXPECT_NE(rows, (Sharding{.kind = Kind::kSplit, .dim = 1, .unit = 2}));
+  EXPECT_NE(rows, (Sharding{.kind = Kind::kSplit, .dim = 0, .unit = 1}));
+  EXPECT_NE((Sharding{.kind = Kind::kPartial}),
+            (Sharding{.kind = Kind::kPartial, .reduction = Reduction::kMax}));
+}
+
 TEST(ShardTest, UnevenShardsMakeUpTheWholeInAnyLayout) {
   for (const char* letters : {"", "ba", "ab4b"}) {
     const Layout layout = *letters == 0 ? Layout() : *ParseLayout(letters, 2);

@@ -76,11 +76,11 @@ std::string JoinedInputs(const std::vector<std::string>& inputs) {
 }
 
 absl::Status ReplaceMessage(const absl::Status& status, std::string message) {
-  absl::Status reworded(status.code(), message);
+  absl::Status with_advice(status.code(), message);
   status.ForEachPayload([&](absl::string_view url, const absl::Cord&) {
-    reworded.SetPayload(url, *status.GetPayload(url));
+    with_advice.SetPayload(url, *status.GetPayload(url));
   });
-  return reworded;
+  return with_advice;
 }
 
 }  // namespace partita

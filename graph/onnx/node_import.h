@@ -35,7 +35,7 @@ class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph) {}
   // The value's elements; null if they depend on an input, are more than a
-  // shape's, or would exceed kMaxBytes in total. The tensor lives as long as
+  // shape's, or would exceed kMaxBytes in total. The tensor exists as long as
   // this object; nothing is computed twice.
   const HostTensor* Find(ValueId value);
   // The names of the graph inputs that decide the value's elements.

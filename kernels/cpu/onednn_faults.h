@@ -27,7 +27,7 @@ const OnednnFault* KnownFault(const dnnl::primitive_desc& primitive);
 // its forward primitive.
 dnnl::primitive_desc WithoutKnownFault(dnnl::primitive_desc primitive);
 
-// While one of these lives, this thread's queries ignore the list of faults.
+// While one of these exists, this thread's queries ignore the list of faults.
 // For tests that show that the list is needed.
 class IgnoreKnownFaults {
  public:

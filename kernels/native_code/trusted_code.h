@@ -14,7 +14,7 @@ namespace partita {
 // True if this process may use the instructions of a code object's target.
 bool ProcessorRuns(absl::string_view target);
 
-// Maps the code object, once for all with the same bytes and for the life of
+// Maps the code object, once for all with the same bytes and until the end of
 // the process. It is a program: call this only for code that this process made,
 // or whose plan the user trusts. Code that this processor cannot run is
 // ignored. InvalidArgument if it is not a shared object. Thread safe.

@@ -1,4 +1,4 @@
-// Step 7: finds which bytes may not overlap, and chooses all addresses.
+// Finds which bytes may not overlap, and chooses all addresses.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_CONFLICTS_H_

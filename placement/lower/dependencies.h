@@ -25,7 +25,7 @@ struct Dependence {
 };
 Dependence FindDependence(const PlanDraft& draft);
 
-// Step 4: the waits for these dependencies, and what each task knows. Needs:
+// The waits for these dependencies, and what each task knows. Needs:
 // launch order.
 Clocks ClocksOf(const PlanDraft& draft);
 

@@ -1,4 +1,4 @@
-// Step 9: the entry of a plan from a finished draft.
+// The entry of a plan from a finished draft.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_EMIT_H_

@@ -1,4 +1,4 @@
-// Step 5: places results in the bytes of an operand.
+// Places results in the bytes of an operand.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_IN_PLACE_H_

@@ -1,4 +1,4 @@
-// Step 6: finds when the bytes of each storage are live.
+// Finds when the bytes of each storage are live.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_LIVE_RANGES_H_

@@ -1,4 +1,4 @@
-// Step 2b: the order of micro-batches and pipeline stages.
+// The order of micro-batches and pipeline stages.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_MICRO_BATCH_ORDER_H_

@@ -1,4 +1,4 @@
-// Step 7: packs byte ranges with conflicts into few bytes.
+// Packs byte ranges with conflicts into few bytes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PACK_H_

@@ -1,4 +1,4 @@
-// Step 8: the bytes of constants and variables, shared by all functions.
+// The bytes of constants and variables, shared by all functions.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PERSISTENT_H_

@@ -1,4 +1,4 @@
-// Step 10: groups the commands of a step into programs that a schedule invokes.
+// Groups the commands of a step into programs that a schedule invokes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PROGRAMS_H_

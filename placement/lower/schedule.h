@@ -1,4 +1,4 @@
-// Step 3: the launch order.
+// The launch order.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_SCHEDULE_H_

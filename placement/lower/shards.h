@@ -1,4 +1,4 @@
-// Step 1: what each device holds of each value.
+// What each device holds of each value.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_SHARDS_H_

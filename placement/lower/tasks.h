@@ -1,4 +1,4 @@
-// Step 2: lists the commands of a placed graph, in the order of the graph.
+// Lists the commands of a placed graph, in the order of the graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_TASKS_H_

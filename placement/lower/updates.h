@@ -1,4 +1,4 @@
-// Step 3b: writes new values of variables in place.
+// Writes new values of variables in place.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_UPDATES_H_

@@ -90,16 +90,16 @@ absl::Status ActionPerformer::Wait(const Step& step, const Action& action) {
 }
 
 absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
-                                         const CommunicationAction& part) {
+                                         const CommunicationAction& role) {
   const WaitPolicy policy = PolicyOf(step);
-  const uint64_t first = step.number * part.points_per_step + part.first_point;
+  const uint64_t first = step.number * role.points_per_step + role.first_point;
   bool arrived = true;
   const auto arrive_and_wait = [&](int point) {
-    arrived = part.rendezvous->ArriveAndWait(part.rank, first + point, policy);
+    arrived = role.rendezvous->ArriveAndWait(role.rank, first + point, policy);
     return arrived;
   };
   if (!timed_) {
-    PARTITA_RETURN_IF_ERROR(RunCollective(part.work, stream_, arrive_and_wait));
+    PARTITA_RETURN_IF_ERROR(RunCollective(role.work, stream_, arrive_and_wait));
     return arrived ? absl::OkStatus() : EndOfWait();
   }
   if (!arrive_and_wait(0)) return EndOfWait();
@@ -114,35 +114,35 @@ absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
 absl::Status ActionPerformer::Send(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
-  const CommunicationAction& part =
+  const CommunicationAction& role =
       program.communications[action.communication];
-  const uint64_t point = step.number * part.points_per_step + part.first_point;
+  const uint64_t point = step.number * role.points_per_step + role.first_point;
   if (timed_) Sleep(action.sleep);
-  if (part.capacity == 0) {
-    part.rendezvous->Arrive(0, point);
-    return part.rendezvous->Wait(1, point, PolicyOf(step)) ? absl::OkStatus()
+  if (role.capacity == 0) {
+    role.rendezvous->Arrive(0, point);
+    return role.rendezvous->Wait(1, point, PolicyOf(step)) ? absl::OkStatus()
                                                            : EndOfWait();
   }
   // Each step has its own slots: only messages of the same step fill them.
-  if (part.number >= part.capacity &&
-      !part.rendezvous->Wait(1, point - part.capacity, PolicyOf(step))) {
+  if (role.number >= role.capacity &&
+      !role.rendezvous->Wait(1, point - role.capacity, PolicyOf(step))) {
     return EndOfWait();
   }
   PARTITA_RETURN_IF_ERROR(Move(program, action));
-  part.rendezvous->Arrive(0, point);
+  role.rendezvous->Arrive(0, point);
   return absl::OkStatus();
 }
 
 absl::Status ActionPerformer::Recv(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
-  const CommunicationAction& part =
+  const CommunicationAction& role =
       program.communications[action.communication];
-  const uint64_t point = step.number * part.points_per_step + part.first_point;
-  if (!part.rendezvous->Wait(0, point, PolicyOf(step))) return EndOfWait();
+  const uint64_t point = step.number * role.points_per_step + role.first_point;
+  if (!role.rendezvous->Wait(0, point, PolicyOf(step))) return EndOfWait();
   if (timed_) EndWaitOnTimedDevice();
   PARTITA_RETURN_IF_ERROR(Move(program, action));
-  part.rendezvous->Arrive(1, point);
+  role.rendezvous->Arrive(1, point);
   return absl::OkStatus();
 }
 

@@ -34,7 +34,7 @@ class ActionPerformer {
  private:
   absl::Status Wait(const Step& step, const Action& action);
   absl::Status Collective(const Step& step, const Action& action,
-                          const CommunicationAction& part);
+                          const CommunicationAction& role);
   absl::Status Send(const Step& step, const StreamProgram& program,
                     const Action& action);
   absl::Status Recv(const Step& step, const StreamProgram& program,

@@ -38,7 +38,7 @@ struct Transfer {
 // rank writes bytes that another rank reads at the same time, in place or not,
 // and no rank leaves before all have finished.
 struct RankWork {
-  CombineParts combine = nullptr;          // null: no reduction
+  CombineFunction combine = nullptr;       // null: no reduction
   std::vector<const std::byte*> operands;  // by rank
   Blocks interval;                      // of an operand, to reduce; base unused
   int64_t interval_offset = 0;          // of its first block, in bytes

@@ -70,20 +70,20 @@ Accumulator<T> Load(const std::byte* bytes, int64_t i) {
 // compiler vectorize the loops.
 template <typename T, typename Operation>
 [[gnu::always_inline]] inline void CombineBlock(
-    absl::Span<const std::byte* const> parts, int64_t at, int64_t count,
+    absl::Span<const std::byte* const> summands, int64_t at, int64_t count,
     T* block) {
   Accumulator<T> reduced[kBlock];
-  for (int64_t i = 0; i < count; ++i) reduced[i] = Load<T>(parts[0] + at, i);
-  for (const std::byte* part : parts.subspan(1)) {
+  for (int64_t i = 0; i < count; ++i) reduced[i] = Load<T>(summands[0] + at, i);
+  for (const std::byte* summand : summands.subspan(1)) {
     for (int64_t i = 0; i < count; ++i) {
-      reduced[i] = Operation()(reduced[i], Load<T>(part + at, i));
+      reduced[i] = Operation()(reduced[i], Load<T>(summand + at, i));
     }
   }
   for (int64_t i = 0; i < count; ++i) block[i] = static_cast<T>(reduced[i]);
 }
 
 template <typename T, typename Operation>
-void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
+void Combine(absl::Span<const std::byte* const> summands, int64_t offset,
              absl::Span<std::byte* const> outs, int64_t out_offset,
              int64_t elements) {
   T block[kBlock];
@@ -91,9 +91,9 @@ void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
     const int64_t count = std::min(kBlock, elements - begin);
     const int64_t at = begin * sizeof(T);
     if (count == kBlock) {
-      CombineBlock<T, Operation>(parts, offset + at, kBlock, block);
+      CombineBlock<T, Operation>(summands, offset + at, kBlock, block);
     } else {
-      CombineBlock<T, Operation>(parts, offset + at, count, block);
+      CombineBlock<T, Operation>(summands, offset + at, count, block);
     }
     for (std::byte* out : outs) {
       std::memcpy(out + out_offset + at, block, count * sizeof(T));
@@ -102,7 +102,7 @@ void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
 }
 
 template <typename T>
-CombineParts CombineOfNumbers(Reduction reduction) {
+CombineFunction CombineOfNumbers(Reduction reduction) {
   switch (reduction) {
     case Reduction::kSum:
       return Combine<T, Sum>;
@@ -116,7 +116,7 @@ CombineParts CombineOfNumbers(Reduction reduction) {
 }
 
 // A bool is a byte, 0 or 1.
-CombineParts CombineOfBools(Reduction reduction) {
+CombineFunction CombineOfBools(Reduction reduction) {
   switch (reduction) {
     case Reduction::kAnd:
     case Reduction::kMin:
@@ -129,7 +129,7 @@ CombineParts CombineOfBools(Reduction reduction) {
   }
 }
 
-CombineParts Find(DType dtype, Reduction reduction) {
+CombineFunction Find(DType dtype, Reduction reduction) {
   return VisitDType(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
@@ -142,8 +142,8 @@ CombineParts Find(DType dtype, Reduction reduction) {
 
 }  // namespace
 
-absl::StatusOr<CombineParts> FindCombine(DType dtype, Reduction reduction) {
-  const CombineParts combine = Find(dtype, reduction);
+absl::StatusOr<CombineFunction> FindCombine(DType dtype, Reduction reduction) {
+  const CombineFunction combine = Find(dtype, reduction);
   if (combine != nullptr) return combine;
   return absl::UnimplementedError(absl::StrCat(
       "found partial results of ", DTypeName(dtype), " to reduce by ",

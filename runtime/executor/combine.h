@@ -14,19 +14,20 @@
 
 namespace partita {
 
-// Writes ((parts[0] op parts[1]) op parts[2]) ... for each of `elements`
-// elements. The bits depend only on the order of the parts, not on which rank
-// computes which elements.
-// f16 and bf16 are reduced in f32 and rounded once. Integer sums wrap. A NaN
-// wins every max and min. Reads each part from `offset` bytes on, and writes to
-// each of `outs` from `out_offset` bytes on. An output may be exactly where a
-// part is read. Allocates nothing.
-using CombineParts = void (*)(absl::Span<const std::byte* const> parts,
-                              int64_t offset, absl::Span<std::byte* const> outs,
-                              int64_t out_offset, int64_t elements);
+// Writes ((summands[0] op summands[1]) op summands[2]) ... for each of
+// `elements` elements. The bits depend only on the order of the summands, not
+// on which rank computes which elements. f16 and bf16 are reduced in f32 and
+// rounded once. Integer sums wrap. A NaN wins every max and min. Reads each
+// summand from `offset` bytes on, and writes to each of `outs` from
+// `out_offset` bytes on. An output may be exactly where a summand is read.
+// Allocates nothing.
+using CombineFunction = void (*)(absl::Span<const std::byte* const> summands,
+                                 int64_t offset,
+                                 absl::Span<std::byte* const> outs,
+                                 int64_t out_offset, int64_t elements);
 
 // Unimplemented for a pair without a meaning, such as the sum of bools.
-absl::StatusOr<CombineParts> FindCombine(DType dtype, Reduction reduction);
+absl::StatusOr<CombineFunction> FindCombine(DType dtype, Reduction reduction);
 
 }  // namespace partita
 

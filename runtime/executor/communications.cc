@@ -127,7 +127,7 @@ absl::Status Communications::OrderByRank(const std::vector<Command>& commands) {
           ordered[rank] >= 0 ||
           commands[c].instance.node !=
               commands[communication.commands[0]].instance.node) {
-        return NotPaired(c, "another rank's part");
+        return NotPaired(c, "another rank's command");
       }
       ordered[rank] = c;
     }

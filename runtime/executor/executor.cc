@@ -69,22 +69,22 @@ absl::StatusOr<HostTensor> GatherVariable(const SessionMemory& memory,
   const Placement& placement = node.node().placement;
   const int ranks = static_cast<int>(placement.devices.size());
   const Sharding sharding = ShardingOf(placement.results, 0);
-  std::vector<HostTensor> parts(ranks);
+  std::vector<HostTensor> shards(ranks);
   for (const PersistentValue& value : entry.persistent) {
     if (value.node != node.id()) continue;
-    HostTensor& part = parts[value.rank];
-    part =
+    HostTensor& shard = shards[value.rank];
+    shard =
         HostTensor(ShardType(node.result_type(0), sharding, value.rank, ranks));
-    PARTITA_RETURN_IF_ERROR(memory.ReadPersistent(entry, value, part.bytes()));
+    PARTITA_RETURN_IF_ERROR(memory.ReadPersistent(entry, value, shard.bytes()));
   }
   std::vector<const HostTensor*> pointers;
-  for (const HostTensor& part : parts) {
-    if (part.bytes() == nullptr) {
+  for (const HostTensor& shard : shards) {
+    if (shard.bytes() == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           node.ToString(), ": found ranks without a shard in entry @",
-          entry.name, "; expected one each"));
+          entry.name, "; expected one each; compile the plan again"));
     }
-    pointers.push_back(&part);
+    pointers.push_back(&shard);
   }
   return JoinShards(node.result_type(0), sharding, pointers);
 }
@@ -158,7 +158,8 @@ absl::StatusOr<uint64_t> Executor::SubmitStep(int entry, const StepPorts& ports,
 absl::Status Executor::WaitForStep(uint64_t step) {
   if (active_ < 0) {
     return absl::FailedPreconditionError(
-        "session: found a wait before any step was submitted");
+        "session: found a wait before any step was submitted; expected one "
+        "after Submit()");
   }
   EntryRunner& runner = *runners_[active_];
   const int in_flight = runner.in_flight();
@@ -191,7 +192,8 @@ absl::Status Executor::Restore() {
   PARTITA_RETURN_IF_ERROR(guard.status());
   if (active_ >= 0 && runners_[active_]->in_flight() > 0) {
     return absl::FailedPreconditionError(
-        "session: found steps in flight; wait for them before Restore()");
+        "session: found steps in flight; expected none; wait for them before "
+        "Restore()");
   }
   PARTITA_RETURN_IF_ERROR(memory_->RestoreVariables());
   failed_ = absl::OkStatus();
@@ -243,11 +245,11 @@ absl::Status Executor::WriteVariable(absl::string_view name,
                        "; expected ", node.result_type(0).ToString()));
     }
     const Placement& placement = node.node().placement;
-    const HostTensor part =
+    const HostTensor shard =
         ShardOf(value, ShardingOf(placement.results, 0), variable.value->rank,
                 static_cast<int>(placement.devices.size()));
     PARTITA_RETURN_IF_ERROR(memory_->WritePersistent(
-        *variable.entry, *variable.value, part.bytes()));
+        *variable.entry, *variable.value, shard.bytes()));
   }
   return absl::OkStatus();
 }

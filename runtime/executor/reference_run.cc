@@ -56,10 +56,10 @@ class ReferenceWalk {
 
   void SetInput(ValueId id, const void* bytes) {
     const TensorType& type = graph_.type(id);
-    const std::byte* part = static_cast<const std::byte*>(bytes);
+    const std::byte* next = static_cast<const std::byte*>(bytes);
     for (Instances& value : values_[id.index]) {
-      Arrive(id, HostTensor::ConstView(type, part), value);
-      part += type.num_bytes();
+      Arrive(id, HostTensor::ConstView(type, next), value);
+      next += type.num_bytes();
     }
   }
 
@@ -86,9 +86,9 @@ class ReferenceWalk {
     const int last = static_cast<int>(values_[id.index].size()) - 1;
     HostTensor all(port);
     for (int m = 0; m < micro_batches_; ++m) {
-      const HostTensor part = Whole(id, std::min(m, last));
-      std::memcpy(all.bytes() + m * part.type().num_bytes(), part.bytes(),
-                  part.type().num_bytes());
+      const HostTensor one = Whole(id, std::min(m, last));
+      std::memcpy(all.bytes() + m * one.type().num_bytes(), one.bytes(),
+                  one.type().num_bytes());
     }
     return all;
   }
@@ -153,12 +153,12 @@ class ReferenceWalk {
     for (int m = 1; m < micro_batches_; ++m) {
       PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> shard,
                                ShardOfNode(node, rank, m));
-      const OpView part = shard->ops().front();
+      const OpView step = shard->ops().front();
       PARTITA_ASSIGN_OR_RETURN(std::vector<void*> operands,
-                               OperandBytes(node, part, device, m));
+                               OperandBytes(node, step, device, m));
       operands.push_back(sum.bytes());
       absl::StatusOr<std::vector<HostTensor>> next =
-          Launch(part, device, operands);
+          Launch(step, device, operands);
       if (!next.ok()) return Failed(next.status());
       sum = std::move((*next)[0]);
     }
@@ -211,25 +211,25 @@ class ReferenceWalk {
   }
 
   HostTensor Whole(ValueId id, int micro_batch) const {
-    std::vector<const HostTensor*> parts;
-    for (const HostTensor& part : At(id, micro_batch).tensors) {
-      parts.push_back(&part);
+    std::vector<const HostTensor*> shards;
+    for (const HostTensor& shard : At(id, micro_batch).tensors) {
+      shards.push_back(&shard);
     }
-    return JoinShards(graph_.type(id), ShardingOfValue(id), parts);
+    return JoinShards(graph_.type(id), ShardingOfValue(id), shards);
   }
 
   // Reduces partial results as collectives do: in the order of ranks.
   absl::StatusOr<HostTensor> Reduced(ValueId id, Reduction reduction,
                                      int micro_batch) const {
     HostTensor reduced(graph_.type(id));
-    PARTITA_ASSIGN_OR_RETURN(const CombineParts combine,
+    PARTITA_ASSIGN_OR_RETURN(const CombineFunction combine,
                              FindCombine(reduced.type().dtype, reduction));
-    std::vector<const std::byte*> parts;
-    for (const HostTensor& part : At(id, micro_batch).tensors) {
-      parts.push_back(part.bytes());
+    std::vector<const std::byte*> summands;
+    for (const HostTensor& summand : At(id, micro_batch).tensors) {
+      summands.push_back(summand.bytes());
     }
     std::byte* const out = reduced.bytes();
-    combine(parts, 0, absl::MakeConstSpan(&out, 1), 0,
+    combine(summands, 0, absl::MakeConstSpan(&out, 1), 0,
             reduced.type().num_stored_elements());
     return reduced;
   }

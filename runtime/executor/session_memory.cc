@@ -88,7 +88,7 @@ Places ReadWithOthers(const Plan& plan) {
   return places;
 }
 
-// Opens the bytes of one buffer while the object lives.
+// Opens the bytes of one buffer while the object exists.
 class OpenedBlocks {
  public:
   OpenedBlocks(ArenaGuard* guard, const Blocks& blocks)
@@ -199,10 +199,10 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
     }
     return WritePersistent(entry, value, bytes);
   }
-  PARTITA_ASSIGN_OR_RETURN(const HostTensor part,
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor shard,
                            FirstBytes(entry.graph->view(value.node), value.rank,
                                       literals.tensor(value.initial)));
-  return WritePersistent(entry, value, part.bytes());
+  return WritePersistent(entry, value, shard.bytes());
 }
 
 bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,

@@ -119,22 +119,22 @@ class ProgramBuilder {
     action.communication = static_cast<int>(program_->communications.size());
     const Communication& communication =
         context_.communications->of(action.command);
-    CommunicationAction part;
-    part.rendezvous = communication.rendezvous;
-    part.points_per_step = communication.points_per_step;
-    part.number = communication.number;
-    part.first_point =
+    CommunicationAction role;
+    role.rendezvous = communication.rendezvous;
+    role.points_per_step = communication.points_per_step;
+    role.number = communication.number;
+    role.first_point =
         1 + communication.number *
                 (collective ? Communications::kPointsOfCollective : 1);
-    part.rank = command.kind == Kind::kRecv;
+    role.rank = command.kind == Kind::kRecv;
     if (collective) {
       const Group& group = context_.entry->groups[command.group.index];
-      part.rank = static_cast<int>(absl::c_find(group.ranks, command.stream) -
+      role.rank = static_cast<int>(absl::c_find(group.ranks, command.stream) -
                                    group.ranks.begin());
     } else {
-      part.capacity = context_.entry->channels[command.channel.index].capacity;
+      role.capacity = context_.entry->channels[command.channel.index].capacity;
     }
-    program_->communications.push_back(std::move(part));
+    program_->communications.push_back(std::move(role));
     return CheckReachable(communication);
   }
 
@@ -258,14 +258,14 @@ class ProgramBuilder {
     return absl::UnimplementedError(absl::StrCat(
         "found !", context_.entry->buffers[id.index].name, " in ", blocks.count,
         " blocks; expected kernels and collectives to access one "
-        "block"));
+        "block; compile the plan again"));
   }
 
   absl::Status FillTransfer(Action& action, const Transfer& transfer) {
     if (transfer.to.size() != transfer.from.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("found ", transfer.from.size(), " bytes for a range of ",
-                       transfer.to.size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "found ", transfer.from.size(), " bytes for a range of ",
+          transfer.to.size(), "; expected as many; compile the plan again"));
     }
     action.transfer = static_cast<int>(program_->transfers.size());
     program_->transfers.push_back(transfer);

@@ -47,7 +47,7 @@ struct Action {
   std::chrono::nanoseconds sleep{0};
 };
 
-// The part of one command in a collective or a message.
+// What one command does in a collective or a message.
 struct CommunicationAction {
   Rendezvous* rendezvous = nullptr;
   int rank = 0;  // in `rendezvous`; of a message: 0 sends, 1 receives

@@ -71,7 +71,7 @@ absl::string_view CollectiveName(CollectiveKind kind);
 // Empty if the node is not a collective.
 std::optional<CollectiveKind> CollectiveOf(const OpView& node);
 
-// The part of one device in a collective: the shard of the operand that it
+// What one device does in a collective: the shard of the operand that it
 // gives and the shard of the result that it takes, as ranks; -1: none.
 struct Participant {
   std::string device;

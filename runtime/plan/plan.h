@@ -1,5 +1,5 @@
 // The plan: everything that an executor does. The executor decides nothing.
-// Only data; ../docs and plan_text.h show the text form.
+// Only data. docs/reference/plan_format.md shows the text form.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_H_

@@ -55,16 +55,19 @@ std::array<std::byte, kPlanHeaderBytes> EncodeHeader(const PlanHeader& header) {
   return bytes;
 }
 
-absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
-  const int64_t size = static_cast<int64_t>(file.size());
+namespace {
+
+// The first bytes are those of a plan of a version that this program reads.
+absl::Status CheckVersion(absl::Span<const std::byte> file) {
   if (!LooksLikePlanFile(file)) {
     return absl::InvalidArgumentError(
         "found no plan; expected a file that `partita compile` wrote");
   }
-  if (size < kPlanHeaderBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "found ", size, " bytes; expected a header of ", kPlanHeaderBytes,
-        "; the file was cut short: copy or compile it again"));
+  if (file.size() < static_cast<size_t>(kPlanHeaderBytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("found ", file.size(), " bytes; expected a header of ",
+                     kPlanHeaderBytes,
+                     "; the file was cut short: copy or compile it again"));
   }
   const uint32_t version = Get<uint32_t>(file.data() + 8);
   if (version == 0 || version > kPlanFormatVersion) {
@@ -79,12 +82,11 @@ absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
         "found bytes 12..15 or 56..63 of the header that are not zero; the "
         "file is damaged: copy or compile it again");
   }
-  PlanHeader header;
-  header.metadata_offset = Get<int64_t>(file.data() + 16);
-  header.metadata_size = Get<int64_t>(file.data() + 24);
-  header.file_size = Get<int64_t>(file.data() + 32);
-  header.metadata_hash.high = Get<uint64_t>(file.data() + 40);
-  header.metadata_hash.low = Get<uint64_t>(file.data() + 48);
+  return absl::OkStatus();
+}
+
+// The metadata and the file are as long as the header says.
+absl::Status CheckSizes(const PlanHeader& header, int64_t size) {
   if (header.file_size != size) {
     return absl::InvalidArgumentError(absl::StrCat(
         "found ", size, " bytes; expected ", header.file_size,
@@ -104,6 +106,21 @@ absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
                      header.metadata_offset, "; expected at most ",
                      kMaxMetadataBytes, " at a multiple of 64"));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
+  PARTITA_RETURN_IF_ERROR(CheckVersion(file));
+  PlanHeader header;
+  header.metadata_offset = Get<int64_t>(file.data() + 16);
+  header.metadata_size = Get<int64_t>(file.data() + 24);
+  header.file_size = Get<int64_t>(file.data() + 32);
+  header.metadata_hash.high = Get<uint64_t>(file.data() + 40);
+  header.metadata_hash.low = Get<uint64_t>(file.data() + 48);
+  PARTITA_RETURN_IF_ERROR(
+      CheckSizes(header, static_cast<int64_t>(file.size())));
   return header;
 }
 

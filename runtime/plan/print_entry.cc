@@ -40,7 +40,7 @@ std::vector<std::string> LiveRanges(const Entry& entry,
   }
   std::vector<std::string> texts;
   for (const auto& [first, last] : live) {
-    texts.push_back(first < 0 ? "not touched"
+    texts.push_back(first < 0 ? "not accessed"
                               : absl::StrCat("live ", first, "..", last));
   }
   return texts;

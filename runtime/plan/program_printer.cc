@@ -123,7 +123,7 @@ std::string ProgramPrinter::Subject(const Command& command) const {
     case Command::Kind::kKernel:
       return KernelOf(command.instance.node);
     case Command::Kind::kCollective:
-      return ExchangeOf(command.instance.node);
+      return CollectiveText(command.instance.node);
     default:
       return "";
   }
@@ -149,7 +149,7 @@ bool ProgramPrinter::Exists(NodeId id) const {
          id.index < entry_.graph->node_id_bound() && entry_.graph->alive(id);
 }
 
-std::string ProgramPrinter::ExchangeOf(NodeId id) const {
+std::string ProgramPrinter::CollectiveText(NodeId id) const {
   if (!Exists(id)) return "";
   const std::optional<CollectiveKind> kind =
       CollectiveOf(entry_.graph->view(id));

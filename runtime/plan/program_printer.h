@@ -45,7 +45,7 @@ class ProgramPrinter {
   std::string PortName(const Command& command) const;
   std::string Recorder(EventId event) const;
   bool Exists(NodeId node) const;
-  std::string ExchangeOf(NodeId node) const;
+  std::string CollectiveText(NodeId node) const;
   std::string KernelOf(NodeId node) const;
   std::string ReasonOf(NodeId node) const;
   std::string Predicted(size_t index) const;

@@ -26,11 +26,11 @@ def literals(text):
     """(line, literal) with adjacent literals joined."""
     found, end = [], None
     for match in LITERAL.finditer(text):
-        piece = match.group(2) if match.group(1) is None else unescaped(match.group(1))
+        literal = match.group(2) if match.group(1) is None else unescaped(match.group(1))
         if end is not None and not text[end:match.start()].strip():
-            found[-1] = (found[-1][0], found[-1][1] + piece)
+            found[-1] = (found[-1][0], found[-1][1] + literal)
         else:
-            found.append((text.count("\n", 0, match.start()) + 1, piece))
+            found.append((text.count("\n", 0, match.start()) + 1, literal))
         end = match.end()
     return found
 

@@ -26,7 +26,7 @@ class Blocks(unittest.TestCase):
         page = "text\n```console\n$ a\nx\ny\n$ b\n```\nmore\n"
         self.assertEqual(([], page), self.faults(page, ["x", "y"], []))
 
-    def test_a_stale_block_is_told_and_renewed(self):
+    def test_a_stale_block_is_reported_and_renewed(self):
         faults, page = self.faults("```console\n$ a\nold\n```\n", ["new"])
         self.assertEqual(["$ a\nexpected:\nold\nit prints:\nnew"], faults)
         self.assertEqual("```console\n$ a\nnew\n```\n", page)

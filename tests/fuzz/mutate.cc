@@ -72,12 +72,12 @@ void Insert(const std::string& from, std::string& bytes, Random& random) {
   if (from.empty()) return;
   const size_t start = Below(from.size(), random);
   const size_t longest = random() % 8 == 0 ? from.size() : 40;
-  const std::string piece = from.substr(start, 1 + Below(longest, random));
+  const std::string slice = from.substr(start, 1 + Below(longest, random));
   const size_t at = Below(bytes.size() + 1, random);
   if (random() % 2 == 0) {
-    bytes.insert(at, piece);
+    bytes.insert(at, slice);
   } else {
-    bytes.replace(at, std::min(piece.size(), bytes.size() - at), piece);
+    bytes.replace(at, std::min(slice.size(), bytes.size() - at), slice);
   }
 }
 

@@ -115,7 +115,7 @@ inline constexpr FlagDef kStepFlags[] = {
      "the device of the outputs; default: where they are made, or the first of "
      "these"},
     {"micro-batches", "N",
-     "parts of the batch that go through a step in sequence (default 1)"},
+     "run the batch as N micro-batches in sequence (default 1)"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
      "micro-batches split; default: the first input and all others that hold "

@@ -67,10 +67,10 @@ class Browser:
         deadline = time.monotonic() + self.SECONDS
         while b"\0" not in self._bytes:
             ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
-            piece = os.read(self._from, 1 << 16) if ready else b""
-            if not piece:
+            chunk = os.read(self._from, 1 << 16) if ready else b""
+            if not chunk:
                 raise TimeoutError("found no answer of chromium; expected one in %d s" % self.SECONDS)
-            self._bytes += piece
+            self._bytes += chunk
         message, self._bytes = self._bytes.split(b"\0", 1)
         return json.loads(message)
 

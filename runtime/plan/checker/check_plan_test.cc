@@ -358,7 +358,8 @@ TEST(CheckPlan, AMissingIdHasNoNumber) {
 TEST(CheckPlan, EveryOutputByteIsFetchedOnce) {
   EXPECT_EQ(CheckerVerdict({{"9 fetch !y output 0", "9 record ev2"}}),
             "plan @mlp: output 0 y: found 0 bytes fetched, 0 of them in a row "
-            "from the first; expected each of its 1280 bytes once");
+            "from the first; expected each of its 1280 bytes once; fetch every "
+            "shard of every micro-batch once");
 }
 
 TEST(CheckPlan, ConstantsAreNotWritten) {

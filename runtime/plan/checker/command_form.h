@@ -15,7 +15,7 @@
 
 namespace partita {
 
-// Members that use the node need an instance that exists; all ids must exist.
+// Functions that use the node need an instance that exists; all ids must exist.
 class CommandForm {
  public:
   CommandForm(const EntryView& view, int c, Findings& findings)

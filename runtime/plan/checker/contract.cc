@@ -3,7 +3,6 @@
 
 #include "runtime/plan/checker/contract.h"
 
-#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -11,33 +10,22 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/plan_layout.h"
 
 namespace partita {
 namespace {
 
-// Returns the largest int64 if the sum or product overflows.
+// Returns the largest int64 if the sum overflows.
 int64_t CappedSum(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return std::numeric_limits<int64_t>::max();
 }
 
-int64_t ArenaSize(const PlanDevice& device, int64_t depth) {
-  int64_t steps = 0;
-  if (__builtin_mul_overflow(device.step_bytes, depth, &steps)) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  return CappedSum(device.persistent_bytes, steps);
-}
-
 class Comparison {
  public:
   Comparison(const Plan& plan, const HostCapacity& host)
-      : plan_(plan), host_(host) {
-    for (const Entry& entry : plan.entries) {
-      depth_ = std::max<int64_t>(depth_, entry.depth);
-    }
-  }
+      : plan_(plan), host_(host) {}
 
   absl::Status Run() {
     for (const PlanDevice& device : plan_.devices) {
@@ -59,7 +47,7 @@ class Comparison {
     const DeviceTraits& traits = device.traits;
     cpus_.push_back(traits.name);
     threads_ += traits.threads;
-    memory_ = CappedSum(memory_, ArenaSize(device, depth_));
+    memory_ = CappedSum(memory_, ArenaBytes(device, PlanDepth(plan_)));
     if (traits.isa.empty() || absl::c_linear_search(host_.isas, traits.isa)) {
       return;
     }
@@ -109,7 +97,6 @@ class Comparison {
 
   const Plan& plan_;
   const HostCapacity& host_;
-  int64_t depth_ = 1;
   std::vector<std::string> cpus_;
   int64_t threads_ = 0;
   int64_t memory_ = 0;  // of the arenas of CPU devices

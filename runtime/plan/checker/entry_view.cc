@@ -24,14 +24,23 @@ std::string MadeBy(const Graph& graph, ValueId id) {
 
 }  // namespace
 
-int64_t StatedBlocks(const EntryView& view) {
+int64_t StatedBlocks(const EntryView& view, const Command& command) {
   int64_t blocks = 0;
-  for (const Command& command : view.commands) {
-    for (const auto* list : {&command.operands, &command.results}) {
-      for (BufferId id : *list) blocks += NumBlocks(view.buffer(id).range);
-    }
+  for (const auto* list : {&command.operands, &command.results}) {
+    for (BufferId id : *list) blocks += NumBlocks(view.buffer(id).range);
   }
   return blocks;
+}
+
+int64_t MaxVisits(const EntryView& view) {
+  constexpr int64_t kAlways = int64_t{1} << 22;
+  constexpr int64_t kOfCommand = 64;
+  constexpr int64_t kOfBlock = 8;
+  int64_t visits = kAlways + kOfCommand * view.commands.size();
+  for (const Command& command : view.commands) {
+    visits += kOfBlock * StatedBlocks(view, command);
+  }
+  return visits;
 }
 
 void EntryView::SetCommands(std::vector<Command> expanded) {

@@ -35,8 +35,8 @@ struct EntryView {
   // By node of a collective command.
   absl::flat_hash_map<NodeId, Collective> collectives;
 
-  const Collective& collective(const Command& part) const {
-    return collectives.at(part.instance.node);
+  const Collective& collective(const Command& command) const {
+    return collectives.at(command.instance.node);
   }
   const Graph& graph() const { return *entry->graph; }
   const Buffer& buffer(BufferId id) const { return entry->buffers[id.index]; }
@@ -70,9 +70,12 @@ struct EntryView {
   Finding Found(Rule rule, int command, absl::string_view message) const;
 };
 
-// The number of blocks of all ranges that the commands access: the checker's
-// work may grow with it.
-int64_t StatedBlocks(const EntryView& view);
+// The number of blocks of the ranges of a command's operands and results.
+int64_t StatedBlocks(const EntryView& view, const Command& command);
+
+// How many intervals of bytes a proof may visit. A sensible plan needs fewer;
+// a hostile one of a few kilobytes can state ranges of billions of blocks.
+int64_t MaxVisits(const EntryView& view);
 
 // The offset in the arena of the part that holds `buffer`, for copy `copy` of
 // the step-local part.

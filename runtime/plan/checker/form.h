@@ -4,6 +4,10 @@
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_FORM_H_
 #define PARTITA_RUNTIME_PLAN_CHECKER_FORM_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/finding.h"
 
@@ -15,6 +19,11 @@ inline constexpr int64_t kMaxPartBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxAlignment = int64_t{2} << 20;  // a huge page
 inline constexpr int64_t kMaxBlocks = int64_t{1} << 22;     // of all accesses
 inline constexpr int kMaxSpareEvents = 1024;  // besides one for each command
+
+// True for an index into a list of `count` entries.
+inline bool InBounds(int32_t id, size_t count) {
+  return id >= 0 && static_cast<size_t>(id) < count;
+}
 
 // The number of entries.
 void CheckEntries(const Plan& plan, Findings& findings);

@@ -23,7 +23,7 @@ class IdFault {
  public:
   void Expect(absl::string_view what, int32_t id, size_t count,
               absl::string_view remedy = "change the command") {
-    if (!text_.empty() || (id >= 0 && static_cast<size_t>(id) < count)) return;
+    if (!text_.empty() || InBounds(id, count)) return;
     text_ = absl::StrCat("found ",
                          id == kLeftOut ? absl::StrCat("no ", what)
                                         : absl::StrCat(what, " ", id),
@@ -110,10 +110,6 @@ std::string FaultInIds(const EntryView& view, const Command& command) {
   return fault.Take();
 }
 
-bool InBounds(int32_t id, size_t bound) {
-  return id >= 0 && static_cast<size_t>(id) < bound;
-}
-
 bool NodeExists(CommandForm& form) {
   const Graph& graph = form.view().graph();
   const Instance& instance = form.command().instance;
@@ -168,17 +164,6 @@ void CheckCommand(const EntryView& view, int c, const PortSlices& ports,
   }
 }
 
-int64_t BlocksOf(const EntryView& view, const Command& command) {
-  int64_t blocks = 0;
-  for (BufferId id : command.operands) {
-    blocks += NumBlocks(view.buffer(id).range);
-  }
-  for (BufferId id : command.results) {
-    blocks += NumBlocks(view.buffer(id).range);
-  }
-  return blocks;
-}
-
 }  // namespace
 
 void CheckCommands(const EntryView& view, Findings& findings) {
@@ -189,7 +174,7 @@ void CheckCommands(const EntryView& view, Findings& findings) {
     CheckCommand(view, c, ports, findings);
     if (findings.full()) return;
     if (!findings.empty()) continue;
-    blocks += BlocksOf(view, view.commands[c]);
+    blocks += StatedBlocks(view, view.commands[c]);
     if (blocks > kMaxBlocks) {
       findings.Add(view.Found(
           Rule::kRange, c,

@@ -14,10 +14,6 @@
 namespace partita {
 namespace {
 
-bool InBounds(int32_t id, size_t bound) {
-  return id >= 0 && static_cast<size_t>(id) < bound;
-}
-
 bool IsPowerOfTwo(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 bool IsPartSize(int64_t bytes) { return bytes >= 0 && bytes <= kMaxPartBytes; }

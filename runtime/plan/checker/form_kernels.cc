@@ -34,16 +34,16 @@ void CheckWorkspace(CommandForm& form) {
   if (found > 0) form.ExpectAligned(command.workspace, kWorkspaceAlignment);
 }
 
-}  // namespace
-
-void CheckKernelForm(CommandForm& form) {
+// The node computes, in this micro-batch, and the command has as many operands
+// and results.
+bool ComputesNode(CommandForm& form) {
   const Command& command = form.command();
   const OpView op = form.node();
   if (op.is(kConstant) || op.is(kVariable) || IsCopy(op) || op.is(kBucket)) {
     form.Add(Rule::kShape, absl::StrCat("found ", form.NodeText(),
                                         "; expected a node that computes; name "
                                         "another"));
-    return;
+    return false;
   }
   if (op.is(kAccumulate) && command.instance.micro_batch == 0) {
     form.Add(Rule::kWrongValue,
@@ -51,7 +51,7 @@ void CheckKernelForm(CommandForm& form) {
                           " in micro-batch 0, whose "
                           "operand is the first sum; expected it in the later "
                           "ones only; drop the command"));
-    return;
+    return false;
   }
   const size_t operands = op.node().operands.size() + op.is(kAccumulate);
   if (command.operands.size() != operands ||
@@ -61,8 +61,17 @@ void CheckKernelForm(CommandForm& form) {
                           command.results.size(), " results; expected the ",
                           operands, " and ", op.num_results(), " of ",
                           form.NodeText(), "; name one buffer for each"));
-    return;
+    return false;
   }
+  return true;
+}
+
+}  // namespace
+
+void CheckKernelForm(CommandForm& form) {
+  if (!ComputesNode(form)) return;
+  const Command& command = form.command();
+  const OpView op = form.node();
   form.CheckOwnDevice();
   const int rank = command.instance.rank;
   for (int i = 0; i < op.num_operands(); ++i) {

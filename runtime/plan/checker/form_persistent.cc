@@ -25,11 +25,11 @@ struct Held {
 };
 
 // Shards whose content was compared already: entries share them.
-using ComparedParts = absl::flat_hash_set<std::string>;
+using ComparedShards = absl::flat_hash_set<std::string>;
 
 class PersistentForm {
  public:
-  PersistentForm(const EntryView& view, ComparedParts& compared,
+  PersistentForm(const EntryView& view, ComparedShards& compared,
                  Findings& findings)
       : view_(view),
         literals_(view_.plan->module.literals()),
@@ -68,8 +68,7 @@ class PersistentForm {
  private:
   void Add(const PersistentValue& value, absl::string_view what) {
     const bool named =
-        value.buffer.valid() &&
-        static_cast<size_t>(value.buffer.index) < view_.entry->buffers.size();
+        InBounds(value.buffer.index, view_.entry->buffers.size());
     findings_.Add(
         view_.Found(Rule::kPersistent, -1,
                     absl::StrCat("persistent value ",
@@ -82,7 +81,7 @@ class PersistentForm {
   std::string FaultInIds(const PersistentValue& value) const {
     const size_t buffers = view_.entry->buffers.size();
     const size_t literals = static_cast<size_t>(literals_.size());
-    if (!Exists(value.buffer.index, buffers)) {
+    if (!InBounds(value.buffer.index, buffers)) {
       return NoSuch("buffer", value.buffer.index, buffers);
     }
     if (!view_.buffer(value.buffer).persistent) {
@@ -90,14 +89,14 @@ class PersistentForm {
              "persistent part, as others are used again; move it";
     }
     const std::string fault = FaultInNode(value);
-    if (!fault.empty() || Exists(value.initial.index, literals)) return fault;
+    if (!fault.empty() || InBounds(value.initial.index, literals)) return fault;
     return NoSuch("literal", value.initial.index, literals);
   }
 
   std::string FaultInNode(const PersistentValue& value) const {
     const Graph& graph = view_.graph();
     const auto nodes = static_cast<size_t>(graph.node_id_bound());
-    if (!Exists(value.node.index, nodes) || !graph.alive(value.node)) {
+    if (!InBounds(value.node.index, nodes) || !graph.alive(value.node)) {
       return NoSuch("node", value.node.index, graph.order().size());
     }
     const OpView node = graph.view(value.node);
@@ -107,15 +106,11 @@ class PersistentForm {
                           "value outlasts a step; name one");
     }
     const size_t ranks = node.node().placement.devices.size();
-    if (Exists(value.rank, ranks)) return "";
+    if (InBounds(value.rank, ranks)) return "";
     return absl::StrCat("found rank ", value.rank, " of ",
                         view_.NodeText(value.node), ", which is on ", ranks,
                         ranks == 1 ? " device" : " devices",
                         "; expected a smaller number; change the rank");
-  }
-
-  static bool Exists(int32_t id, size_t count) {
-    return id >= 0 && static_cast<size_t>(id) < count;
   }
 
   static std::string NoSuch(absl::string_view what, int32_t id, size_t count) {
@@ -234,7 +229,7 @@ class PersistentForm {
 
   const EntryView& view_;
   const LiteralPool& literals_;
-  ComparedParts& compared_;
+  ComparedShards& compared_;
   Findings& findings_;
 };
 
@@ -271,7 +266,7 @@ void CheckOverlap(const Plan& plan, std::vector<Held> held,
 
 void CheckPersistent(const std::vector<EntryView>& views, Findings& findings) {
   std::vector<Held> held;
-  ComparedParts compared;
+  ComparedShards compared;
   for (const EntryView& view : views) {
     PersistentForm form(view, compared, findings);
     for (const PersistentValue& value : view.entry->persistent) {

@@ -20,10 +20,10 @@ namespace {
 // One sharding of a variable: its name, type, sharding and number of ranks.
 using ShardedVariable = std::tuple<std::string, std::string, std::string, int>;
 
-struct Parts {
+struct PersistentShards {
   const EntryView* view = nullptr;
-  NodeId node;  // a variable with this sharding
-  std::vector<bool> kept;
+  NodeId node;             // a variable with this sharding
+  std::vector<bool> kept;  // by rank
 };
 
 absl::flat_hash_set<std::string> UpdatedVariables(
@@ -37,20 +37,20 @@ absl::flat_hash_set<std::string> UpdatedVariables(
   return updated;
 }
 
-void CheckKept(const Parts& parts, Findings& findings) {
-  const OpView variable = parts.view->graph().view(parts.node);
+void CheckKept(const PersistentShards& shards, Findings& findings) {
+  const OpView variable = shards.view->graph().view(shards.node);
   const Sharding sharding = ResultSharding(variable.node(), 0);
-  const int ranks = static_cast<int>(parts.kept.size());
+  const int ranks = static_cast<int>(shards.kept.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const TensorType part =
+    const TensorType shard =
         TypeOfShard(variable.result_type(0), sharding, rank, ranks);
-    if (parts.kept[rank] || part.num_bytes() == 0) continue;
-    findings.Add(parts.view->Found(
+    if (shards.kept[rank] || shard.num_bytes() == 0) continue;
+    findings.Add(shards.view->Found(
         Rule::kPersistent, -1,
         absl::StrCat("variable ", variable.attr_string("name"), " (",
                      ShardingText(sharding), " over ", ranks,
                      " devices): found no persistent range for shard ", rank,
-                     ", ", part.ToString(),
+                     ", ", shard.ToString(),
                      "; expected one for every shard, as the updates of the "
                      "others are lost; keep it on ",
                      variable.node().placement.devices[rank])));
@@ -62,7 +62,7 @@ void CheckKept(const Parts& parts, Findings& findings) {
 void CheckVariableShards(const std::vector<EntryView>& views,
                          Findings& findings) {
   const absl::flat_hash_set<std::string> updated = UpdatedVariables(views);
-  std::map<ShardedVariable, Parts> sharded;
+  std::map<ShardedVariable, PersistentShards> sharded;
   for (const EntryView& view : views) {
     for (const PersistentValue& value : view.entry->persistent) {
       const OpView node = view.graph().view(value.node);
@@ -73,15 +73,16 @@ void CheckVariableShards(const std::vector<EntryView>& views,
         continue;
       }
       const int ranks = NumRanks(node.node().placement);
-      Parts& parts = sharded[{std::move(name), node.result_type(0).ToString(),
-                              ShardingText(sharding), ranks}];
-      parts.view = &view;
-      parts.node = value.node;
-      parts.kept.resize(ranks);
-      parts.kept[value.rank] = true;
+      PersistentShards& shards =
+          sharded[{std::move(name), node.result_type(0).ToString(),
+                   ShardingText(sharding), ranks}];
+      shards.view = &view;
+      shards.node = value.node;
+      shards.kept.resize(ranks);
+      shards.kept[value.rank] = true;
     }
   }
-  for (const auto& [variable, parts] : sharded) CheckKept(parts, findings);
+  for (const auto& [variable, shards] : sharded) CheckKept(shards, findings);
 }
 
 }  // namespace partita

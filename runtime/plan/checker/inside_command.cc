@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/block_overlaps.h"
 #include "runtime/plan/checker/collective_rule.h"
 #include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/shards.h"
@@ -15,15 +14,6 @@
 
 namespace partita {
 namespace {
-
-// One block that the command accesses, relative to its part of the arena.
-struct Block {
-  DeviceId device;
-  bool persistent;
-  ByteSpan bytes;
-  bool write;
-  BufferId buffer;
-};
 
 bool SameBytes(const Buffer& a, const Buffer& b) {
   return a.device == b.device && a.persistent == b.persistent &&
@@ -98,14 +88,9 @@ std::vector<bool> OperandsInPlace(const EntryView& view,
   return in_place;
 }
 
-std::vector<Block> BlocksOf(const EntryView& view, const Command& command) {
-  std::vector<Block> blocks;
-  const auto add = [&](BufferId id, bool write) {
-    const Buffer& buffer = view.buffer(id);
-    ForEachBlock(buffer.range, 0, [&](ByteSpan bytes) {
-      blocks.push_back({buffer.device, buffer.persistent, bytes, write, id});
-    });
-  };
+// The blocks that the command accesses; those that it writes are exclusive.
+std::vector<UsedBlock> BlocksOf(const EntryView& view, const Command& command) {
+  std::vector<UsedBlock> blocks;
   const std::vector<bool> in_place = OperandsInPlace(view, command);
   // A scattered result is inside its operand, so the operand stays.
   const auto is_inside = [&](size_t i) {
@@ -115,88 +100,52 @@ std::vector<Block> BlocksOf(const EntryView& view, const Command& command) {
   };
   for (size_t i = 0; i < command.operands.size(); ++i) {
     if (in_place[i] && !is_inside(i)) continue;
-    add(command.operands[i], is_inside(i));
+    AddBlocks(view, command.operands[i], is_inside(i), blocks);
   }
   for (size_t i = 0; i < command.results.size(); ++i) {
     if (i < in_place.size() && is_inside(i)) continue;
-    add(command.results[i], true);
+    AddBlocks(view, command.results[i], /*exclusive=*/true, blocks);
   }
-  if (command.workspace.valid()) add(command.workspace, true);
+  if (command.workspace.valid()) {
+    AddBlocks(view, command.workspace, /*exclusive=*/true, blocks);
+  }
   return blocks;
 }
 
-bool Before(const Block& a, const Block& b) {
-  if (a.device != b.device) return a.device < b.device;
-  if (a.persistent != b.persistent) return a.persistent < b.persistent;
-  return a.bytes.begin < b.bytes.begin;
+Finding OverlapInside(const EntryView& view, int c, const UsedBlock& block,
+                      const UsedBlock& other) {
+  const UsedBlock& written = block.exclusive ? block : other;
+  const UsedBlock& overlapped = block.exclusive ? other : block;
+  Finding finding = view.Found(
+      Rule::kInsideCommand, c,
+      absl::StrCat(view.places.Text(c), " ",
+                   CommandKindName(view.commands[c].kind), " writes ",
+                   view.BufferText(written.buffer), ", which overlaps its own ",
+                   view.BufferText(overlapped.buffer),
+                   "; its signature allows no such result in place; use bytes "
+                   "of its own"));
+  finding.device = block.device;
+  finding.bytes = {block.bytes.begin,
+                   std::min(block.bytes.end, other.bytes.end)};
+  return finding;
 }
 
-// A sweep by begin: a block overlaps an earlier one exactly if it overlaps the
-// earlier one with the largest end. Two reads may overlap, so the largest end
-// of written blocks is kept apart.
-
-// The block with the largest end so far: of all blocks, and of written blocks.
-struct Reach {
-  const Block* any = nullptr;
-  const Block* write = nullptr;
-};
-
-const Block* Overlapping(const Reach& reach, const Block& block) {
-  const auto overlaps = [&](const Block* earlier) {
-    return earlier != nullptr && earlier->device == block.device &&
-           earlier->persistent == block.persistent &&
-           earlier->bytes.end > block.bytes.begin;
-  };
-  if (overlaps(reach.write)) return reach.write;
-  return block.write && overlaps(reach.any) ? reach.any : nullptr;
-}
-
-void Extend(Reach& reach, const Block& block) {
-  const auto extend = [&](const Block*& furthest) {
-    if (furthest == nullptr || furthest->device != block.device ||
-        furthest->persistent != block.persistent ||
-        furthest->bytes.end < block.bytes.end) {
-      furthest = &block;
-    }
-  };
-  extend(reach.any);
-  if (block.write) extend(reach.write);
-}
-
-void CheckCommand(const EntryView& view, int c, Findings& findings) {
+// Reports the first overlap.
+void CheckInside(const EntryView& view, int c, Findings& findings) {
   const Command& command = view.commands[c];
   if (command.results.empty() && !command.workspace.valid()) return;
-  std::vector<Block> blocks = BlocksOf(view, command);
-  std::sort(blocks.begin(), blocks.end(), Before);
-  Reach reach;
-  for (const Block& block : blocks) {
-    const Block* other = Overlapping(reach, block);
-    if (other != nullptr) {
-      Finding finding = view.Found(
-          Rule::kInsideCommand, c,
-          absl::StrCat(
-              view.places.Text(c), " ", CommandKindName(command.kind),
-              " writes ",
-              view.BufferText(block.write ? block.buffer : other->buffer),
-              ", which overlaps its own ",
-              view.BufferText(block.write ? other->buffer : block.buffer),
-              "; its signature allows no such result in place; use bytes of "
-              "its own"));
-      finding.device = block.device;
-      finding.bytes = {block.bytes.begin,
-                       std::min(block.bytes.end, other->bytes.end)};
-      findings.Add(std::move(finding));
-      return;
-    }
-    Extend(reach, block);
-  }
+  ForEachOverlap(BlocksOf(view, command),
+                 [&](const UsedBlock& block, const UsedBlock& other) {
+                   findings.Add(OverlapInside(view, c, block, other));
+                   return false;
+                 });
 }
 
 }  // namespace
 
 void CheckInsideCommands(const EntryView& view, Findings& findings) {
   for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
-    CheckCommand(view, c, findings);
+    CheckInside(view, c, findings);
     if (findings.full()) return;
   }
 }

@@ -96,7 +96,7 @@ std::string InstanceText(const EntryView& view, const Command& command) {
 
 // The fault in the command of rank `m` in collective `k` of a group. `first` is
 // the command of rank 0.
-std::string PartFault(const EntryView& view, int group, int m, int k, int first,
+std::string RankFault(const EntryView& view, int group, int m, int k, int first,
                       int c) {
   const Command& command = view.commands[c];
   const Instance& expected = view.commands[first].instance;
@@ -118,8 +118,8 @@ std::string PartFault(const EntryView& view, int group, int m, int k, int first,
       "the node's ranks");
 }
 
-void AddPartSets(const EntryView& view, int group, const Issued& issued,
-                 Partners& partners, Findings& findings) {
+void AddCollectives(const EntryView& view, int group, const Issued& issued,
+                    Partners& partners, Findings& findings) {
   for (size_t m = 1; m < issued.size(); ++m) {
     if (issued[m].size() == issued[0].size()) continue;
     findings.Add(view.Found(
@@ -134,7 +134,7 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
     CollectiveCommands collective{GroupId(group), {}};
     for (size_t m = 0; m < issued.size(); ++m) {
       const int c = issued[m][k];
-      const std::string fault = PartFault(view, group, static_cast<int>(m),
+      const std::string fault = RankFault(view, group, static_cast<int>(m),
                                           static_cast<int>(k), issued[0][k], c);
       if (!fault.empty()) {
         findings.Add(view.Found(Rule::kGroupOrder, c, fault));
@@ -245,7 +245,7 @@ Partners FindPartners(const EntryView& view, Findings& findings) {
   FindRecorders(view, partners, findings);
   const std::vector<Issued> issued = IssuedByGroup(view, findings);
   for (size_t g = 0; g < issued.size(); ++g) {
-    AddPartSets(view, static_cast<int>(g), issued[g], partners, findings);
+    AddCollectives(view, static_cast<int>(g), issued[g], partners, findings);
   }
   FindMessages(view, partners, findings);
   return partners;
@@ -258,8 +258,8 @@ std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
   std::vector<int> node_end(count);
   for (int c = 0; c < count; ++c) node_end[c] = c + 1;
   for (const CollectiveCommands& collective : partners.collectives) {
-    CheckTogether(view, collective.by_rank, "parts of one collective", node_end,
-                  findings);
+    CheckTogether(view, collective.by_rank, "commands of one collective",
+                  node_end, findings);
   }
   for (const Message& message : partners.messages) {
     if (view.entry->channels[message.channel.index].capacity > 0) continue;

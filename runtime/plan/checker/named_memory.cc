@@ -10,10 +10,6 @@
 namespace partita {
 namespace {
 
-// The proof of a plan that needs more work is given up.
-constexpr int64_t kMaxVisits = int64_t{1} << 22;
-constexpr int64_t kVisitsOfCommand = 64;
-constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfWrite = 4;  // a write costs more than a visit
 
 int64_t EndOf(const NamedSegment& segment) {
@@ -42,8 +38,7 @@ NamedMemory::NamedMemory(const EntryView& view, const Names& names)
     : view_(view),
       names_(names),
       arenas_(view.plan->devices.size()),
-      most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
-                   kVisitsOfBlock * StatedBlocks(view)) {}
+      most_visits_(MaxVisits(view)) {}
 
 int64_t NamedMemory::Base(const Buffer& buffer) const {
   return PartBegin(view_.device(buffer.device), buffer, 0);

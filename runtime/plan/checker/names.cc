@@ -20,8 +20,6 @@ namespace {
 // it, or the plan is refused.
 constexpr int64_t kMaxSegmentsOfValue = 4096;
 constexpr int64_t kMaxSegments = int64_t{1} << 22;  // of all values
-// Blocks of a value that already has several segments.
-constexpr int64_t kMaxBlocksOfSegments = int64_t{1} << 16;
 constexpr int64_t kSmallLiteral = int64_t{1} << 16;
 
 bool AllRowMajor(const OpView& node) {
@@ -38,6 +36,12 @@ bool AllRowMajor(const OpView& node) {
 bool IsIdentity(const OpView& node) {
   return IsCopy(node) && node.num_operands() == 1 && node.num_results() == 1 &&
          node.operand_type(0) == node.result_type(0);
+}
+
+std::optional<std::vector<ByteMove>> MovesOf(const OpView& node) {
+  if (!IsIdentity(node)) return node.op().moves(node);
+  const ByteMove all{.block = node.operand_type(0).num_bytes()};
+  return std::vector<ByteMove>{all};
 }
 
 }  // namespace
@@ -76,8 +80,8 @@ std::vector<int32_t> Names::DeviceIndices(const Placement& placement) const {
   return indices;
 }
 
-// A rank's partial sum is no part of the whole value, and a shard in a blocked
-// layout has its bytes in another order than the whole value.
+// A rank's partial sum is not contained in the whole value, and a shard in a
+// blocked layout has its bytes in another order than the whole value.
 bool Names::NamedLocally(const TensorType& type, const Sharding& sharding) {
   return sharding.kind == Sharding::Kind::kPartial ||
          (sharding.kind == Sharding::Kind::kSplit &&
@@ -109,8 +113,8 @@ std::string Names::SourceKey(const OpView& node) const {
   }
   if (node.is(kVariable)) {
     // Replicas differ from device to device; shards have no replicas.
-    const bool parts = sharding.kind == Sharding::Kind::kSplit;
-    return absl::StrCat(parts ? "parts of " : "", "variable ",
+    const bool sharded = sharding.kind == Sharding::Kind::kSplit;
+    return absl::StrCat(sharded ? "shards of " : "", "variable ",
                         node.attr_string("name"), " ", key);
   }
   const LiteralId literal = node.attr_literal("value");
@@ -213,16 +217,10 @@ bool Names::MoveSegments(const OpView& node) {
       return false;
     }
   }
-  std::vector<ByteMove> moves;
-  if (IsIdentity(node)) {
-    moves.push_back({.block = node.operand_type(0).num_bytes()});
-  } else {
-    std::optional<std::vector<ByteMove>> stated = node.op().moves(node);
-    if (!stated.has_value()) return false;
-    moves = *std::move(stated);
-  }
+  const std::optional<std::vector<ByteMove>> moves = MovesOf(node);
+  if (!moves.has_value()) return false;
   std::vector<std::vector<Segment>> segments(node.num_results());
-  for (const ByteMove& move : moves) {
+  for (const ByteMove& move : *moves) {
     if (move.operand < 0 || move.operand >= node.num_operands() ||
         move.result < 0 || move.result >= node.num_results() ||
         move.count > kMaxSegmentsOfValue) {
@@ -279,34 +277,6 @@ void Names::AppendSlice(const std::vector<Segment>& from, int64_t begin,
   }
 }
 
-// The segments of a value that a range selects. Contiguous bytes give one
-// segment, however many blocks the range has.
-std::vector<Names::Segment> Names::Slices(const std::vector<Segment>& whole,
-                                          const Range& range) {
-  std::vector<Segment> segments;
-  if (range.empty()) return segments;
-  // Shards along an inner dimension have as many blocks as the outer dimensions
-  // have elements. Their names must not take as much memory.
-  if (whole.size() == 1 && whole[0].bytes.block == 0 &&
-      range.end() <= whole[0].size) {
-    segments.push_back(
-        {0, range.size(), whole[0].root,
-         RootBytes::Blocks(whole[0].bytes.byte + range.offset, range.block,
-                           range.count, range.stride),
-         whole[0].any_replica});
-    return segments;
-  }
-  gave_up_ |= range.count > kMaxBlocksOfSegments;
-  if (gave_up_) return segments;
-  int64_t at = 0;
-  ForEachBlock(range, 0, [&](ByteSpan block) {
-    const int64_t size = block.end - block.begin;
-    AppendSlice(whole, block.begin, size, at, segments);
-    at += size;
-  });
-  return segments;
-}
-
 // Makes the segments the value's names if they cover all of it exactly once.
 bool Names::Keep(ValueId value, std::vector<Segment> segments) {
   std::sort(
@@ -343,117 +313,6 @@ DeviceId Names::DeviceNamed(const std::string& name) const {
 
 bool Names::Varies(ValueId value) const {
   return SegmentsVary(values_[value.index]);
-}
-
-Name Names::NameAt(const Segment& segment, DeviceId device,
-                   int micro_batch) const {
-  const Root& root = roots_[segment.root];
-  Name name;
-  name.root = segment.root;
-  name.bytes = segment.bytes;
-  name.micro_batch = root.varies ? micro_batch : 0;
-  if (root.devices.empty()) return name;
-  const bool here = std::find(root.devices.begin(), root.devices.end(),
-                              device.index) != root.devices.end();
-  if (root.devices.size() == 1) {
-    name.replica = root.devices[0];
-  } else {
-    name.replica = here && !segment.any_replica ? device.index : kAnyReplica;
-  }
-  return name;
-}
-
-std::vector<NamedSegment> Names::Of(ValueId value, const Sharding& sharding,
-                                    int rank, int ranks, DeviceId device,
-                                    int micro_batch) {
-  return OfNamed(values_[value.index], view_.graph().type(value), sharding,
-                 rank, ranks, device, micro_batch);
-}
-
-std::vector<NamedSegment> Names::OfSumAfter(const OpView& accumulate, int rank,
-                                            DeviceId device, int micro_batch) {
-  const int ranks = NumRanks(accumulate.node().placement);
-  if (micro_batch == 0) {
-    return Of(accumulate.operand(0).id(), OperandSharding(accumulate.node(), 0),
-              rank, ranks, device, 0);
-  }
-  const ValueId sum = accumulate.result(0).id();
-  const bool whole = micro_batch + 1 == accumulate.attr_int("micro_batches");
-  return OfNamed(whole ? values_[sum.index] : sums_so_far_.at(sum.index),
-                 view_.graph().type(sum), ResultSharding(accumulate.node(), 0),
-                 rank, ranks, device, micro_batch);
-}
-
-std::vector<NamedSegment> Names::OfNamed(const Named& named,
-                                         const TensorType& type,
-                                         const Sharding& sharding, int rank,
-                                         int ranks, DeviceId device,
-                                         int micro_batch) {
-  std::vector<NamedSegment> out;
-  if (named.local >= 0) {
-    if (sharding != named.sharding || ranks != named.ranks) return out;
-    const int64_t bytes = TypeOfShard(type, sharding, rank, ranks).num_bytes();
-    Name name{
-        named.local, rank, roots_[named.local].varies ? micro_batch : 0, {}};
-    if (bytes > 0) out.push_back({0, bytes, name});
-    return out;
-  }
-  if (NamedLocally(type, sharding)) return out;
-  const std::vector<Segment> segments =
-      Slices(named.whole, ShardOfWhole(type, sharding, rank, ranks));
-  out.reserve(segments.size());
-  for (const Segment& segment : segments) {
-    out.push_back(
-        {segment.begin, segment.size, NameAt(segment, device, micro_batch)});
-  }
-  return out;
-}
-
-std::vector<NamedSegment> Names::OfPersistent(const Entry& entry,
-                                              const PersistentValue& value) {
-  const OpView node = entry.graph->view(value.node);
-  const TensorType& type = node.result_type(0);
-  const Sharding sharding = ResultSharding(node.node(), 0);
-  const int ranks = NumRanks(node.node().placement);
-  const int32_t root = RootOfKey(
-      SourceKey(node), {.text = absl::StrCat("a value of @", entry.name)});
-  Name name{root, 0, 0, {}};
-  if (NamedLocally(type, sharding)) {
-    name.replica = value.rank;
-    const int64_t bytes =
-        TypeOfShard(type, sharding, value.rank, ranks).num_bytes();
-    return {{0, bytes, name}};
-  }
-  if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
-    name.replica = entry.buffers[value.buffer.index].device.index;
-  }
-  const Range part = ShardOfWhole(type, sharding, value.rank, ranks);
-  if (part.empty()) return {};
-  name.bytes =
-      RootBytes::Blocks(part.offset, part.block, part.count, part.stride);
-  return {{0, part.size(), name}};
-}
-
-std::string Names::Text(const Name& name, int64_t size) const {
-  const Root& root = roots_[name.root];
-  const RootBytes& bytes = name.bytes;
-  const int64_t in_a_row = std::min(size, bytes.in_a_row());
-  std::string text =
-      absl::StrCat(root.is_partial ? "the partial sum " : "",
-                   root.text.empty() ? view_.ValueText(root.value) : root.text,
-                   " bytes ", bytes.first(), "..", bytes.first() + in_a_row);
-  if (in_a_row < size) {
-    absl::StrAppend(&text, " and on, ", bytes.block, " bytes every ",
-                    bytes.stride);
-  }
-  if (root.varies) {
-    absl::StrAppend(&text, " of micro-batch ", name.micro_batch);
-  }
-  if (root.devices.size() > 1 && name.replica >= 0) {
-    absl::StrAppend(&text, " of ",
-                    view_.plan->devices[name.replica].traits.name);
-  }
-  return text;
 }
 
 }  // namespace partita

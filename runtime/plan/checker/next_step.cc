@@ -85,7 +85,9 @@ class NextStep {
     findings_.Add(view_.Found(
         Rule::kNextStep, -1,
         absl::StrCat("the update of variable ", update.variable,
-                     " is kept in no persistent range, or made twice")));
+                     ": found no persistent range that keeps it, or a second "
+                     "update of the variable; expected a range and one update; "
+                     "keep the variable in a persistent range")));
   }
 
   // A variable cannot hold the updates of all micro-batches.

@@ -19,8 +19,8 @@ void Add(const EntryView& view, Rule rule, int command, int other,
 // A deadlock needs a cycle of waits (Coffman, Elphick and Shoshani 1971). If
 // every command waits only for earlier ones of one list, there is no cycle.
 // The list is the launch order, so no search is needed.
-void CheckEvents(const EntryView& view, const Partners& partners,
-                 Findings& findings) {
+void CheckWaits(const EntryView& view, const Partners& partners,
+                Findings& findings) {
   for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
     const Command& command = view.commands[c];
     if (command.kind != Command::Kind::kWait) continue;
@@ -74,7 +74,7 @@ void CheckMessages(const EntryView& view, const Partners& partners,
 
 void CheckProgress(const EntryView& view, const Partners& partners,
                    Findings& findings) {
-  CheckEvents(view, partners, findings);
+  CheckWaits(view, partners, findings);
   CheckMessages(view, partners, findings);
 }
 

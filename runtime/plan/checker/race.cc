@@ -19,11 +19,7 @@ namespace {
 using Kind = Command::Kind;
 
 // More than a sensible plan needs; the proof of a plan that needs more is given
-// up. These limits bound time and memory for hostile plans: a plan of a few
-// kilobytes can state ranges of billions of blocks.
-constexpr int64_t kMaxVisits = int64_t{1} << 22;
-constexpr int64_t kVisitsOfBlock = 8;
-constexpr int64_t kVisitsOfCommand = 64;
+// up. These limits, and MaxVisits, bound time and memory for hostile plans.
 constexpr int64_t kMaxClockVisits = int64_t{1} << 22;
 constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
@@ -80,11 +76,10 @@ class RacePass {
         events_(view.entry->num_events, End{Clock(nodes_)}),
         waits_(view.entry->num_events),
         sends_(partners.messages.size(), End{Clock(nodes_)}),
-        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
-                     kVisitsOfBlock * StatedBlocks(view)) {
+        most_visits_(MaxVisits(view)) {
     for (const CollectiveCommands& collective : partners.collectives) {
       first_commands_.push_back(*absl::c_min_element(collective.by_rank));
-      starts_.push_back({ReachIn(view.commands[collective.by_rank[0]]), {}});
+      starts_.push_back({ReachOf(view.commands[collective.by_rank[0]]), {}});
     }
     for (const Command& command : view.commands) {
       if (command.kind == Kind::kWait) ++waits_[command.event.index];
@@ -103,7 +98,7 @@ class RacePass {
       for (int c = 0; c < count && !GaveUp(c); ++c) {
         const int collective = partners_.collective[c];
         if (collective >= 0 && c == first_commands_[collective]) {
-          ExchangeStartClocks(collective);
+          CollectStartClocks(collective);
         }
         Issue(c);
       }
@@ -128,18 +123,18 @@ class RacePass {
     return true;
   }
 
-  const Reach* ReachIn(const Command& part) {
-    const NodeId id = part.instance.node;
+  const Reach* ReachOf(const Command& command) {
+    const NodeId id = command.instance.node;
     auto& reach = reaches_[id];
     if (reach == nullptr) {
       reach = std::make_unique<Reach>(view_.graph().view(id),
-                                      view_.collective(part));
+                                      view_.collective(command));
     }
     return reach.get();
   }
 
   // Joins, for each source, what has ended before its ranks start.
-  void ExchangeStartClocks(int collective) {
+  void CollectStartClocks(int collective) {
     Starts& starts = starts_[collective];
     starts.clocks.assign(starts.reach->num_sources(), Clock(nodes_));
     for (int c : partners_.collectives[collective].by_rank) {
@@ -154,8 +149,8 @@ class RacePass {
         static_cast<int>(partners_.collectives[collective].by_rank.size());
   }
 
-  void JoinStartClocks(const Command& part, Starts& starts, int32_t stream) {
-    const Reach::Sources from = starts.reach->OfTaker(part.instance.rank);
+  void JoinStartClocks(const Command& command, Starts& starts, int32_t stream) {
+    const Reach::Sources from = starts.reach->OfTaker(command.instance.rank);
     for (int source = from.begin; source < from.end; ++source) {
       known_[stream].Join(starts.clocks[source]);
     }

@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// gpu:1 copies !u from gpu:0, which was fed before gpu:0's part of the
+// gpu:1 copies !u from gpu:0, which was fed before gpu:0's rank of the
 // all_gather. Of two rows each device gives one; a single row is gpu:1's.
 constexpr absl::string_view kGather =
     R"(graph @f(%x: i8[2] on {gpu:0, gpu:1} -> (split 0),
@@ -73,7 +73,7 @@ TEST(Reach, AShardWithoutBytesOrdersNobody) {
 }
 
 // If a scattered sum has one row, it is gpu:1's. gpu:0 takes nothing, so
-// nothing is ordered before its part.
+// nothing is ordered before its rank.
 constexpr absl::string_view kScatter =
     R"(graph @f(%x: i8[4, 2] on {gpu:0, gpu:1} -> (split 0),
     %u: i8[2] on gpu:1) -> (i8[2], i8[2]) {

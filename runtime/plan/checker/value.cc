@@ -13,6 +13,7 @@
 #include "runtime/plan/checker/named_memory.h"
 #include "runtime/plan/checker/names.h"
 #include "runtime/plan/checker/next_step.h"
+#include "runtime/plan/checker/output_coverage.h"
 #include "runtime/plan/checker/ports.h"
 #include "runtime/plan/checker/proof.h"
 #include "runtime/plan/checker/shards.h"
@@ -20,66 +21,6 @@
 
 namespace partita {
 namespace {
-
-// Every byte of every output is fetched exactly once.
-class OutputCoverage {
- public:
-  explicit OutputCoverage(const EntryView& view)
-      : view_(view), fetched_(view.entry->outputs.size()) {}
-
-  // Command `c` fetched the bytes `shard` of the value in slice `part` of the
-  // port.
-  void Fetched(int c, int part, const Range& shard);
-  void CheckCovered(Findings& findings);
-
- private:
-  struct Block {
-    ByteSpan bytes;
-    int command;
-  };
-  const EntryView& view_;
-  std::vector<std::vector<Block>> fetched_;  // by port
-};
-
-void OutputCoverage::Fetched(int c, int part, const Range& shard) {
-  const int port = view_.commands[c].port;
-  const ValueId value = view_.graph().outputs()[port];
-  const int64_t base = view_.graph().type(value).num_bytes() * part;
-  ForEachBlock(shard, base, [&](ByteSpan bytes) {
-    fetched_[port].push_back({bytes, c});
-  });
-}
-
-void OutputCoverage::CheckCovered(Findings& findings) {
-  for (size_t port = 0; port < fetched_.size(); ++port) {
-    std::vector<Block>& blocks = fetched_[port];
-    std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
-      return a.bytes.begin < b.bytes.begin;
-    });
-    int64_t at = 0;
-    int last = -1;
-    for (const Block& block : blocks) {
-      if (block.bytes.begin != at) break;
-      at = block.bytes.end;
-      last = block.command;
-    }
-    const Port& output = view_.entry->outputs[port];
-    int64_t bytes = 0;
-    for (const Block& block : blocks) {
-      bytes += block.bytes.end - block.bytes.begin;
-    }
-    // A gap, a byte that is fetched twice, or a byte beyond the end makes these
-    // differ.
-    if (at == output.type.num_bytes() && bytes == at) continue;
-    Finding finding = view_.Found(
-        Rule::kOutputs, last,
-        absl::StrCat("output ", port, " ", output.name, ": found ", bytes,
-                     " bytes fetched, ", at,
-                     " of them in a row from the first; expected each of its ",
-                     output.type.num_bytes(), " bytes once"));
-    findings.Add(std::move(finding));
-  }
-}
 
 using Kind = Command::Kind;
 
@@ -142,14 +83,14 @@ class ValuePass {
                       command.instance.micro_batch - 1);
     }
     return names_.Of(node.operands[i], OperandSharding(node, i),
-                     ShardOf(command, &Participant::gives),
+                     ShardIndex(command, &Participant::gives),
                      NumRanks(node.placement), view_.device_of(command),
                      command.instance.micro_batch);
   }
 
-  // The shard that a command works on. A rank of a collective may supply one
-  // shard and take another.
-  int ShardOf(const Command& command, int Participant::*side) const {
+  // The index of the shard that a command works on. A rank of a collective may
+  // supply one shard and take another.
+  int ShardIndex(const Command& command, int Participant::*side) const {
     if (command.kind != Kind::kCollective) return command.instance.rank;
     return view_.collective(command).ranks[command.instance.rank].*side;
   }
@@ -161,7 +102,7 @@ class ValuePass {
       return SumAfter(command, device, command.instance.micro_batch);
     }
     return names_.Of(node.results[i], ResultSharding(node, i),
-                     ShardOf(command, &Participant::takes),
+                     ShardIndex(command, &Participant::takes),
                      NumRanks(node.placement), device,
                      command.instance.micro_batch);
   }
@@ -197,7 +138,7 @@ class ValuePass {
   }
 
   // Compares a copy of a whole instance with the value. Follows the names in a
-  // copy of a part; the reader of the combined parts compares them.
+  // copy of a slice; the reader of the combined slices compares them.
   void ReadMoved(int c) {
     const Command& command = view_.commands[c];
     const Node& node = view_.graph().node(command.instance.node);

@@ -194,7 +194,8 @@ const CaseStudy kXla47467 = {
         gpu:1/s collective %r rank 1 !p1 -> !p1 group 0
         gpu:0/s fetch !p0 output 0
         gpu:0/t fetch !q0 output 1)"},
-    "plan @f: command 8 and command 11 are parts of one collective, but other "
+    "plan @f: command 8 and command 11 are commands of one collective, but "
+    "other "
     "commands are between them in launch order; those may wait for the first "
     "and block the last"};
 
