@@ -6,17 +6,35 @@
 #include <mutex>
 
 #include "kernels/codegen/object_code.h"
+#include "kernels/codegen/ptx.h"
+
+namespace {
+
+// lld has global state, and so has LLVM's table of targets.
+std::mutex& BuildMutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+}  // namespace
 
 bool PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
     std::string* shared_object, std::string* error) {
-  // lld has global state.
-  static std::mutex& mutex = *new std::mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(BuildMutex());
   std::string object;
   if (!partita::CompileObject(*programs, isa, object, *error)) {
     *error = "bug: codegen cannot compile its program: " + *error;
     return false;
   }
   return partita::LinkSharedObject(object, *shared_object, *error);
+}
+
+bool PartitaBuildPtx1(const std::vector<partita::ElementwiseProgram>* programs,
+                      const char* target, std::string* ptx,
+                      std::string* error) {
+  const std::lock_guard<std::mutex> lock(BuildMutex());
+  if (partita::CompilePtx(*programs, target, *ptx, *error)) return true;
+  *error = "bug: codegen cannot compile its program: " + *error;
+  return false;
 }

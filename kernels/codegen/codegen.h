@@ -18,6 +18,12 @@ using CodegenFunction =
     bool (*)(const std::vector<ElementwiseProgram>* programs, const char* isa,
              std::string* shared_object, std::string* error);
 
+// The same for GPUs: `target` is sm_80 or sm_90, and the result is PTX text.
+inline constexpr char kPtxSymbol[] = "PartitaBuildPtx1";
+using PtxFunction = bool (*)(const std::vector<ElementwiseProgram>* programs,
+                             const char* target, std::string* ptx,
+                             std::string* error);
+
 }  // namespace partita
 
 // One function for each program, with its name. The same input gives the same
@@ -26,5 +32,9 @@ extern "C" __attribute__((visibility("default"))) bool
 PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
     std::string* shared_object, std::string* error);
+
+extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx1(
+    const std::vector<partita::ElementwiseProgram>* programs,
+    const char* target, std::string* ptx, std::string* error);
 
 #endif  // PARTITA_KERNELS_CODEGEN_CODEGEN_H_

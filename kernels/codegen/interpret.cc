@@ -247,12 +247,6 @@ class Interpreter {
 
 }  // namespace
 
-int64_t BytesOf(ScalarType type) {
-  return VisitScalar(type, [](auto tag) -> int64_t {
-    return sizeof(typename decltype(tag)::type);
-  });
-}
-
 void Interpret(const ElementwiseProgram& program, void* const* operands,
                void* const* results, int64_t begin, int64_t end,
                std::vector<uint64_t>& registers) {

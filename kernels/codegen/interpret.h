@@ -11,9 +11,6 @@
 
 namespace partita {
 
-// One element of this type in memory, in bytes.
-int64_t BytesOf(ScalarType type);
-
 // Computes what the compiled function does. `registers` is scratch, one for
 // each instruction.
 void Interpret(const ElementwiseProgram& program, void* const* operands,

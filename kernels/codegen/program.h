@@ -16,8 +16,9 @@ namespace partita {
 enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16, kF16 };
 
 // Each has one meaning in IEEE 754 or two's complement arithmetic, so all
-// emitters and the interpreter agree bit for bit. There are no library
-// functions: float_functions.h expands them.
+// emitters and the interpreter agree bit for bit, except for the bits of NaNs
+// that GPUs compute. There are no library functions: float_functions.h expands
+// them.
 enum class Opcode : uint8_t {
   kConstant,  // bits
   kLoad,      // operand number `bits`
@@ -45,9 +46,27 @@ enum class Opcode : uint8_t {
   kBitcast,     // f32 <-> i32
   // rounded once; to integers truncated and clamped, NaN to 0; integers wrap;
   // to bool: true unless zero; f16 <-> f32: NaN keeps the upper bits of its
-  // payload
+  // payload, except on GPUs
   kCast,
 };
+
+// Of an element in memory.
+inline int64_t BytesOf(ScalarType type) {
+  switch (type) {
+    case ScalarType::kF64:
+    case ScalarType::kI64:
+      return 8;
+    case ScalarType::kF32:
+    case ScalarType::kI32:
+      return 4;
+    case ScalarType::kBF16:
+    case ScalarType::kF16:
+      return 2;
+    case ScalarType::kBool:
+      break;
+  }
+  return 1;
+}
 
 inline bool IsFloatType(ScalarType type) {
   return type == ScalarType::kF32 || type == ScalarType::kF64;
@@ -88,7 +107,8 @@ struct ElementwiseProgram {
   std::vector<int32_t> results;  // the instructions that compute them
 };
 
-// The signature of every compiled program: results [begin, end), in elements.
+// The signature of every program compiled for a CPU: results [begin, end), in
+// elements.
 using ElementwiseEntry = void (*)(void* const* operands, void* const* results,
                                   int64_t begin, int64_t end);
 

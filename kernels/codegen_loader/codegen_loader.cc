@@ -24,23 +24,34 @@ constexpr char kInRunfiles[] = "partita/kernels/codegen";
 
 std::string FindFile() { return FindCompanion(kFile, kInRunfiles); }
 
-absl::StatusOr<CodegenFunction> Open() {
+struct CodegenLibrary {
+  CodegenFunction build_shared_object;
+  PtxFunction build_ptx;
+};
+
+absl::StatusOr<CodegenLibrary> Open() {
   PARTITA_RETURN_IF_ERROR(FindCodegen());
   const std::string path = FindFile();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* symbol = library == nullptr ? nullptr : dlsym(library, kCodegenSymbol);
-  if (symbol == nullptr) {
+  const auto symbol = [&](const char* name) {
+    return library == nullptr ? nullptr : dlsym(library, name);
+  };
+  void* build_shared_object = symbol(kCodegenSymbol);
+  void* build_ptx =
+      build_shared_object == nullptr ? nullptr : symbol(kPtxSymbol);
+  if (build_ptx == nullptr) {
     return absl::UnavailableError(absl::StrCat(
         "codegen: found ", path, ", which does not open: ", dlerror(),
         "; expected the one of this build"));
   }
-  return reinterpret_cast<CodegenFunction>(symbol);
+  return CodegenLibrary{reinterpret_cast<CodegenFunction>(build_shared_object),
+                        reinterpret_cast<PtxFunction>(build_ptx)};
 }
 
-const absl::StatusOr<CodegenFunction>& Codegen() {
-  static const absl::StatusOr<CodegenFunction>& function =
-      *new absl::StatusOr<CodegenFunction>(Open());
-  return function;
+const absl::StatusOr<CodegenLibrary>& Codegen() {
+  static const absl::StatusOr<CodegenLibrary>& library =
+      *new absl::StatusOr<CodegenLibrary>(Open());
+  return library;
 }
 
 }  // namespace
@@ -66,16 +77,30 @@ const absl::Status& FindCodegen() {
 
 absl::StatusOr<std::string> BuildSharedObject(
     const std::vector<ElementwiseProgram>& programs, absl::string_view isa) {
-  const absl::StatusOr<CodegenFunction>& function = Codegen();
-  if (!function.ok()) return function.status();
+  const absl::StatusOr<CodegenLibrary>& library = Codegen();
+  if (!library.ok()) return library.status();
   std::string object;
   std::string error;
-  if ((*function)(&programs, VectorIsa(MeantIsa(isa)).c_str(), &object,
-                  &error)) {
+  if (library->build_shared_object(&programs, VectorIsa(MeantIsa(isa)).c_str(),
+                                   &object, &error)) {
     return object;
   }
   return absl::UnavailableError(
       absl::StrCat("native code for fused kernels: ", error));
+}
+
+absl::StatusOr<std::string> BuildPtx(
+    const std::vector<ElementwiseProgram>& programs, absl::string_view target) {
+  const absl::StatusOr<CodegenLibrary>& library = Codegen();
+  if (!library.ok()) return library.status();
+  std::string ptx;
+  std::string error;
+  if (library->build_ptx(&programs, std::string(target).c_str(), &ptx,
+                         &error)) {
+    return ptx;
+  }
+  return absl::UnavailableError(
+      absl::StrCat("GPU code for fused kernels: ", error));
 }
 
 }  // namespace partita

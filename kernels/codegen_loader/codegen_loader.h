@@ -33,6 +33,11 @@ std::future<void> OpenCodegenSoon();
 absl::StatusOr<std::string> BuildSharedObject(
     const std::vector<ElementwiseProgram>& programs, absl::string_view isa);
 
+// PTX text with one kernel for each program (kernels/codegen/gpu_kernel.h), for
+// the target sm_80 or sm_90 and later architectures. Errors as above.
+absl::StatusOr<std::string> BuildPtx(
+    const std::vector<ElementwiseProgram>& programs, absl::string_view target);
+
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_LOADER_H_

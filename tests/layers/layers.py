@@ -8,6 +8,8 @@ import os
 import re
 
 TYPE = re.compile(r"(?:struct|class|enum class) ([A-Z]\w+)(?: final)?\s*(?::[^:]|\{).*")
+# A file with one is in it to its end.
+INNER_NAMESPACE = re.compile(r"namespace partita::([\w:]+) \{")
 SOURCE = re.compile(r"\.(h|cc|cu|inc)$")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
@@ -197,18 +199,22 @@ def source_files(root):
 
 
 def types_of(path, text):
-    """The names of types that a file defines in namespace partita itself, where every other file sees them."""
+    """The names, from namespace partita on, of types that a file defines where every other file sees them."""
     if path.endswith("_test.cc"):
         return  # a program of its own
     anonymous = False
+    inner = ""
     for number, line in enumerate(text.splitlines(), 1):
         if line == "namespace {":
             anonymous = True
         elif line == "}  // namespace":
             anonymous = False
+        opened = INNER_NAMESPACE.fullmatch(line)
+        if opened:
+            inner = opened.group(1) + "::"
         match = TYPE.match(line)
         if match and not anonymous:
-            yield match.group(1), number
+            yield inner + match.group(1), number
 
 
 def same_name_faults(seen, path, text):

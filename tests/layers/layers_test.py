@@ -143,6 +143,10 @@ class Types(unittest.TestCase):
             ["passes/y.h:1 defines partita::Window, which graph/x.h:1 defines too; rename one"],
             layers.same_name_faults(seen, "passes/y.h", "struct Window {"))
 
+    def test_types_of_an_inner_namespace_have_its_name(self):
+        text = "namespace partita::ptx {\nclass Window {\n}\n}  // namespace partita::ptx"
+        self.assertEqual([("ptx::Window", 2)], list(layers.types_of("graph/x.h", text)))
+
     def test_types_of_an_anonymous_namespace_are_nobodys_else(self):
         text = "namespace {\nclass Walk {\n}  // namespace\nstruct Walk;"
         self.assertEqual([], list(layers.types_of("graph/x.cc", text)))

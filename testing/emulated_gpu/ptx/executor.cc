@@ -1,0 +1,324 @@
+// A loop over threads, and a loop over the instructions of one.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "testing/emulated_gpu/ptx/executor.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace partita::ptx {
+namespace {
+
+constexpr int kWidestAccess = 16;  // bytes
+
+uint64_t LowBytes(uint64_t value, int bytes) {
+  return bytes >= 8 ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
+}
+
+uint64_t SignExtended(uint64_t value, int bytes) {
+  const int shift = 64 - 8 * bytes;
+  return static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift);
+}
+
+struct Position {
+  Extents at;
+  uint64_t number = 0;  // in order
+};
+
+Position PositionOf(uint64_t number, const Extents& extents) {
+  return {{static_cast<uint32_t>(number % extents.x),
+           static_cast<uint32_t>(number / extents.x % extents.y),
+           static_cast<uint32_t>(number / extents.x / extents.y)},
+          number};
+}
+
+class Thread {
+ public:
+  Thread(const Kernel& kernel, Extents grid, Extents block,
+         absl::Span<const uint64_t> parameters, Memory& memory,
+         const LaunchOptions& options)
+      : kernel_(kernel),
+        grid_(grid),
+        block_(block),
+        parameters_(parameters),
+        memory_(memory),
+        nan_(options.nan),
+        left_(options.most_instructions) {}
+
+  absl::Status Run(const Position& block, const Position& thread) {
+    at_block_ = block;
+    at_thread_ = thread;
+    registers_.assign(kernel_.registers, 0);
+    written_.assign(kernel_.registers, false);
+    next_ = 0;
+    done_ = false;
+    while (!done_) {
+      const Instruction& instruction = kernel_.instructions[next_++];
+      if (left_-- == 0)
+        return Fault(instruction, "more instructions than the limit",
+                     "an end of the loop");
+      const absl::Status status = Step(instruction);
+      if (status.ok() && fault_ == nullptr) continue;
+      if (fault_ == nullptr) return AddPosition(instruction, status);
+      return Fault(instruction, std::exchange(fault_, nullptr),
+                   "registers written before");
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status AddPosition(const Instruction& instruction,
+                           const absl::Status& status) const {
+    return absl::Status(
+        status.code(),
+        absl::StrCat("kernel ", kernel_.name, ", line ", instruction.line,
+                     ", block ", at_block_.number, ", thread ",
+                     at_thread_.number, ": ", instruction.form->text, ": ",
+                     status.message()));
+  }
+  absl::Status Fault(const Instruction& instruction, absl::string_view found,
+                     absl::string_view expected) const {
+    return AddPosition(instruction,
+                       absl::FailedPreconditionError(absl::StrCat(
+                           "found ", found, "; expected ", expected)));
+  }
+
+  uint64_t ReadRegister(uint32_t number) {
+    if (!written_[number]) fault_ = "a register that no instruction wrote";
+    return registers_[number];
+  }
+  uint64_t ReadSpecial(Special special) const {
+    switch (special) {
+      case Special::kTidX:
+        return at_thread_.at.x;
+      case Special::kTidY:
+        return at_thread_.at.y;
+      case Special::kTidZ:
+        return at_thread_.at.z;
+      case Special::kNtidX:
+        return block_.x;
+      case Special::kNtidY:
+        return block_.y;
+      case Special::kNtidZ:
+        return block_.z;
+      case Special::kCtaidX:
+        return at_block_.at.x;
+      case Special::kCtaidY:
+        return at_block_.at.y;
+      case Special::kCtaidZ:
+        return at_block_.at.z;
+      case Special::kNctaidX:
+        return grid_.x;
+      case Special::kNctaidY:
+        return grid_.y;
+      case Special::kNctaidZ:
+        break;
+    }
+    return grid_.z;
+  }
+  uint64_t Read(const Operand& operand) {
+    switch (operand.kind) {
+      case Operand::Kind::kRegister:
+        return ReadRegister(operand.index);
+      case Operand::Kind::kImmediate:
+        return operand.bits;
+      case Operand::Kind::kSpecial:
+        return ReadSpecial(static_cast<Special>(operand.index));
+      default:
+        return 0;
+    }
+  }
+  void Write(const Operand& operand, uint64_t value) {
+    registers_[operand.index] = value;
+    written_[operand.index] = true;
+  }
+  // The bytes of a wider register are filled with the value's sign, or with 0.
+  void WriteWider(const Operand& operand, uint64_t value, Type type) {
+    const int held = static_cast<int>(operand.bits);
+    if (IsSigned(type) && held > BytesOf(type)) {
+      value = LowBytes(SignExtended(value, BytesOf(type)), held);
+    }
+    Write(operand, value);
+  }
+
+  absl::Status Step(const Instruction& instruction) {
+    if (instruction.guard != Operand::kNoRegister &&
+        (ReadRegister(instruction.guard) != 0) == instruction.guard_negated) {
+      return absl::OkStatus();
+    }
+    const Form& form = *instruction.form;
+    const auto& operands = instruction.operands;
+    switch (form.action) {
+      case Action::kCompute:
+        Compute(form, operands);
+        return absl::OkStatus();
+      case Action::kSelect:
+        Write(operands[0],
+              Read(operands[3]) != 0 ? Read(operands[1]) : Read(operands[2]));
+        return absl::OkStatus();
+      case Action::kPack:
+        Write(operands[0], Read(operands[1]) | Read(operands[2])
+                                                   << (4 * BytesOf(form.type)));
+        return absl::OkStatus();
+      case Action::kUnpack: {
+        const uint64_t whole = Read(operands[2]);
+        const int half = BytesOf(form.type) / 2;
+        Write(operands[0], LowBytes(whole, half));
+        Write(operands[1], whole >> (8 * half));
+        return absl::OkStatus();
+      }
+      case Action::kLoadParameter:
+        Write(operands[0],
+              LowBytes(parameters_[operands[1].index] >> (8 * operands[1].bits),
+                       BytesOf(form.type)));
+        return absl::OkStatus();
+      case Action::kLoad:
+        return Load(instruction);
+      case Action::kStore:
+        return Store(instruction);
+      case Action::kBranch:
+        next_ = instruction.target;
+        return absl::OkStatus();
+      case Action::kReturn:
+        break;
+    }
+    done_ = true;
+    return absl::OkStatus();
+  }
+
+  using Operands = std::array<Operand, kMostOperands>;
+
+  void Compute(const Form& form, const Operands& operands) {
+    uint64_t in[3] = {};
+    for (size_t i = 1; i < form.signature.size(); ++i) {
+      in[i - 1] =
+          LowBytes(Read(operands[i]),
+                   BytesOf(form.signature[i] == 'i' ? Type::kU32 : form.from));
+    }
+    const uint64_t value = form.evaluate(nan_, in[0], in[1], in[2]);
+    if (form.signature == "df") {
+      WriteWider(operands[0], value, form.type);
+    } else {
+      Write(operands[0], value);
+    }
+  }
+
+  absl::Status Locate(const Instruction& instruction, const Operand& operand,
+                      Access& access) {
+    access = {
+        .address = ReadRegister(operand.index) + operand.bits,
+        .bytes = BytesOf(instruction.form->type) * instruction.form->vector,
+        .block = at_block_.number,
+        .thread = static_cast<uint32_t>(at_thread_.number),
+        .line = instruction.line};
+    if (fault_ == nullptr && access.address % access.bytes != 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "found the address ", absl::Hex(access.address), " of ", access.bytes,
+          " bytes; expected a multiple of their number"));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Load(const Instruction& instruction) {
+    const Form& form = *instruction.form;
+    Access access;
+    PARTITA_RETURN_IF_ERROR(
+        Locate(instruction, instruction.operands[form.vector], access));
+    if (fault_ != nullptr) return absl::OkStatus();
+    std::byte bytes[kWidestAccess];
+    PARTITA_RETURN_IF_ERROR(memory_.Read(access, bytes));
+    const int size = BytesOf(form.type);
+    for (int i = 0; i < form.vector; ++i) {
+      uint64_t value = 0;
+      std::memcpy(&value, bytes + i * size, size);
+      WriteWider(instruction.operands[i], value, form.type);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Store(const Instruction& instruction) {
+    const Form& form = *instruction.form;
+    Access access;
+    PARTITA_RETURN_IF_ERROR(
+        Locate(instruction, instruction.operands[0], access));
+    std::byte bytes[kWidestAccess];
+    const int size = BytesOf(form.type);
+    for (int i = 0; i < form.vector; ++i) {
+      const uint64_t value = Read(instruction.operands[1 + i]);
+      std::memcpy(bytes + i * size, &value, size);
+    }
+    if (fault_ != nullptr) return absl::OkStatus();
+    return memory_.Write(access, bytes);
+  }
+
+  const Kernel& kernel_;
+  const Extents grid_;
+  const Extents block_;
+  const absl::Span<const uint64_t> parameters_;
+  Memory& memory_;
+  const NanRules nan_;
+  uint64_t left_;  // instructions, of all threads
+  Position at_block_;
+  Position at_thread_;
+  std::vector<uint64_t> registers_;
+  std::vector<bool> written_;
+  size_t next_ = 0;
+  bool done_ = false;
+  const char* fault_ = nullptr;  // of the instruction that runs
+};
+
+absl::Status Bad(const Kernel& kernel, absl::string_view found,
+                 absl::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "kernel ", kernel.name, ": found ", found, "; expected ", expected));
+}
+
+absl::Status CheckLaunch(const Kernel& kernel, Extents grid, Extents block,
+                         size_t parameters) {
+  constexpr uint64_t kMostBlocks = (uint64_t{1} << 31) - 1;
+  if (grid.count() == 0 || grid.count() > kMostBlocks) {
+    return Bad(kernel, absl::StrCat(grid.count(), " blocks"),
+               absl::StrCat("1 to ", kMostBlocks));
+  }
+  if (block.count() == 0 || block.count() > kernel.most_threads) {
+    return Bad(kernel, absl::StrCat(block.count(), " threads of a block"),
+               absl::StrCat("1 to ", kernel.most_threads));
+  }
+  if (parameters == kernel.parameters.size()) return absl::OkStatus();
+  return Bad(kernel, absl::StrCat(parameters, " values of parameters"),
+             absl::StrCat(kernel.parameters.size()));
+}
+
+// 0, 1, 2, ... in an order drawn from `random`, if it is not null.
+std::vector<uint32_t> Order(uint64_t count, std::mt19937_64* random) {
+  std::vector<uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  if (random != nullptr) std::shuffle(order.begin(), order.end(), *random);
+  return order;
+}
+
+}  // namespace
+
+absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
+                    absl::Span<const uint64_t> parameters, Memory& memory,
+                    const LaunchOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckLaunch(kernel, grid, block, parameters.size()));
+  std::mt19937_64 random(options.seed);
+  std::mt19937_64* drawn = options.seed == 0 ? nullptr : &random;
+  Thread thread(kernel, grid, block, parameters, memory, options);
+  for (uint32_t i : Order(grid.count(), drawn)) {
+    const Position at_block = PositionOf(i, grid);
+    for (uint32_t j : Order(block.count(), drawn)) {
+      PARTITA_RETURN_IF_ERROR(thread.Run(at_block, PositionOf(j, block)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita::ptx

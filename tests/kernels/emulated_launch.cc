@@ -1,0 +1,109 @@
+// Blocks of memory for operands and results.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/kernels/emulated_launch.h"
+
+#include <cstdint>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "testing/emulated_gpu/ptx/guarded_blocks.h"
+
+namespace partita {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// What results hold before a launch: no program computes it.
+constexpr std::byte kUnwritten{0xa5};
+
+// Work that is done twice is not seen in the results.
+class WrittenOnce : public ptx::GuardedBlocks {
+ public:
+  absl::Status Write(const ptx::Access& access,
+                     const std::byte* from) override {
+    for (int i = 0; i < access.bytes; ++i) {
+      if (written_.insert(access.address + i).second) continue;
+      return absl::FailedPreconditionError(
+          "found a byte that is written again; expected one write of each");
+    }
+    return GuardedBlocks::Write(access, from);
+  }
+
+ private:
+  absl::flat_hash_set<uint64_t> written_;
+};
+
+int ResultOver(const EmulatedLaunch& how, size_t operand) {
+  return operand < how.result_in_place.size() ? how.result_in_place[operand]
+                                              : -1;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
+                                                  const SampleProgram& sample,
+                                                  const EmulatedLaunch& how) {
+  const ElementwiseProgram& program = sample.program;
+  const ptx::Kernel* kernel = module.Find(program.name);
+  if (kernel == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("found no kernel ", program.name, "; expected one"));
+  }
+  WrittenOnce memory;
+  const auto shift = [&](size_t parameter, ScalarType type) {
+    return parameter < how.shifts.size()
+               ? how.shifts[parameter] * static_cast<int>(BytesOf(type))
+               : 0;
+  };
+  const int64_t count = NumElements(program);
+  std::vector<Bytes> results;
+  std::vector<uint64_t> result_addresses;
+  for (int32_t result : program.results) {
+    const ScalarType type = program.instructions[result].type;
+    results.emplace_back(static_cast<size_t>(count * BytesOf(type)),
+                         kUnwritten);
+    result_addresses.push_back(memory.Add(
+        absl::MakeSpan(results.back()), ptx::Permission::kReadAndWrite,
+        shift(sample.operands.size() + result_addresses.size(), type)));
+  }
+  std::vector<Bytes> operands = sample.operands;
+  std::vector<uint64_t> parameters;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (const int result = ResultOver(how, i); result >= 0) {
+      results[result] = operands[i];
+      parameters.push_back(result_addresses[result]);
+      continue;
+    }
+    parameters.push_back(memory.Add(absl::MakeSpan(operands[i]),
+                                    ptx::Permission::kRead,
+                                    shift(i, program.operands[i].type)));
+  }
+  parameters.insert(parameters.end(), result_addresses.begin(),
+                    result_addresses.end());
+  const GpuLaunch launch =
+      how.launch.value_or(LaunchOf(program, /*multiprocessors=*/1));
+  PARTITA_RETURN_IF_ERROR(ptx::Launch(*kernel, {.x = launch.blocks},
+                                      {.x = launch.threads}, parameters, memory,
+                                      how.options));
+  return results;
+}
+
+absl::Status CheckResults(const SampleProgram& sample,
+                          const std::vector<Bytes>& expected,
+                          const std::vector<Bytes>& found) {
+  const ElementwiseProgram& program = sample.program;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const ScalarType type = program.instructions[program.results[i]].type;
+    const int64_t at = FirstDifference(type, expected[i], found[i]);
+    if (at < 0) continue;
+    return absl::InternalError(absl::StrCat(
+        program.name, ", ", sample.what, ": element ", at, " of result ", i,
+        ": found ", ElementText(type, found[i], at), "; expected ",
+        ElementText(type, expected[i], at)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,152 @@
+// The comparison of generated PTX with the CPU notices changed instructions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/kernels/ptx_mutants.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/halves.h"
+#include "kernels/codegen_loader/codegen_loader.h"
+#include "kernels/codegen_loader/testing/sample_programs.h"
+#include "testing/emulated_gpu/ptx/parser.h"
+#include "tests/kernels/emulated_launch.h"
+
+namespace partita {
+namespace {
+
+using S = ScalarType;
+using Registers = absl::Span<const Register>;
+
+bool IsFull() { return std::getenv("PARTITA_FULL") != nullptr; }
+
+SampleProgram Sample(std::string name, ElementwiseProgram program) {
+  SampleProgram sample{.what = name, .program = std::move(program)};
+  sample.program.name = std::move(name);
+  sample.operands = SampleOperands(sample.program);
+  return sample;
+}
+
+// Loops, rows, tails, halves, casts and a function.
+std::vector<SampleProgram> MutatedSamples() {
+  std::vector<SampleProgram> samples;
+  samples.push_back(Sample(
+      "line", ProgramOf({1031}, {{S::kF32, {1}}, {S::kF32, {1}}},
+                        [](Registers x) -> std::vector<Register> {
+                          return {(x[0] - x[1]) / (x[1] + 0.5), x[0] < x[1]};
+                        })));
+  samples.push_back(Sample(
+      "rows",
+      ProgramOf({30, 7, 12}, {{S::kF32, {84, 12, 1}}, {S::kF32, {1, 30, 0}}},
+                [](Registers x) -> std::vector<Register> {
+                  return {Fma(x[0], x[1], x[0])};
+                })));
+  samples.push_back(Sample(
+      "halves", ProgramOf({1031}, {{S::kBF16, {1}}, {S::kF16, {1}}},
+                          [](Registers x) -> std::vector<Register> {
+                            const Register sum = Widen(x[0]) + Widen(x[1]);
+                            return {Narrow(S::kBF16, RoundTo(S::kBF16, sum)),
+                                    Narrow(S::kF16, sum)};
+                          })));
+  samples.push_back(Sample(
+      "casts", ProgramOf({1031}, {{S::kF32, {1}}, {S::kI64, {1}}},
+                         [](Registers x) -> std::vector<Register> {
+                           return {Cast(x[0], S::kI32), Cast(x[0], S::kI64),
+                                   Cast(x[1], S::kF32),
+                                   Select(Cast(x[1], S::kBool), -x[1], x[1])};
+                         })));
+  samples.push_back(
+      Sample("tanh", ProgramOf({1031}, {{S::kF32, {1}}},
+                               [](Registers x) -> std::vector<Register> {
+                                 return {Tanh(x[0])};
+                               })));
+  return samples;
+}
+
+// Aligned, with each address and with all addresses aligned to elements only,
+// and with threads that go round.
+std::vector<EmulatedLaunch> Launches(const ElementwiseProgram& program) {
+  const size_t parameters = program.operands.size() + program.results.size();
+  std::vector<EmulatedLaunch> launches(1);
+  for (size_t i = 0; i < parameters; ++i) {
+    launches.emplace_back().shifts.assign(parameters, 0);
+    launches.back().shifts[i] = 1;
+  }
+  launches.emplace_back().shifts.assign(parameters, 1);
+  launches.emplace_back().launch = GpuLaunch{2, 17};
+  // More threads than elements.
+  launches.push_back(launches[parameters + 1]);
+  launches.back().launch = GpuLaunch{12, 256};
+  // Many times what a right kernel takes.
+  for (EmulatedLaunch& launch : launches) {
+    launch.options.most_instructions = 5'000'000;
+  }
+  return launches;
+}
+
+bool IsNoticed(const std::string& text, const SampleProgram& sample,
+               const std::vector<std::vector<std::byte>>& expected) {
+  const auto module = ptx::ParseModule(text, "mutant");
+  if (!module.ok()) return true;
+  for (const EmulatedLaunch& launch : Launches(sample.program)) {
+    const auto results = LaunchEmulated(*module, sample, launch);
+    if (!results.ok() || !CheckResults(sample, expected, *results).ok()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Those that are not noticed compute the same: bounds that no value meets, the
+// payload of a NaN, a test of alignment that makes all accesses single ones.
+TEST(PtxMutants, AChangedInstructionIsNoticed) {
+  int tried = 0;
+  int noticed = 0;
+  std::string survivors;
+  for (const SampleProgram& sample : MutatedSamples()) {
+    const auto text = BuildPtx({sample.program}, "sm_80");
+    ASSERT_TRUE(text.ok()) << text.status();
+    const auto expected = InterpretedResults(sample);
+    ASSERT_FALSE(IsNoticed(*text, sample, expected)) << sample.what;
+    const std::vector<PtxMutant> mutants = MutantsOf(*text);
+    ASSERT_GT(mutants.size(), 50u) << sample.what;
+    const size_t step = IsFull() ? 1 : 5;
+    for (size_t i = 0; i < mutants.size(); i += step) {
+      ++tried;
+      if (IsNoticed(mutants[i].text, sample, expected)) {
+        ++noticed;
+      } else {
+        survivors += sample.what + ", " + mutants[i].what + "\n";
+      }
+    }
+  }
+  std::printf("%d of %d mutants noticed; not these:\n%s", noticed, tried,
+              survivors.c_str());
+  EXPECT_GE(noticed * 100, tried * 94) << survivors;
+}
+
+TEST(PtxMutants, EachKindOfChangeIsMade) {
+  const std::vector<PtxMutant> mutants = MutantsOf(
+      "\tsub.s32 \t%r1, %r2, 3;\n\t@%p1 bra \t$L;\n$L:\n"
+      "\tld.global.v2.u64 \t{%rd1, %rd2}, [%rd3];\n\tret;\n");
+  std::vector<std::string> what;
+  for (const PtxMutant& mutant : mutants) what.push_back(mutant.what);
+  EXPECT_EQ(what,
+            (std::vector<std::string>{
+                "line 1: `sub.s32 \t%r1, %r2, 3;` -> ``",
+                "line 1: `sub.s32 \t%r1, %r2, 3;` -> `add.s32\t%r1, %r2, 3;`",
+                "line 1: `sub.s32 \t%r1, %r2, 3;` -> `sub.s32\t%r1, 3, %r2;`",
+                "line 1: `sub.s32 \t%r1, %r2, 3;` -> `sub.s32\t%r1, %r2, 4;`",
+                "line 2: `@%p1 bra \t$L;` -> ``",
+                "line 2: `@%p1 bra \t$L;` -> `@!%p1 bra\t$L;`",
+                "line 4: `ld.global.v2.u64 \t{%rd1, %rd2}, [%rd3];` -> ``",
+                "line 4: `ld.global.v2.u64 \t{%rd1, %rd2}, [%rd3];` -> "
+                "`ld.global.v2.u64\t{%rd2, %rd1}, [%rd3];`"}));
+}
+
+}  // namespace
+}  // namespace partita
