@@ -133,7 +133,7 @@ DrawnNode Finished(Dice& dice, const OpDef& op, const Shape& x, const Shape& w,
                    int64_t out, const Attributes& attributes) {
   const DType dtype = DrawType(dice);
   if (dtype == DType::kF32 && dice.Chance(40)) {
-    FusedBody body;
+    DrawnBody body;
     const ValueId image = body.Input(F32(x)), filters = body.Input(F32(w));
     const ValueId y = body.Add(op, {image, filters}, attributes);
     const ValueId last = body.AddEpilogue(y, 1, dice);

@@ -173,7 +173,7 @@ DrawnNode DrawElementwise(Dice& dice) {
         {&kRelu, &kExp, &kTanh, &kSqrt, &kErf, &kNeg, &kAbs});
     return {.one = OneNode(*op, {F32(x)}), .tolerance = 1e-5, .low = 0.1};
   }
-  FusedBody body;
+  DrawnBody body;
   ValueId value = body.Input(F32(x));
   const int64_t links = dice.Between(1, 3);
   for (int64_t i = 0; i < links; ++i) {

@@ -18,15 +18,15 @@ TensorType Type(DType dtype, const Shape& dims) {
   return type;
 }
 
-FusedBody::FusedBody()
+DrawnBody::DrawnBody()
     : pool_(std::make_unique<LiteralPool>()),
       graph_(std::make_unique<Graph>("body", pool_.get())) {}
 
-ValueId FusedBody::Input(const TensorType& type) {
+ValueId DrawnBody::Input(const TensorType& type) {
   return graph_->AddInput("", type);
 }
 
-ValueId FusedBody::Add(const OpDef& op, std::vector<ValueId> operands,
+ValueId DrawnBody::Add(const OpDef& op, std::vector<ValueId> operands,
                        Attributes attributes) {
   NodeSpec spec{.op = &op, .operands = {}, .attributes = std::move(attributes)};
   spec.operands.assign(operands.begin(), operands.end());
@@ -38,7 +38,7 @@ ValueId FusedBody::Add(const OpDef& op, std::vector<ValueId> operands,
   return *value;
 }
 
-ValueId FusedBody::AddEpilogue(ValueId value, int channel_dim, Dice& dice) {
+ValueId DrawnBody::AddEpilogue(ValueId value, int channel_dim, Dice& dice) {
   const Shape whole = dims(value);
   Shape channels(whole.size(), 1);
   channels[channel_dim] = whole[channel_dim];
@@ -62,7 +62,7 @@ ValueId FusedBody::AddEpilogue(ValueId value, int channel_dim, Dice& dice) {
   }
 }
 
-OneNode FusedBody::Fuse(ValueId output) {
+OneNode DrawnBody::Fuse(ValueId output) {
   graph_->SetOutputs({output});
   return OneNode(std::move(pool_), std::move(graph_));
 }

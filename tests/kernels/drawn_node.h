@@ -40,9 +40,9 @@ TensorType Type(DType dtype, const Shape& dims);
 inline TensorType F32(const Shape& dims) { return Type(DType::kF32, dims); }
 
 // A body over inputs of these types, fused into one node.
-class FusedBody {
+class DrawnBody {
  public:
-  FusedBody();
+  DrawnBody();
   ValueId Input(const TensorType& type);
   ValueId Add(const OpDef& op, std::vector<ValueId> operands,
               Attributes attributes = {});

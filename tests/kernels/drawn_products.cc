@@ -53,7 +53,7 @@ DrawnNode DrawMatmul(Dice& dice) {
   const Product p = Draw(dice);
   const int64_t way = dice.Below(10);
   if (way < 4) {
-    FusedBody body;
+    DrawnBody body;
     const ValueId a = body.Input(F32(p.a)), b = body.Input(F32(p.b));
     const ValueId y = body.Add(kMatmul, {a, b}, p.attributes);
     const int last = static_cast<int>(body.dims(y).size()) - 1;

@@ -134,7 +134,7 @@ DrawnNode DrawStridedGradient(Dice& dice) {
 // With a sum in the epilogue, for channels that fill no vector.
 DrawnNode DrawDepthwise(Dice& dice) {
   const int64_t channels = 4 * dice.Between(1, 5) + dice.Between(1, 3);
-  FusedBody body;
+  DrawnBody body;
   const ValueId x = body.Input(F32({2, channels, 9, 7}));
   const ValueId w = body.Input(F32({channels, 1, 3, 3}));
   const ValueId y = body.Add(kConv, {x, w}, {{"groups", channels}});
@@ -153,7 +153,7 @@ DrawnNode DrawGroups(Dice& dice) {
 // With a sum in the epilogue, and windows that read only padding.
 DrawnNode DrawSumOverPadding(Dice& dice) {
   const int64_t in = dice.Between(1, 20), out = dice.Between(1, 20);
-  FusedBody body;
+  DrawnBody body;
   const ValueId x = body.Input(F32({2, in, 1, 9}));
   const ValueId w = body.Input(F32({out, in, 3, 3}));
   const ValueId y = body.Add(kConv, {x, w},
