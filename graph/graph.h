@@ -205,6 +205,8 @@ class Module {
   Graph& AddFunction(std::string name);
   // Adds a graph that was made over this module's literals.
   Graph& AddFunction(std::unique_ptr<Graph> function);
+  // Replaces function `number` by such a graph.
+  void SetFunction(int number, std::unique_ptr<Graph> function);
   const std::vector<std::unique_ptr<Graph>>& functions() const {
     return functions_;
   }

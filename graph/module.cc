@@ -26,6 +26,10 @@ Graph& Module::AddFunction(std::unique_ptr<Graph> function) {
   return *functions_.back();
 }
 
+void Module::SetFunction(int number, std::unique_ptr<Graph> function) {
+  functions_[number] = std::move(function);
+}
+
 Graph* Module::FindFunction(absl::string_view name) const {
   for (const auto& function : functions_) {
     if (function->name() == name) return function.get();

@@ -114,12 +114,13 @@ Number OpView::attr_number(absl::string_view name) const {
 }
 
 std::string OpView::ToString() const {
-  std::string text(op_name());
-  if (num_results() == 0) return text;
-  const std::string& name = result(0).name();
-  absl::StrAppend(&text, " %",
-                  name.empty() ? absl::StrCat(result(0).id().index) : name);
-  return text;
+  if (num_results() == 0) return std::string(op_name());
+  return absl::StrCat(op_name(), " ", ValueText(*graph_, result(0).id()));
+}
+
+std::string ValueText(const Graph& graph, ValueId value) {
+  const std::string& name = graph.value(value).name;
+  return absl::StrCat("%", name.empty() ? absl::StrCat(value.index) : name);
 }
 
 }  // namespace partita

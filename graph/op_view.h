@@ -91,6 +91,9 @@ class OpView {
   NodeId id_;
 };
 
+// "%w1"; for an unnamed value its number.
+std::string ValueText(const Graph& graph, ValueId value);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_OP_VIEW_H_

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 
 namespace partita {
 namespace {

@@ -24,20 +24,23 @@
 #include "partita/compile_request.h"
 #include "partita/plan_code.h"
 #include "placement/lower/lower.h"
+#include "placement/lower/refusal.h"
 #include "placement/partition/fill_buckets.h"
 #include "placement/partition/partition.h"
 #include "placement/partition/verify_micro_batches.h"
 #include "placement/partition/verify_split.h"
 #include "placement/planner/pin_divisions.h"
 #include "placement/planner/pins.h"
-#include "placement/planner/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_hash.h"
 
 namespace partita {
 namespace {
 
-constexpr int kMaxReplans = 4;
+// Rounds in which a strategy places a module that was short of memory. It gives
+// up earlier if that no longer makes the shortage smaller.
+constexpr int kMostRounds = 8;
+constexpr int kMostVainRounds = 2;
 
 EntryNotes ReasonNotes(const Graph& graph, const PlacementTable& table) {
   EntryNotes notes;
@@ -57,12 +60,6 @@ std::vector<Placement> PlacementsOf(const PlacementTable& table) {
   return placements;
 }
 
-bool HasGeneratedKernels(const Module& module) {
-  return absl::c_any_of(module.functions(), [](const auto& function) {
-    return absl::c_any_of(function->ops(), HasGeneratedKernel);
-  });
-}
-
 }  // namespace
 
 Compilation::Compilation(Module module, const Machine& machine,
@@ -80,6 +77,14 @@ Compilation::Compilation(Module module, const Machine& machine,
 absl::Status Compilation::Stage(absl::string_view name,
                                 const std::function<absl::Status()>& work) {
   if (options_.progress) options_.progress(name);
+  std::vector<StageTime>& stages = report_.stages;
+  const auto has_name = [&](const StageTime& stage) {
+    return stage.stage == name;
+  };
+  if (!absl::c_any_of(stages, has_name)) {
+    stages.push_back({std::string(name), 0});
+  }
+  const double outer = std::exchange(inner_seconds_, 0);
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = work();
   // A catalog's error explains everything that follows from it.
@@ -88,12 +93,8 @@ absl::Status Compilation::Stage(absl::string_view name,
   }
   const std::chrono::duration<double> taken =
       std::chrono::steady_clock::now() - start;
-  for (StageTime& stage : report_.stages) {
-    if (stage.stage != name) continue;
-    stage.seconds += taken.count();
-    return status;
-  }
-  report_.stages.push_back({std::string(name), taken.count()});
+  absl::c_find_if(stages, has_name)->seconds += taken.count() - inner_seconds_;
+  inner_seconds_ = outer + taken.count();
   return status;
 }
 
@@ -145,140 +146,235 @@ absl::Status Compilation::DivideIntoMicroBatches() {
   });
 }
 
+const MicroBatches& Compilation::MicroBatchesOf(int function) const {
+  return micro_batches_.empty() ? whole_batch_ : micro_batches_[function];
+}
+
+absl::StatusOr<Compilation::PlacedFunction> Compilation::PartitionAs(
+    const Graph& function, int number, std::vector<Placement> placements,
+    const VariableHomes& homes) {
+  PlacedFunction placed;
+  // A copy of a copy keeps ids, so that notes on nodes of `function` hold.
+  placed.graph = function.Clone(&function.literals());
+  Graph& graph = *placed.graph;
+  PARTITA_RETURN_IF_ERROR(
+      Partition(graph, placements, machine_,
+                {.output_device = options_.output_device, .homes = homes}));
+  PARTITA_RETURN_IF_ERROR(
+      FillBuckets(graph, options_.bucket_bytes.value_or(kUsualBucketBytes),
+                  VaryingValues(graph, MicroBatchesOf(number).sharded_inputs)));
+  PARTITA_RETURN_IF_ERROR(Verify(graph));
+  PARTITA_RETURN_IF_ERROR(VerifySplit(function, graph));
+  placed.placements = std::move(placements);
+  placed.fingerprint = FingerprintOf(graph);
+  return placed;
+}
+
 absl::StatusOr<Compilation::PlacedFunction> Compilation::PlaceFunction(
-    const Planner& planner, const std::vector<int64_t>& limits,
-    const MicroBatches& parts, VariableHomes& homes, Graph& function) {
+    const PlacingOptions& placing, int number, Graph& function,
+    absl::Span<PlacedFunction* const> before, VariableHomes& homes) {
+  const MicroBatches& parts = MicroBatchesOf(number);
   PlannerOptions options = options_.planner;
   options.micro_batches = parts;
   options.batch = parts.count > 1
                       ? BatchOfInputs(function, parts.sharded_inputs)
                       : FindBatch(function, options_.batch_inputs);
   options.follows_variables = WriteHomes(homes, function);
+  std::vector<PlacedFunction> drafts;
+  const auto count = [&](absl::Span<const Placement> placements)
+      -> absl::StatusOr<std::vector<int64_t>> {
+    PARTITA_ASSIGN_OR_RETURN(
+        PlacedFunction draft,
+        PartitionAs(function, number, {placements.begin(), placements.end()},
+                    homes));
+    drafts.push_back(std::move(draft));
+    std::vector<PlacedFunction*> functions(before.begin(), before.end());
+    functions.push_back(&drafts.back());
+    return NeededBytes(functions, placing.with_texts);
+  };
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
-      planner.Place(function, machine_, catalog_,
-                    {.goal = GoalOf(options_), .memory_limits = limits},
-                    options));
-  PlacedFunction placed{ReasonNotes(function, table), table.shortage};
-  const std::unique_ptr<Graph> before = function.Clone(&function.literals());
-  PARTITA_RETURN_IF_ERROR(
-      Partition(function, PlacementsOf(table), machine_,
-                {.output_device = options_.output_device, .homes = homes}));
-  DecideHomes(function, homes);
-  PARTITA_RETURN_IF_ERROR(
-      FillBuckets(function, options_.bucket_bytes.value_or(kUsualBucketBytes),
-                  VaryingValues(function, parts.sharded_inputs)));
-  PARTITA_RETURN_IF_ERROR(Verify(function));
-  PARTITA_RETURN_IF_ERROR(VerifySplit(*before, function));
-  return placed;
+      placing.planner.Place(function, machine_, catalog_,
+                            {.goal = GoalOf(options_),
+                             .memory_limits = placing.limits,
+                             .needed_bytes = count},
+                            options));
+  std::vector<Placement> placements = PlacementsOf(table);
+  auto placed = absl::c_find_if(drafts, [&](const PlacedFunction& draft) {
+    return draft.placements == placements;
+  });
+  if (placed == drafts.end()) {
+    PARTITA_ASSIGN_OR_RETURN(
+        PlacedFunction draft,
+        PartitionAs(function, number, std::move(placements), homes));
+    placed = drafts.insert(drafts.end(), std::move(draft));
+  }
+  placed->notes = ReasonNotes(function, table);
+  DecideHomes(*placed->graph, homes);
+  return std::move(*placed);
 }
 
-absl::StatusOr<Module> Compilation::Place(const Planner& planner,
-                                          const std::vector<int64_t>& limits,
-                                          std::vector<EntryNotes>& notes,
-                                          absl::Status& expected) {
-  Module module = source_.Clone();
-  notes.assign(module.functions().size(), {});
-  VariableHomes homes = HomesToDecide(module);
+absl::StatusOr<Compilation::PlacedModule> Compilation::Place(
+    const PlacingOptions& placing) {
+  PlacedModule placed{source_.Clone(), {}, {}};
+  placed.functions.resize(placed.module.functions().size());
+  VariableHomes homes = HomesToDecide(placed.module);
+  std::vector<PlacedFunction*> decided;
   PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
-    for (int i : DecidingOrder(module)) {
-      const MicroBatches parts =
-          micro_batches_.empty() ? MicroBatches() : micro_batches_[i];
+    for (int i : DecidingOrder(placed.module)) {
       PARTITA_ASSIGN_OR_RETURN(
-          PlacedFunction placed,
-          PlaceFunction(planner, limits, parts, homes, *module.functions()[i]));
-      notes[i] = std::move(placed.notes);
-      expected.Update(placed.shortage);
+          placed.functions[i],
+          PlaceFunction(placing, i, *placed.module.functions()[i], decided,
+                        homes));
+      decided.push_back(&placed.functions[i]);
+      placed.fingerprints.push_back(placed.functions[i].fingerprint);
     }
     return absl::OkStatus();
   }));
-  return module;
+  return placed;
 }
 
-absl::Status Compilation::BindKernels(
-    Module& module, std::vector<std::vector<PricedNode>>& chosen) {
-  chosen.clear();
-  return Stage("kernels", [&]() -> absl::Status {
-    for (const auto& function : module.functions()) {
-      PARTITA_ASSIGN_OR_RETURN(
-          std::vector<PricedNode> kernels,
-          ChooseKernels(*function, catalog_, traits_, packed_));
-      PARTITA_RETURN_IF_ERROR(Verify(*function));
-      chosen.push_back(std::move(kernels));
-    }
+absl::Status Compilation::Count(int number, bool with_texts,
+                                PlacedFunction& placed) {
+  if (placed.counted.has_value()) return absl::OkStatus();
+  Graph& graph = *placed.graph;
+  if (with_texts) placed.without_kernels = graph.Clone(&graph.literals());
+  PARTITA_RETURN_IF_ERROR(Stage("kernels", [&]() -> absl::Status {
+    PARTITA_ASSIGN_OR_RETURN(placed.chosen,
+                             ChooseKernels(graph, catalog_, traits_, packed_));
+    return Verify(graph);
+  }));
+  if (!opening_codegen_.valid() &&
+      absl::c_any_of(graph.ops(), HasGeneratedKernel)) {
+    opening_codegen_ = OpenCodegenSoon();
+  }
+  return Stage("lower", [&]() -> absl::Status {
+    PARTITA_ASSIGN_OR_RETURN(placed.counted, lowering_->Count(graph, number));
     return absl::OkStatus();
   });
 }
 
-bool Compilation::LowerLimit(const absl::Status& status,
-                             std::vector<int64_t>& limits) const {
-  const std::optional<MemoryShortage> shortage = ShortageOf(status);
-  if (!shortage.has_value()) return false;
-  for (size_t i = 0; i < traits_.size(); ++i) {
-    if (traits_[i].name != shortage->device) continue;
-    limits[i] -= shortage->missing();
-    return limits[i] > 0;
+absl::StatusOr<std::vector<int64_t>> Compilation::NeededBytes(
+    absl::Span<PlacedFunction* const> functions, bool with_texts) {
+  Fingerprints fingerprints;
+  for (const PlacedFunction* function : functions) {
+    fingerprints.push_back(function->fingerprint);
   }
-  return false;
+  if (const auto before = needed_.find(fingerprints); before != needed_.end()) {
+    return before->second;
+  }
+  const auto count = [&]() -> absl::StatusOr<std::vector<int64_t>> {
+    std::vector<CountedFunction*> counted;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      PARTITA_RETURN_IF_ERROR(
+          Count(deciding_order_[i], with_texts, *functions[i]));
+      counted.push_back(&*functions[i]->counted);
+    }
+    return lowering_->NeededBytes(counted);
+  };
+  return needed_.emplace(std::move(fingerprints), count()).first->second;
 }
 
-absl::StatusOr<Plan> Compilation::LowerModule(Module module) {
+Compilation::MissingBytes Compilation::MissingIn(
+    absl::Span<const int64_t> needed) const {
+  MissingBytes most;
+  for (size_t d = 0; d < needed.size(); ++d) {
+    const int64_t bytes = needed[d] - usable_[d];
+    if (bytes > most.bytes) most = {static_cast<int>(d), bytes};
+  }
+  return most;
+}
+
+Compilation::MissingBytes Compilation::MissingIn(
+    const absl::Status& refusal) const {
+  const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
+  if (!shortage.has_value()) return {};
+  const auto device = absl::c_find_if(traits_, [&](const DeviceTraits& traits) {
+    return traits.name == shortage->device;
+  });
+  return {static_cast<int>(device - traits_.begin()), shortage->missing()};
+}
+
+absl::StatusOr<Attempt> Compilation::Finish(const PlacingOptions& placing,
+                                            PlacedModule placed) {
+  const Fingerprints& key = placed.fingerprints;
+  if (const auto before = refused_.find(key); before != refused_.end()) {
+    return before->second;
+  }
+  Attempt attempt;
+  std::vector<CountedFunction> counted;
+  const int num_functions = static_cast<int>(placed.functions.size());
+  for (int i = 0; i < num_functions; ++i) {
+    PlacedFunction& function = placed.functions[i];
+    PARTITA_RETURN_IF_ERROR(Count(i, placing.with_texts, function));
+    counted.push_back(*std::move(function.counted));
+    attempt.notes.push_back(std::move(function.notes));
+    attempt.chosen.push_back(std::move(function.chosen));
+    if (!placing.with_texts) continue;
+    placed.module.SetFunction(i, std::move(function.without_kernels));
+  }
+  if (placing.with_texts) attempt.placed_text = PrintModule(placed.module);
+  for (int i = 0; i < num_functions; ++i) {
+    placed.module.SetFunction(i, std::move(placed.functions[i].graph));
+  }
+  if (placing.with_texts) attempt.kernels_text = PrintModule(placed.module);
   absl::StatusOr<Plan> plan = absl::UnknownError("");
-  PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
-    plan = Lower(std::move(module), machine_,
-                 {.depth = options_.depth, .micro_batches = micro_batches_});
+  PARTITA_RETURN_IF_ERROR(Stage("lay out", [&] {
+    plan = lowering_->Finish(std::move(placed.module), std::move(counted));
     return absl::OkStatus();
   }));
-  return plan;
-}
-
-absl::StatusOr<Attempt> Compilation::TryWithin(
-    const std::vector<int64_t>& limits, const Planner& planner, bool with_texts,
-    absl::Status& expected) {
-  Attempt attempt;
-  PARTITA_ASSIGN_OR_RETURN(Module module,
-                           Place(planner, limits, attempt.notes, expected));
-  if (with_texts) attempt.placed_text = PrintModule(module);
-  const Fingerprint fingerprint = FingerprintOf(module);
-  for (const auto& [before, strategy] : placed_) {
-    if (before != fingerprint) continue;
-    attempt.repeats = strategy;
-    return attempt;
-  }
-  for (const auto& [before, fault] : refused_) {
-    if (before == fingerprint) return fault;
-  }
-  PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
-  if (HasGeneratedKernels(module) && !opening_codegen_.valid()) {
-    opening_codegen_ = OpenCodegenSoon();
-  }
-  if (with_texts) attempt.kernels_text = PrintModule(module);
-  absl::StatusOr<Plan> plan = LowerModule(std::move(module));
   if (!plan.ok()) {
-    refused_.emplace_back(fingerprint, plan.status());
+    refused_.emplace(key, plan.status());
     return plan.status();
   }
   attempt.plan = *std::move(plan);
-  placed_.emplace_back(fingerprint, planner.name);
+  planned_.emplace(key, placing.planner.name);
   return attempt;
 }
 
 absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
                                          bool with_texts) {
-  std::vector<int64_t> limits = usable_;
-  absl::Status first;  // lowering's refusal
-  for (int round = 0;; ++round) {
-    absl::Status expected;
-    absl::StatusOr<Attempt> attempt =
-        TryWithin(limits, planner, with_texts, expected);
-    if (attempt.ok()) return attempt;
-    if (!ShortageOf(attempt.status()).has_value()) return attempt.status();
-    if (!expected.ok()) return first.ok() ? expected : first;
-    if (round == kMaxReplans || !LowerLimit(attempt.status(), limits)) {
-      return attempt.status();
-    }
-    if (first.ok()) first = attempt.status();
+  if (!lowering_.has_value()) {
+    lowering_.emplace(machine_, LowerOptions{.depth = options_.depth,
+                                             .micro_batches = micro_batches_});
+    deciding_order_ = DecidingOrder(source_);
   }
+  PlacingOptions placing{planner, usable_, with_texts};
+  // The placement that misses least, or its refusal.
+  std::optional<PlacedModule> least;
+  absl::Status refusal;
+  int64_t least_bytes = 0;
+  int vain = 0;
+  for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
+    PARTITA_ASSIGN_OR_RETURN(PlacedModule placed, Place(placing));
+    const auto same = planned_.find(placed.fingerprints);
+    if (same != planned_.end()) return Attempt{.repeats = same->second};
+    std::vector<PlacedFunction*> functions;
+    for (int i : deciding_order_) functions.push_back(&placed.functions[i]);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> needed,
+                             NeededBytes(functions, with_texts));
+    MissingBytes missing = MissingIn(needed);
+    absl::Status packed;
+    if (missing.device < 0) {
+      // Packing may take more than was counted.
+      absl::StatusOr<Attempt> attempt = Finish(placing, std::move(placed));
+      packed = attempt.status();
+      missing = MissingIn(packed);
+      if (missing.device < 0) return attempt;
+    }
+    ++vain;
+    if (round == 0 || missing.bytes < least_bytes) {
+      vain = 0;
+      least_bytes = missing.bytes;
+      refusal = packed;
+      least.reset();
+      if (packed.ok()) least.emplace(std::move(placed));
+    }
+    placing.limits[missing.device] -= missing.bytes;
+    if (placing.limits[missing.device] <= 0) break;
+  }
+  if (least.has_value()) return Finish(placing, *std::move(least));
+  return refusal;
 }
 
 absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {

@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "binding/choose_kernels.h"
 #include "binding/layout_state.h"
 #include "graph/fingerprint.h"
@@ -21,6 +24,7 @@
 #include "graph/kernel_catalog.h"
 #include "partita/compile.h"
 #include "partita/predict.h"
+#include "placement/lower/lower.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "placement/partition/variable_homes.h"
@@ -57,13 +61,11 @@ class Compilation {
   const Module& source() const { return source_; }
   CompileReport& report() { return report_; }
 
-  // Places, chooses kernels and lowers. Only lowering knows the plan's real
-  // memory, so only it decides what fits; a placement that the planner expects
-  // to be short is lowered too. If lowering needs more memory on a device than
-  // the planner expected, the planner runs again with that much less. The
-  // refusal is the planner's if it expected the shortage, else that of the
-  // first lowering. A placement that another strategy already had is not
-  // lowered again.
+  // Places, chooses kernels and lowers. Lowering counts the memory of each
+  // draft that the planner asks about, and of the whole module. If a device is
+  // short, the planner runs again and fills that device less. The refusal is
+  // that of the placement that misses least. What was counted or lowered once,
+  // for any strategy, is not counted or lowered again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
 
   absl::StatusOr<Prediction> Predict(Attempt& attempt);
@@ -73,49 +75,87 @@ class Compilation {
   absl::Status Prove(Plan& plan);
 
  private:
-  // Runs `work` as a stage: progress before, duration after.
+  // By function, in the order in which functions decide.
+  using Fingerprints = std::vector<Fingerprint>;
+
+  // A function that a strategy has placed, on its way to a plan.
+  struct PlacedFunction {
+    std::vector<Placement> placements;  // by node id, as the strategy chose
+    std::unique_ptr<Graph> graph;       // has the node ids of the placed one
+    Fingerprint fingerprint;            // of the graph without kernels
+    EntryNotes notes;
+    // Once it has kernels:
+    std::unique_ptr<Graph> without_kernels;  // if texts are requested
+    std::vector<PricedNode> chosen;
+    std::optional<CountedFunction> counted;
+  };
+  struct PlacedModule {
+    Module module;  // its functions are those of the source
+    std::vector<PlacedFunction> functions;
+    Fingerprints fingerprints;
+  };
+  // What a placement is made for.
+  struct PlacingOptions {
+    const Planner& planner;
+    std::vector<int64_t> limits;  // Objective::memory_limits
+    bool with_texts = false;
+  };
+  // A device without enough memory.
+  struct MissingBytes {
+    int device = -1;  // none is short
+    int64_t bytes = 0;
+  };
+
+  // Runs `work` as a stage: progress before, duration after. A stage may run
+  // others: their time is theirs.
   absl::Status Stage(absl::string_view name,
                      const std::function<absl::Status()>& work);
-  // One round of Try. `expected`: the shortage that the planner expects.
-  absl::StatusOr<Attempt> TryWithin(const std::vector<int64_t>& limits,
-                                    const Planner& planner, bool with_texts,
-                                    absl::Status& expected);
-  absl::StatusOr<Plan> LowerModule(Module module);
-  // A copy of the source, placed by this strategy.
-  absl::StatusOr<Module> Place(const Planner& planner,
-                               const std::vector<int64_t>& limits,
-                               std::vector<EntryNotes>& notes,
-                               absl::Status& expected);
-  // The notes of a placed function, and the shortage that its planner expects.
-  struct PlacedFunction {
-    EntryNotes notes;
-    absl::Status shortage;
-  };
-  // `homes`: the variables' homes from previous functions; this function's are
-  // added.
+
+  // A copy of the source, placed by a strategy.
+  absl::StatusOr<PlacedModule> Place(const PlacingOptions& placing);
+  // Places function `number`. `before`: the functions that have decided.
+  // `homes`: the variables' homes from these; this function's are added.
   absl::StatusOr<PlacedFunction> PlaceFunction(
-      const Planner& planner, const std::vector<int64_t>& limits,
-      const MicroBatches& parts, VariableHomes& homes, Graph& function);
-  absl::Status BindKernels(Module& module,
-                           std::vector<std::vector<PricedNode>>& chosen);
-  // Lowers the limit of the device on which lowering ran short; false if it
-  // failed for another reason, or if nothing is left.
-  bool LowerLimit(const absl::Status& status,
-                  std::vector<int64_t>& limits) const;
+      const PlacingOptions& placing, int number, Graph& function,
+      absl::Span<PlacedFunction* const> before, VariableHomes& homes);
+  absl::StatusOr<PlacedFunction> PartitionAs(const Graph& function, int number,
+                                             std::vector<Placement> placements,
+                                             const VariableHomes& homes);
+  // Chooses kernels and counts live ranges, once.
+  absl::Status Count(int number, bool with_texts, PlacedFunction& placed);
+  // Bytes by device of a plan of these functions, in the order in which they
+  // decide.
+  absl::StatusOr<std::vector<int64_t>> NeededBytes(
+      absl::Span<PlacedFunction* const> functions, bool with_texts);
+  // Lays out and emits. ResourceExhausted if that needs too much memory.
+  absl::StatusOr<Attempt> Finish(const PlacingOptions& placing,
+                                 PlacedModule placed);
+
+  const MicroBatches& MicroBatchesOf(int function) const;
+  MissingBytes MissingIn(absl::Span<const int64_t> needed) const;
+  MissingBytes MissingIn(const absl::Status& refusal) const;
 
   Module source_;
-  std::vector<MicroBatches> micro_batches_;  // by function
+  std::vector<MicroBatches> micro_batches_;  // by function; empty: one each
+  const MicroBatches whole_batch_;
   const Machine& machine_;
   const CompileOptions& options_;
   const KernelCatalog& catalog_;
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;
+  // From the first strategy on.
+  std::optional<Lowering> lowering_;
+  std::vector<int> deciding_order_;
+  // What placements of the first functions, or of all, need.
+  absl::flat_hash_map<Fingerprints, absl::StatusOr<std::vector<int64_t>>>
+      needed_;
   // Placements that led to plans, with their strategies, and those that did
   // not, with their faults.
-  std::vector<std::pair<Fingerprint, std::string>> placed_;
-  std::vector<std::pair<Fingerprint, absl::Status>> refused_;
+  absl::flat_hash_map<Fingerprints, std::string> planned_;
+  absl::flat_hash_map<Fingerprints, absl::Status> refused_;
   CompileReport report_;
+  double inner_seconds_ = 0;  // of stages in the running stage
   std::vector<WrittenPin> pins_;
   std::future<void> opening_codegen_;
 };

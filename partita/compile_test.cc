@@ -12,12 +12,14 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/random_tensor.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
+#include "placement/lower/refusal.h"
 #include "placement/machine/byte_size.h"
 #include "placement/machine/sample_machines.h"
 
@@ -59,21 +61,23 @@ TEST(CompileTest, AMemoryRemedyWorksWhenFollowed) {
 TEST(CompileTest, AMemoryRemedyNamesItsStrategy) {
   const auto compiled = Compile(ConvNet(), EqualCpus(2, 4096), {});
   const std::string refusal(compiled.status().message());
-  EXPECT_EQ(
-      refusal.substr(refusal.find("\n  try ")),
-      "\n  try a machine with at least 34304 B free on cpu:0 for strategy "
-      "data");
-  const auto fits = [](const char* strategy) {
+  const std::optional<MemoryShortage> shortage = ShortageOf(compiled.status());
+  ASSERT_TRUE(shortage.has_value()) << refusal;
+  EXPECT_TRUE(absl::EndsWith(refusal,
+                             absl::StrCat("\n  try ", MemoryRemedy(*shortage))))
+      << refusal;
+  const int64_t memory = RemedyBytes(refusal);
+  const auto fits = [&](const std::string& strategy) {
     CompileOptions options;
     options.strategy = strategy;
-    return Compile(ConvNet(), EqualCpus(2, 34304), options).ok();
+    return Compile(ConvNet(), EqualCpus(2, memory), options).ok();
   };
-  EXPECT_TRUE(fits("data"));
+  EXPECT_TRUE(fits(shortage->strategy)) << refusal;
   EXPECT_FALSE(fits("single"));
 }
 
-// Machines from too small to large enough. On some of those between, lowering
-// runs short, so the planner runs again.
+// Machines from too small to large enough. On some of those between, the first
+// placement is short of memory, so the planner runs again.
 TEST(CompileTest, StagesShowTheChainsLastRound) {
   int replanned = 0;
   int refused = 0;
@@ -85,7 +89,7 @@ TEST(CompileTest, StagesShowTheChainsLastRound) {
     const Machine machine = CpuAndGpus(2, memory);
     const auto kernels = CompileTo("kernels", ConvNet(), machine, options);
     options.progress = [&](absl::string_view stage) {
-      rounds += stage == "lower";
+      rounds += stage == "place";
     };
     const auto compiled = Compile(ConvNet(), machine, options);
     ASSERT_EQ(kernels.status(), compiled.status()) << memory;
@@ -102,9 +106,9 @@ TEST(CompileTest, StagesShowTheChainsLastRound) {
   EXPECT_GT(refused, 0);
 }
 
-// Four values of 256 KiB, each read at once. The estimate has the graph's
-// order, in which all four are live together; lowering finds a better one.
-TEST(CompileTest, AnEstimateRefusesNothingThatFits) {
+// Four values of 256 KiB, each read at once. All four are live together in the
+// graph's order; lowering finds a better one.
+TEST(CompileTest, TheOrderThatLoweringFindsCounts) {
   absl::StatusOr<Module> module = ParseModule(R"(
 graph @wide(%a: f32[256, 4], %b: f32[256, 4], %c: f32[256, 4], %d: f32[256, 4], %x: f32[4, 256]) -> (f32[256], f32[256], f32[256], f32[256]) {
   %p = matmul %a, %x : f32[256, 256]
@@ -135,7 +139,7 @@ graph @wide(%a: f32[256, 4], %b: f32[256, 4], %c: f32[256, 4], %d: f32[256, 4], 
 
 // Each device has half of each weight of 256 KiB.
 TEST(CompileTest, AWeightThatAPinShardsCountsAsItsShard) {
-  const auto with_pin = [](int64_t memory) {
+  const auto with_pin = [](const char* strategy, int64_t memory) {
     GraphBuilder b("layers");
     const auto weight = [&](uint64_t seed) {
       return b.Constant(
@@ -144,16 +148,58 @@ TEST(CompileTest, AWeightThatAPinShardsCountsAsItsShard) {
     const Tensor x = b.Input("x", DType::kF32, {4, 256});
     b.Output("y", MatMul(MatMul(x, weight(1)).Named("h"), weight(2)));
     CompileOptions options;
-    options.strategy = "pinned";
+    options.strategy = strategy;
     options.pins = {{"*", {"cpu:0", "cpu:1"}, 1}};
     return Compile(*b.Build(), EqualCpus(2, memory), options);
   };
-  const auto fits = with_pin(400 << 10);
-  ASSERT_TRUE(fits.ok()) << fits.status();
-  for (const DeviceMemoryUse& device : fits->report.devices) {
-    EXPECT_LT(device.arena, 300 << 10) << device.device;
+  for (const char* strategy : {"pinned", "list", "pipeline", "auto"}) {
+    const auto fits = with_pin(strategy, 400 << 10);
+    ASSERT_TRUE(fits.ok()) << strategy << ": " << fits.status();
+    for (const DeviceMemoryUse& device : fits->report.devices) {
+      EXPECT_LT(device.arena, 300 << 10) << device.device;
+    }
+    EXPECT_FALSE(with_pin(strategy, 200 << 10).ok()) << strategy;
   }
-  EXPECT_FALSE(with_pin(200 << 10).ok());
+}
+
+// A layer on each of two devices, each with memory for one weight of 1 MiB and
+// little more.
+TEST(CompileTest, AWeightCountsOnlyWhereItsLayerIs) {
+  GraphBuilder b("layers");
+  const auto weight = [&](uint64_t seed) {
+    return b.Constant(RandomTensor({DType::kF32, {512, 512}, {}}, seed, -1, 1));
+  };
+  const Tensor x = b.Input("x", DType::kF32, {4, 512});
+  const Tensor h = MatMul(x, weight(1)).Named("h");
+  b.Output("y", MatMul(h, weight(2)).Named("y"));
+  const Module module = *b.Build();
+  for (const char* strategy : {"pinned", "list", "pipeline", "auto"}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    options.pins = {{"h", {"cpu:0"}}, {"y", {"cpu:1"}}};
+    const auto fits =
+        Compile(module.Clone(), EqualCpus(2, 1536 << 10), options);
+    EXPECT_TRUE(fits.ok()) << strategy << ": " << fits.status();
+  }
+}
+
+// A device with the bytes of the plan's arena suffices. One byte less is
+// refused, with the same figure.
+TEST(CompileTest, TheCountIsThatOfThePlan) {
+  for (const char* strategy : {"single", "list", "pipeline"}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    const auto roomy = Compile(ConvNet(), EqualCpus(1, 1 << 30), options);
+    ASSERT_TRUE(roomy.ok()) << roomy.status();
+    const int64_t arena = roomy->report.devices[0].arena;
+    const auto tight = Compile(ConvNet(), EqualCpus(1, arena), options);
+    ASSERT_TRUE(tight.ok()) << strategy << ": " << tight.status();
+    EXPECT_EQ(PrintModule(tight->plan.module), PrintModule(roomy->plan.module));
+    const auto refused = Compile(ConvNet(), EqualCpus(1, arena - 1), options);
+    const auto shortage = ShortageOf(refused.status());
+    ASSERT_TRUE(shortage.has_value()) << refused.status();
+    EXPECT_EQ(shortage->needed, arena) << strategy;
+  }
 }
 
 // Two stages overlap two steps but make each step wait for a transfer.
@@ -201,6 +247,7 @@ TEST(CompileTest, WhatStrategiesPlaceAlikeIsLoweredOnce) {
   EXPECT_EQ(stages["place"], static_cast<int>(tried.size()));
   EXPECT_EQ(stages["kernels"], 1);
   EXPECT_EQ(stages["lower"], 1);
+  EXPECT_EQ(stages["lay out"], 1);
   EXPECT_EQ(stages["predict"], 1);
 }
 

@@ -18,7 +18,7 @@
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
 #include "partita/compile_request.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 
 namespace partita {
 namespace {

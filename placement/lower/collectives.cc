@@ -117,13 +117,13 @@ std::vector<CollectiveRank> FindCollective(const PlanDraft& draft,
   const ValueId result = copy.result(0).id();
   const Devices& to = copy.node().placement.devices;
   for (int i = 0; i < static_cast<int>(to.size()); ++i) {
-    participants.push_back({.device = draft.devices->index.at(to[i]),
+    participants.push_back({.device = draft.devices->ids.at(to[i]),
                             .receives = draft.ShardOf(result, i, micro_batch)});
   }
   const int holders = static_cast<int>(draft.PlacementOf(value).devices.size());
   for (int i = 0; i < holders; ++i) {
-    const int shard = draft.ShardOf(value, i, micro_batch);
-    const int device = draft.shards[shard].device;
+    const ShardId shard = draft.ShardOf(value, i, micro_batch);
+    const MachineDeviceId device = draft.shards[shard].device;
     auto participant = absl::c_find_if(
         participants,
         [&](const CollectiveRank& p) { return p.device == device; });
@@ -131,7 +131,7 @@ std::vector<CollectiveRank> FindCollective(const PlanDraft& draft,
       participant = participants.insert(participant, {.device = device});
     }
     participant->sends = shard;
-    if (holders == 1) participant->receives = -1;
+    if (holders == 1) participant->receives = {};
   }
   return participants;
 }

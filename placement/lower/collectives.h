@@ -12,11 +12,11 @@
 
 namespace partita {
 
-// What one rank sends and receives: shards of the draft, or -1 for none.
+// What one rank sends and receives: invalid: nothing.
 struct CollectiveRank {
-  int device = 0;
-  int sends = -1;     // a shard of the operand
-  int receives = -1;  // a shard of the result
+  MachineDeviceId device;
+  ShardId sends;     // of the operand
+  ShardId receives;  // of the result
 };
 
 // Returns the ranks of the collective that carries out one micro-batch of a

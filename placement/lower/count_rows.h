@@ -32,7 +32,7 @@ class CountRows {
   static constexpr int kPage = 64;
   using Page = std::array<int, kPage>;
 
-  const size_t width_;     // pages per row
+  size_t width_;           // pages per row
   std::vector<int> rows_;  // by row and page of the row: index into pages_
   std::deque<Page> pages_;
 };

@@ -83,7 +83,7 @@ bool IsCopyBetweenDevices(const PlanDraft& draft, const Task& task) {
   return task.kind == Command::Kind::kCopy && !draft.Computes(task);
 }
 
-int StorageOf(const PlanDraft& draft, const ShardAccess& access) {
+StorageId StorageOf(const PlanDraft& draft, const ShardAccess& access) {
   return draft.shards[access.shard].storage;
 }
 
@@ -104,9 +104,9 @@ std::vector<bool> FindNeededByUpdates(const PlanDraft& draft,
                                Reach(std::move(updates), dependence.before));
 }
 
-// By storage: true if a copy from another device writes it.
-std::vector<bool> FindReceived(const PlanDraft& draft) {
-  std::vector<bool> received(draft.storages.size(), false);
+// True if a copy from another device writes it.
+IdVector<StorageId, bool> FindReceived(const PlanDraft& draft) {
+  IdVector<StorageId, bool> received(draft.storages.size(), false);
   for (const Task& task : draft.tasks) {
     if (!IsCopyBetweenDevices(draft, task)) continue;
     for (const ShardAccess& w : task.writes) {
@@ -120,7 +120,7 @@ std::vector<bool> FindReceived(const PlanDraft& draft) {
 // at least one of them received.
 std::vector<int> UpdatesFromOtherDevices(const PlanDraft& draft,
                                          const Dependence& dependence) {
-  const std::vector<bool> received = FindReceived(draft);
+  const IdVector<StorageId, bool> received = FindReceived(draft);
   const auto is_received = [&](const ShardAccess& read) {
     return received[StorageOf(draft, read)];
   };

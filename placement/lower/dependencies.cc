@@ -45,7 +45,7 @@ void MergeCollectives(const std::vector<int>& first,
 // Before addresses are chosen, every byte of a storage is written once. The
 // exception is a variable, which its update writes a second time.
 std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft) {
-  std::vector<StorageAccesses> accesses(draft.storages.size());
+  IdVector<StorageId, StorageAccesses> accesses(draft.storages.size());
   auto is_old = [&](const ShardAccess& access) {
     const Shard& shard = draft.shards[access.shard];
     return draft.storages[shard.storage].persistent() && !shard.updated;

@@ -20,19 +20,22 @@ namespace {
 
 class Emitter {
  public:
-  Emitter(const PlanDraft& draft, const Clocks& clocks)
-      : draft_(draft), clocks_(clocks), names_(draft.graph->value_id_bound()) {}
+  Emitter(const PlanDraft& draft, const Clocks& clocks,
+          const IdVector<MachineDeviceId, DeviceId>& devices)
+      : draft_(draft),
+        clocks_(clocks),
+        devices_(devices),
+        names_(draft.graph->value_id_bound()) {}
 
-  Emitted Run() {
+  Entry Run() {
     NameValues();
     ListPorts();
     ListStreams();
     ListPersistent();
     ListCommands();
     SortBuffers();
-    emitted_.num_commands = static_cast<int>(commands_.size());
-    AddPrograms(Runs(), emitted_.entry);
-    return std::move(emitted_);
+    AddPrograms(Runs(), entry_);
+    return std::move(entry_);
   }
 
  private:
@@ -56,6 +59,7 @@ class Emitter {
 
   const PlanDraft& draft_;
   const Clocks& clocks_;
+  const IdVector<MachineDeviceId, DeviceId>& devices_;
   std::vector<std::string> names_;  // by value id
   // Value, rank, and the range in its part of the arena.
   using BufferKey =
@@ -65,7 +69,7 @@ class Emitter {
   std::map<std::vector<StreamId>, GroupId> groups_;
   std::vector<Command> commands_;  // in launch order
   std::vector<int> unit_runs_;     // by command
-  Emitted emitted_;
+  Entry entry_;
 };
 
 void Emitter::NameValues() {
@@ -83,14 +87,13 @@ void Emitter::NameValues() {
 
 void Emitter::ListPorts() {
   const Graph& graph = *draft_.graph;
-  Entry& entry = emitted_.entry;
-  entry.name = graph.name();
-  entry.graph = &graph;
+  entry_.name = graph.name();
+  entry_.graph = &graph;
   for (ValueId input : graph.inputs()) {
-    entry.inputs.push_back(PortOf(names_[input.index], input));
+    entry_.inputs.push_back(PortOf(names_[input.index], input));
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    entry.outputs.push_back(
+    entry_.outputs.push_back(
         PortOf(graph.output_names()[i], graph.outputs()[i]));
   }
 }
@@ -116,7 +119,7 @@ std::string Emitter::StreamName(const StreamKey& key) const {
 
 void Emitter::ListStreams() {
   for (const StreamKey& key : draft_.streams) {
-    emitted_.entry.streams.push_back({StreamName(key), DeviceId(key.device)});
+    entry_.streams.push_back({StreamName(key), devices_[key.device]});
   }
 }
 
@@ -125,8 +128,8 @@ BufferId Emitter::AddBuffer(Buffer buffer) {
   for (int i = 2; !taken_.insert(buffer.name).second; ++i) {
     buffer.name = absl::StrCat(name, ".", i);
   }
-  emitted_.entry.buffers.push_back(std::move(buffer));
-  return BufferId(static_cast<int>(emitted_.entry.buffers.size()) - 1);
+  entry_.buffers.push_back(std::move(buffer));
+  return BufferId(static_cast<int>(entry_.buffers.size()) - 1);
 }
 
 BufferId Emitter::BufferOf(const ShardAccess& access) {
@@ -140,7 +143,7 @@ BufferId Emitter::BufferOf(const ShardAccess& access) {
     return it->second;
   }
   Buffer buffer{.name = names_[shard.value.index],
-                .device = DeviceId(shard.device),
+                .device = devices_[shard.device],
                 .range = range,
                 .persistent = storage.persistent()};
   if (draft_.PlacementOf(shard.value).devices.size() > 1) {
@@ -157,18 +160,18 @@ BufferId Emitter::BufferOf(const ShardAccess& access) {
 }
 
 BufferId Emitter::WorkspaceOf(const Task& task) {
-  if (task.workspace < 0) return {};
+  if (!task.workspace.valid()) return {};
   const Storage& storage = draft_.storages[task.workspace];
   const ValueIds& results = draft_.graph->node(task.instance.node).results;
   const ValueId of = results.empty() ? ValueId() : results[0];
   // Micro-batches may share a workspace.
   const BufferKey key{
-      of, -1 - storage.device, storage.address, storage.bytes, 1, 0};
+      of, -1 - storage.device.index, storage.address, storage.bytes, 1, 0};
   const auto [it, added] = buffers_.try_emplace(key);
   if (added) {
     it->second = AddBuffer(
         {.name = absl::StrCat(of.valid() ? names_[of.index] : "", ".workspace"),
-         .device = DeviceId(storage.device),
+         .device = devices_[storage.device],
          .range = {.offset = storage.address, .block = storage.bytes}});
   }
   return it->second;
@@ -178,9 +181,9 @@ void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
     if (!storage.persistent() || storage.address < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
-    const int shard = draft_.ShardOf(op.result(0).id(), storage.rank, 0);
-    emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(shard)), op.id(),
-                                         storage.rank, storage.initial});
+    const ShardId shard = draft_.ShardOf(op.result(0).id(), storage.rank, 0);
+    entry_.persistent.push_back({BufferOf(draft_.Whole(shard)), op.id(),
+                                 storage.rank, storage.initial});
   }
 }
 
@@ -217,7 +220,7 @@ GroupId Emitter::GroupOf(int begin, int end) {
   for (int task = begin; task < end; ++task) {
     ranks.push_back(StreamId(draft_.tasks[task].stream));
   }
-  std::vector<Group>& groups = emitted_.entry.groups;
+  std::vector<Group>& groups = entry_.groups;
   const auto [it, inserted] =
       groups_.emplace(ranks, GroupId(static_cast<int>(groups.size())));
   if (inserted) groups.push_back({std::move(ranks)});
@@ -248,7 +251,6 @@ void Emitter::ListCommands() {
     const GroupId group = GroupOf(begin, end);
     for (int task = begin; task < end; ++task) ListWaits(task, events);
     for (int task = begin; task < end; ++task) {
-      emitted_.commands.push_back(static_cast<int>(commands_.size()));
       AddCommand(CommandOf(task), task);
       commands_.back().group = group;
     }
@@ -260,7 +262,7 @@ void Emitter::ListCommands() {
                  task);
     }
   }
-  emitted_.entry.num_events = num_events;
+  entry_.num_events = num_events;
 }
 
 void Emitter::AddCommand(Command command, int task) {
@@ -288,12 +290,11 @@ std::vector<CommandRun> Emitter::Runs() const {
 
 // Sorts buffers by device; persistent ones first, the others by first use.
 void Emitter::SortBuffers() {
-  Entry& entry = emitted_.entry;
-  std::vector<int> order(entry.buffers.size());
+  std::vector<int> order(entry_.buffers.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const Buffer& x = entry.buffers[a];
-    const Buffer& y = entry.buffers[b];
+    const Buffer& x = entry_.buffers[a];
+    const Buffer& y = entry_.buffers[b];
     return std::pair(x.device, !x.persistent) <
            std::pair(y.device, !y.persistent);
   });
@@ -301,13 +302,13 @@ void Emitter::SortBuffers() {
   std::vector<Buffer> sorted;
   for (size_t i = 0; i < order.size(); ++i) {
     moved[order[i]] = BufferId(static_cast<int>(i));
-    sorted.push_back(std::move(entry.buffers[order[i]]));
+    sorted.push_back(std::move(entry_.buffers[order[i]]));
   }
-  entry.buffers = std::move(sorted);
+  entry_.buffers = std::move(sorted);
   auto move = [&](BufferId& id) {
     if (id.valid()) id = moved[id.index];
   };
-  for (PersistentValue& value : entry.persistent) move(value.buffer);
+  for (PersistentValue& value : entry_.persistent) move(value.buffer);
   for (Command& command : commands_) {
     for (BufferId& id : command.operands) move(id);
     for (BufferId& id : command.results) move(id);
@@ -317,8 +318,9 @@ void Emitter::SortBuffers() {
 
 }  // namespace
 
-Emitted Emit(const PlanDraft& draft, const Clocks& clocks) {
-  return Emitter(draft, clocks).Run();
+Entry Emit(const PlanDraft& draft, const Clocks& clocks,
+           const IdVector<MachineDeviceId, DeviceId>& devices) {
+  return Emitter(draft, clocks, devices).Run();
 }
 
 }  // namespace partita

@@ -32,9 +32,9 @@ class Reuser {
       for (const ShardAccess& t : draft.tasks[i].reads) AddUse(i, t);
       for (const ShardAccess& t : draft.tasks[i].writes) AddUse(i, t);
     }
-    for (size_t i = 0; i < draft.shards.size(); ++i) {
-      const int storage = draft.shards[i].storage;
-      if (storage >= 0) shards_[storage].push_back(static_cast<int>(i));
+    for (ShardId shard : draft.shards.ids()) {
+      const StorageId storage = draft.shards[shard].storage;
+      if (storage.valid()) shards_[storage].push_back(shard);
     }
   }
 
@@ -143,7 +143,7 @@ class Reuser {
   void Merge(int task, const InPlacePair& pair) {
     const Shard operand = Operand(draft_.tasks[task], pair);
     const int64_t offset = *OffsetIn(draft_.tasks[task], pair);
-    const int gone = Result(draft_.tasks[task], pair).storage;
+    const StorageId gone = Result(draft_.tasks[task], pair).storage;
     const Extent bytes =
         ExtentOf(draft_, draft_.tasks[task].reads[pair.operand]);
     std::vector<TaskUse>& uses = uses_[operand.storage];
@@ -154,7 +154,7 @@ class Reuser {
                                        e.end <= bytes.end;
                               }),
                uses.end());
-    for (int shard : shards_[gone]) {
+    for (ShardId shard : shards_[gone]) {
       draft_.shards[shard].storage = operand.storage;
       draft_.shards[shard].offset += operand.offset + offset;
       shards_[operand.storage].push_back(shard);
@@ -166,8 +166,8 @@ class Reuser {
 
   PlanDraft& draft_;
   const Clocks& clocks_;
-  std::vector<std::vector<TaskUse>> uses_;  // by storage
-  std::vector<std::vector<int>> shards_;    // by storage
+  IdVector<StorageId, std::vector<TaskUse>> uses_;
+  IdVector<StorageId, std::vector<ShardId>> shards_;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct AccessAt {
 class LiveRangeFinder {
  public:
   LiveRangeFinder(const PlanDraft& draft, const DeviceClocks& clocks,
-                  int device)
+                  MachineDeviceId device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
   DeviceStorages Run(absl::Span<const int> tasks) {
@@ -36,7 +36,7 @@ class LiveRangeFinder {
 
  private:
   void CollectAccesses(absl::Span<const int> tasks) {
-    auto add = [&](int storage, int64_t begin, int64_t end, int task) {
+    auto add = [&](StorageId storage, int64_t begin, int64_t end, int task) {
       const Storage& s = draft_.storages[storage];
       if (s.device != device_ || s.persistent() || begin >= end) return;
       accesses_[storage].push_back({begin, end, task});
@@ -49,7 +49,7 @@ class LiveRangeFinder {
           add(e.storage, e.begin, e.end, t);
         }
       }
-      if (task.workspace >= 0) {
+      if (task.workspace.valid()) {
         add(task.workspace, 0, draft_.storages[task.workspace].bytes, t);
       }
     }
@@ -57,7 +57,7 @@ class LiveRangeFinder {
 
   // Splits a storage where views and partial accesses begin and end. Merges
   // neighbours that the same tasks access.
-  void AddBody(int storage, const std::vector<AccessAt>& accesses) {
+  void AddBody(StorageId storage, const std::vector<AccessAt>& accesses) {
     std::set<int64_t> bounds;
     for (const AccessAt& access : accesses) {
       bounds.insert(access.begin);
@@ -110,17 +110,19 @@ class LiveRangeFinder {
 
   const PlanDraft& draft_;
   const DeviceClocks& clocks_;
-  const int device_;
-  std::map<int, std::vector<AccessAt>> accesses_;  // by storage
+  const MachineDeviceId device_;
+  std::map<StorageId, std::vector<AccessAt>> accesses_;
   DeviceStorages found_;
 };
 
 }  // namespace
 
-std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
-  std::vector<std::vector<int>> tasks(draft.devices->names.size());
+IdVector<MachineDeviceId, std::vector<int>> TasksByDevice(
+    const PlanDraft& draft) {
+  IdVector<MachineDeviceId, std::vector<int>> tasks(
+      draft.devices->names.size());
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const auto add = [&](int device) {
+    const auto add = [&](MachineDeviceId device) {
       std::vector<int>& list = tasks[device];
       const int task = static_cast<int>(i);
       if (list.empty() || list.back() != task) list.push_back(task);
@@ -128,14 +130,15 @@ std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
     const Task& task = draft.tasks[i];
     for (const ShardAccess& t : task.reads) add(draft.shards[t.shard].device);
     for (const ShardAccess& t : task.writes) add(draft.shards[t.shard].device);
-    if (task.workspace >= 0) add(draft.storages[task.workspace].device);
+    if (task.workspace.valid()) add(draft.storages[task.workspace].device);
   }
   return tasks;
 }
 
 DeviceStorages FindLiveRanges(const PlanDraft& draft,
                               const DeviceClocks& clocks,
-                              absl::Span<const int> tasks, int device) {
+                              absl::Span<const int> tasks,
+                              MachineDeviceId device) {
   return LiveRangeFinder(draft, clocks, device).Run(tasks);
 }
 

@@ -17,19 +17,21 @@ namespace partita {
 // The step part of the arena of one device as a packing problem. FindConflicts
 // adds the conflicts.
 struct DeviceStorages {
-  std::vector<int> storages;  // by body
+  std::vector<StorageId> storages;  // by body
   PackProblem problem;
   std::vector<LiveRange> live_ranges;  // by item
   int64_t bound = 0;                   // no layout takes fewer bytes
 };
 
-// By device: the tasks that access its memory, ascending.
-std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft);
+// The tasks that access the memory of each device, ascending.
+IdVector<MachineDeviceId, std::vector<int>> TasksByDevice(
+    const PlanDraft& draft);
 
 // `tasks`: the tasks that access the device.
 DeviceStorages FindLiveRanges(const PlanDraft& draft,
                               const DeviceClocks& clocks,
-                              absl::Span<const int> tasks, int device);
+                              absl::Span<const int> tasks,
+                              MachineDeviceId device);
 
 // Items by first access.
 std::vector<int> ByFirstAccess(const std::vector<LiveRange>& live_ranges);

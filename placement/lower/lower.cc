@@ -1,4 +1,4 @@
-// The steps of lowering, in order.
+// Counts the memory of functions, and lays out and emits their drafts.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/lower.h"
@@ -7,230 +7,268 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "placement/lower/clocks.h"
 #include "placement/lower/conflicts.h"
-#include "placement/lower/delayed_all_reduces.h"
-#include "placement/lower/dependencies.h"
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
-#include "placement/lower/in_place.h"
-#include "placement/lower/live_ranges.h"
 #include "placement/lower/memory_shortage.h"
-#include "placement/lower/micro_batch_order.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/persistent.h"
-#include "placement/lower/plan_draft.h"
-#include "placement/lower/schedule.h"
-#include "placement/lower/shards.h"
-#include "placement/lower/tasks.h"
-#include "placement/lower/updates.h"
 #include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
 
-// The result of lowering one function: for the entry and for errors.
-struct LoweredFunction {
-  PlanDraft draft;
-  Emitted emitted;
-  std::vector<int64_t> step_bytes;  // by device
-};
+// The names of the devices that the function uses.
+std::set<std::string> DevicesOf(const Graph& function) {
+  std::set<std::string> names;
+  const auto add = [&](const Placement& placement) {
+    names.insert(placement.devices.begin(), placement.devices.end());
+  };
+  for (const OpView& op : function.ops()) add(op.node().placement);
+  for (size_t i = 0; i < function.inputs().size(); ++i) {
+    add(function.input_placement(static_cast<int>(i)));
+  }
+  return names;
+}
 
-absl::StatusOr<DeviceTable> UsedDevices(const Module& module,
-                                        const Machine& machine) {
-  std::set<std::string> used;
-  for (const auto& function : module.functions()) {
-    for (const OpView& op : function->ops()) {
-      const auto& devices = op.node().placement.devices;
-      used.insert(devices.begin(), devices.end());
-    }
-    for (size_t i = 0; i < function->inputs().size(); ++i) {
-      const auto& devices = function->input_placement(i).devices;
-      used.insert(devices.begin(), devices.end());
-    }
-  }
-  DeviceTable table;
-  for (const MachineDevice& device : machine.devices) {
-    if (used.erase(device.traits.name) == 0) continue;
-    table.index[device.traits.name] = static_cast<int>(table.names.size());
-    table.names.push_back(device.traits.name);
-  }
-  if (!used.empty()) {
+absl::Status CheckDevices(const Graph& function, const DeviceTable& devices) {
+  for (const std::string& name : DevicesOf(function)) {
+    if (devices.ids.contains(name)) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("found device ", *used.begin(),
+        absl::StrCat("found device ", name,
                      " in a placement; expected one of the machine's; place "
                      "the graph for this machine"));
-  }
-  if (table.names.empty() && !machine.devices.empty()) {
-    table.names.push_back(machine.devices[0].traits.name);
-    table.index[table.names[0]] = 0;
-  }
-  return table;
-}
-
-// Drops streams without tasks and sorts the others by device.
-void SortStreams(PlanDraft& draft) {
-  std::set<StreamKey> used;
-  for (const Task& task : draft.tasks) used.insert(draft.streams[task.stream]);
-  const std::vector<StreamKey> sorted(used.begin(), used.end());
-  for (Task& task : draft.tasks) {
-    const StreamKey key = draft.streams[task.stream];
-    task.stream = static_cast<int>(
-        std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin());
-  }
-  draft.streams = sorted;
-}
-
-void LayOutStep(LoweredFunction& function, const Clocks& clocks,
-                int64_t budget) {
-  PlanDraft& draft = function.draft;
-  const std::vector<std::vector<int>> tasks = TasksByDevice(draft);
-  for (size_t device = 0; device < draft.devices->names.size(); ++device) {
-    const int number = static_cast<int>(device);
-    const DeviceClocks device_clocks(clocks, tasks[device]);
-    DeviceStorages found =
-        FindLiveRanges(draft, device_clocks, tasks[device], number);
-    const Packing packing = LayOut(found, device_clocks, budget);
-    for (size_t i = 0; i < found.storages.size(); ++i) {
-      draft.storages[found.storages[i]].address = packing.addresses[i];
-    }
-    function.step_bytes.push_back(AlignUp(packing.bytes));
-  }
-}
-
-// The inputs of lowering.
-struct LoweringInputs {
-  const Module& module;
-  const DeviceTable& devices;
-  const Machine& machine;
-  const LowerOptions& options;
-};
-
-absl::StatusOr<LoweredFunction> LowerFunction(const LoweringInputs& inputs,
-                                              size_t number,
-                                              DelayedAllReduces delayed,
-                                              PersistentArenas& persistent) {
-  const LowerOptions& options = inputs.options;
-  LoweredFunction function;
-  PlanDraft& draft = function.draft;
-  draft.graph = inputs.module.functions()[number].get();
-  draft.devices = &inputs.devices;
-  if (number < options.micro_batches.size()) {
-    draft.micro_batches = options.micro_batches[number];
-  }
-  PARTITA_RETURN_IF_ERROR(FindShards(draft));
-  PARTITA_RETURN_IF_ERROR(ListTasks(draft, inputs.machine));
-  OrderMicroBatches(draft);
-  PARTITA_RETURN_IF_ERROR(Schedule(draft, delayed));
-  WriteUpdatesInPlace(draft);
-  SortStreams(draft);
-  if (options.depth > 1) PARTITA_RETURN_IF_ERROR(CheckUpdatesOverlap(draft));
-  const Clocks clocks = ClocksOf(draft);
-  ReuseOperands(draft, clocks);
-  LayOutStep(function, clocks, options.search_budget);
-  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, inputs.module));
-  function.emitted = Emit(draft, clocks);
-  function.emitted.entry.depth = options.depth;
-  return function;
-}
-
-struct LoweredModule {
-  std::vector<LoweredFunction> functions;
-  PersistentArenas persistent;
-};
-
-absl::StatusOr<LoweredModule> LowerFunctions(const LoweringInputs& inputs,
-                                             DelayedAllReduces delayed) {
-  LoweredModule lowered{
-      {}, PersistentArenas(static_cast<int>(inputs.devices.names.size()))};
-  for (size_t i = 0; i < inputs.module.functions().size(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(
-        LoweredFunction function,
-        LowerFunction(inputs, i, delayed, lowered.persistent));
-    lowered.functions.push_back(std::move(function));
-  }
-  return lowered;
-}
-
-std::vector<PlanDevice> PlanDevices(const DeviceTable& devices,
-                                    const Machine& machine) {
-  std::vector<PlanDevice> plan_devices;
-  for (const std::string& name : devices.names) {
-    const MachineDevice& device = *machine.FindDevice(name);
-    plan_devices.push_back({.traits = device.traits,
-                            .memory = device.usable(),
-                            .alignment = kArenaAlignment});
-  }
-  return plan_devices;
-}
-
-// The sum cannot overflow: a value has at most 2^46 bytes, and a device that is
-// too small is refused first.
-absl::Status FillDevices(const LoweredModule& lowered, int depth,
-                         std::vector<PlanDevice>& devices) {
-  for (size_t i = 0; i < devices.size(); ++i) {
-    PlanDevice& device = devices[i];
-    device.persistent_bytes = lowered.persistent.bytes(static_cast<int>(i));
-    const LoweredFunction* largest = nullptr;
-    for (const LoweredFunction& function : lowered.functions) {
-      if (largest != nullptr && function.step_bytes[i] <= device.step_bytes) {
-        continue;
-      }
-      largest = &function;
-      device.step_bytes = function.step_bytes[i];
-    }
-    const int64_t needed = device.persistent_bytes + depth * device.step_bytes;
-    if (needed > device.memory && largest != nullptr) {
-      return ShortageError(largest->draft, largest->emitted,
-                           {device.traits.name, needed, device.memory});
-    }
   }
   return absl::OkStatus();
 }
 
-bool HasOverlappedCollectives(const LoweredModule& lowered) {
-  return absl::c_any_of(lowered.functions, [](const LoweredFunction& function) {
-    return HasOverlappedCollectives(function.draft);
+DeviceTable TableOf(const Machine& machine) {
+  DeviceTable table;
+  for (const MachineDevice& device : machine.devices) {
+    table.ids[device.traits.name] = table.names.Add(device.traits.name);
+  }
+  return table;
+}
+
+// The devices of the plan: those that the module uses, or else the first.
+struct PlanDevices {
+  std::vector<PlanDevice> list;
+  IdVector<MachineDeviceId, DeviceId> ids;  // invalid if not used
+};
+
+PlanDevices PlanDevicesOf(const Module& module, const Machine& machine) {
+  std::set<std::string> used;
+  for (const auto& function : module.functions())
+    used.merge(DevicesOf(*function));
+  if (used.empty() && !machine.devices.empty()) {
+    used.insert(machine.devices[0].traits.name);
+  }
+  PlanDevices devices;
+  for (const MachineDevice& device : machine.devices) {
+    const MachineDeviceId id = devices.ids.Add({});
+    if (!used.contains(device.traits.name)) continue;
+    devices.ids[id] = DeviceId(static_cast<int>(devices.list.size()));
+    devices.list.push_back({.traits = device.traits,
+                            .memory = device.usable(),
+                            .alignment = kArenaAlignment});
+  }
+  return devices;
+}
+
+// Chooses all addresses in the step part. Returns its bytes on each device.
+IdVector<MachineDeviceId, int64_t> LayOutStep(FunctionDraft& function,
+                                              int64_t budget) {
+  PlanDraft& draft = function.draft;
+  const IdVector<MachineDeviceId, std::vector<int>> tasks =
+      TasksByDevice(draft);
+  IdVector<MachineDeviceId, int64_t> bytes(tasks.size(), 0);
+  for (MachineDeviceId device : tasks.ids()) {
+    if (tasks[device].empty()) continue;
+    const DeviceClocks clocks(function.clocks, tasks[device]);
+    DeviceStorages& found = function.storages[device];
+    const Packing packing = LayOut(found, clocks, budget);
+    for (size_t i = 0; i < found.storages.size(); ++i) {
+      draft.storages[found.storages[i]].address = packing.addresses[i];
+    }
+    bytes[device] = AlignUp(packing.bytes);
+  }
+  return bytes;
+}
+
+// One function with all addresses.
+struct LaidOutFunction {
+  const PlanDraft* draft = nullptr;
+  Entry entry;
+  IdVector<MachineDeviceId, int64_t> step_bytes;
+};
+
+// The function that needs the largest step part on the device.
+const LaidOutFunction& LargestOn(const std::vector<LaidOutFunction>& functions,
+                                 MachineDeviceId device) {
+  return *absl::c_max_element(
+      functions, [&](const LaidOutFunction& a, const LaidOutFunction& b) {
+        return a.step_bytes[device] < b.step_bytes[device];
+      });
+}
+
+// Writes the sizes of arenas. The sum cannot overflow: a value has at most 2^46
+// bytes, and a device that is too small is refused first.
+absl::Status FillDevices(const std::vector<LaidOutFunction>& functions,
+                         const PersistentArenas& persistent, int depth,
+                         PlanDevices& devices) {
+  const LaidOutFunction* short_of_memory = nullptr;
+  MemoryShortage largest;
+  for (MachineDeviceId d : devices.ids.ids()) {
+    if (!devices.ids[d].valid() || functions.empty()) continue;
+    PlanDevice& device = devices.list[devices.ids[d].index];
+    const LaidOutFunction& function = LargestOn(functions, d);
+    device.persistent_bytes = persistent.bytes(d);
+    device.step_bytes = function.step_bytes[d];
+    const int64_t needed = device.persistent_bytes + depth * device.step_bytes;
+    if (needed - device.memory <= std::max<int64_t>(0, largest.missing())) {
+      continue;
+    }
+    largest = {device.traits.name, needed, device.memory};
+    short_of_memory = &function;
+  }
+  if (short_of_memory == nullptr) return absl::OkStatus();
+  return ShortageError(*short_of_memory->draft, largest);
+}
+
+bool HaveOverlappedCollectives(absl::Span<CountedFunction* const> functions) {
+  return absl::c_any_of(functions, [](const CountedFunction* function) {
+    return HasOverlappedCollectives(function->fast.draft);
   });
+}
+
+bool Fits(const IdVector<MachineDeviceId, int64_t>& needed,
+          const Machine& machine) {
+  for (MachineDeviceId d : needed.ids()) {
+    if (needed[d] > machine.devices[d.index].usable()) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
-                           const LowerOptions& options) {
-  if (options.depth < 1 || options.depth > kMaxPlanDepth) {
+Lowering::Lowering(const Machine& machine, LowerOptions options)
+    : machine_(machine),
+      options_(std::move(options)),
+      devices_(TableOf(machine)) {}
+
+absl::StatusOr<FunctionDraft> Lowering::Draft(const Graph& function, int number,
+                                              DelayedAllReduces delayed) const {
+  const bool split = number < static_cast<int>(options_.micro_batches.size());
+  return DraftFunction(
+      {function, machine_, devices_,
+       split ? options_.micro_batches[number] : whole_batch_, options_.depth},
+      delayed);
+}
+
+absl::StatusOr<CountedFunction> Lowering::Count(const Graph& function,
+                                                int number) const {
+  if (options_.depth < 1 || options_.depth > kMaxPlanDepth) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "found depth ", options.depth, "; expected 1..", kMaxPlanDepth));
+        "found depth ", options_.depth, "; expected 1..", kMaxPlanDepth));
   }
-  PARTITA_RETURN_IF_ERROR(CheckVariablePlacements(module));
-  PARTITA_ASSIGN_OR_RETURN(const DeviceTable devices,
-                           UsedDevices(module, machine));
-  const LoweringInputs inputs = {module, devices, machine, options};
-  PARTITA_ASSIGN_OR_RETURN(LoweredModule lowered,
-                           LowerFunctions(inputs, DelayedAllReduces::kAll));
+  PARTITA_RETURN_IF_ERROR(CheckDevices(function, devices_));
+  PARTITA_ASSIGN_OR_RETURN(FunctionDraft fast,
+                           Draft(function, number, DelayedAllReduces::kAll));
+  return CountedFunction{&function, number, std::move(fast), std::nullopt};
+}
+
+absl::StatusOr<Lowering::Drafts> Lowering::Choose(
+    absl::Span<CountedFunction* const> functions) const {
+  Drafts fast;
+  for (CountedFunction* function : functions) fast.push_back(&function->fast);
+  if (!HaveOverlappedCollectives(functions) ||
+      Fits(partita::NeededBytes(fast, options_.depth, devices_), machine_)) {
+    return fast;
+  }
+  return Small(functions);
+}
+
+absl::StatusOr<Lowering::Drafts> Lowering::Small(
+    absl::Span<CountedFunction* const> functions) const {
+  Drafts small;
+  for (CountedFunction* function : functions) {
+    if (!function->small.has_value()) {
+      PARTITA_ASSIGN_OR_RETURN(function->small,
+                               Draft(*function->graph, function->number,
+                                     DelayedAllReduces::kInComputeStreams));
+    }
+    small.push_back(&*function->small);
+  }
+  return small;
+}
+
+absl::StatusOr<std::vector<int64_t>> Lowering::NeededBytes(
+    absl::Span<CountedFunction* const> functions) const {
+  PARTITA_ASSIGN_OR_RETURN(const Drafts drafts, Choose(functions));
+  const IdVector<MachineDeviceId, int64_t> needed =
+      partita::NeededBytes(drafts, options_.depth, devices_);
+  return std::vector<int64_t>(needed.begin(), needed.end());
+}
+
+absl::StatusOr<Plan> Lowering::Finish(const Module& module,
+                                      const Drafts& drafts) const {
+  PlanDevices devices = PlanDevicesOf(module, machine_);
+  PersistentArenas persistent(devices_);
+  std::vector<LaidOutFunction> functions;
+  for (FunctionDraft* function : drafts) {
+    LaidOutFunction& laid_out = functions.emplace_back();
+    laid_out.draft = &function->draft;
+    laid_out.step_bytes = LayOutStep(*function, options_.search_budget);
+    PARTITA_RETURN_IF_ERROR(persistent.Place(function->draft, module));
+    laid_out.entry = Emit(function->draft, function->clocks, devices.ids);
+    laid_out.entry.depth = options_.depth;
+  }
+  PARTITA_RETURN_IF_ERROR(
+      FillDevices(functions, persistent, options_.depth, devices));
   Plan plan;
-  plan.devices = PlanDevices(devices, machine);
-  absl::Status fits = FillDevices(lowered, options.depth, plan.devices);
-  if (absl::IsResourceExhausted(fits) && HasOverlappedCollectives(lowered)) {
-    // Slower, but frees gradients sooner.
-    PARTITA_ASSIGN_OR_RETURN(
-        lowered, LowerFunctions(inputs, DelayedAllReduces::kInComputeStreams));
-    plan.devices = PlanDevices(devices, machine);
-    fits = FillDevices(lowered, options.depth, plan.devices);
-  }
-  PARTITA_RETURN_IF_ERROR(fits);
-  for (LoweredFunction& function : lowered.functions) {
-    plan.entries.push_back(std::move(function.emitted.entry));
+  plan.devices = std::move(devices.list);
+  for (LaidOutFunction& function : functions) {
+    plan.entries.push_back(std::move(function.entry));
   }
   if (!plan.entries.empty()) plan.name = plan.entries[0].name;
-  plan.module = std::move(module);
   return plan;
+}
+
+absl::StatusOr<Plan> Lowering::Finish(
+    Module module, std::vector<CountedFunction> functions) const {
+  PARTITA_RETURN_IF_ERROR(CheckVariablePlacements(module));
+  std::vector<CountedFunction*> all;
+  for (CountedFunction& function : functions) all.push_back(&function);
+  PARTITA_ASSIGN_OR_RETURN(Drafts drafts, Choose(all));
+  absl::StatusOr<Plan> plan = Finish(module, drafts);
+  const bool is_fast = !all.empty() && drafts[0] == &all[0]->fast;
+  // Packing may take more than was counted.
+  if (absl::IsResourceExhausted(plan.status()) && is_fast &&
+      HaveOverlappedCollectives(all)) {
+    PARTITA_ASSIGN_OR_RETURN(drafts, Small(all));
+    plan = Finish(module, drafts);
+  }
+  PARTITA_RETURN_IF_ERROR(plan.status());
+  plan->module = std::move(module);
+  return plan;
+}
+
+absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
+                           const LowerOptions& options) {
+  const Lowering lowering(machine, options);
+  std::vector<CountedFunction> functions;
+  for (const auto& function : module.functions()) {
+    PARTITA_ASSIGN_OR_RETURN(
+        CountedFunction counted,
+        lowering.Count(*function, static_cast<int>(functions.size())));
+    functions.push_back(std::move(counted));
+  }
+  return lowering.Finish(std::move(module), std::move(functions));
 }
 
 }  // namespace partita

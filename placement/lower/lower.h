@@ -1,13 +1,19 @@
-// From a placed graph with chosen kernels to a plan.
+// From placed graphs with chosen kernels to their memory, and to a plan.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_LOWER_H_
 #define PARTITA_PLACEMENT_LOWER_LOWER_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
+#include "placement/lower/delayed_all_reduces.h"
+#include "placement/lower/function_draft.h"
+#include "placement/lower/plan_draft.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
@@ -24,7 +30,16 @@ struct LowerOptions {
   int64_t search_budget = 8'000'000;
 };
 
-// Needs: every function partitioned for `machine`, and a kernel on every node
+// A function whose memory is counted, on its way to a plan.
+struct CountedFunction {
+  const Graph* graph = nullptr;
+  int number = 0;  // in its module
+  FunctionDraft fast;
+  // Frees gradients sooner. Made where `fast` is short of memory.
+  std::optional<FunctionDraft> small;
+};
+
+// Needs: every function partitioned for the machine, and a kernel on every node
 // that computes. The steps, one file each:
 //   shards               what each device holds of each value
 //   tasks                the commands; views need none
@@ -34,17 +49,60 @@ struct LowerOptions {
 //   updates              new values of variables made in place
 //   clocks               the necessary waits
 //   in_place             results in the bytes of an operand
-//   live_ranges          when bytes are live
+//   live_ranges          when bytes are live: memory is counted (Count)
 //   conflicts            which bytes may not overlap, by happens-before
 //   pack, pack_by_time   addresses
 //   persistent           constants and variables
 //   emit                 the entry
-//   programs             its commands, invoked for each micro-batch
-// The plan lists the devices that are used. InvalidArgument if `depth` is out
-// of range. ResourceExhausted, with the details that planner/refusal.h reads,
-// if a device is too small. FailedPrecondition if an earlier phase left a node
-// unfinished; the message names it. Unimplemented for a resharding of too many
-// blocks, or for updates that overlapping steps cannot order.
+//   programs             its commands, invoked for each micro-batch (Finish)
+class Lowering {
+ public:
+  // `machine` must outlive it, and it must outlive the counted functions.
+  Lowering(const Machine& machine, LowerOptions options);
+  Lowering(const Lowering&) = delete;
+  Lowering& operator=(const Lowering&) = delete;
+
+  // Function `number` of the module. The graph must not move or change until
+  // the end. InvalidArgument if `depth` is out of range. FailedPrecondition if
+  // an earlier phase left a node unfinished; the message names it.
+  // Unimplemented for a resharding of too many blocks, or for updates that
+  // overlapping steps cannot order.
+  absl::StatusOr<CountedFunction> Count(const Graph& function,
+                                        int number) const;
+
+  // By machine device: the bytes that a plan of these functions needs, as
+  // partita::NeededBytes. If they are more than a device has, those of the
+  // drafts that take less.
+  absl::StatusOr<std::vector<int64_t>> NeededBytes(
+      absl::Span<CountedFunction* const> functions) const;
+
+  // The plan of all functions of the module, in its order. It lists the devices
+  // that are used. ResourceExhausted, with the details that refusal.h reads,
+  // about the device that lacks most bytes. FailedPrecondition if functions
+  // place an updated variable differently.
+  absl::StatusOr<Plan> Finish(Module module,
+                              std::vector<CountedFunction> functions) const;
+
+ private:
+  using Drafts = std::vector<FunctionDraft*>;  // by function
+
+  absl::StatusOr<FunctionDraft> Draft(const Graph& function, int number,
+                                      DelayedAllReduces delayed) const;
+  // The fast drafts if they fit or if there are no others, else the small ones.
+  absl::StatusOr<Drafts> Choose(
+      absl::Span<CountedFunction* const> functions) const;
+  absl::StatusOr<Drafts> Small(
+      absl::Span<CountedFunction* const> functions) const;
+  // A plan without its module.
+  absl::StatusOr<Plan> Finish(const Module& module, const Drafts& drafts) const;
+
+  const Machine& machine_;
+  const LowerOptions options_;
+  const MicroBatches whole_batch_;
+  DeviceTable devices_;  // the machine's
+};
+
+// Counts and finishes a module whose functions are all placed.
 absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
                            const LowerOptions& options = {});
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "placement/lower/lower_fixture.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_text.h"
 
@@ -320,14 +320,37 @@ TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {
   ASSERT_FALSE(plan.ok());
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(std::string(plan.status().message()),
-            "plan @mlp: found 320 B needed on gpu:0 at command 1, 192 B too "
-            "much; expected at most 128 B; largest: matmul %a 104 B "
-            "(workspace, 1), %x 64 B (live 0..1), %w1 32 B (constant), %a 8 B "
-            "(live 1..5)");
+            "placement @mlp: found 320 B needed on gpu:0 at matmul %a, 192 B "
+            "too much; expected at most 128 B; largest: %a 104 B (workspace), "
+            "%x 64 B (input), %w1 32 B (constant), %a 8 B (activation)");
   const std::optional<MemoryShortage> shortage = ShortageOf(plan.status());
   ASSERT_TRUE(shortage.has_value());
   EXPECT_EQ(shortage->device, "gpu:0");
   EXPECT_EQ(shortage->missing(), 192);
+}
+
+// The count of a placed module is what its plan takes.
+TEST(Lower, TheCountIsThatOfThePlan) {
+  const Machine machine = LinkedMachine(3);
+  for (int depth : {1, 2}) {
+    const LowerOptions options{.depth = depth};
+    const absl::StatusOr<Plan> plan = PlanOf(ModuleOf(kMlp), machine, options);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const Lowering lowering(machine, options);
+    absl::StatusOr<CountedFunction> counted =
+        lowering.Count(plan->module.main(), 0);
+    ASSERT_TRUE(counted.ok()) << counted.status();
+    const auto needed = lowering.NeededBytes({&*counted});
+    ASSERT_TRUE(needed.ok()) << needed.status();
+    ASSERT_EQ(needed->size(), 3u);
+    for (const PlanDevice& device : plan->devices) {
+      const int d = device.traits.name == "gpu:0" ? 0 : 1;
+      EXPECT_EQ((*needed)[d],
+                device.persistent_bytes + depth * device.step_bytes);
+    }
+    EXPECT_EQ((*needed)[2], 0);  // not used, and not in the plan
+    EXPECT_EQ(plan->devices.size(), 2u);
+  }
 }
 
 TEST(Lower, TheSameGraphGivesTheSamePlan) {

@@ -1,4 +1,4 @@
-// Finds the command at which most bytes are live, and what is live there.
+// Finds the task at which most bytes are live, and what is live there.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/memory_shortage.h"
@@ -10,105 +10,95 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "placement/lower/live_bytes.h"
 
 namespace partita {
 namespace {
 
-// First and last command that accesses each storage of the step part.
-struct Lifespan {
-  int first = -1;
-  int last = -1;
-};
-
-std::vector<Lifespan> Lifespans(const PlanDraft& draft,
-                                const Emitted& emitted) {
-  std::vector<Lifespan> lifespans(draft.storages.size());
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const int command = emitted.commands[i];
-    auto access = [&](int storage) {
-      if (storage < 0 || draft.storages[storage].persistent()) return;
-      Lifespan& lifespan = lifespans[storage];
-      if (lifespan.first < 0) lifespan.first = command;
-      lifespan.last = command;
-    };
-    const Task& task = draft.tasks[i];
-    for (const ShardAccess& t : task.reads) {
-      access(draft.shards[t.shard].storage);
-    }
-    for (const ShardAccess& t : task.writes) {
-      access(draft.shards[t.shard].storage);
-    }
-    access(task.workspace);
-  }
-  return lifespans;
-}
-
-// The command at which most bytes of the device are live.
-int FullestCommand(const PlanDraft& draft, const Emitted& emitted,
-                   const std::vector<Lifespan>& lifespans, int device) {
-  std::vector<int64_t> change(emitted.num_commands + 1, 0);
-  for (size_t i = 0; i < lifespans.size(); ++i) {
-    if (lifespans[i].first < 0 || draft.storages[i].device != device) continue;
-    change[lifespans[i].first] += draft.storages[i].bytes;
-    change[lifespans[i].last + 1] -= draft.storages[i].bytes;
-  }
+// The task at which most bytes are live on the device; -1: none ever are.
+int FullestTask(const PlanDraft& draft, MachineDeviceId device) {
+  LiveBytes live(draft);
   int fullest = -1;
   int64_t most = 0;
-  int64_t live = 0;
-  for (size_t i = 0; i < change.size(); ++i) {
-    live += change[i];
-    if (live > most) {
-      most = live;
-      fullest = static_cast<int>(i);
+  for (int task = 0; task < static_cast<int>(draft.tasks.size()); ++task) {
+    live.Start(task);
+    if (live.bytes(device) > most) {
+      most = live.bytes(device);
+      fullest = task;
     }
+    live.End(task);
   }
   return fullest;
 }
 
-// By storage: the first value in it, or the node of a workspace.
-std::vector<std::string> StorageNames(const PlanDraft& draft) {
-  std::vector<std::string> names(draft.storages.size());
+// The live bytes while the task runs, after all tasks before it.
+LiveBytes LiveAt(const PlanDraft& draft, int task) {
+  LiveBytes live(draft);
+  for (int before = 0; before < task; ++before) {
+    live.Start(before);
+    live.End(before);
+  }
+  if (task >= 0) live.Start(task);
+  return live;
+}
+
+std::string TaskText(const PlanDraft& draft, const Task& task) {
+  const Graph& graph = *draft.graph;
+  switch (task.kind) {
+    case Command::Kind::kFeed:
+      return absl::StrCat("input ",
+                          ValueText(graph, graph.inputs()[task.port]));
+    case Command::Kind::kFetch:
+      return absl::StrCat("output ",
+                          ValueText(graph, graph.outputs()[task.port]));
+    default:
+      return graph.view(task.instance.node).ToString();
+  }
+}
+
+std::string KindOf(const PlanDraft& draft, ValueId value) {
+  const NodeId maker = draft.graph->value(value).defining_node;
+  if (!maker.valid()) return "input";
+  const OpView op = draft.graph->view(maker);
+  return op.is(kVariable)   ? "variable"
+         : op.is(kConstant) ? "constant"
+                            : "activation";
+}
+
+// The first value in each storage, or the first result of the node whose
+// workspace it is, without bytes.
+IdVector<StorageId, RefusalHolder> HolderOfEach(const PlanDraft& draft) {
+  IdVector<StorageId, RefusalHolder> holders(draft.storages.size());
   for (const Shard& shard : draft.shards) {
-    if (shard.storage < 0 || !names[shard.storage].empty()) continue;
-    names[shard.storage] = ValueText(*draft.graph, shard.value);
+    if (!shard.storage.valid() || !holders[shard.storage].name.empty())
+      continue;
+    holders[shard.storage] = {ValueText(*draft.graph, shard.value), 0,
+                              KindOf(draft, shard.value)};
   }
   for (const Task& task : draft.tasks) {
-    if (task.workspace < 0) continue;
-    names[task.workspace] = draft.graph->view(task.instance.node).ToString();
+    if (!task.workspace.valid()) continue;
+    const OpView op = draft.graph->view(task.instance.node);
+    holders[task.workspace] = {op.num_results() > 0
+                                   ? ValueText(*draft.graph, op.result(0).id())
+                                   : op.ToString(),
+                               0, "workspace"};
   }
-  return names;
+  return holders;
 }
 
-std::string KindOf(const PlanDraft& draft, const Storage& storage,
-                   const Lifespan& lifespan, bool is_workspace) {
-  if (storage.persistent()) {
-    return draft.graph->view(storage.source).is(kVariable) ? "variable"
-                                                           : "constant";
-  }
-  if (is_workspace) return absl::StrCat("workspace, ", lifespan.first);
-  return absl::StrCat("live ", lifespan.first, "..", lifespan.last);
-}
-
-// What is stored on the device at `command`, largest first.
+// What is stored on the device while the task runs, largest first.
 std::vector<RefusalHolder> Holders(const PlanDraft& draft,
-                                   const std::vector<Lifespan>& lifespans,
-                                   int device, int command) {
-  const std::vector<std::string> names = StorageNames(draft);
-  std::vector<bool> is_workspace(draft.storages.size(), false);
-  for (const Task& task : draft.tasks) {
-    if (task.workspace >= 0) is_workspace[task.workspace] = true;
-  }
+                                   MachineDeviceId device, int task) {
+  const LiveBytes live = LiveAt(draft, task);
+  IdVector<StorageId, RefusalHolder> of_each = HolderOfEach(draft);
   std::vector<RefusalHolder> holders;
-  for (size_t i = 0; i < lifespans.size(); ++i) {
-    const Storage& storage = draft.storages[i];
-    const Lifespan& lifespan = lifespans[i];
-    const bool live = storage.persistent()
-                          ? storage.address >= 0
-                          : lifespan.first >= 0 && lifespan.first <= command &&
-                                lifespan.last >= command;
-    if (storage.device != device || !live) continue;
-    holders.push_back({names[i], storage.bytes,
-                       KindOf(draft, storage, lifespan, is_workspace[i])});
+  for (StorageId id : draft.storages.ids()) {
+    const Storage& storage = draft.storages[id];
+    const bool is_stored =
+        storage.persistent() ? storage.address >= 0 : live.is_live(id);
+    if (storage.device != device || !is_stored) continue;
+    of_each[id].bytes = storage.bytes;
+    holders.push_back(std::move(of_each[id]));
   }
   std::stable_sort(holders.begin(), holders.end(),
                    [](const RefusalHolder& a, const RefusalHolder& b) {
@@ -119,17 +109,16 @@ std::vector<RefusalHolder> Holders(const PlanDraft& draft,
 
 }  // namespace
 
-absl::Status ShortageError(const PlanDraft& draft, const Emitted& emitted,
+absl::Status ShortageError(const PlanDraft& draft,
                            const MemoryShortage& shortage) {
-  const std::vector<Lifespan> lifespans = Lifespans(draft, emitted);
-  const int device = draft.devices->index.at(shortage.device);
-  const int command = FullestCommand(draft, emitted, lifespans, device);
-  Refusal refusal{.where = absl::StrCat("plan @", draft.graph->name()),
+  const MachineDeviceId device = draft.devices->ids.at(shortage.device);
+  const int task = FullestTask(draft, device);
+  Refusal refusal{.where = absl::StrCat("placement @", draft.graph->name()),
                   .device = shortage.device,
                   .needed = shortage.needed,
                   .limit = shortage.limit,
-                  .largest = Holders(draft, lifespans, device, command)};
-  if (command >= 0) refusal.at = absl::StrCat("command ", command);
+                  .largest = Holders(draft, device, task)};
+  if (task >= 0) refusal.at = TaskText(draft, draft.tasks[task]);
   return RefusalError(refusal);
 }
 

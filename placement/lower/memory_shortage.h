@@ -5,15 +5,14 @@
 #define PARTITA_PLACEMENT_LOWER_MEMORY_SHORTAGE_H_
 
 #include "absl/status/status.h"
-#include "placement/lower/emit.h"
 #include "placement/lower/plan_draft.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 
 namespace partita {
 
-// ResourceExhausted, in the form that planners use: names the command at which
-// most bytes are live on the device, and the largest tensors there.
-absl::Status ShortageError(const PlanDraft& draft, const Emitted& emitted,
+// ResourceExhausted: names the node at which most bytes are live on the device,
+// and the largest tensors there.
+absl::Status ShortageError(const PlanDraft& draft,
                            const MemoryShortage& shortage);
 
 }  // namespace partita

@@ -22,7 +22,7 @@ namespace {
 constexpr int kLast = std::numeric_limits<int>::max() / 2;
 
 // Negated phase, level, backward, device.
-using UnitKey = std::tuple<int, int, bool, int>;
+using UnitKey = std::tuple<int, int, bool, MachineDeviceId>;
 
 class MicroBatchOrderer {
  public:
@@ -49,7 +49,7 @@ class MicroBatchOrderer {
     int phase = 0;  // number of later phases
     bool backward = true;
     int level = 0;
-    int device = 0;
+    MachineDeviceId device;
     int unit = -1;
     int unit_run = kLast;  // if not in_each
   };
@@ -73,7 +73,7 @@ class MicroBatchOrderer {
     for (NodeId id : order_) {
       const OpView op = graph_.view(id);
       const auto& devices = op.node().placement.devices;
-      at(id).device = draft_.devices->index.at(devices[0]);
+      at(id).device = draft_.devices->ids.at(devices[0]);
       at(id).in_each =
           op.is(kAccumulate) ||
           (op.num_results() > 0 && draft_.varies[op.result(0).id().index]);
@@ -137,7 +137,7 @@ class MicroBatchOrderer {
     // has level 0 and would be a unit of its own, which its device would have
     // to visit for each micro-batch. It joins the last unit of its device
     // instead, as late as its readers allow.
-    std::map<std::tuple<int, bool, int>, int> highest;
+    std::map<std::tuple<int, bool, MachineDeviceId>, int> highest;
     for (NodeId id : order_) {
       const PlacedNode& node = at(id);
       if (!node.in_each || Crosses(id)) continue;
@@ -174,7 +174,7 @@ class MicroBatchOrderer {
           index.emplace(key, static_cast<int>(units_.size()));
       node.unit = it->second;
       if (added) {
-        units_.push_back({node.level, node.backward, node.device, {}});
+        units_.push_back({node.level, node.backward, node.device.index, {}});
         phase_of_.push_back(node.phase);
       }
     }

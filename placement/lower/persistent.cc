@@ -92,8 +92,9 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
   return it->second;
 }
 
-absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
-  std::vector<bool> used(draft.storages.size(), false);
+IdVector<StorageId, int64_t> PersistentArenas::Allocate(
+    const PlanDraft& draft) {
+  IdVector<StorageId, bool> used(draft.storages.size(), false);
   auto use = [&](const ShardAccess& access) {
     used[draft.shards[access.shard].storage] = true;
   };
@@ -101,20 +102,32 @@ absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
     for (const ShardAccess& access : task.reads) use(access);
     for (const ShardAccess& access : task.writes) use(access);
   }
-  std::map<std::pair<int, std::string>, int> seen;
-  for (size_t i = 0; i < draft.storages.size(); ++i) {
-    Storage& storage = draft.storages[i];
+  IdVector<StorageId, int64_t> addresses(draft.storages.size(), -1);
+  std::map<std::pair<MachineDeviceId, std::string>, int> seen;
+  for (StorageId id : draft.storages.ids()) {
+    const Storage& storage = draft.storages[id];
     // The plan lists an empty value even if no task accesses it, as the graph
     // does.
-    if (!storage.persistent() || (!used[i] && storage.bytes > 0)) continue;
+    if (!storage.persistent() || (!used[id] && storage.bytes > 0)) continue;
     // Two nodes of one function with equal content keep separate bytes.
-    std::pair<int, std::string> key{storage.device, ContentKey(draft, storage)};
+    std::pair<MachineDeviceId, std::string> key{storage.device,
+                                                ContentKey(draft, storage)};
     const int times = ++seen[key];
     if (times > 1) absl::StrAppend(&key.second, " again ", times);
     const auto [it, inserted] =
         addresses_.emplace(std::move(key), bytes_[storage.device]);
     if (inserted) bytes_[storage.device] += AlignUp(storage.bytes);
-    storage.address = it->second;
+    addresses[id] = it->second;
+  }
+  return addresses;
+}
+
+absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
+  const IdVector<StorageId, int64_t> addresses = Allocate(draft);
+  for (StorageId id : draft.storages.ids()) {
+    Storage& storage = draft.storages[id];
+    if (addresses[id] < 0) continue;
+    storage.address = addresses[id];
     PARTITA_ASSIGN_OR_RETURN(storage.initial,
                              InitialOf(draft, storage, module));
   }

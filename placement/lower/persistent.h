@@ -20,23 +20,27 @@ namespace partita {
 // variable, or a constant in one layout, has the same bytes in every function.
 class PersistentArenas {
  public:
-  explicit PersistentArenas(int num_devices) : bytes_(num_devices, 0) {}
+  explicit PersistentArenas(const DeviceTable& devices)
+      : bytes_(devices.names.size(), 0) {}
 
-  // Assigns addresses and initial values to the persistent storages that a task
-  // of the draft accesses. Adds shards of a literal to the literals of the
-  // module. FailedPrecondition if the bytes of the literal are not loaded.
+  // The addresses of the persistent storages that a task of the draft accesses;
+  // -1 for others.
+  IdVector<StorageId, int64_t> Allocate(const PlanDraft& draft);
+  // Writes these addresses, and the initial values, into the storages. Adds
+  // shards of a literal to the literals of the module. FailedPrecondition if
+  // the bytes of the literal are not loaded.
   absl::Status Place(PlanDraft& draft, const Module& module);
-  int64_t bytes(int device) const { return bytes_[device]; }
+  int64_t bytes(MachineDeviceId device) const { return bytes_[device]; }
 
  private:
   absl::StatusOr<LiteralId> InitialOf(const PlanDraft& draft,
                                       const Storage& storage,
                                       const Module& module);
 
-  std::map<std::pair<int, std::string>, int64_t> addresses_;
+  std::map<std::pair<MachineDeviceId, std::string>, int64_t> addresses_;
   // By content: shards of split literals.
   std::map<std::string, LiteralId> literal_shards_;
-  std::vector<int64_t> bytes_;
+  IdVector<MachineDeviceId, int64_t> bytes_;
 };
 
 // FailedPrecondition if an updated variable has different devices or shardings

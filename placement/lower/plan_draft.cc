@@ -26,12 +26,12 @@ const Placement& PlanDraft::PlacementOf(ValueId id) const {
              : graph->input_placement(value.index);
 }
 
-int PlanDraft::SumAfter(ValueId sum, int rank, int micro_batch) const {
+ShardId PlanDraft::SumAfter(ValueId sum, int rank, int micro_batch) const {
   const int ranks = static_cast<int>(PlacementOf(sum).devices.size());
-  return first_shard[sum.index] + micro_batch * ranks + rank;
+  return ShardId(first_shard[sum].index + micro_batch * ranks + rank);
 }
 
-int PlanDraft::ShardOf(ValueId value, int rank, int micro_batch) const {
+ShardId PlanDraft::ShardOf(ValueId value, int rank, int micro_batch) const {
   const NodeId maker = graph->value(value).defining_node;
   if (maker.valid() && graph->view(maker).is(kAccumulate)) {
     return SumAfter(value, rank, micro_batches.count - 1);
@@ -39,14 +39,15 @@ int PlanDraft::ShardOf(ValueId value, int rank, int micro_batch) const {
   return SumAfter(value, rank, varies[value.index] ? micro_batch : 0);
 }
 
-int PlanDraft::ShardOn(ValueId value, int device, int micro_batch) const {
-  if (first_shard[value.index] < 0) return -1;
+ShardId PlanDraft::ShardOn(ValueId value, MachineDeviceId device,
+                           int micro_batch) const {
+  if (!first_shard[value].valid()) return {};
   const int ranks = static_cast<int>(PlacementOf(value).devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const int shard = ShardOf(value, rank, micro_batch);
+    const ShardId shard = ShardOf(value, rank, micro_batch);
     if (shards[shard].device == device) return shard;
   }
-  return -1;
+  return {};
 }
 
 int PlanDraft::EndOfCollective(int first) const {
@@ -58,9 +59,8 @@ int PlanDraft::EndOfCollective(int first) const {
   return end;
 }
 
-int PlanDraft::AddStorage(int device, int64_t bytes) {
-  storages.push_back({.device = device, .bytes = bytes});
-  return static_cast<int>(storages.size()) - 1;
+StorageId PlanDraft::AddStorage(MachineDeviceId device, int64_t bytes) {
+  return storages.Add({.device = device, .bytes = bytes});
 }
 
 int PlanDraft::StreamOf(StreamKey key) {
@@ -70,7 +70,7 @@ int PlanDraft::StreamOf(StreamKey key) {
   return static_cast<int>(streams.size()) - 1;
 }
 
-ShardAccess PlanDraft::Whole(int shard) const {
+ShardAccess PlanDraft::Whole(ShardId shard) const {
   return {shard, {.offset = 0, .block = shards[shard].bytes}};
 }
 

@@ -11,11 +11,19 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/id_vector.h"
+#include "graph/ids.h"
 #include "graph/views.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
+
+// A device of the machine: an index into DeviceTable. (A plan lists only the
+// devices that it uses: its DeviceId is another index.)
+using MachineDeviceId = Id<struct MachineDeviceTag>;
+using ShardId = Id<struct ShardTag>;      // index into PlanDraft::shards
+using StorageId = Id<struct StorageTag>;  // index into PlanDraft::storages
 
 // Alignment of arenas and of the offsets in them, in bytes.
 inline constexpr int64_t kArenaAlignment = kViewAlignment;
@@ -30,17 +38,17 @@ struct Shard {
   ValueId value;
   int rank = 0;
   int micro_batch = 0;
-  int device = 0;   // index into the plan's devices
+  MachineDeviceId device;
   TensorType type;  // type of the shard
   int64_t bytes = 0;
-  int storage = -1;      // -1: not read or written by any task
+  StorageId storage;     // invalid: not read or written by any task
   int64_t offset = 0;    // in the storage
   bool updated = false;  // the new value of a variable
 };
 
 // Bytes that get one address.
 struct Storage {
-  int device = 0;
+  MachineDeviceId device;
   int64_t bytes = 0;
   // If persistent: its constant or variable node, and the rank.
   NodeId source;
@@ -53,7 +61,7 @@ struct Storage {
 // An access to bytes of a shard. The range is relative to the start of the
 // shard.
 struct ShardAccess {
-  int shard = -1;
+  ShardId shard;
   Range range;
 };
 
@@ -68,7 +76,7 @@ struct Task {
   int stream = -1;
   std::vector<ShardAccess> reads;
   std::vector<ShardAccess> writes;
-  int workspace = -1;   // a storage
+  StorageId workspace;  // invalid: none
   int graph_order = 0;  // position in the order of the graph
   int unit_run = 0;     // index into PlanDraft::unit_runs; lower ones run first
 };
@@ -79,28 +87,29 @@ bool SameCollective(const Task& a, const Task& b);
 // A stream of a device: kernels, copies to device `target`, or collectives.
 struct StreamKey {
   enum class Role : uint8_t { kCompute, kCopy, kCollective };
-  int device = 0;
+  MachineDeviceId device;
   Role role = Role::kCompute;
-  int target = -1;  // kCopy
+  MachineDeviceId target;  // kCopy
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 
-// The devices of the plan, in the order of the machine.
+// The devices of the machine, in its order.
 struct DeviceTable {
-  std::vector<std::string> names;
-  absl::flat_hash_map<std::string, int> index;
+  IdVector<MachineDeviceId, std::string> names;
+  absl::flat_hash_map<std::string, MachineDeviceId> ids;  // by name
 };
 
 struct PlanDraft {
   const Graph* graph = nullptr;
   const DeviceTable* devices = nullptr;
   MicroBatches micro_batches;
-  std::vector<Shard> shards;
-  std::vector<int> first_shard;  // by value id; -1: the value is not placed
+  IdVector<ShardId, Shard> shards;
+  // The first of a value's shards; invalid: the value is not placed.
+  IdVector<ValueId, ShardId> first_shard;
   // By value id: true if it differs between micro-batches. The sum over all
   // micro-batches, which readers of an `accumulate` read, does not.
   std::vector<bool> varies;
-  std::vector<Storage> storages;
+  IdVector<StorageId, Storage> storages;
   std::vector<StreamKey> streams;
   std::vector<Task> tasks;  // in launch order once scheduled
   // What each unit run does: "forward0" for the forward unit of level 0; "" for
@@ -111,22 +120,22 @@ struct PlanDraft {
   const Placement& PlacementOf(ValueId value) const;
   // The shard that a reader in `micro_batch` reads. For an `accumulate`, the
   // sum over all micro-batches.
-  int ShardOf(ValueId value, int rank, int micro_batch) const;
-  // The shard on `device`, or -1.
-  int ShardOn(ValueId value, int device, int micro_batch) const;
+  ShardId ShardOf(ValueId value, int rank, int micro_batch) const;
+  // The shard on `device`; invalid: none.
+  ShardId ShardOn(ValueId value, MachineDeviceId device, int micro_batch) const;
   // The partial result of an `accumulate` on a rank after `micro_batch`.
-  int SumAfter(ValueId sum, int rank, int micro_batch) const;
+  ShardId SumAfter(ValueId sum, int rank, int micro_batch) const;
   // How often per step the nodes that compute the value run.
   int RunsOf(ValueId value) const {
     return varies[value.index] ? micro_batches.count : 1;
   }
-  int AddStorage(int device, int64_t bytes);
+  StorageId AddStorage(MachineDeviceId device, int64_t bytes);
   int StreamOf(StreamKey key);
   // True if the task runs in the compute stream of its device.
   bool Computes(const Task& task) const {
     return streams[task.stream].role == StreamKey::Role::kCompute;
   }
-  ShardAccess Whole(int shard) const;
+  ShardAccess Whole(ShardId shard) const;
   // The task after the last one of the collective of `first`, its first task;
   // `first` + 1 for any other task.
   int EndOfCollective(int first) const;
@@ -135,7 +144,7 @@ struct PlanDraft {
 // The bytes of a storage from the first to the last byte of an access. Steps
 // that ignore the gaps of strided ranges use it.
 struct Extent {
-  int storage = -1;
+  StorageId storage;
   int64_t begin = 0;
   int64_t end = 0;
   bool overlaps(const Extent& other) const {

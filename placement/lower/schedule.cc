@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/dependencies.h"
+#include "placement/lower/live_bytes.h"
 
 namespace partita {
 namespace {
@@ -23,83 +24,6 @@ enum class Rule {
   kGraphOrder,   // the order of the graph
   kDepthFirst,   // what became ready last runs first
   kLeastGrowth,  // what allocates least and frees most runs first
-};
-
-// Tracks live bytes by device, task by task.
-class MemoryCount {
- public:
-  explicit MemoryCount(const PlanDraft& draft)
-      : draft_(draft),
-        pending_(draft.storages.size(), 0),
-        live_(draft.storages.size(), false),
-        bytes_(draft.devices->names.size(), 0),
-        peaks_(draft.devices->names.size(), 0) {
-    for (const Task& task : draft.tasks) {
-      for (int storage : Storages(task)) ++pending_[storage];
-    }
-  }
-
-  // The bytes that running the task now would allocate less those it would
-  // free.
-  int64_t Growth(const Task& task) const {
-    int64_t growth = 0;
-    for (int storage : Storages(task)) {
-      const int64_t bytes = draft_.storages[storage].bytes;
-      if (!live_[storage]) growth += bytes;
-      if (pending_[storage] == 1) growth -= bytes;
-    }
-    return growth;
-  }
-
-  void Run(const Task& task) {
-    const std::vector<int> storages = Storages(task);
-    for (int storage : storages) {
-      if (live_[storage]) continue;
-      live_[storage] = true;
-      Add(storage, draft_.storages[storage].bytes);
-    }
-    for (int storage : storages) {
-      if (--pending_[storage] == 0) {
-        Add(storage, -draft_.storages[storage].bytes);
-      }
-    }
-  }
-
-  int64_t Peak() const {
-    return *std::max_element(peaks_.begin(), peaks_.end());
-  }
-
- private:
-  // The storages of the step part that the task accesses, without duplicates.
-  std::vector<int> Storages(const Task& task) const {
-    std::vector<int> storages;
-    auto add = [&](int storage) {
-      if (storage >= 0 && !draft_.storages[storage].persistent()) {
-        storages.push_back(storage);
-      }
-    };
-    for (const ShardAccess& t : task.reads) add(draft_.shards[t.shard].storage);
-    for (const ShardAccess& t : task.writes) {
-      add(draft_.shards[t.shard].storage);
-    }
-    add(task.workspace);
-    std::sort(storages.begin(), storages.end());
-    storages.erase(std::unique(storages.begin(), storages.end()),
-                   storages.end());
-    return storages;
-  }
-
-  void Add(int storage, int64_t bytes) {
-    const int device = draft_.storages[storage].device;
-    bytes_[device] += bytes;
-    peaks_[device] = std::max(peaks_[device], bytes_[device]);
-  }
-
-  const PlanDraft& draft_;
-  std::vector<int> pending_;
-  std::vector<bool> live_;
-  std::vector<int64_t> bytes_;
-  std::vector<int64_t> peaks_;
 };
 
 struct Order {
@@ -128,21 +52,27 @@ class Lister {
          DelayedAllReduces delayed)
       : draft_(draft),
         dependence_(dependence),
-        delayed_(FindDelayed(draft, dependence, delayed)) {}
+        delayed_(FindDelayed(draft, dependence, delayed)),
+        none_live_(draft) {}
 
-  // Lists all tasks by key. Keys are computed when a task becomes ready and
-  // again when it is taken; a task whose key has grown worse is put back.
+  // Lists all tasks by key, then delays feeds. Keys are computed when a task
+  // becomes ready and again when it is taken; a task whose key has grown worse
+  // is put back.
   Order List(Rule rule) const;
 
  private:
   bool WritesVariable(const Task& task) const;
   Urgency UrgencyOf(int task) const;
-  Key KeyOf(const MemoryCount& memory, Rule rule, int task,
-            int64_t ready_at) const;
+  Key KeyOf(const LiveBytes& live, Rule rule, int task, int64_t ready_at) const;
+  // Moves each feed right before its first reader, so that it takes memory as
+  // late as possible. A feed of all micro-batches stays before them.
+  void DelayFeeds(Order& order) const;
+  bool IsFeedOfUnitRun(int task) const;
 
   const PlanDraft& draft_;
   const Dependence& dependence_;
   const std::vector<bool> delayed_;
+  const LiveBytes none_live_;  // before the first task
 };
 
 bool Lister::WritesVariable(const Task& task) const {
@@ -161,18 +91,18 @@ Urgency Lister::UrgencyOf(int task) const {
              : Urgency::kAfterCollectives;
 }
 
-Key Lister::KeyOf(const MemoryCount& memory, Rule rule, int task,
+Key Lister::KeyOf(const LiveBytes& live, Rule rule, int task,
                   int64_t ready_at) const {
   const Task& t = draft_.tasks[task];
   const Urgency urgency = UrgencyOf(task);
-  const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
+  const int64_t measure = rule == Rule::kLeastGrowth  ? live.Growth(task)
                           : rule == Rule::kDepthFirst ? -ready_at
                                                       : 0;
   return {t.unit_run, urgency, measure, t.graph_order};
 }
 
 Order Lister::List(Rule rule) const {
-  MemoryCount memory(draft_);
+  LiveBytes live = none_live_;
   using Entry = std::pair<Key, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
   const std::vector<int>& first_of_collective = dependence_.first_of_collective;
@@ -181,7 +111,7 @@ Order Lister::List(Rule rule) const {
   for (int i = 0; i < num_tasks; ++i) {
     missing[i] = dependence_.before[i].size();
     if (missing[i] > 0 || first_of_collective[i] != i) continue;
-    ready.push({KeyOf(memory, rule, i, 0), i});
+    ready.push({KeyOf(live, rule, i, 0), i});
   }
   Order order;
   int64_t num_taken = 0;
@@ -192,7 +122,7 @@ Order Lister::List(Rule rule) const {
     // are checked when they come up, which is cheaper than an update of all
     // ready tasks after each one.
     if (rule == Rule::kLeastGrowth) {
-      const Key now = KeyOf(memory, rule, task, num_taken);
+      const Key now = KeyOf(live, rule, task, num_taken);
       if (now > key && !ready.empty() && now > ready.top().first) {
         ready.push({now, task});
         continue;
@@ -202,48 +132,49 @@ Order Lister::List(Rule rule) const {
     // Later steps rely on the ranks of a collective being adjacent: no task
     // between two of them can wait for one and be needed by another.
     for (int i = task; i < num_tasks && first_of_collective[i] == task; ++i) {
-      memory.Run(draft_.tasks[i]);
+      live.Start(i);
+      live.End(i);
       order.tasks.push_back(i);
       for (int next : dependence_.after[i]) {
         if (--missing[next] > 0) continue;
-        ready.push({KeyOf(memory, rule, next, num_taken), next});
+        ready.push({KeyOf(live, rule, next, num_taken), next});
       }
     }
   }
-  order.peak = memory.Peak();
+  DelayFeeds(order);
   return order;
 }
 
-// Moves each feed right before its first reader, so that it takes memory as
-// late as possible. A feed of all micro-batches stays before them.
-void DelayFeeds(const PlanDraft& draft,
-                const std::vector<std::vector<int>>& dependencies,
-                Order& order) {
+bool Lister::IsFeedOfUnitRun(int task) const {
+  const Task& t = draft_.tasks[task];
+  return t.kind == Command::Kind::kFeed &&
+         (draft_.unit_runs.empty() || !draft_.unit_runs[t.unit_run].empty());
+}
+
+void Lister::DelayFeeds(Order& order) const {
   std::vector<int> delayed;
   // A feed depends on nothing, so every rule lists it early, and its bytes
   // would be live from then on.
-  std::vector<bool> placed(draft.tasks.size(), false);
-  auto is_feed = [&](int task) {
-    const Task& t = draft.tasks[task];
-    return t.kind == Command::Kind::kFeed &&
-           (draft.unit_runs.empty() || !draft.unit_runs[t.unit_run].empty());
-  };
+  std::vector<bool> placed(draft_.tasks.size(), false);
   for (int task : order.tasks) {
-    if (is_feed(task)) continue;
-    for (int before : dependencies[task]) {
-      if (!is_feed(before) || placed[before]) continue;
+    if (IsFeedOfUnitRun(task)) continue;
+    for (int before : dependence_.before[task]) {
+      if (!IsFeedOfUnitRun(before) || placed[before]) continue;
       placed[before] = true;
       delayed.push_back(before);
     }
     delayed.push_back(task);
   }
   for (int task : order.tasks) {
-    if (is_feed(task) && !placed[task]) delayed.push_back(task);
+    if (IsFeedOfUnitRun(task) && !placed[task]) delayed.push_back(task);
   }
-  MemoryCount memory(draft);
-  for (int task : delayed) memory.Run(draft.tasks[task]);
+  LiveBytes live = none_live_;
+  for (int task : delayed) {
+    live.Start(task);
+    live.End(task);
+  }
   order.tasks = std::move(delayed);
-  order.peak = memory.Peak();
+  order.peak = live.peak();
 }
 
 }  // namespace
@@ -261,7 +192,6 @@ absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed) {
       return absl::InternalError(
           "bug: lowering found commands that wait for each other");
     }
-    DelayFeeds(draft, dependence.before, order);
     if (best.tasks.empty() || order.peak < best.peak) best = std::move(order);
   }
   std::vector<Task> tasks;

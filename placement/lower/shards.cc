@@ -25,7 +25,7 @@ void AddShards(PlanDraft& draft, ValueId value, int runs) {
   const Sharding sharding = ShardingOf(draft, value);
   const TensorType& whole = draft.graph->type(value);
   const int ranks = static_cast<int>(placement.devices.size());
-  draft.first_shard[value.index] = static_cast<int>(draft.shards.size());
+  draft.first_shard[value] = ShardId(static_cast<int>(draft.shards.size()));
   for (int i = 0; i < runs * ranks; ++i) {
     const int rank = i % ranks;
     const Box box = BoxOf(whole, sharding, rank, ranks);
@@ -33,14 +33,15 @@ void AddShards(PlanDraft& draft, ValueId value, int runs) {
     for (int d = 0; d < whole.rank(); ++d) {
       type.dims[d] = box.end[d] - box.begin[d];
     }
-    const int device = draft.devices->index.at(placement.devices[rank]);
+    const MachineDeviceId device =
+        draft.devices->ids.at(placement.devices[rank]);
     const int64_t bytes = type.num_bytes();
-    draft.shards.push_back({.value = value,
-                            .rank = rank,
-                            .micro_batch = i / ranks,
-                            .device = device,
-                            .type = std::move(type),
-                            .bytes = bytes});
+    draft.shards.Add({.value = value,
+                      .rank = rank,
+                      .micro_batch = i / ranks,
+                      .device = device,
+                      .type = std::move(type),
+                      .bytes = bytes});
   }
 }
 
@@ -48,7 +49,7 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
                           int operand) {
   const ValueId value = op.operand(operand).id();
   const Placement& placement = op.node().placement;
-  if (draft.first_shard[value.index] < 0) {
+  if (!draft.first_shard[value].valid()) {
     return NeedsPartition(
         op,
         absl::StrCat("an operand %", op.operand(operand).name(),
@@ -65,7 +66,7 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
                           "the same sharding");
   }
   for (const std::string& device : placement.devices) {
-    if (draft.ShardOn(value, draft.devices->index.at(device), 0) < 0) {
+    if (!draft.ShardOn(value, draft.devices->ids.at(device), 0).valid()) {
       return NeedsPartition(
           op,
           absl::StrCat("operand %", op.operand(operand).name(), " not on ",
@@ -117,7 +118,7 @@ Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
 }
 
 absl::Status FindShards(PlanDraft& draft) {
-  draft.first_shard.assign(draft.graph->value_id_bound(), -1);
+  draft.first_shard = IdVector<ValueId, ShardId>(draft.graph->value_id_bound());
   draft.varies =
       VaryingValues(*draft.graph, draft.micro_batches.sharded_inputs);
   for (ValueId input : draft.graph->inputs()) {

@@ -56,19 +56,19 @@ class TaskLister {
   StreamKey CollectiveStream(const std::string& device) const;
   absl::StatusOr<Task> CollectiveTask(const OpView& op, int rank,
                                       int micro_batch);
-  absl::Status ListTransfers(const OpView& op, int to);
-  absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
-                                             const Shard& to) const;
-  bool IsViewOfLocalShard(const OpView& op, int to);
+  absl::Status ListTransfers(const OpView& op, ShardId to);
+  absl::StatusOr<std::vector<ShardId>> SourcesOf(const OpView& op,
+                                                 const Shard& to) const;
+  bool IsViewOfLocalShard(const OpView& op, ShardId to);
   absl::Status ListFetches();
   void ListFetch(int output, int micro_batch);
   void ListViews(const OpView& op, const std::vector<ViewOf>& views,
                  int micro_batch);
   void AddPersistentStorage(const OpView& op);
-  void Feed(ValueId value, int device, int micro_batch);
+  void Feed(ValueId value, MachineDeviceId device, int micro_batch);
   void FeedOperands(const OpView& op, int micro_batch);
-  void AssignNewStorage(int shard);
-  absl::Status AssignResultStorage(const OpView& op, int to);
+  void AssignNewStorage(ShardId shard);
+  absl::Status AssignResultStorage(const OpView& op, ShardId to);
   Task NewTask(Command::Kind kind, StreamKey stream, Instance instance) {
     Task task{.kind = kind, .instance = instance};
     task.stream = draft_.StreamOf(stream);
@@ -105,21 +105,22 @@ absl::Status TaskLister::FindUpdates() {
 
 // Assigns the storage of a result: that of the variable for an update's value,
 // a new one for any other.
-absl::Status TaskLister::AssignResultStorage(const OpView& op, int to) {
+absl::Status TaskLister::AssignResultStorage(const OpView& op, ShardId to) {
   const auto update = updates_.find(draft_.shards[to].value);
   if (update == updates_.end()) {
     AssignNewStorage(to);
     return absl::OkStatus();
   }
   const ValueId variable = graph_.node(update->second).results[0];
-  const int home = draft_.ShardOn(variable, draft_.shards[to].device, 0);
-  bool fits = home >= 0 && draft_.shards[home].type == draft_.shards[to].type &&
+  const ShardId home = draft_.ShardOn(variable, draft_.shards[to].device, 0);
+  bool fits = home.valid() &&
+              draft_.shards[home].type == draft_.shards[to].type &&
               draft_.shards[home].rank == draft_.shards[to].rank;
   // A kernel must not overwrite what it still reads.
   for (ValueId operand : op.node().operands) {
-    const int read = draft_.ShardOn(operand, draft_.shards[to].device,
-                                    draft_.shards[to].micro_batch);
-    fits = fits && (op.is(kCopy) || read < 0 ||
+    const ShardId read = draft_.ShardOn(operand, draft_.shards[to].device,
+                                        draft_.shards[to].micro_batch);
+    fits = fits && (op.is(kCopy) || !read.valid() ||
                     draft_.shards[read].storage != draft_.shards[home].storage);
   }
   if (!fits) {
@@ -134,14 +135,14 @@ absl::Status TaskLister::AssignResultStorage(const OpView& op, int to) {
   return absl::OkStatus();
 }
 
-void TaskLister::AssignNewStorage(int shard) {
+void TaskLister::AssignNewStorage(ShardId shard) {
   Shard& p = draft_.shards[shard];
   p.storage = draft_.AddStorage(p.device, p.bytes);
 }
 
-void TaskLister::Feed(ValueId value, int device, int micro_batch) {
-  const int shard = draft_.ShardOn(value, device, micro_batch);
-  if (draft_.shards[shard].storage >= 0) return;
+void TaskLister::Feed(ValueId value, MachineDeviceId device, int micro_batch) {
+  const ShardId shard = draft_.ShardOn(value, device, micro_batch);
+  if (draft_.shards[shard].storage.valid()) return;
   AssignNewStorage(shard);
   Task feed = NewTask(Command::Kind::kFeed, {device},
                       {{}, 0, draft_.shards[shard].micro_batch});
@@ -159,7 +160,7 @@ void TaskLister::FeedOperands(const OpView& op, int micro_batch) {
     const Placement& readers =
         op.is(kCopy) ? draft_.PlacementOf(input) : op.node().placement;
     for (const std::string& name : readers.devices) {
-      Feed(input, draft_.devices->index.at(name), micro_batch);
+      Feed(input, draft_.devices->ids.at(name), micro_batch);
     }
   }
 }
@@ -168,7 +169,7 @@ void TaskLister::AddPersistentStorage(const OpView& op) {
   const ValueId value = op.result(0).id();
   const int ranks = static_cast<int>(op.node().placement.devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const int shard = draft_.ShardOf(value, rank, 0);
+    const ShardId shard = draft_.ShardOf(value, rank, 0);
     AssignNewStorage(shard);
     Storage& storage = draft_.storages[draft_.shards[shard].storage];
     storage.source = op.id();
@@ -179,7 +180,7 @@ void TaskLister::AddPersistentStorage(const OpView& op) {
 void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views,
                            int micro_batch) {
   for (const std::string& name : op.node().placement.devices) {
-    const int device = draft_.devices->index.at(name);
+    const MachineDeviceId device = draft_.devices->ids.at(name);
     for (size_t i = 0; i < views.size(); ++i) {
       const ValueId operand = op.operand(views[i].operand).id();
       const Shard& from =
@@ -229,7 +230,8 @@ absl::Status CheckKernel(const OpView& op) {
 // A kernel task with its reads and workspace, still without writes.
 Task TaskLister::KernelTask(const OpView& op, int rank, int micro_batch) {
   const Node& node = op.node();
-  const int device = draft_.devices->index.at(node.placement.devices[rank]);
+  const MachineDeviceId device =
+      draft_.devices->ids.at(node.placement.devices[rank]);
   Task task =
       NewTask(Command::Kind::kKernel, {device}, {op.id(), rank, micro_batch});
   for (ValueId operand : node.operands) {
@@ -249,7 +251,7 @@ absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
        ++rank) {
     Task task = KernelTask(op, rank, micro_batch);
     for (ValueId result : node.results) {
-      const int to = draft_.ShardOf(result, rank, micro_batch);
+      const ShardId to = draft_.ShardOf(result, rank, micro_batch);
       PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
       task.writes.push_back(draft_.Whole(to));
     }
@@ -306,7 +308,7 @@ absl::Status TaskLister::CheckCollective(const OpView& op, int value) const {
 StreamKey TaskLister::CollectiveStream(const std::string& device) const {
   const bool beside =
       links_.machine().FindDevice(device)->traits.kind != DeviceKind::kCpu;
-  return {draft_.devices->index.at(device),
+  return {draft_.devices->ids.at(device),
           beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
 }
 
@@ -318,7 +320,7 @@ absl::StatusOr<Task> TaskLister::CollectiveTask(const OpView& op, int rank,
                       CollectiveStream(op.node().placement.devices[rank]),
                       {op.id(), rank, micro_batch});
   for (int i = 0; i < op.num_operands(); ++i) {
-    const int to = draft_.ShardOf(op.result(i).id(), rank, micro_batch);
+    const ShardId to = draft_.ShardOf(op.result(i).id(), rank, micro_batch);
     PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
     task.reads.push_back(
         draft_.Whole(draft_.ShardOf(op.operand(i).id(), rank, micro_batch)));
@@ -350,7 +352,7 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
       FindCollective(draft_, op, micro_batch, is_update, links_);
   const int ranks = static_cast<int>(op.node().placement.devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const int to = draft_.ShardOf(op.result(0).id(), rank, micro_batch);
+    const ShardId to = draft_.ShardOf(op.result(0).id(), rank, micro_batch);
     const bool is_received =
         !participants.empty() && participants[rank].receives == to;
     if (!is_update && !is_received && IsViewOfLocalShard(op, to)) continue;
@@ -381,8 +383,9 @@ void TaskLister::ListCollective(const OpView& op,
             ? CollectiveStream(draft_.devices->names[participant.device])
             : beside,
         {op.id(), rank, micro_batch});
-    if (participant.sends >= 0) task.reads = {draft_.Whole(participant.sends)};
-    if (participant.receives >= 0) {
+    if (participant.sends.valid())
+      task.reads = {draft_.Whole(participant.sends)};
+    if (participant.receives.valid()) {
       task.writes = {draft_.Whole(participant.receives)};
     }
     draft_.tasks.push_back(std::move(task));
@@ -392,14 +395,14 @@ void TaskLister::ListCollective(const OpView& op,
 // True, and makes the shard a view, if it is an interval of a shard that its
 // device already holds. A copy that changes neither devices nor sharding is an
 // explicit copy and stays one.
-bool TaskLister::IsViewOfLocalShard(const OpView& op, int to) {
+bool TaskLister::IsViewOfLocalShard(const OpView& op, ShardId to) {
   const ValueId operand = op.operand(0).id();
   Shard& shard = draft_.shards[to];
-  const int from = draft_.ShardOn(operand, shard.device, shard.micro_batch);
+  const ShardId from = draft_.ShardOn(operand, shard.device, shard.micro_batch);
   const bool resharding =
       ShardingOf(draft_, operand) != ShardingOf(draft_, shard.value) ||
       draft_.PlacementOf(operand).devices != op.node().placement.devices;
-  if (from < 0 || !resharding) return false;
+  if (!from.valid() || !resharding) return false;
   const Shard& source = draft_.shards[from];
   const std::optional<int64_t> offset = OffsetInside(draft_, shard, source);
   if (!offset.has_value()) return false;
@@ -411,15 +414,15 @@ bool TaskLister::IsViewOfLocalShard(const OpView& op, int to) {
 
 // The operand's shards that make up the result's shard: all shards of a split,
 // or one replica: the local one, else the first that is linked.
-absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
-                                                       const Shard& to) const {
+absl::StatusOr<std::vector<ShardId>> TaskLister::SourcesOf(
+    const OpView& op, const Shard& to) const {
   const ValueId operand = op.operand(0).id();
   const Placement& placement = draft_.PlacementOf(operand);
   const bool split = ShardingOf(draft_, operand).kind == Sharding::Kind::kSplit;
   const std::string& target = draft_.devices->names[to.device];
-  std::vector<int> sources;
-  const int here = draft_.ShardOn(operand, to.device, to.micro_batch);
-  if (!split && here >= 0) return std::vector<int>{here};
+  std::vector<ShardId> sources;
+  const ShardId here = draft_.ShardOn(operand, to.device, to.micro_batch);
+  if (!split && here.valid()) return std::vector<ShardId>{here};
   for (size_t i = 0; i < placement.devices.size(); ++i) {
     const bool linked = placement.devices[i] == target ||
                         links_.Find(placement.devices[i], target) != nullptr;
@@ -444,11 +447,11 @@ absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
   return sources;
 }
 
-absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
+absl::Status TaskLister::ListTransfers(const OpView& op, ShardId to) {
   const Shard& target = draft_.shards[to];
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> sources,
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<ShardId> sources,
                            SourcesOf(op, target));
-  for (int from : sources) {
+  for (ShardId from : sources) {
     const Shard& source = draft_.shards[from];
     std::vector<RangePair> pairs;
     if (source.type == target.type) {
@@ -484,7 +487,7 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
 absl::Status TaskLister::ListFetches() {
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId value = graph_.outputs()[i];
-    const bool whole = draft_.first_shard[value.index] >= 0 &&
+    const bool whole = draft_.first_shard[value].valid() &&
                        ShardingOf(draft_, value) == Sharding() &&
                        graph_.type(value).layout.is_row_major();
     if (!whole) {
@@ -503,8 +506,8 @@ absl::Status TaskLister::ListFetches() {
 
 void TaskLister::ListFetch(int output, int micro_batch) {
   const ValueId value = graph_.outputs()[output];
-  const int shard = draft_.ShardOf(value, 0, micro_batch);
-  const int device = draft_.shards[shard].device;
+  const ShardId shard = draft_.ShardOf(value, 0, micro_batch);
+  const MachineDeviceId device = draft_.shards[shard].device;
   if (!graph_.value(value).defining_node.valid()) {
     Feed(value, device, micro_batch);
   }

@@ -15,16 +15,15 @@
 namespace partita {
 namespace {
 
-// By storage: the tasks that read and write it, ascending.
+// The tasks that read and write each storage, ascending.
 struct Users {
-  std::vector<std::vector<int>> readers;
-  std::vector<std::vector<int>> writers;
+  IdVector<StorageId, std::vector<int>> readers;
+  IdVector<StorageId, std::vector<int>> writers;
 };
 
 Users FindUsers(const PlanDraft& draft) {
-  Users users;
-  users.readers.resize(draft.storages.size());
-  users.writers.resize(draft.storages.size());
+  const IdVector<StorageId, std::vector<int>> none(draft.storages.size());
+  Users users{none, none};
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     for (const ShardAccess& access : draft.tasks[i].reads) {
       users.readers[draft.shards[access.shard].storage].push_back(i);
@@ -40,8 +39,8 @@ Users FindUsers(const PlanDraft& draft) {
 // the whole, or the device's task in an all-gather of shards.
 struct UpdateCopy {
   int task = -1;
-  int source = -1;     // storage that it reads whole
-  int variable = -1;   // storage of the variable
+  StorageId source;    // that it reads whole
+  StorageId variable;  // of the variable
   int64_t offset = 0;  // of the source in the variable
 };
 
@@ -123,10 +122,10 @@ std::optional<UpdateCopy> UpdateCopyOf(const PlanDraft& draft, int task) {
 
 void WriteUpdatesInPlace(PlanDraft& draft) {
   const Users users = FindUsers(draft);
-  std::vector<std::vector<int>> shards(draft.storages.size());
-  for (size_t i = 0; i < draft.shards.size(); ++i) {
-    const int storage = draft.shards[i].storage;
-    if (storage >= 0) shards[storage].push_back(static_cast<int>(i));
+  IdVector<StorageId, std::vector<ShardId>> shards(draft.storages.size());
+  for (ShardId shard : draft.shards.ids()) {
+    const StorageId storage = draft.shards[shard].storage;
+    if (storage.valid()) shards[storage].push_back(shard);
   }
   std::vector<bool> dropped(draft.tasks.size(), false);
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
@@ -138,7 +137,7 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
     }
     dropped[i] = draft.tasks[i].kind == Command::Kind::kCopy;
     // A source is never a variable, so its shards move only once.
-    for (const int moved : shards[update_copy->source]) {
+    for (const ShardId moved : shards[update_copy->source]) {
       Shard& shard = draft.shards[moved];
       shard.storage = update_copy->variable;
       shard.offset += update_copy->offset;
@@ -153,12 +152,12 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
 }
 
 absl::Status CheckUpdatesOverlap(const PlanDraft& draft) {
-  std::vector<int> stream(draft.storages.size(), -1);
-  std::vector<bool> many(draft.storages.size(), false);
-  std::vector<bool> written(draft.storages.size(), false);
+  IdVector<StorageId, int> stream(draft.storages.size(), -1);
+  IdVector<StorageId, bool> many(draft.storages.size(), false);
+  IdVector<StorageId, bool> written(draft.storages.size(), false);
   for (const Task& task : draft.tasks) {
     auto access = [&](const ShardAccess& t, bool write) {
-      const int storage = draft.shards[t.shard].storage;
+      const StorageId storage = draft.shards[t.shard].storage;
       if (!draft.storages[storage].persistent()) return;
       if (stream[storage] < 0) stream[storage] = task.stream;
       if (stream[storage] != task.stream) many[storage] = true;
@@ -167,10 +166,10 @@ absl::Status CheckUpdatesOverlap(const PlanDraft& draft) {
     for (const ShardAccess& t : task.reads) access(t, false);
     for (const ShardAccess& t : task.writes) access(t, true);
   }
-  for (size_t i = 0; i < draft.storages.size(); ++i) {
-    if (!many[i] || !written[i]) continue;
+  for (StorageId id : draft.storages.ids()) {
+    if (!many[id] || !written[id]) continue;
     const ValueId value =
-        draft.graph->node(draft.storages[i].source).results[0];
+        draft.graph->node(draft.storages[id].source).results[0];
     return absl::UnimplementedError(absl::StrCat(
         "variable %", draft.graph->value(value).name,
         ": found an update and readers in several streams of steps that "

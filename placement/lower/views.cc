@@ -28,7 +28,7 @@ bool HoldsForShards(const OpView& op, const ViewOf& view) {
 bool ShardsFit(const PlanDraft& draft, const OpView& op, int result,
                const ViewOf& view) {
   for (const std::string& name : op.node().placement.devices) {
-    const int device = draft.devices->index.at(name);
+    const MachineDeviceId device = draft.devices->ids.at(name);
     const Shard& from =
         draft.shards[draft.ShardOn(op.operand(view.operand).id(), device, 0)];
     const Shard& to =

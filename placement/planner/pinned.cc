@@ -148,8 +148,7 @@ absl::StatusOr<Draft> DraftPinned(const PlanRequest& request) {
   }
   PutFollowers(request, draft);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
-  const std::optional<Shortage> shortage = FindShortage(request, draft);
-  return WithShortage(request, std::move(draft), shortage);
+  return draft;
 }
 
 }  // namespace partita

@@ -14,6 +14,7 @@
 #include "graph/op_view.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "placement/planner/first_fit.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/fold_backward.h"
 #include "placement/planner/placement_draft.h"
@@ -24,8 +25,6 @@ namespace partita {
 namespace {
 
 constexpr int kMostSegments = 512;
-constexpr int kMostRounds = 8;
-constexpr int kMostVainRounds = 2;  // the shortage does not shrink in them
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The parameters of one search: devices, memory limits, and whether a stage may
@@ -324,46 +323,30 @@ absl::Status CheckStageCount(const PlanRequest& request, int segments) {
           "number")));
 }
 
-// The outcome of one search.
-struct Outcome {
-  std::optional<Draft> draft;     // fits
-  std::optional<Draft> short_of;  // misses memory
-  std::optional<Shortage> shortage;
-  absl::Status links;  // needs a missing link
-};
-
-int64_t Missing(const Shortage& shortage) {
-  return shortage.needed - shortage.limit;
+// The sets of devices to try: all, and the linked ones if those are others.
+std::vector<std::vector<int>> DeviceSets(const CostModel& costs) {
+  std::vector<int> all(costs.num_devices());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::vector<int>> sets = {all};
+  if (LinkedDevices(costs) != all) sets.push_back(LinkedDevices(costs));
+  return sets;
 }
 
-// 4. Lowers the limit of a device that the whole estimate finds short.
-Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
-                     Attempt attempt) {
-  Outcome outcome;
-  int vain = 0;
-  for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
-    std::optional<Draft> draft = pipeline.Try(attempt);
-    if (!draft.has_value()) break;
-    outcome.links = CheckLinks(request, *draft);
-    if (!outcome.links.ok()) break;
-    const std::optional<Shortage> shortage = FindShortage(request, *draft);
-    if (!shortage.has_value()) {
-      outcome.draft = std::move(draft);
-      break;
+// Offers drafts within `limits` until one fits.
+absl::Status Search(const PlanRequest& request, const Pipeline& pipeline,
+                    const std::vector<int64_t>& limits, FirstFit& choice) {
+  for (bool pins_outside : {false, true}) {
+    if (pins_outside && !pipeline.has_pins()) continue;
+    for (const std::vector<int>& devices : DeviceSets(request.costs)) {
+      std::optional<Draft> draft =
+          pipeline.Try({devices, limits, pins_outside});
+      if (!draft.has_value()) continue;
+      PARTITA_ASSIGN_OR_RETURN(const bool fits,
+                               choice.Offer(*std::move(draft)));
+      if (fits) return absl::OkStatus();
     }
-    int64_t& limit = attempt.limits[shortage->device];
-    limit = std::max<int64_t>(0, std::min(limit, shortage->needed) -
-                                     (shortage->needed - shortage->limit));
-    ++vain;
-    if (outcome.shortage.has_value() &&
-        Missing(*shortage) >= Missing(*outcome.shortage)) {
-      continue;
-    }
-    vain = 0;
-    outcome.short_of = std::move(draft);
-    outcome.shortage = shortage;
   }
-  return outcome;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -372,35 +355,16 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
   const Pipeline pipeline(request);
   PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_segments()));
   if (pipeline.empty()) return DraftSingle(request);
-  std::vector<int> all(request.costs.num_devices());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::vector<int>> device_sets = {all};
-  if (LinkedDevices(request.costs) != all) {
-    device_sets.push_back(LinkedDevices(request.costs));
-  }
+  FirstFit choice(request);
   const std::vector<int64_t>& limits = request.objective.memory_limits;
-  const std::vector<int64_t> boundless(limits.size(),
-                                       std::numeric_limits<int64_t>::max());
-  Outcome last;
-  absl::Status links;
-  // First within the limits, then without: the search's own memory count may be
-  // too pessimistic, and a draft is needed to explain the shortage.
-  for (const std::vector<int64_t>& bound : {limits, boundless}) {
-    for (bool pins_outside : {false, true}) {
-      if (pins_outside && !pipeline.has_pins()) continue;
-      for (const std::vector<int>& devices : device_sets) {
-        Outcome outcome =
-            SearchWithin(request, pipeline, {devices, bound, pins_outside});
-        if (outcome.draft.has_value()) return *std::move(outcome.draft);
-        links.Update(outcome.links);
-        if (outcome.shortage.has_value()) last = std::move(outcome);
-      }
-    }
+  PARTITA_RETURN_IF_ERROR(Search(request, pipeline, limits, choice));
+  if (!choice.has_draft()) {
+    // The search's own count of memory may be too pessimistic.
+    const std::vector<int64_t> boundless(limits.size(),
+                                         std::numeric_limits<int64_t>::max());
+    PARTITA_RETURN_IF_ERROR(Search(request, pipeline, boundless, choice));
   }
-  if (last.shortage.has_value()) {
-    return WithShortage(request, *std::move(last.short_of), last.shortage);
-  }
-  if (!links.ok()) return links;
+  if (choice.was_offered()) return choice.Take();
   return absl::FailedPreconditionError(absl::StrCat(
       "placement @", request.graph().name(), " by pipeline: found no ",
       request.options.stages.has_value()

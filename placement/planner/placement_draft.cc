@@ -1,9 +1,10 @@
-// Completes drafts and checks links and memory.
+// Completes drafts and checks kernels and links.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/placement_draft.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -16,24 +17,6 @@
 
 namespace partita {
 namespace {
-
-constexpr size_t kHoldersKept = 8;
-
-absl::string_view KindText(MemoryHolder::Kind kind) {
-  switch (kind) {
-    case MemoryHolder::Kind::kConstant:
-      return "constant";
-    case MemoryHolder::Kind::kVariable:
-      return "variable";
-    case MemoryHolder::Kind::kInput:
-      return "input";
-    case MemoryHolder::Kind::kWorkspace:
-      return "workspace";
-    case MemoryHolder::Kind::kActivation:
-      break;
-  }
-  return "activation";
-}
 
 bool Placed(const Draft& draft, NodeId node) {
   return !draft.assignment[node.index].devices.empty();
@@ -70,30 +53,6 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
     return;
   }
   Put(draft, node, 0, {});
-}
-
-// Device, largest tensors and peak node.
-Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
-                        const Shortage& shortage) {
-  const CostModel& costs = request.costs;
-  Refusal refusal;
-  refusal.where = absl::StrCat("placement @", request.graph().name());
-  refusal.device = costs.device_name(shortage.device);
-  refusal.needed = shortage.needed;
-  refusal.limit = shortage.limit;
-  const int peak =
-      EstimateMemory(costs, draft.assignment)[shortage.device].peak_position;
-  if (peak < static_cast<int>(costs.order().size())) {
-    refusal.at = request.graph().view(costs.order()[peak]).ToString();
-  }
-  for (const MemoryHolder& holder :
-       HoldersAtPeak(costs, draft.assignment, shortage.device)) {
-    if (refusal.largest.size() == kHoldersKept) break;
-    refusal.largest.push_back({ValueText(request.graph(), holder.value),
-                               holder.bytes,
-                               std::string(KindText(holder.kind))});
-  }
-  return refusal;
 }
 
 }  // namespace
@@ -183,29 +142,19 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
   return absl::OkStatus();
 }
 
-std::optional<Shortage> FindShortage(const PlanRequest& request,
-                                     const Draft& draft) {
-  const std::vector<EstimatedMemory> memory =
-      EstimateMemory(request.costs, draft.assignment);
-  std::optional<Shortage> worst;
-  for (int d = 0; d < request.costs.num_devices(); ++d) {
-    const Shortage here = {d, memory[d].peak,
-                           request.objective.memory_limits[d]};
-    if (here.needed <= here.limit) continue;
-    if (!worst.has_value() ||
-        here.needed - here.limit > worst->needed - worst->limit) {
-      worst = here;
+std::vector<Placement> PlacementsOf(const PlanRequest& request,
+                                    const Draft& draft) {
+  std::vector<Placement> placements(draft.assignment.size());
+  for (NodeId id : request.costs.order()) {
+    Placement& placement = placements[id.index];
+    const NodeDevices& place = draft.assignment[id.index];
+    for (int device : place.devices) {
+      placement.devices.push_back(request.costs.device_name(device));
     }
+    placement.operands = place.operands;
+    placement.results = place.results;
   }
-  return worst;
-}
-
-Draft WithShortage(const PlanRequest& request, Draft draft,
-                   const std::optional<Shortage>& shortage) {
-  if (shortage.has_value()) {
-    draft.shortage = RefusalError(ExplainShortage(request, draft, *shortage));
-  }
-  return draft;
+  return placements;
 }
 
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
@@ -213,15 +162,9 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
   PlacementTable table;
   table.strategy = std::string(strategy);
   table.nodes = draft.why;
-  table.shortage = draft.shortage;
-  for (NodeId id : request.costs.order()) {
-    Placement& placement = table.nodes[id.index].placement;
-    const NodeDevices& place = draft.assignment[id.index];
-    for (int device : place.devices) {
-      placement.devices.push_back(request.costs.device_name(device));
-    }
-    placement.operands = place.operands;
-    placement.results = place.results;
+  std::vector<Placement> placements = PlacementsOf(request, draft);
+  for (size_t i = 0; i < placements.size(); ++i) {
+    table.nodes[i].placement = std::move(placements[i]);
   }
   return table;
 }

@@ -4,17 +4,25 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
 #define PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
 
-#include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "placement/cost/cost_model.h"
-#include "placement/cost/memory_estimate.h"
 #include "placement/planner/planner.h"
-#include "placement/planner/refusal.h"
 
 namespace partita {
+
+// A placement with devices by index into the machine. No devices: not placed.
+struct NodeDevices {
+  absl::InlinedVector<int, 1> devices;
+  std::vector<Sharding> operands;
+  std::vector<Sharding> results;
+  // Each device runs one shard of the node.
+  bool sharded() const { return !results.empty(); }
+};
+using Assignment = std::vector<NodeDevices>;  // by node id
 
 // The input of a strategy.
 struct PlanRequest {
@@ -41,19 +49,11 @@ struct Draft {
 
   Assignment assignment;
   std::vector<PlacedNode> why;
-  absl::Status shortage;  // PlacementTable::shortage
 };
 
 void Put(Draft& draft, NodeId node, int device, PlacedNode why);
 // Puts every pinned node, except stored ones, on its pin's devices.
 void PutPinned(const PlanRequest& request, Draft& draft);
-
-// A device with less memory than the draft needs. In bytes.
-struct Shortage {
-  int device = 0;
-  int64_t needed = 0;
-  int64_t limit = 0;
-};
 
 // Puts views with the producer of their bytes. Puts stored values, and views of
 // inputs and stored values, with their first reader. Call when every computing
@@ -62,13 +62,9 @@ void PutFollowers(const PlanRequest& request, Draft& draft);
 // FailedPrecondition for the first value that crosses between two devices
 // without a link.
 absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
-// The device with the largest shortage, by EstimateMemory.
-std::optional<Shortage> FindShortage(const PlanRequest& request,
-                                     const Draft& draft);
-// The draft with its shortage, if any: device, largest tensors and peak node.
-Draft WithShortage(const PlanRequest& request, Draft draft,
-                   const std::optional<Shortage>& shortage);
-// Device names instead of indices.
+// Device names instead of indices, by node id.
+std::vector<Placement> PlacementsOf(const PlanRequest& request,
+                                    const Draft& draft);
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
                        absl::string_view strategy);
 

@@ -3,10 +3,45 @@
 
 #include "placement/planner/plan_sample.h"
 
+#include <memory>
+#include <utility>
+
+#include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "placement/lower/lower.h"
+#include "placement/partition/partition.h"
 
 namespace partita {
+namespace {
+
+// Binds the only kernel of the catalog to every node that computes.
+void BindKernels(Graph& graph, const Machine& machine,
+                 const SampleCatalog& catalog) {
+  for (const OpView& op : graph.ops()) {
+    if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
+    const MachineDevice& device =
+        *machine.FindDevice(op.node().placement.devices[0]);
+    KernelBinding binding{.kernel = "sample.work"};
+    for (const KernelChoice& choice : catalog.Choices(op, device.traits)) {
+      binding.workspace = choice.workspace;
+    }
+    graph.node(op.id()).kernel = std::move(binding);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int64_t>> SampleBytes(
+    const SampleGraph& g, const Machine& machine,
+    absl::Span<const Placement> placements, const SampleCatalog& catalog) {
+  const std::unique_ptr<Graph> graph = g.graph().Clone(&g.graph().literals());
+  PARTITA_RETURN_IF_ERROR(Partition(*graph, placements, machine));
+  BindKernels(*graph, machine, catalog);
+  const Lowering lowering(machine, {});
+  PARTITA_ASSIGN_OR_RETURN(CountedFunction counted, lowering.Count(*graph, 0));
+  return lowering.NeededBytes({&counted});
+}
 
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
@@ -17,13 +52,12 @@ absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
   for (const MachineDevice& device : machine.devices) {
     objective.memory_limits.push_back(device.usable());
   }
+  objective.needed_bytes = [&](absl::Span<const Placement> placements) {
+    return SampleBytes(g, machine, placements, catalog);
+  };
   for (const Planner& planner : Planners()) {
     if (planner.name != strategy) continue;
-    PARTITA_ASSIGN_OR_RETURN(
-        PlacementTable table,
-        planner.Place(g.graph(), machine, catalog, objective, options));
-    if (!table.shortage.ok()) return table.shortage;
-    return table;
+    return planner.Place(g.graph(), machine, catalog, objective, options);
   }
   return absl::NotFoundError(strategy);
 }

@@ -4,10 +4,12 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_PLAN_SAMPLE_H_
 #define PARTITA_PLACEMENT_PLANNER_PLAN_SAMPLE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/machine.h"
 #include "placement/planner/pins.h"
@@ -16,8 +18,12 @@
 
 namespace partita {
 
-// The plan of this strategy, with all memory of every device; its shortage if
-// it expects one.
+// By machine device: the bytes that lowering counts for these placements.
+absl::StatusOr<std::vector<int64_t>> SampleBytes(
+    const SampleGraph& g, const Machine& machine,
+    absl::Span<const Placement> placements, const SampleCatalog& catalog = {});
+
+// The placement of this strategy, with all memory of every device.
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
                                       const Machine& machine,

@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_PLANNER_PLANNER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,10 +45,6 @@ struct PlacedNode {
 struct PlacementTable {
   std::vector<PlacedNode> nodes;
   std::string strategy;  // "single", "pipeline", ...
-  // RefusalError if the strategy expects that none of the placements that it
-  // tried fits the memory limits; this one misses least. Only an estimate:
-  // lowering decides.
-  absl::Status shortage;
 };
 
 // The text of a reason: "pinned", "near_constant %w1", "follows %y".
@@ -55,11 +52,18 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node);
 
 enum class Goal : uint8_t { kLatency, kThroughput };
 
+// By machine device: the bytes that a plan needs whose nodes have these
+// placements, by node id. Lowering counts them (placement/lower/lower.h), so
+// strategies ask once for each finished draft.
+using MemoryCounter = std::function<absl::StatusOr<std::vector<int64_t>>(
+    absl::Span<const Placement> placements)>;
+
 struct Objective {
   Goal goal = Goal::kLatency;
-  // By machine device: bytes that a planner may fill. Starts as usable().
-  // Compile lowers it if lowering finds that a device has too little memory.
+  // By machine device: bytes that a strategy fills as it makes a draft. Starts
+  // as usable(). Compile lowers it where the draft needs more than usable().
   std::vector<int64_t> memory_limits;
+  MemoryCounter needed_bytes;
 };
 
 struct Draft;
@@ -67,15 +71,15 @@ struct PlanRequest;
 struct PlannerOptions;  // strategies.h
 
 // Puts every computing node on a device (PutFollowers does the rest) and
-// respects pins and links, and memory limits as far as it can: a draft that is
-// short of memory states it.
+// respects pins and links, and memory limits as far as it can: if no draft
+// fits, it returns the one that misses least.
 using StrategyFn = absl::StatusOr<Draft>(const PlanRequest& request);
 
 struct Planner {
   // Does not change the graph and reads no clock. The graph has types and no
   // layouts. A node with a placement is pinned by the user (WritePins) and
   // keeps it. An error if no placement has kernels and links for all nodes;
-  // memory is no reason to refuse (PlacementTable::shortage).
+  // memory is no reason to refuse: lowering does.
   absl::StatusOr<PlacementTable> Place(const Graph& graph,
                                        const Machine& machine,
                                        const KernelCatalog& catalog,

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/op_view.h"
 #include "placement/planner/planner.h"
-#include "placement/planner/refusal.h"
 
 namespace partita {
 namespace {

@@ -164,8 +164,7 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
   PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
   Draft draft = Shard(request, batch, replicas);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
-  const std::optional<Shortage> shortage = FindShortage(request, draft);
-  return WithShortage(request, std::move(draft), shortage);
+  return draft;
 }
 
 }  // namespace partita

@@ -1,9 +1,14 @@
 // Strategy `single`: the whole graph on one device.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "placement/planner/first_fit.h"
 #include "placement/planner/placement_draft.h"
 #include "placement/planner/strategies.h"
 
@@ -70,35 +75,22 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int> devices, Candidates(request));
   const Reason reason =
       devices.size() == 1 ? Reason::kOnlyDevice : Reason::kBestDevice;
-  std::optional<Draft> best;
-  double best_seconds = 0;
-  absl::Status first_fault;
-  std::optional<Draft> short_of;  // the draft with the smallest shortage
-  int64_t least_short = 0;
+  std::vector<std::pair<double, Draft>> drafts;
   for (int device : devices) {
     Draft draft = Fill(request, device, reason);
-    absl::Status fault = CheckLinks(request, draft);
-    const std::optional<Shortage> shortage = FindShortage(request, draft);
-    if (fault.ok() && shortage.has_value()) {
-      const int64_t missing = shortage->needed - shortage->limit;
-      if (!short_of.has_value() || missing < least_short) {
-        short_of = WithShortage(request, std::move(draft), shortage);
-        least_short = missing;
-      }
-      continue;
-    }
-    if (!fault.ok()) {
-      first_fault.Update(fault);
-      continue;
-    }
     const double seconds = TotalSeconds(request, draft);
-    if (best.has_value() && seconds >= best_seconds) continue;
-    best = std::move(draft);
-    best_seconds = seconds;
+    drafts.emplace_back(seconds, std::move(draft));
   }
-  if (best.has_value()) return *std::move(best);
-  if (short_of.has_value()) return *std::move(short_of);
-  return first_fault;
+  absl::c_stable_sort(
+      drafts, [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Another function of the module may need memory of the device too: then
+  // limits are lower than what the device has.
+  FirstFit choice(request, request.objective.memory_limits);
+  for (auto& [seconds, draft] : drafts) {
+    PARTITA_ASSIGN_OR_RETURN(const bool fits, choice.Offer(std::move(draft)));
+    if (fits) break;
+  }
+  return choice.Take();
 }
 
 }  // namespace partita

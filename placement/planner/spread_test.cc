@@ -9,12 +9,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "placement/cost/memory_estimate.h"
+#include "placement/cost/cost_model.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
-#include "placement/planner/refusal.h"
 
 namespace partita {
 namespace {
@@ -35,21 +34,31 @@ std::string Text(const SampleGraph& g,
   return text;
 }
 
-// The placement's devices in the form of the memory estimate.
-Assignment Devices(const CostModel& costs, const PlacementTable& table) {
-  Assignment assignment(table.nodes.size());
-  for (size_t i = 0; i < table.nodes.size(); ++i) {
-    for (const std::string& name : table.nodes[i].placement.devices) {
-      assignment[i].devices.push_back(costs.FindDevice(name));
-    }
+// By node id.
+std::vector<Placement> PlacementsOf(const PlacementTable& table) {
+  std::vector<Placement> placements;
+  for (const PlacedNode& node : table.nodes) {
+    placements.push_back(node.placement);
   }
-  return assignment;
+  return placements;
+}
+
+bool Fits(const SampleGraph& g, const Machine& machine,
+          const PlacementTable& table, const SampleCatalog& catalog = {}) {
+  const auto needed = SampleBytes(g, machine, PlacementsOf(table), catalog);
+  EXPECT_TRUE(needed.ok()) << needed.status();
+  for (size_t d = 0; needed.ok() && d < needed->size(); ++d) {
+    if ((*needed)[d] > machine.devices[d].usable()) return false;
+  }
+  return needed.ok();
 }
 
 // True if the device can read a value that is made there.
-bool Reaches(const CostModel& costs, const NodeDevices& made, int device) {
-  return absl::c_any_of(made.devices, [&](int there) {
-    return there == device || costs.link(there, device) != nullptr;
+bool Reaches(const CostModel& costs, const Placement& made,
+             const std::string& device) {
+  return absl::c_any_of(made.devices, [&](const std::string& there) {
+    return there == device || costs.link(costs.FindDevice(there),
+                                         costs.FindDevice(device)) != nullptr;
   });
 }
 
@@ -198,9 +207,9 @@ struct RandomGraph : SampleGraph {
   }
 };
 
-TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
+TEST(EveryStrategyTest, PinsAndLinksHoldOnRandomGraphs) {
   std::mt19937 random(11);
-  int placed = 0, refused = 0;
+  int placed = 0, missed = 0, refused = 0;
   for (int round = 0; round < 60; ++round) {
     RandomGraph g(5 + round % 40, random);
     Machine machine = CpuAndGpus(round % 4, 600 + 200 * (round % 30));
@@ -221,43 +230,37 @@ TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
         ++refused;
         continue;
       }
-      ++placed;
-      const Assignment assignment = Devices(costs, *table);
-      const std::vector<EstimatedMemory> memory =
-          EstimateMemory(costs, assignment);
-      for (size_t d = 0; d < memory.size(); ++d) {
-        EXPECT_LE(memory[d].peak, machine.devices[d].usable())
-            << planner.name << " round " << round;
-      }
+      ++(Fits(g, machine, *table, catalog) ? placed : missed);
+      const std::vector<Placement> placements = PlacementsOf(*table);
       for (const OpView& node : g.graph().ops(kSampleWork)) {
-        const auto& here = assignment[node.id().index].devices;
+        const auto& here = placements[node.id().index].devices;
         ASSERT_FALSE(here.empty());
         for (const ValueId operand : node.node().operands) {
           const NodeId maker = g.node(operand);
           if (!maker.valid() || costs.is_stored(maker)) continue;
-          for (const int device : here) {
-            EXPECT_TRUE(Reaches(costs, assignment[maker.index], device));
+          for (const std::string& device : here) {
+            EXPECT_TRUE(Reaches(costs, placements[maker.index], device));
           }
         }
         if (node.result(0).name() != "n3") continue;
-        EXPECT_EQ(here.front(), costs.num_devices() - 1);
+        EXPECT_EQ(here.front(), machine.devices.back().traits.name);
       }
       const auto again = PlanPinned(planner.name, g, machine, pins, catalog);
       EXPECT_EQ(Text(g, table), Text(g, again));
     }
   }
   EXPECT_GT(placed, 60);
-  EXPECT_GT(refused, 20);
+  EXPECT_GT(missed + refused, 20);
 }
 
 // Seconds of one planning.
 double TimeOf(const Planner& planner, const SampleGraph& g,
-              const Machine& machine, bool fits) {
+              const Machine& machine) {
   const auto start = std::chrono::steady_clock::now();
   const auto table = PlanBy(planner.name, g, machine);
   const std::chrono::duration<double> took =
       std::chrono::steady_clock::now() - start;
-  EXPECT_EQ(table.ok(), fits) << planner.name << ": " << table.status();
+  EXPECT_TRUE(table.ok()) << planner.name << ": " << table.status();
   return took.count();
 }
 
@@ -272,7 +275,7 @@ TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesTakeSeconds) {
         machine.devices[d].traits.memory_bandwidth += d;
       }
       for (const Planner& planner : Planners()) {
-        const double seconds = TimeOf(planner, g, machine, fits);
+        const double seconds = TimeOf(planner, g, machine);
         RecordProperty(
             absl::StrCat(planner.name, "_", unequal, fits ? "_fits" : "_not"),
             absl::StrCat(seconds));
@@ -282,30 +285,29 @@ TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesTakeSeconds) {
   }
 }
 
-TEST(RefusalTest, ARefusalNamesTheLargestTensors) {
+// Two weights of 256 bytes over two devices, each with memory for one and its
+// activations: whatever a strategy assumes, lowering counts each device alone.
+TEST(EveryStrategyTest, WeightsOnSeveralDevicesCountWhereTheyAre) {
+  Chain g(2, 4);
+  const Machine machine = EqualCpus(2, 256 + 2 * 64);
+  for (const char* strategy : {"pinned", "pipeline", "list"}) {
+    const auto table = PlanPinned(strategy, g, machine,
+                                  {{"n0", {"cpu:0"}}, {"n1", {"cpu:1"}}});
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_TRUE(Fits(g, machine, *table)) << strategy;
+  }
+  EXPECT_FALSE(Fits(g, machine,
+                    *PlanPinned("pinned", g, machine,
+                                {{"n0", {"cpu:0"}}, {"n1", {"cpu:0"}}})));
+}
+
+// No placement fits: the strategy returns the one that misses least.
+TEST(EveryStrategyTest, TheDraftThatMissesLeastIsReturned) {
   Chain g(4, 4);
-  const auto refused = PlanBy("single", g, EqualCpus(2, 800));
-  EXPECT_EQ(Text(g, refused),
-            "placement @sample: found 1.1 KiB needed on cpu:0 at work %n0, "
-            "352 B too much; expected at most 800 B; largest: %w0 256 B "
-            "(constant), %w1 256 B (constant), %w2 256 B (constant), %w3 256 B "
-            "(constant), %x 64 B (input)");
-  const std::optional<MemoryShortage> shortage = ShortageOf(refused.status());
-  ASSERT_TRUE(shortage.has_value());
-  EXPECT_EQ(shortage->missing(), 352);
-  EXPECT_EQ(MemoryRemedy(*shortage),
-            "a machine with at least 1152 B free on cpu:0");
-  EXPECT_EQ(shortage->strategy, "");
-  absl::Status of_data = absl::ResourceExhaustedError("");
-  SetShortage({.device = "cpu:0", .needed = 8, .limit = 7, .strategy = "data"},
-              of_data);
-  EXPECT_EQ(MemoryRemedy(*ShortageOf(of_data)),
-            "a machine with at least 8 B free on cpu:0 for strategy data");
-  EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 100))),
-            "placement @sample: found 640 B needed on cpu:0 at work %n0, 540 B "
-            "too much; expected at most 100 B; largest: %w0 256 B (constant), "
-            "%w3 256 B (constant), %x 64 B (input), %n0 64 B (activation)");
-  EXPECT_FALSE(ShortageOf(absl::ResourceExhaustedError("")).has_value());
+  Machine machine = EqualCpus(2, 100);
+  machine.devices[1].memory = 400;
+  EXPECT_EQ(PlanBy("single", g, machine)->nodes.back().placement.devices[0],
+            "cpu:1");
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ struct PlannerOptions {
   bool follows_variables = false;
 };
 
+// What fits is decided by Objective::needed_bytes. If nothing fits, a strategy
+// returns the draft that misses least, and is asked again with lower limits.
+
 // If a graph follows the variables of another function (PlannerOptions),
 // `single` and `data` choose among the devices that store some. `pipeline` and
 // `list` act like `pinned`, so that all functions of a module have the same
@@ -42,8 +45,7 @@ struct PlannerOptions {
 
 // The whole graph on one device: `options.device`, or the fastest that fits.
 //   1. Candidates: devices that can run every node that is not pinned.
-//   2. Each candidate gets the whole graph; the fastest within all limits is
-//      kept.
+//   2. Each candidate gets the whole graph; the fastest that fits is kept.
 absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 inline constexpr StrategyOption kSingleOptions[] = {
     {.name = "device",
@@ -107,8 +109,7 @@ inline constexpr StrategyOption kDataOptions[] = {
 //      machine's.
 //   3. For each, dynamic programming over (segments done, stages used), within
 //      the memory of every stage.
-//   4. The best result within the estimate of the whole graph is kept. A device
-//      that is short there gets a lower limit, and step 2 starts again.
+//   4. If no split is within the limits, step 3 goes on without them.
 // A stage does not include a node that is pinned to another device. If that
 // makes stages impossible, pinned nodes are outside the stages.
 absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request);
@@ -128,8 +129,8 @@ inline constexpr StrategyOption kPipelineOptions[] = {
 //      mean seconds and mean transfers.
 //   2. The ready node with the highest rank goes to the device with room on
 //      which it finishes first.
-//   3. If the estimate of the whole graph exceeds a limit, that limit is
-//      lowered by the shortage, and step 2 starts again.
+//   3. If the result does not fit, step 2 starts again with the order of the
+//      graph, in which fewer values are live.
 //   4. If one device alone finishes sooner and everything fits, it is taken.
 absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 

@@ -151,11 +151,10 @@ TEST(Memory, ADeviceThatIsTooSmallIsRefusedAndTheRemedyWorks) {
   // The amount of workspace depends on the host's kernels.
   const std::string text(refused.status().message());
   const std::regex expected(
-      R"(placement @mlp: found (3[1-3]\.\d) KiB needed on cpu:0 at fused %h, )"
+      R"(placement @mlp: found (3[1-3]\.\d) KiB needed on cpu:0 at \w+ %\w+, )"
       R"((\d\.\d) KiB too much; expected at most 30\.0 KiB; largest: )"
-      R"(%w 24\.0 KiB \(constant\), %x 3\.0 KiB \(input\), )"
-      R"(%w 2\.5 KiB \(constant\), %h 2\.0 KiB \(activation\), )"
-      R"(%\w+ \d+ B \(\w+\); try strategy .*, )"
+      R"(%[\w.]+ 24\.0 KiB \(constant\), %x 3\.0 KiB \(input\), )"
+      R"(.*; try strategy .*, )"
       R"(or a machine with at least (\d+) (B|KiB) free on cpu:0)");
   std::smatch found;
   ASSERT_TRUE(std::regex_match(text, found, expected)) << text;

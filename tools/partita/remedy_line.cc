@@ -20,7 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "partita/remedy.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 

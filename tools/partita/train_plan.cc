@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/remedy_line.h"

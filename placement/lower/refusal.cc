@@ -1,7 +1,7 @@
 // The text of a refusal, and its payload in a status.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "placement/planner/refusal.h"
+#include "placement/lower/refusal.h"
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
@@ -81,12 +81,6 @@ std::string MemoryRemedy(const MemoryShortage& shortage) {
                       shortage.strategy.empty()
                           ? ""
                           : absl::StrCat(" for strategy ", shortage.strategy));
-}
-
-std::string ValueText(const Graph& graph, ValueId value) {
-  const std::string& name = graph.value(value).name;
-  if (!name.empty()) return absl::StrCat("%", name);
-  return absl::StrCat("%", value.index);
 }
 
 }  // namespace partita

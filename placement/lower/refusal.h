@@ -1,8 +1,8 @@
 // Errors for a graph that does not fit: the device, and what fills it.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
-#define PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
+#ifndef PARTITA_PLACEMENT_LOWER_REFUSAL_H_
+#define PARTITA_PLACEMENT_LOWER_REFUSAL_H_
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "graph/graph.h"
 
 namespace partita {
 
@@ -23,9 +22,9 @@ struct RefusalHolder {
 };
 
 struct Refusal {
-  std::string where;  // "placement @mlp", "plan @mlp"
+  std::string where;  // "placement @mlp"
   std::string device;
-  std::string at;      // "%h", or "command 41"; may be empty
+  std::string at;      // "matmul %h", "input %x"; may be empty
   int64_t needed = 0;  // bytes
   int64_t limit = 0;
   std::vector<RefusalHolder> largest;  // largest first
@@ -53,9 +52,6 @@ void SetShortage(const MemoryShortage& shortage, absl::Status& status);
 // device, rounded up to a size that machine files accept.
 std::string MemoryRemedy(const MemoryShortage& shortage);
 
-// "%w1"; for an unnamed value its number in the textual IR.
-std::string ValueText(const Graph& graph, ValueId value);
-
 }  // namespace partita
 
-#endif  // PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
+#endif  // PARTITA_PLACEMENT_LOWER_REFUSAL_H_
