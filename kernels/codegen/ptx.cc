@@ -1,19 +1,11 @@
-// LLVM's module, target and printer of PTX.
+// LLVM's target for PTX.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/ptx.h"
 
-#include <memory>
-
+#include "kernels/codegen/compile_module.h"
 #include "kernels/codegen/gpu_function.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace partita {
 namespace {
@@ -26,24 +18,6 @@ bool IsKnownTarget(const std::string& target) {
   return target == "sm_80" || target == "sm_90";
 }
 
-std::unique_ptr<llvm::TargetMachine> NewTarget(const std::string& processor,
-                                               std::string& error) {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(kTriple, error);
-  if (target == nullptr) return nullptr;
-  llvm::TargetOptions options;
-  // The program, not the target, fuses products and sums: `.rn` on each forbids
-  // the driver's compiler to do so.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, processor, kPtxVersion, options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-}
-
 }  // namespace
 
 bool CompilePtx(const std::vector<ElementwiseProgram>& programs,
@@ -53,28 +27,18 @@ bool CompilePtx(const std::vector<ElementwiseProgram>& programs,
     error = "found the target " + target + "; expected sm_80 or sm_90";
     return false;
   }
-  const std::unique_ptr<llvm::TargetMachine> machine = NewTarget(target, error);
-  if (machine == nullptr) return false;
-  llvm::LLVMContext context;
-  llvm::Module module("partita", context);
-  module.setTargetTriple(kTriple);
-  module.setDataLayout(machine->createDataLayout());
-  for (const ElementwiseProgram& program : programs) {
-    AddGpuFunction(program, module);
-  }
-  llvm::raw_string_ostream faults(error);
-  if (llvm::verifyModule(module, &faults)) return false;
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream out(text);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile)) {
-    error = "found no way to print PTX; expected LLVM's NVPTX target";
-    return false;
-  }
-  passes.run(module);
-  ptx = text.str().str();
-  return true;
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  const auto add = [&](llvm::Module& module) {
+    for (const ElementwiseProgram& program : programs) {
+      AddGpuFunction(program, module);
+    }
+  };
+  return CompileModule(
+      {kTriple, target, kPtxVersion, llvm::CodeGenFileType::AssemblyFile}, add,
+      ptx, error);
 }
 
 }  // namespace partita

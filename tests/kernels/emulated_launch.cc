@@ -90,20 +90,4 @@ absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
   return results;
 }
 
-absl::Status CheckResults(const SampleProgram& sample,
-                          const std::vector<Bytes>& expected,
-                          const std::vector<Bytes>& found) {
-  const ElementwiseProgram& program = sample.program;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const ScalarType type = program.instructions[program.results[i]].type;
-    const int64_t at = FirstDifference(type, expected[i], found[i]);
-    if (at < 0) continue;
-    return absl::InternalError(absl::StrCat(
-        program.name, ", ", sample.what, ": element ", at, " of result ", i,
-        ": found ", ElementText(type, found[i], at), "; expected ",
-        ElementText(type, expected[i], at)));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace partita

@@ -35,11 +35,6 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
     const ptx::Module& module, const SampleProgram& sample,
     const EmulatedLaunch& how = {});
 
-// OK if all elements have equal bits, where NaN equals NaN.
-absl::Status CheckResults(const SampleProgram& sample,
-                          const std::vector<std::vector<std::byte>>& expected,
-                          const std::vector<std::vector<std::byte>>& found);
-
 }  // namespace partita
 
 #endif  // PARTITA_TESTS_KERNELS_EMULATED_LAUNCH_H_

@@ -547,8 +547,7 @@ bool IsNanBits(S type, uint64_t bits) {
   }
 }
 
-}  // namespace
-
+// The index of the first element that differs, -1 if there is none.
 int64_t FirstDifference(S type, absl::Span<const std::byte> a,
                         absl::Span<const std::byte> b) {
   if (a.size() != b.size()) return 0;
@@ -561,9 +560,28 @@ int64_t FirstDifference(S type, absl::Span<const std::byte> a,
   return -1;
 }
 
+// "0x7fc00000": an element's bits.
 std::string ElementText(S type, absl::Span<const std::byte> elements,
                         int64_t index) {
   return absl::StrFormat("%#x", ElementBits(type, elements, index));
+}
+
+}  // namespace
+
+absl::Status CheckResults(const SampleProgram& sample,
+                          const std::vector<std::vector<std::byte>>& expected,
+                          const std::vector<std::vector<std::byte>>& found) {
+  const ElementwiseProgram& program = sample.program;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const S type = program.instructions[program.results[i]].type;
+    const int64_t at = FirstDifference(type, expected[i], found[i]);
+    if (at < 0) continue;
+    return absl::InternalError(absl::StrFormat(
+        "%s, %s: element %d of result %d: found %s; expected %s", program.name,
+        sample.what, at, i, ElementText(type, found[i], at),
+        ElementText(type, expected[i], at)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace partita

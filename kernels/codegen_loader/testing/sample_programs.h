@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/op_view.h"
 #include "kernels/codegen/program.h"
@@ -55,14 +56,11 @@ ElementwiseProgram BiasGeluResidual(int64_t rows, int64_t columns);
 std::vector<std::vector<std::byte>> InterpretedResults(
     const SampleProgram& sample);
 
-// The index of the first element that differs, -1 if there is none. NaN equals
-// NaN: its bits are the processor's.
-int64_t FirstDifference(ScalarType type, absl::Span<const std::byte> a,
-                        absl::Span<const std::byte> b);
-
-// "0x7fc00000": an element's bits.
-std::string ElementText(ScalarType type, absl::Span<const std::byte> elements,
-                        int64_t index);
+// OK if all elements of all results have equal bits, where NaN equals NaN: its
+// bits are the processor's. Else names the program and the first difference.
+absl::Status CheckResults(const SampleProgram& sample,
+                          const std::vector<std::vector<std::byte>>& expected,
+                          const std::vector<std::vector<std::byte>>& found);
 
 }  // namespace partita
 

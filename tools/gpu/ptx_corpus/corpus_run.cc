@@ -47,7 +47,10 @@ class CorpusRun {
         PARTITA_ASSIGN_OR_RETURN(const std::vector<Bytes> found,
                                  Run(sample, shift));
         ++counts.runs;
-        counts.wrong += !IsEqual(target, sample, expected, found);
+        const absl::Status status = CheckResults(sample, expected, found);
+        if (status.ok()) continue;
+        ++counts.wrong;
+        out_ << "WRONG " << target << " " << status.message() << "\n";
       }
     }
     for (const ElementwiseProgram& program : MeasuredPrograms()) {
@@ -132,23 +135,6 @@ class CorpusRun {
                 "cuMemcpyDtoH"));
     }
     return results;
-  }
-
-  bool IsEqual(const char* target, const SampleProgram& sample,
-               const std::vector<Bytes>& expected,
-               const std::vector<Bytes>& found) {
-    const ElementwiseProgram& program = sample.program;
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const ScalarType type = program.instructions[program.results[i]].type;
-      const int64_t at = FirstDifference(type, expected[i], found[i]);
-      if (at < 0) continue;
-      out_ << absl::StreamFormat(
-          "WRONG %s %s, %s: element %d of result %d: found %s; expected %s\n",
-          target, program.name, sample.what, at, i,
-          ElementText(type, found[i], at), ElementText(type, expected[i], at));
-      return false;
-    }
-    return true;
   }
 
   // The bytes that a launch has to move at least: every element once.
