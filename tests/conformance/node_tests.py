@@ -2,7 +2,7 @@
 # Runs the standard's newest node tests by `partita run --test-data`, and writes which pass and why others do not.
 #
 #   python3 -m venv v && v/bin/pip install onnx==1.22.0
-#   v/bin/backend-test-tools generate-data -o DATA
+#   mkdir -p DATA/node && v/bin/backend-test-tools generate-data -o DATA
 #   python3 tests/conformance/node_tests.py --data DATA/node --partita bazel-bin/tools/partita/partita \
 #       --table docs/reference/node_tests.md
 #
