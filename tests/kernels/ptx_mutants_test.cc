@@ -101,7 +101,7 @@ bool IsNoticed(const std::string& text, const SampleProgram& sample,
   return false;
 }
 
-// Those that are not noticed compute the same: bounds that no value meets, the
+// Those that are not noticed compute the same: bounds that no value reaches, the
 // payload of a NaN, a test of alignment that makes all accesses single ones.
 TEST(PtxMutants, AChangedInstructionIsNoticed) {
   int tried = 0;

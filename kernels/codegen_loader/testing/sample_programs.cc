@@ -268,7 +268,7 @@ void AddCasts(std::vector<SampleProgram>& samples) {
   }
   AddCast(S::kF32, S::kF16, samples);
   AddCast(S::kF16, S::kF32, samples);
-  // 16-bit floats are integers until they are widened.
+  // 16-bit floats are integers until they are upcast.
   for (S half : {S::kBF16, S::kF16}) {
     AddCast(half, S::kI32, samples);
     AddCast(S::kI32, half, samples);
