@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/wire_format_lite.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
@@ -84,6 +86,20 @@ std::string ElementTypeText(int data_type) {
 // The number of elements in the proto itself, which bounds the allocation.
 int64_t StoredBytes(const onnx::TensorProto& proto) {
   return static_cast<int64_t>(proto.ByteSizeLong());
+}
+
+// True if the message's fields end within it. protobuf makes room for a field
+// of the stated length, up to 50 MB, before it looks for the bytes.
+bool HasWholeFields(absl::string_view bytes) {
+  google::protobuf::io::CodedInputStream in(
+      reinterpret_cast<const uint8_t*>(bytes.data()),
+      static_cast<int>(bytes.size()));
+  while (const uint32_t tag = in.ReadTag()) {
+    if (!google::protobuf::internal::WireFormatLite::SkipField(&in, tag)) {
+      return false;
+    }
+  }
+  return in.ConsumedEntireMessage();
 }
 
 }  // namespace
@@ -168,7 +184,7 @@ absl::StatusOr<HostTensor> TensorOfProto(const onnx::TensorProto& proto) {
 absl::StatusOr<HostTensor> ParseTensorFile(absl::string_view bytes,
                                            absl::string_view source) {
   onnx::TensorProto proto;
-  if (bytes.size() > INT_MAX ||
+  if (bytes.size() > INT_MAX || !HasWholeFields(bytes) ||
       !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InvalidArgumentError(absl::StrCat(
         source, ": found bytes that are not a serialised tensor; expected one ",
