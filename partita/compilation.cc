@@ -346,7 +346,10 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
   int64_t least_bytes = 0;
   int vain = 0;
   for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
-    PARTITA_ASSIGN_OR_RETURN(PlacedModule placed, Place(placing));
+    absl::StatusOr<PlacedModule> attempted = Place(placing);
+    // Within less memory there may be no placement; an earlier one is left.
+    if (!attempted.ok() && round > 0) break;
+    PARTITA_ASSIGN_OR_RETURN(PlacedModule placed, std::move(attempted));
     const auto same = planned_.find(placed.fingerprints);
     if (same != planned_.end()) return Attempt{.repeats = same->second};
     std::vector<PlacedFunction*> functions;
@@ -370,8 +373,8 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
       least.reset();
       if (packed.ok()) least.emplace(std::move(placed));
     }
-    placing.limits[missing.device] -= missing.bytes;
-    if (placing.limits[missing.device] <= 0) break;
+    int64_t& limit = placing.limits[missing.device];
+    limit = std::max<int64_t>(0, limit - missing.bytes);
   }
   if (least.has_value()) return Finish(placing, *std::move(least));
   return refusal;

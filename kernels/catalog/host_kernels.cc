@@ -56,13 +56,13 @@ absl::Status CheckBuiltInCatalog(const DeviceTraits& device) {
 }
 
 std::vector<const KernelLibrary*> HostLibraries() {
-  static const OnednnLibrary onednn;
-  static const CpuLibrary cpu;
-  static const NativeCodeLibrary codegen(BuildCode);
-  static const UpcastLibrary upcast({&onednn, &cpu});
-  static const ReferenceLibrary reference;
-  static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &upcast},
-                                      reference);
+  static const auto& onednn = *new OnednnLibrary;
+  static const auto& cpu = *new CpuLibrary;
+  static const auto& codegen = *new NativeCodeLibrary(BuildCode);
+  static const auto& upcast = *new UpcastLibrary({&onednn, &cpu});
+  static const auto& reference = *new ReferenceLibrary;
+  static const auto& unfused =
+      *new UnfusedLibrary({&codegen, &onednn, &cpu, &upcast}, reference);
   return {&onednn, &cpu, &codegen, &upcast, &unfused, &reference};
 }
 

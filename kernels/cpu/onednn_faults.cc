@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/onednn_faults.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -46,11 +47,9 @@ struct Axis {
   dnnl_dim_t Span() const { return (kernel - 1) * dilation + 1; }
   // True if all elements that the window reads are padding.
   bool ReadsPadding(dnnl_dim_t result) const {
-    for (dnnl_dim_t tap = 0; tap < kernel; ++tap) {
-      const dnnl_dim_t read = First(result) + tap * dilation;
-      if (read >= 0 && read < image) return false;
-    }
-    return true;
+    const dnnl_dim_t before_image = std::max<dnnl_dim_t>(0, -First(result));
+    const dnnl_dim_t tap = (before_image + dilation - 1) / dilation;
+    return tap >= kernel || First(result) + tap * dilation >= image;
   }
   // True if the window starts before the image or ends after it.
   bool ReachesPadding(dnnl_dim_t result) const {

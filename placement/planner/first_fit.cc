@@ -37,15 +37,18 @@ FirstFit::FirstFit(const PlanRequest& request, std::vector<int64_t> limits)
 FirstFit::FirstFit(const PlanRequest& request)
     : FirstFit(request, UsableMemory(request.costs.machine())) {}
 
-absl::StatusOr<bool> FirstFit::Offer(Draft draft) {
+bool FirstFit::Offer(Draft draft) {
   if (absl::Status links = CheckLinks(request_, draft); !links.ok()) {
-    links_.Update(links);
+    fault_.Update(links);
     return false;
   }
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::vector<int64_t> needed,
-      request_.objective.needed_bytes(PlacementsOf(request_, draft)));
-  const int64_t missing = MissingBytes(needed, limits_);
+  const absl::StatusOr<std::vector<int64_t>> needed =
+      request_.objective.needed_bytes(PlacementsOf(request_, draft));
+  if (!needed.ok()) {
+    fault_.Update(needed.status());
+    return false;
+  }
+  const int64_t missing = MissingBytes(*needed, limits_);
   if (!draft_.has_value() || missing < missing_) {
     draft_ = std::move(draft);
     missing_ = missing;
@@ -54,7 +57,7 @@ absl::StatusOr<bool> FirstFit::Offer(Draft draft) {
 }
 
 absl::StatusOr<Draft> FirstFit::Take() {
-  if (!draft_.has_value()) return links_;
+  if (!draft_.has_value()) return fault_;
   return *std::move(draft_);
 }
 

@@ -23,14 +23,14 @@ class FirstFit {
   // With all memory of the machine.
   explicit FirstFit(const PlanRequest& request);
 
-  // True if the draft has all links and fits; then offer no more. Errors are
-  // those of Objective::needed_bytes.
-  absl::StatusOr<bool> Offer(Draft draft);
+  // True if the draft has all links, can be lowered and fits; then offer no
+  // more.
+  bool Offer(Draft draft);
 
-  // True if a draft with all links was offered, or any draft.
+  // True if such a draft was offered, whether it fits or not; or any draft.
   bool has_draft() const { return draft_.has_value(); }
-  bool was_offered() const { return has_draft() || !links_.ok(); }
-  // The draft. If none has all links, the fault of the first. Needs: an offer.
+  bool was_offered() const { return has_draft() || !fault_.ok(); }
+  // The draft, or the first fault if there is none. Needs: an offer.
   absl::StatusOr<Draft> Take();
 
  private:
@@ -38,7 +38,7 @@ class FirstFit {
   const std::vector<int64_t> limits_;
   std::optional<Draft> draft_;
   int64_t missing_ = 0;  // bytes, on the device that lacks most
-  absl::Status links_;
+  absl::Status fault_;   // of the first that cannot be lowered
 };
 
 }  // namespace partita

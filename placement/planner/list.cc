@@ -51,8 +51,7 @@ absl::StatusOr<std::optional<Draft>> TryEachDevice(
   });
   FirstFit choice(request);
   for (ListSchedule& alone : sooner) {
-    PARTITA_ASSIGN_OR_RETURN(const bool fits,
-                             choice.Offer(std::move(alone.draft)));
+    const bool fits = choice.Offer(std::move(alone.draft));
     if (fits) return choice.Take();
   }
   return std::nullopt;
@@ -68,8 +67,7 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
   for (const std::vector<double>& priority : {ranks, GraphOrder(flow)}) {
     ListSchedule schedule = ScheduleList(
         request, flow, {devices, request.objective.memory_limits, priority});
-    PARTITA_ASSIGN_OR_RETURN(const bool fits,
-                             choice.Offer(std::move(schedule.draft)));
+    const bool fits = choice.Offer(std::move(schedule.draft));
     if (!fits) continue;
     PARTITA_ASSIGN_OR_RETURN(
         std::optional<Draft> alone,

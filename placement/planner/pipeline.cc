@@ -341,8 +341,7 @@ absl::Status Search(const PlanRequest& request, const Pipeline& pipeline,
       std::optional<Draft> draft =
           pipeline.Try({devices, limits, pins_outside});
       if (!draft.has_value()) continue;
-      PARTITA_ASSIGN_OR_RETURN(const bool fits,
-                               choice.Offer(*std::move(draft)));
+      const bool fits = choice.Offer(*std::move(draft));
       if (fits) return absl::OkStatus();
     }
   }

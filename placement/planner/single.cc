@@ -87,7 +87,7 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
   // limits are lower than what the device has.
   FirstFit choice(request, request.objective.memory_limits);
   for (auto& [seconds, draft] : drafts) {
-    PARTITA_ASSIGN_OR_RETURN(const bool fits, choice.Offer(std::move(draft)));
+    const bool fits = choice.Offer(std::move(draft));
     if (fits) break;
   }
   return choice.Take();

@@ -280,15 +280,31 @@ absl::Status Bad(const Kernel& kernel, absl::string_view found,
 }
 
 absl::Status CheckLaunch(const Kernel& kernel, Extents grid, Extents block,
-                         size_t parameters) {
+                         size_t parameters, uint64_t most_instructions) {
+  // What a driver takes; so the products of the extents do not overflow.
+  constexpr uint32_t kMostRows = 65535;
+  constexpr uint32_t kMostPlanes = 64;
   constexpr uint64_t kMostBlocks = (uint64_t{1} << 31) - 1;
+  if (grid.y > kMostRows || grid.z > kMostRows || block.z > kMostPlanes) {
+    return Bad(kernel,
+               absl::StrCat("a grid of ", grid.y, " rows and ", grid.z,
+                            " planes, a block of ", block.z, " planes"),
+               absl::StrCat("at most ", kMostRows, ", ", kMostRows, " and ",
+                            kMostPlanes));
+  }
   if (grid.count() == 0 || grid.count() > kMostBlocks) {
     return Bad(kernel, absl::StrCat(grid.count(), " blocks"),
                absl::StrCat("1 to ", kMostBlocks));
   }
-  if (block.count() == 0 || block.count() > kernel.most_threads) {
+  if (block.x > kernel.most_threads || block.y > kernel.most_threads ||
+      block.count() == 0 || block.count() > kernel.most_threads) {
     return Bad(kernel, absl::StrCat(block.count(), " threads of a block"),
                absl::StrCat("1 to ", kernel.most_threads));
+  }
+  if (grid.count() > most_instructions / block.count()) {
+    return Bad(kernel, absl::StrCat(grid.count() * block.count(), " threads"),
+               absl::StrCat("at most as many as instructions may run, ",
+                            most_instructions));
   }
   if (parameters == kernel.parameters.size()) return absl::OkStatus();
   return Bad(kernel, absl::StrCat(parameters, " values of parameters"),
@@ -308,7 +324,8 @@ std::vector<uint32_t> Order(uint64_t count, std::mt19937_64* random) {
 absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
                     absl::Span<const uint64_t> parameters, Memory& memory,
                     const LaunchOptions& options) {
-  PARTITA_RETURN_IF_ERROR(CheckLaunch(kernel, grid, block, parameters.size()));
+  PARTITA_RETURN_IF_ERROR(CheckLaunch(kernel, grid, block, parameters.size(),
+                                      options.most_instructions));
   std::mt19937_64 random(options.seed);
   std::mt19937_64* drawn = options.seed == 0 ? nullptr : &random;
   Thread thread(kernel, grid, block, parameters, memory, options);

@@ -84,6 +84,12 @@ TEST(PtxExecutor, FaultsNameLineBlockAndThread) {
             "instructions than the limit; expected an end of the loop");
   EXPECT_EQ(message("ret;", {.x = 1025}),
             "kernel f: found 1025 threads of a block; expected 1 to 1024");
+  EXPECT_EQ(message("ret;", {.z = 65}),
+            "kernel f: found a grid of 1 rows and 1 planes, a block of 65 "
+            "planes; expected at most 65535, 65535 and 64");
+  EXPECT_EQ(message("ret;", {.x = 200}),
+            "kernel f: found 200 threads; expected at most as many as "
+            "instructions may run, 100");
 }
 
 TEST(PtxExecutor, OperandsMayNotBeWritten) {

@@ -36,7 +36,7 @@ struct Operand {
     kImmediate,  // `bits`
     kSpecial,    // `index` is a Special
     kParameter,  // parameter `index`, from byte `bits` on
-    kAddress,    // register `index` + `bits`, or `bits` alone
+    kAddress,    // register `index` + `bits`
   };
   static constexpr uint32_t kNoRegister = UINT32_MAX;
   Kind kind = Kind::kNone;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -146,7 +147,7 @@ class Parser {
     labels_.clear();
     branches_.clear();
     PARTITA_RETURN_IF_ERROR(TakeName("the name of a kernel", kernel_.name));
-    if (module_.Find(kernel_.name) != nullptr) {
+    if (!names_.insert(kernel_.name).second) {
       return Wrong(first.line, absl::StrCat("a second kernel ", kernel_.name),
                    "another name");
     }
@@ -479,7 +480,8 @@ class Parser {
   Tokens tokens_;
   absl::string_view name_;
   Module module_;
-  Kernel kernel_;  // the one that is read
+  absl::flat_hash_set<std::string> names_;  // of kernels
+  Kernel kernel_;                           // the one that is read
   RegisterNames registers_;
   absl::flat_hash_map<std::string, uint32_t> labels_;
   std::vector<std::pair<uint32_t, std::string>> branches_;
