@@ -146,9 +146,9 @@ dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
 // `skipped` others; empty if there is none. A gradient needs the descriptor of
 // its `forward` primitive.
 //
-// oneDNN 2 advances from one implementation to the next by the operation's
-// descriptor, of which it keeps the address. So this is the one place that
-// advances, as `operation` is alive here.
+// oneDNN 2 keeps the address of the operation's descriptor and reads it when it
+// advances to the next implementation. Only this function advances, while
+// `operation` is alive.
 template <typename Primitive, typename... Forward>
 dnnl::primitive_desc SoundPrimitive(const typename Primitive::desc& operation,
                                     const dnnl::primitive_attr& attributes,

@@ -54,7 +54,7 @@ struct CollectiveDef {
   Sharding::Kind to = Sharding::Kind::kReplicated;
   bool reduces = false;      // makes new values; other kinds only move bytes
   bool is_bucketed = false;  // may be of several values
-  // The cost over d ranks of which each supplies some bytes, if `routes` is
+  // The cost over d ranks that each supply some bytes, if `routes` is
   // kAll (placement/cost/collective_cost.h): rounds in a ring, of d - 1 steps;
   // the bytes of a step are all of a rank's, or 1 / d of them. Instead of the
   // ring, `has_tree` kinds may go up and down a tree.

@@ -26,7 +26,7 @@ std::vector<bool> UsedBuffers(const EntryView& view) {
   return used;
 }
 
-// Describes two overlapping blocks, of which slots are exclusive.
+// Describes two overlapping blocks; slots are exclusive.
 std::string OverlapText(const EntryView& view, const UsedBlock& a,
                         const UsedBlock& b) {
   const UsedBlock& slot = a.exclusive ? a : b;
