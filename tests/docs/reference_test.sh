@@ -10,7 +10,7 @@ trap 'rm -rf "$new"' EXIT
 tools/reference/ops_page >"$new/ops.md"
 python3 tools/reference/passes_page.py "$root" >"$new/passes.md"
 python3 tools/reference/gradients_page.py "$new/ops.md" "$root/tests/gradients/torch_ops.txt" >"$new/gradients.md"
-python3 tools/reference/gpu_facts_page.py "$root/tests/bench/results/gpu_facts/h100.json" >"$new/gpu_facts.md"
+python3 tools/reference/gpu_facts_page.py "$root/tests/bench/results/gpu_facts/"{h100,h200}.json >"$new/gpu_facts.md"
 python3 tools/reference/command_line_page.py tools/partita/partita >"$new/command_line.md"
 
 failures=0

@@ -1,16 +1,15 @@
 # Prints docs/reference/gpu_facts.md: what the CUDA driver and a GPU were seen to do.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: gpu_facts_page.py FACTS   (a file of tests/bench/results/gpu_facts)"""
+"""usage: gpu_facts_page.py FACTS OTHER...   (files of tests/bench/results/gpu_facts; the table is that of the first)"""
 
 import json
-import os
 import sys
 
 HEAD = """# Facts about the CUDA driver
 
-What one GPU and its driver were seen to do: %(gpu)s, driver %(driver)s, CUDA %(cuda)s, measured on %(date)s by
-`tools/gpu/run_on_gpu` at commit %(commit)s ([how to repeat it](../contributing/measuring_a_gpu.md)). Generated from
-[the readings](../../tests/bench/results/gpu_facts/%(file)s) by `bazel run --config=opt //tests/docs:reference_test -- --update`;
+What GPUs and their driver were seen to do. The tables show the %(gpu)s, driver %(driver)s, CUDA %(cuda)s, measured on %(date)s
+by `tools/gpu/run_on_gpu` at commit %(commit)s ([how to repeat it](../contributing/measuring_a_gpu.md)). Generated from
+[the readings](../../tests/bench/results/gpu_facts) by `bazel run --config=opt //tests/docs:reference_test -- --update`;
 a test compares.
 
 A backend for CUDA relies on these facts, and the software GPU imitates them. `cuda.h:N` is line N of the header of CUDA 13.0,
@@ -22,6 +21,10 @@ whose comments are the reference of the driver API. A fact is one of these:
 * *not measured*: with the reason.
 
 %(counts)s
+
+## Other GPUs
+
+%(others)s
 
 ## What no one GPU can show
 
@@ -91,26 +94,51 @@ def table(rows):
     return lines
 
 
-def page(facts, file):
+def codes(row):
+    """What was seen, without figures: codes and words."""
+    text = row["seen"]
+    for name, value in row.get("figures", {}).items():
+        text = text.replace("%s %.6g" % (name, value), name)
+    return text
+
+
+def other(facts, rows):
+    """Where another GPU gave other codes or verdicts than `rows`; figures always differ."""
+    run = facts["run"]
+    first = {row["id"]: row for row in rows}
+    if list(first) != [row["id"] for row in facts["rows"]]:
+        raise ValueError("%(gpu)s, %(date)s: found other facts than the first file has; expected the same" % run)
+    lines = ["%(gpu)s, driver %(driver)s, CUDA %(cuda)s, measured on %(date)s at commit %(commit)s:" % run]
+    differing = [row for row in facts["rows"] if row["id"] != "device.name" and
+                 (row["verdict"], codes(row)) != (first[row["id"]]["verdict"], codes(first[row["id"]]))]
+    lines[0] += " the codes and verdicts of %d of %d facts are the same; others:" % (
+        len(rows) - len(differing), len(rows))
+    return lines + [""] + ["* `%s`, %s: %s" % (row["id"], VERDICTS[row["verdict"]], seen(row)) for row in differing]
+
+
+def page(facts, others):
     rows = facts["rows"]
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
-    head = dict(facts["run"], file=file,
+    head = dict(facts["run"], others="\n".join(line for run in others for line in other(run, rows)),
                 counts="%d facts: %d as the rule says, %d otherwise, %d figures, %d not measured." % (
                     len(rows), *(counts[verdict] for verdict in ("PASS", "FAIL", "FIGURE", "UNMEASURED"))))
     lines = [HEAD % head]
     names = list(dict.fromkeys(row["id"].split(".")[0] for row in rows))
     for name in names:
         if name not in GROUPS:
-            raise ValueError("%s: found a group %s; expected one of GROUPS in gpu_facts_page.py" % (file, name))
+            raise ValueError("found a group %s; expected one of GROUPS in gpu_facts_page.py" % name)
         lines += ["## " + GROUPS[name], ""]
         lines += table([row for row in rows if row["id"].split(".")[0] == name]) + [""]
     return "\n".join(lines).rstrip()
 
 
-def main(path):
-    with open(path, encoding="utf-8") as file:
-        print(page(json.load(file), os.path.basename(path)))
+def main(paths):
+    runs = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            runs.append(json.load(file))
+    print(page(runs[0], runs[1:]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])
