@@ -4,6 +4,7 @@
 #include "tests/kernels/ptx_mutants.h"
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -147,7 +148,7 @@ std::vector<Line> WithSwappedOperands(const Line& line) {
   return changed;
 }
 
-std::vector<Line> WithLargerNumbers(const Line& line) {
+std::vector<Line> WithOtherNumbers(const Line& line) {
   std::vector<Line> changed;
   for (size_t i = 1; i < line.operands.size(); ++i) {
     const std::string& operand = line.operands[i];
@@ -156,7 +157,10 @@ std::vector<Line> WithLargerNumbers(const Line& line) {
     uint32_t bits = 0;
     Line other = line;
     if (absl::SimpleAtoi(operand, &number)) {
-      other.operands[i] = absl::StrCat(number + 1);
+      // The largest number of 64 bits has no successor.
+      constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+      other.operands[i] =
+          absl::StrCat(number < kLargest ? number + 1 : number - 1);
     } else if (absl::StartsWith(operand, "0f") &&
                absl::SimpleHexAtoi(digits, &bits)) {
       // Another sign and exponent: the last place of a coefficient is not seen
@@ -201,7 +205,7 @@ std::vector<PtxMutant> MutantsOf(absl::string_view ptx) {
     add("");
     for (const std::vector<Line>& changed :
          {WithOtherName(line), WithSwappedOperands(line),
-          WithLargerNumbers(line), WithOppositeGuard(line)}) {
+          WithOtherNumbers(line), WithOppositeGuard(line)}) {
       for (const Line& other : changed) add(other.Text());
     }
   }
