@@ -107,18 +107,16 @@ void CostModel::ClassifyDevices() {
     if (found == static_cast<int>(classes_.size())) {
       classes_.push_back(&device.traits);
     }
-    class_of_.push_back(found);
-    if (host_ < 0 && device.traits.kind == DeviceKind::kCpu) {
-      host_ = static_cast<int>(class_of_.size()) - 1;
-    }
+    const MachineDeviceId id = class_of_.Add(found);
+    if (!host_.valid() && device.traits.kind == DeviceKind::kCpu) host_ = id;
   }
   links_.assign(class_of_.size() * class_of_.size(), nullptr);
   for (const Link& link : machine_.links) {
-    const int from = FindDevice(link.from);
-    const int to = FindDevice(link.to);
-    if (from < 0 || to < 0) continue;
-    links_[from * num_devices() + to] = &link;
-    links_[to * num_devices() + from] = &link;
+    const MachineDeviceId from = FindDevice(link.from);
+    const MachineDeviceId to = FindDevice(link.to);
+    if (!from.valid() || !to.valid()) continue;
+    links_[from.index * num_devices() + to.index] = &link;
+    links_[to.index * num_devices() + from.index] = &link;
   }
 }
 
@@ -202,9 +200,9 @@ double CostModel::PriceShards(const OpView& node, const Placement& pin,
                               const KernelCatalog& catalog) const {
   std::vector<const DeviceTraits*> devices;
   for (const std::string& name : pin.devices) {
-    const int device = FindDevice(name);
-    if (device < 0) return kNever;
-    devices.push_back(&machine_.devices[device].traits);
+    const MachineDeviceId device = FindDevice(name);
+    if (!device.valid()) return kNever;
+    devices.push_back(&machine_.devices[device.index].traits);
   }
   const absl::StatusOr<Placement> placement = ShardNode(node, pin);
   if (!placement.ok()) return kNever;
@@ -215,18 +213,19 @@ double CostModel::PriceShards(const OpView& node, const Placement& pin,
   return cost.can_run ? cost.seconds : kNever;
 }
 
-double CostModel::TransferSeconds(int from, int to, int64_t bytes) const {
+double CostModel::TransferSeconds(MachineDeviceId from, MachineDeviceId to,
+                                  int64_t bytes) const {
   if (from == to) return 0;
   const Link* path = link(from, to);
   if (path == nullptr) return kNever;
   return path->latency + static_cast<double>(bytes) / path->bandwidth;
 }
 
-int CostModel::FindDevice(absl::string_view name) const {
-  for (int d = 0; d < static_cast<int>(machine_.devices.size()); ++d) {
-    if (machine_.devices[d].traits.name == name) return d;
+MachineDeviceId CostModel::FindDevice(absl::string_view name) const {
+  for (MachineDeviceId device : devices()) {
+    if (device_name(device) == name) return device;
   }
-  return -1;
+  return {};
 }
 
 }  // namespace partita

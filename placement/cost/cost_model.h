@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/id_vector.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
 
@@ -36,11 +37,12 @@ class CostModel {
   const Graph& graph() const { return graph_; }
   const Machine& machine() const { return machine_; }
   int num_devices() const { return static_cast<int>(class_of_.size()); }
+  IdRange<MachineDeviceId> devices() const { return class_of_.ids(); }
   // The nodes in order, and each node's position in it (-1 if erased).
   const std::vector<NodeId>& order() const { return order_; }
   int position(NodeId node) const { return position_[node.index]; }
 
-  const NodeCost& cost(NodeId node, int device) const {
+  const NodeCost& cost(NodeId node, MachineDeviceId device) const {
     return costs_[class_of_[device]][node.index];
   }
   // Seconds of the slowest rank of a node whose pin shards it; infinite if the
@@ -59,20 +61,23 @@ class CostModel {
   int64_t bytes(ValueId value) const { return bytes_[value.index]; }
 
   // True if every node costs the same on both.
-  bool SameSpeed(int a, int b) const { return class_of_[a] == class_of_[b]; }
+  bool SameSpeed(MachineDeviceId a, MachineDeviceId b) const {
+    return class_of_[a] == class_of_[b];
+  }
   // Null if the two have no link.
-  const Link* link(int from, int to) const {
-    return links_[from * num_devices() + to];
+  const Link* link(MachineDeviceId from, MachineDeviceId to) const {
+    return links_[from.index * num_devices() + to.index];
   }
   // 0 within one device, infinite without a link.
-  double TransferSeconds(int from, int to, int64_t bytes) const;
-  // The device that graph inputs come from: the first `cpu`; -1 if none.
-  int host() const { return host_; }
+  double TransferSeconds(MachineDeviceId from, MachineDeviceId to,
+                         int64_t bytes) const;
+  // The device that graph inputs come from: the first `cpu`; invalid: none.
+  MachineDeviceId host() const { return host_; }
 
-  // Index of a device by name, or -1.
-  int FindDevice(absl::string_view name) const;
-  const std::string& device_name(int device) const {
-    return machine_.devices[device].traits.name;
+  // The device with this name; invalid if none.
+  MachineDeviceId FindDevice(absl::string_view name) const;
+  const std::string& device_name(MachineDeviceId device) const {
+    return machine_.devices[device.index].traits.name;
   }
 
  private:
@@ -95,12 +100,12 @@ class CostModel {
   std::vector<Role> roles_;     // by node
   std::vector<ValueId> root_;   // by value
   std::vector<int64_t> bytes_;  // by value
-  std::vector<int> class_of_;   // by device
+  IdVector<MachineDeviceId, int> class_of_;
   std::vector<const DeviceTraits*> classes_;
   std::vector<std::vector<NodeCost>> costs_;  // by class, by node
   std::vector<double> sharded_seconds_;       // by node
   std::vector<const Link*> links_;            // from * devices + to
-  int host_ = -1;
+  MachineDeviceId host_;
 };
 
 }  // namespace partita

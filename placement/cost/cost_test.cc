@@ -38,16 +38,20 @@ TEST(CostModelTest, KernelsAndTransfersHaveCostsByDevice) {
   machine.links[0].latency = 0.5;  // cpu:0 and gpu:0
   machine.links.pop_back();        // gpu:0 and gpu:1
   const CostModel costs(g.graph(), machine, catalog);
-  EXPECT_FALSE(costs.cost(g.node(y), 0).can_run);
-  EXPECT_TRUE(costs.cost(g.node(y), 2).can_run);
-  EXPECT_EQ(costs.cost(g.node(y), 2).seconds, 0.25);
-  EXPECT_EQ(costs.cost(g.node(y), 2).workspace, 100);
-  EXPECT_EQ(costs.TransferSeconds(1, 1, 1000), 0);
-  EXPECT_DOUBLE_EQ(costs.TransferSeconds(1, 0, 20'000'000'000), 2.5);
-  EXPECT_TRUE(std::isinf(costs.TransferSeconds(1, 2, 1)));
-  EXPECT_EQ(costs.FindDevice("gpu:1"), 2);
-  EXPECT_EQ(costs.FindDevice("gpu:2"), -1);
-  EXPECT_EQ(costs.host(), 0);
+  EXPECT_FALSE(costs.cost(g.node(y), MachineDeviceId(0)).can_run);
+  EXPECT_TRUE(costs.cost(g.node(y), MachineDeviceId(2)).can_run);
+  EXPECT_EQ(costs.cost(g.node(y), MachineDeviceId(2)).seconds, 0.25);
+  EXPECT_EQ(costs.cost(g.node(y), MachineDeviceId(2)).workspace, 100);
+  EXPECT_EQ(costs.TransferSeconds(MachineDeviceId(1), MachineDeviceId(1), 1000),
+            0);
+  EXPECT_DOUBLE_EQ(costs.TransferSeconds(MachineDeviceId(1), MachineDeviceId(0),
+                                         20'000'000'000),
+                   2.5);
+  EXPECT_TRUE(std::isinf(
+      costs.TransferSeconds(MachineDeviceId(1), MachineDeviceId(2), 1)));
+  EXPECT_EQ(costs.FindDevice("gpu:1"), MachineDeviceId(2));
+  EXPECT_FALSE(costs.FindDevice("gpu:2").valid());
+  EXPECT_EQ(costs.host(), MachineDeviceId(0));
 }
 
 // A catalog that offers several kernels, the first of them the slower.
@@ -70,7 +74,7 @@ TEST(CostModelTest, TheFastestKernelCounts) {
   g.Return({y});
   const Machine machine = EqualCpus(1, 1000);
   const CostModel costs(g.graph(), machine, TwoKernels());
-  EXPECT_EQ(costs.cost(g.node(y), 0).seconds, 2);
+  EXPECT_EQ(costs.cost(g.node(y), MachineDeviceId(0)).seconds, 2);
 }
 
 TEST(CostModelTest, AFusedNodeWithoutAKernelCountsAsItsBody) {
@@ -88,7 +92,8 @@ TEST(CostModelTest, AFusedNodeWithoutAKernelCountsAsItsBody) {
   graph.SetOutputs({y});
   const Machine machine = EqualCpus(1, 1000);
   const CostModel costs(graph, machine, TwoKernels());
-  const NodeCost& cost = costs.cost(graph.value(y).defining_node, 0);
+  const NodeCost& cost =
+      costs.cost(graph.value(y).defining_node, MachineDeviceId(0));
   EXPECT_TRUE(cost.can_run);
   EXPECT_EQ(cost.seconds, 4);
 }
@@ -107,7 +112,7 @@ TEST(CostModelTest, AReshapeIsAViewOfItsOperand) {
   const Machine machine = EqualCpus(1, 1);
   const CostModel costs(g.graph(), machine, none);
   EXPECT_TRUE(costs.is_view(g.node(z)));
-  EXPECT_TRUE(costs.cost(g.node(z), 0).can_run);
+  EXPECT_TRUE(costs.cost(g.node(z), MachineDeviceId(0)).can_run);
   EXPECT_EQ(costs.root(z), y);
   EXPECT_FALSE(costs.is_view(g.node(y)));
 }

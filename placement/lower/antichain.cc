@@ -62,7 +62,7 @@ class ReuseNetwork {
     int64_t change = 0;  // flow that enters here less flow that leaves
   };
   struct Row {
-    int stream = 0;
+    DeviceStreamId stream;
     std::vector<int> live_ranges;  // by node
     std::vector<RowNode> nodes;
     size_t next = 0;                   // the next node that GreedyFlow visits
@@ -80,7 +80,7 @@ class ReuseNetwork {
     });
     size_t first = 0;  // of the stream's rows
     for (int live_range : order) {
-      const int stream = live_ranges_[live_range].stream;
+      const DeviceStreamId stream = live_ranges_[live_range].stream;
       if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
       // First fit. A stream that alone accesses its live ranges needs one row,
       // as its knowledge only grows.
@@ -93,9 +93,9 @@ class ReuseNetwork {
   }
 
   bool GrowsAlong(const Row& row, int live_range) const {
-    const std::vector<int>& last = live_ranges_[row.live_ranges.back()].known;
-    const std::vector<int>& next = live_ranges_[live_range].known;
-    for (size_t s = 0; s < last.size(); ++s) {
+    const auto& last = live_ranges_[row.live_ranges.back()].known;
+    const auto& next = live_ranges_[live_range].known;
+    for (DeviceStreamId s : last.ids()) {
       if (next[s] < last[s]) return false;
     }
     return true;

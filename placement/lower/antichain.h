@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "graph/id_vector.h"
+#include "placement/lower/ids.h"
+
 namespace partita {
 
 // A live range in a system of streams. It begins at `position` of `stream`;
@@ -16,10 +19,10 @@ namespace partita {
 // position there.
 struct StreamLiveRange {
   int64_t weight = 0;
-  int stream = 0;
+  DeviceStreamId stream;
   int position = 0;
-  std::vector<int> known;                 // by stream
-  std::vector<std::pair<int, int>> ends;  // stream, position
+  IdVector<DeviceStreamId, int> known;
+  std::vector<std::pair<DeviceStreamId, int>> ends;  // stream, position
 };
 
 // True if `a` has ended before `b` begins.

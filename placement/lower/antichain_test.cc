@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ranges>
+
+#include "absl/algorithm/container.h"
 
 namespace partita {
 namespace {
@@ -30,22 +31,23 @@ class Random {
 std::vector<StreamLiveRange> RandomLiveRanges(uint64_t seed, int streams,
                                               int commands) {
   Random random(seed);
-  std::vector<std::vector<int>> now(streams, std::vector<int>(streams, 0));
+  using Counts = IdVector<DeviceStreamId, int>;
+  IdVector<DeviceStreamId, Counts> now(streams, Counts(streams, 0));
   std::vector<StreamLiveRange> live_ranges;
   for (int c = 0; c < commands; ++c) {
-    const int s = random.Below(streams);
+    const DeviceStreamId s(random.Below(streams));
     if (random.Below(3) == 0) {
-      const std::vector<int> other = now[random.Below(streams)];
-      for (int i = 0; i < streams; ++i) {
+      const Counts other = now[DeviceStreamId(random.Below(streams))];
+      for (DeviceStreamId i : now.ids()) {
         now[s][i] = std::max(now[s][i], other[i]);
       }
     }
-    const std::vector<int> known = now[s];
+    const Counts known = now[s];
     const int position = ++now[s][s];
     for (StreamLiveRange& live_range : live_ranges) {
       if (random.Below(8) != 0) continue;
       live_range.ends.push_back({s, position});
-      for (int i = 0; i < streams; ++i) {
+      for (DeviceStreamId i : now.ids()) {
         live_range.known[i] = std::min(live_range.known[i], known[i]);
       }
     }
@@ -95,10 +97,11 @@ TEST(Antichain, SomeLiveRangesKnowLessThanEarlierOnes) {
         RandomLiveRanges(seed, 3, 11);
     for (size_t b = 0; b < live_ranges.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
-        fewer += live_ranges[a].stream == live_ranges[b].stream &&
-                 std::ranges::any_of(std::views::iota(0, 3), [&](int s) {
-                   return live_ranges[b].known[s] < live_ranges[a].known[s];
-                 });
+        fewer +=
+            live_ranges[a].stream == live_ranges[b].stream &&
+            absl::c_any_of(live_ranges[b].known.ids(), [&](DeviceStreamId s) {
+              return live_ranges[b].known[s] < live_ranges[a].known[s];
+            });
       }
     }
   }

@@ -33,11 +33,11 @@ Clocks::Clocks(size_t num_streams)
 // A later task never happens before an earlier one. Visiting dependencies from
 // the latest on is therefore enough: a wait may make earlier ones redundant,
 // never later ones.
-void Clocks::Start(int stream, absl::Span<const int> dependencies) {
-  std::vector<int>& waits = waits_.emplace_back();
+TaskId Clocks::Start(StreamId stream, absl::Span<const TaskId> dependencies) {
+  std::vector<TaskId>& waits = waits_[waits_.Add({})];
   RowBuilder mine(rows_, now_[stream]);
   for (auto it = dependencies.rbegin(); it != dependencies.rend(); ++it) {
-    const int other = *it;
+    const TaskId other = *it;
     if (streams_[other] == stream ||
         mine.At(streams_[other]) >= positions_[other]) {
       continue;
@@ -47,18 +47,18 @@ void Clocks::Start(int stream, absl::Span<const int> dependencies) {
     mine.Raise(streams_[other], positions_[other]);
   }
   now_[stream] = mine.Finish();
-  streams_.push_back(stream);
-  positions_.push_back(++count_[stream]);
-  starts_.push_back(now_[stream]);
-  ends_.push_back(now_[stream]);
+  positions_.Add(++count_[stream]);
+  starts_.Add(now_[stream]);
+  ends_.Add(now_[stream]);
+  return streams_.Add(stream);
 }
 
 // A rank that moves no bytes neither waits nor is waited for.
 void Clocks::EndCollective(absl::Span<const RankTransfer> ranks) {
-  const int first = num_tasks() - static_cast<int>(ranks.size());
+  const int first = static_cast<int>(streams_.size() - ranks.size());
   absl::flat_hash_map<int, RowBuilder> sent;  // by group
   for (size_t r = 0; r < ranks.size(); ++r) {
-    const int task = first + static_cast<int>(r);
+    const TaskId task(first + static_cast<int>(r));
     if (ranks[r].gives < 0) continue;
     RowBuilder& row =
         sent.try_emplace(ranks[r].gives, rows_, CountRows::kNothing)
@@ -66,10 +66,10 @@ void Clocks::EndCollective(absl::Span<const RankTransfer> ranks) {
     row.Join(starts_[task]);
     row.Raise(streams_[task], positions_[task] - 1);
   }
-  absl::flat_hash_map<int, int> rows;
+  absl::flat_hash_map<int, CountRowId> rows;
   for (const auto& [group, row] : sent) rows.emplace(group, row.Finish());
   for (size_t r = 0; r < ranks.size(); ++r) {
-    const int task = first + static_cast<int>(r);
+    const TaskId task(first + static_cast<int>(r));
     const auto row = rows.find(ranks[r].takes);
     if (row == rows.end()) continue;
     RowBuilder mine(rows_, now_[streams_[task]]);

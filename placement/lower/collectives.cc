@@ -108,7 +108,8 @@ bool IsCollective(const PlanDraft& draft, const OpView& copy, bool is_update,
 }  // namespace
 
 std::vector<CollectiveRank> FindCollective(const PlanDraft& draft,
-                                           const OpView& copy, int micro_batch,
+                                           const OpView& copy,
+                                           MicroBatchId micro_batch,
                                            bool is_update,
                                            const LinkTable& links) {
   std::vector<CollectiveRank> participants;

@@ -33,7 +33,8 @@ struct CollectiveRank {
 // The devices of the node come first, then devices that only send. The root of
 // a broadcast already has its shard and receives nothing.
 std::vector<CollectiveRank> FindCollective(const PlanDraft& draft,
-                                           const OpView& copy, int micro_batch,
+                                           const OpView& copy,
+                                           MicroBatchId micro_batch,
                                            bool is_update,
                                            const LinkTable& links);
 

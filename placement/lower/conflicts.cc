@@ -23,13 +23,14 @@ constexpr int64_t kGoodPerMille = 10;
 }  // namespace
 
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
-  const std::vector<LiveRange>& live_ranges = storages.live_ranges;
-  std::vector<PackItem>& items = storages.problem.items;
+  const IdVector<PackItemId, LiveRange>& live_ranges = storages.live_ranges;
+  IdVector<PackItemId, PackItem>& items = storages.problem.items;
   StreamKnowledge knowledge(live_ranges, clocks);
-  std::vector<int> open;  // items that some stream may not know to have ended
+  // Items that some stream may not know to have ended.
+  std::vector<PackItemId> open;
   int since_look = 0;
-  for (int item : ByFirstAccess(live_ranges)) {
-    for (int other : open) {
+  for (PackItemId item : ByFirstAccess(live_ranges)) {
+    for (PackItemId other : open) {
       if (items[other].body == items[item].body) continue;
       if (EndedBefore(live_ranges[other], live_ranges[item].known)) continue;
       items[item].conflicts.push_back(other);
@@ -39,8 +40,9 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
     if (++since_look < kOpenedBetweenLooks) continue;
     since_look = 0;
     knowledge.Advance(live_ranges[item].first);
-    std::erase_if(
-        open, [&](int other) { return knowledge.AllKnow(live_ranges[other]); });
+    std::erase_if(open, [&](PackItemId other) {
+      return knowledge.AllKnow(live_ranges[other]);
+    });
   }
   for (PackItem& item : items) absl::c_sort(item.conflicts);
 }

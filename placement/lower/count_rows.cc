@@ -12,16 +12,16 @@ CountRows::CountRows(size_t num_streams)
       rows_(width_, 0),
       pages_(1, Page{}) {}
 
-RowBuilder::RowBuilder(CountRows& rows, int begin)
+RowBuilder::RowBuilder(CountRows& rows, CountRowId begin)
     : rows_(rows),
       begin_(begin),
-      pages_(rows.rows_.begin() + begin * rows.width_,
-             rows.rows_.begin() + (begin + 1) * rows.width_),
+      pages_(rows.rows_.begin() + rows.BeginOf(begin),
+             rows.rows_.begin() + rows.BeginOf(begin) + rows.width_),
       is_own_(rows.width_, false) {}
 
-int RowBuilder::At(int stream) const {
-  return rows_
-      .pages_[pages_[stream / CountRows::kPage]][stream % CountRows::kPage];
+int RowBuilder::At(StreamId stream) const {
+  return rows_.pages_[pages_[stream.index / CountRows::kPage]]
+                     [stream.index % CountRows::kPage];
 }
 
 RowBuilder::Page& RowBuilder::Own(size_t place) {
@@ -34,13 +34,13 @@ RowBuilder::Page& RowBuilder::Own(size_t place) {
   return rows_.pages_[pages_[place]];
 }
 
-void RowBuilder::Raise(int stream, int count) {
+void RowBuilder::Raise(StreamId stream, int count) {
   if (At(stream) >= count) return;
-  Own(stream / CountRows::kPage)[stream % CountRows::kPage] = count;
+  Own(stream.index / CountRows::kPage)[stream.index % CountRows::kPage] = count;
 }
 
-void RowBuilder::Join(int row) {
-  const size_t first = static_cast<size_t>(row) * rows_.width_;
+void RowBuilder::Join(CountRowId row) {
+  const size_t first = rows_.BeginOf(row);
   for (size_t place = 0; place < pages_.size(); ++place) {
     const int other = rows_.rows_[first + place];
     if (other != pages_[place]) JoinPage(place, other);
@@ -68,13 +68,13 @@ void RowBuilder::JoinPage(size_t place, int other) {
   }
 }
 
-int RowBuilder::Finish() const {
-  const auto begin = rows_.rows_.begin() + begin_ * rows_.width_;
+CountRowId RowBuilder::Finish() const {
+  const auto begin = rows_.rows_.begin() + rows_.BeginOf(begin_);
   // A task that learns nothing new needs no row of its own.
   if (std::equal(pages_.begin(), pages_.end(), begin)) return begin_;
   const size_t row = rows_.rows_.size() / rows_.width_;
   rows_.rows_.insert(rows_.rows_.end(), pages_.begin(), pages_.end());
-  return static_cast<int>(row);
+  return CountRowId(static_cast<int>(row));
 }
 
 }  // namespace partita

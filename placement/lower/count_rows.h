@@ -9,21 +9,26 @@
 #include <deque>
 #include <vector>
 
+#include "graph/ids.h"
+#include "runtime/plan/plan.h"
+
 namespace partita {
+
+using CountRowId = Id<struct CountRowTag>;  // of one CountRows
 
 // A row has one count per stream: how far the stream is known to have run. Rows
 // consist of pages. Rows that differ little share their equal pages, and so
 // need little memory.
 class CountRows {
  public:
-  // Row 0: all counts are 0.
-  static constexpr int kNothing = 0;
+  // All its counts are 0.
+  static constexpr CountRowId kNothing{0};
 
   explicit CountRows(size_t num_streams);
 
-  int At(int row, int stream) const {
-    return pages_[rows_[static_cast<size_t>(row) * width_ + stream / kPage]]
-                 [stream % kPage];
+  int At(CountRowId row, StreamId stream) const {
+    return pages_[rows_[BeginOf(row) + stream.index / kPage]]
+                 [stream.index % kPage];
   }
   size_t num_pages() const { return pages_.size(); }
 
@@ -31,6 +36,11 @@ class CountRows {
   friend class RowBuilder;
   static constexpr int kPage = 64;
   using Page = std::array<int, kPage>;
+
+  // The index of the row's first page in rows_.
+  size_t BeginOf(CountRowId row) const {
+    return static_cast<size_t>(row.index) * width_;
+  }
 
   size_t width_;           // pages per row
   std::vector<int> rows_;  // by row and page of the row: index into pages_
@@ -41,16 +51,16 @@ class CountRows {
 class RowBuilder {
  public:
   // `rows` must outlive the builder.
-  RowBuilder(CountRows& rows, int begin);
+  RowBuilder(CountRows& rows, CountRowId begin);
 
-  int At(int stream) const;
+  int At(StreamId stream) const;
   // Takes the maximum with `row`, count by count.
-  void Join(int row);
+  void Join(CountRowId row);
   // Raises the count of the stream to at least `count`.
-  void Raise(int stream, int count);
-  // Adds the row and returns its index; returns the original row if no count
-  // has changed.
-  int Finish() const;
+  void Raise(StreamId stream, int count);
+  // Adds the row and returns its id; returns the original row if no count has
+  // changed.
+  CountRowId Finish() const;
 
  private:
   using Page = CountRows::Page;
@@ -59,7 +69,7 @@ class RowBuilder {
   Page& Own(size_t place);
 
   CountRows& rows_;
-  const int begin_;
+  const CountRowId begin_;
   std::vector<int> pages_;
   std::vector<bool> is_own_;
 };

@@ -9,18 +9,20 @@
 #include <random>
 #include <vector>
 
+#include "graph/id_vector.h"
+
 namespace partita {
 namespace {
 
 TEST(CountRows, ARowThatLearnsNothingIsNotCopied) {
   CountRows rows(100);
   RowBuilder made(rows, CountRows::kNothing);
-  made.Raise(70, 3);
-  const int row = made.Finish();
-  EXPECT_EQ(rows.At(row, 70), 3);
-  EXPECT_EQ(rows.At(CountRows::kNothing, 70), 0);
+  made.Raise(StreamId(70), 3);
+  const CountRowId row = made.Finish();
+  EXPECT_EQ(rows.At(row, StreamId(70)), 3);
+  EXPECT_EQ(rows.At(CountRows::kNothing, StreamId(70)), 0);
   RowBuilder same(rows, row);
-  same.Raise(70, 2);
+  same.Raise(StreamId(70), 2);
   same.Join(CountRows::kNothing);
   EXPECT_EQ(same.Finish(), row);
 }
@@ -28,19 +30,19 @@ TEST(CountRows, ARowThatLearnsNothingIsNotCopied) {
 TEST(CountRows, JoiningALargerRowSharesItsPages) {
   CountRows rows(1000);
   RowBuilder made(rows, CountRows::kNothing);
-  for (int stream = 0; stream < 1000; ++stream) made.Raise(stream, 1);
-  const int all = made.Finish();
+  for (StreamId stream : IdRange<StreamId>(1000)) made.Raise(stream, 1);
+  const CountRowId all = made.Finish();
   const size_t pages = rows.num_pages();
   RowBuilder learns(rows, CountRows::kNothing);
   learns.Join(all);
-  const int learned = learns.Finish();
+  const CountRowId learned = learns.Finish();
   EXPECT_EQ(rows.num_pages(), pages);
-  EXPECT_EQ(rows.At(learned, 999), 1);
+  EXPECT_EQ(rows.At(learned, StreamId(999)), 1);
   RowBuilder goes_on(rows, learned);
-  goes_on.Raise(5, 2);
-  EXPECT_EQ(rows.At(goes_on.Finish(), 5), 2);
+  goes_on.Raise(StreamId(5), 2);
+  EXPECT_EQ(rows.At(goes_on.Finish(), StreamId(5)), 2);
   EXPECT_EQ(rows.num_pages(), pages + 1);
-  EXPECT_EQ(rows.At(all, 5), 1);
+  EXPECT_EQ(rows.At(all, StreamId(5)), 1);
 }
 
 // Compares with plain vectors; two rows are built at a time.
@@ -48,25 +50,26 @@ TEST(CountRows, EqualPlainVectorsOfMaxima) {
   constexpr int kStreams = 150;
   std::mt19937_64 random(7);
   CountRows rows(kStreams);
-  std::vector<std::vector<int>> plain = {std::vector<int>(kStreams, 0)};
-  std::vector<int> finished = {CountRows::kNothing};
+  using Counts = IdVector<StreamId, int>;
+  std::vector<Counts> plain = {Counts(kStreams, 0)};
+  std::vector<CountRowId> finished = {CountRows::kNothing};
   for (int i = 0; i < 300; ++i) {
     const size_t a = random() % plain.size(), b = random() % plain.size();
     RowBuilder first(rows, finished[a]), second(rows, finished[b]);
-    std::vector<int> of_first = plain[a], of_second = plain[b];
+    Counts of_first = plain[a], of_second = plain[b];
     for (int n = 0; n < 8; ++n) {
-      const int stream = static_cast<int>(random() % kStreams);
+      const StreamId stream(static_cast<int>(random() % kStreams));
       const int count = static_cast<int>(random() % 50);
       const size_t joined = random() % plain.size();
       const bool is_first = random() % 2 == 0;
       RowBuilder& row = is_first ? first : second;
-      std::vector<int>& counts = is_first ? of_first : of_second;
+      Counts& counts = is_first ? of_first : of_second;
       if (random() % 2 == 0) {
         row.Raise(stream, count);
         counts[stream] = std::max(counts[stream], count);
       } else {
         row.Join(finished[joined]);
-        for (int s = 0; s < kStreams; ++s) {
+        for (StreamId s : counts.ids()) {
           counts[s] = std::max(counts[s], plain[joined][s]);
         }
       }
@@ -79,7 +82,7 @@ TEST(CountRows, EqualPlainVectorsOfMaxima) {
     plain.push_back(of_second);
   }
   for (size_t r = 0; r < plain.size(); ++r) {
-    for (int s = 0; s < kStreams; ++s) {
+    for (StreamId s : plain[r].ids()) {
       ASSERT_EQ(rows.At(finished[r], s), plain[r][s]);
     }
   }

@@ -5,9 +5,10 @@
 #define PARTITA_PLACEMENT_LOWER_DELAYED_ALL_REDUCES_H_
 
 #include <cstdint>
-#include <vector>
 
+#include "graph/id_vector.h"
 #include "placement/lower/dependencies.h"
+#include "placement/lower/ids.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
@@ -17,7 +18,7 @@ namespace partita {
 // memory: a gradient is freed once it is read.
 enum class DelayedAllReduces : uint8_t { kAll, kInComputeStreams };
 
-// By task: true if it should run after all kernels of its device that do not
+// True for a task that should run after all kernels of its device that do not
 // need it. Such a task is one of the following, or depends on one. Each makes
 // its device wait for another device. Run last, the device waits once, for the
 // total delay. Run earlier, it would also wait for delays that the other device
@@ -31,9 +32,9 @@ enum class DelayedAllReduces : uint8_t { kAll, kInComputeStreams };
 //     else in the step depends: running statistics, which only one replica
 //     computes. Other kernels are not delayed, because their operands would
 //     live longer.
-std::vector<bool> FindDelayed(const PlanDraft& draft,
-                              const Dependence& dependence,
-                              DelayedAllReduces which);
+IdVector<TaskId, bool> FindDelayed(const PlanDraft& draft,
+                                   const Dependence& dependence,
+                                   DelayedAllReduces which);
 
 // True if a collective runs in its own stream, so that the two settings differ.
 bool HasOverlappedCollectives(const PlanDraft& draft);

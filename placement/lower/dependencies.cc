@@ -11,7 +11,7 @@ namespace partita {
 namespace {
 
 struct AccessOfTask {
-  int task;
+  TaskId task;
   Extent extent;
 };
 
@@ -20,65 +20,64 @@ struct StorageAccesses {
   std::vector<AccessOfTask> old_reads;  // of a variable, before its update
 };
 
-// By task: the first task of its collective; other tasks map to themselves.
-std::vector<int> FirstOfCollectives(const PlanDraft& draft) {
-  std::vector<int> first;
-  while (first.size() < draft.tasks.size()) {
-    const int task = static_cast<int>(first.size());
-    first.resize(draft.EndOfCollective(task), task);
+// The first task of each collective; other tasks map to themselves.
+IdVector<TaskId, TaskId> FirstOfCollectives(const PlanDraft& draft) {
+  IdVector<TaskId, TaskId> first;
+  for (const IdRange<TaskId>& tasks : draft.TasksByCollective()) {
+    for (size_t i = 0; i < tasks.size(); ++i) first.Add(tasks.front());
   }
   return first;
 }
 
-void MergeCollectives(const std::vector<int>& first,
-                      std::vector<std::vector<int>>& dependencies) {
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (first[i] == static_cast<int>(i)) continue;
-    std::vector<int>& merged = dependencies[first[i]];
-    merged.insert(merged.end(), dependencies[i].begin(), dependencies[i].end());
+void MergeCollectives(const IdVector<TaskId, TaskId>& first,
+                      IdVector<TaskId, std::vector<TaskId>>& dependencies) {
+  for (TaskId task : first.ids()) {
+    if (first[task] == task) continue;
+    std::vector<TaskId>& merged = dependencies[first[task]];
+    std::vector<TaskId>& own = dependencies[task];
+    merged.insert(merged.end(), own.begin(), own.end());
     std::sort(merged.begin(), merged.end());
     merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
-    dependencies[i].clear();
+    own.clear();
   }
 }
 
 // Before addresses are chosen, every byte of a storage is written once. The
 // exception is a variable, which its update writes a second time.
-std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft) {
+IdVector<TaskId, std::vector<TaskId>> FindDependencies(const PlanDraft& draft) {
   IdVector<StorageId, StorageAccesses> accesses(draft.storages.size());
   auto is_old = [&](const ShardAccess& access) {
     const Shard& shard = draft.shards[access.shard];
     return draft.storages[shard.storage].persistent() && !shard.updated;
   };
-  const int num_tasks = static_cast<int>(draft.tasks.size());
-  for (int i = 0; i < num_tasks; ++i) {
-    for (const ShardAccess& access : draft.tasks[i].writes) {
+  for (TaskId task : draft.tasks.ids()) {
+    for (const ShardAccess& access : draft.tasks[task].writes) {
       const Extent extent = ExtentOf(draft, access);
-      accesses[extent.storage].writes.push_back({i, extent});
+      accesses[extent.storage].writes.push_back({task, extent});
     }
-    for (const ShardAccess& access : draft.tasks[i].reads) {
+    for (const ShardAccess& access : draft.tasks[task].reads) {
       const Extent extent = ExtentOf(draft, access);
       if (is_old(access)) {
-        accesses[extent.storage].old_reads.push_back({i, extent});
+        accesses[extent.storage].old_reads.push_back({task, extent});
       }
     }
   }
-  std::vector<std::vector<int>> dependencies(num_tasks);
-  for (int i = 0; i < num_tasks; ++i) {
-    std::vector<int>& list = dependencies[i];
+  IdVector<TaskId, std::vector<TaskId>> dependencies(draft.tasks.size());
+  for (TaskId task : draft.tasks.ids()) {
+    std::vector<TaskId>& list = dependencies[task];
     auto add = [&](const std::vector<AccessOfTask>& others,
                    const Extent& mine) {
       for (const AccessOfTask& other : others) {
-        if (other.task != i && other.extent.overlaps(mine)) {
+        if (other.task != task && other.extent.overlaps(mine)) {
           list.push_back(other.task);
         }
       }
     };
-    for (const ShardAccess& access : draft.tasks[i].reads) {
+    for (const ShardAccess& access : draft.tasks[task].reads) {
       const Extent mine = ExtentOf(draft, access);
       if (!is_old(access)) add(accesses[mine.storage].writes, mine);
     }
-    for (const ShardAccess& access : draft.tasks[i].writes) {
+    for (const ShardAccess& access : draft.tasks[task].writes) {
       const Extent mine = ExtentOf(draft, access);
       add(accesses[mine.storage].old_reads, mine);
     }
@@ -95,13 +94,15 @@ bool HasBytes(const PlanDraft& draft,
   });
 }
 
-// The ranks of the collective of tasks [first, end).
-std::vector<RankTransfer> RanksOf(const PlanDraft& draft, int first, int end) {
-  const OpView node = draft.graph->view(draft.tasks[first].instance.node);
+// The ranks of the collective of these tasks.
+std::vector<RankTransfer> RanksOf(const PlanDraft& draft,
+                                  const IdRange<TaskId>& tasks) {
+  const OpView node =
+      draft.graph->view(draft.tasks[tasks.front()].instance.node);
   const std::vector<RankTransfer> all = RanksOfCollective(node);
   std::vector<RankTransfer> ranks;
-  for (int i = first; i < end; ++i) {
-    const Task& task = draft.tasks[i];
+  for (TaskId id : tasks) {
+    const Task& task = draft.tasks[id];
     RankTransfer& rank = ranks.emplace_back(all[task.instance.rank]);
     if (!HasBytes(draft, task.reads)) rank.gives = -1;
     if (!HasBytes(draft, task.writes)) rank.takes = -1;
@@ -114,25 +115,25 @@ std::vector<RankTransfer> RanksOf(const PlanDraft& draft, int first, int end) {
 Dependence FindDependence(const PlanDraft& draft) {
   Dependence dependence{FirstOfCollectives(draft), FindDependencies(draft), {}};
   MergeCollectives(dependence.first_of_collective, dependence.before);
-  dependence.after.resize(dependence.before.size());
-  for (size_t i = 0; i < dependence.before.size(); ++i) {
-    for (int before : dependence.before[i]) {
-      dependence.after[before].push_back(static_cast<int>(i));
+  dependence.after =
+      IdVector<TaskId, std::vector<TaskId>>(dependence.before.size());
+  for (TaskId task : dependence.before.ids()) {
+    for (TaskId before : dependence.before[task]) {
+      dependence.after[before].push_back(task);
     }
   }
   return dependence;
 }
 
 Clocks ClocksOf(const PlanDraft& draft) {
-  const std::vector<std::vector<int>> dependencies = FindDependencies(draft);
+  const IdVector<TaskId, std::vector<TaskId>> dependencies =
+      FindDependencies(draft);
   Clocks clocks(draft.streams.size());
-  const int num_tasks = static_cast<int>(draft.tasks.size());
-  for (int first = 0, end = 0; first < num_tasks; first = end) {
-    end = draft.EndOfCollective(first);
-    for (int task = first; task < end; ++task) {
+  for (const IdRange<TaskId>& tasks : draft.TasksByCollective()) {
+    for (TaskId task : tasks) {
       clocks.Start(draft.tasks[task].stream, dependencies[task]);
     }
-    if (end > first + 1) clocks.EndCollective(RanksOf(draft, first, end));
+    if (tasks.size() > 1) clocks.EndCollective(RanksOf(draft, tasks));
   }
   return clocks;
 }

@@ -6,7 +6,9 @@
 
 #include <vector>
 
+#include "graph/id_vector.h"
 #include "placement/lower/clocks.h"
+#include "placement/lower/ids.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
@@ -18,10 +20,10 @@ namespace partita {
 // one collective count as one: the first of them has the dependencies of all,
 // the others have none.
 struct Dependence {
-  // By task: the first task of its collective, or the task itself.
-  std::vector<int> first_of_collective;
-  std::vector<std::vector<int>> before;
-  std::vector<std::vector<int>> after;
+  // The first task of the collective of each task, or the task itself.
+  IdVector<TaskId, TaskId> first_of_collective;
+  IdVector<TaskId, std::vector<TaskId>> before;
+  IdVector<TaskId, std::vector<TaskId>> after;
 };
 Dependence FindDependence(const PlanDraft& draft);
 

@@ -9,18 +9,20 @@
 
 namespace partita {
 
-DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks)
+DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const TaskId> tasks)
     : clocks_(clocks) {
-  std::set<int> streams;
-  for (int task : tasks) streams.insert(clocks.stream(task));
-  absl::flat_hash_map<int, int> numbers;
-  for (int stream : streams) numbers[stream] = num_streams_++;
-  for (int task = 0; task < clocks.num_tasks(); ++task) {
-    const auto number = numbers.find(clocks.stream(task));
-    streams_.push_back(number == numbers.end() ? -1 : number->second);
-    first_.push_back(known_.size());
-    if (streams_.back() < 0) continue;
-    for (int stream : streams) known_.push_back(clocks.Known(task, stream));
+  std::set<StreamId> streams;
+  for (TaskId task : tasks) streams.insert(clocks.stream(task));
+  absl::flat_hash_map<StreamId, DeviceStreamId> ids;
+  for (StreamId stream : streams) ids[stream] = DeviceStreamId(num_streams_++);
+  for (TaskId task : clocks.tasks()) {
+    const auto id = ids.find(clocks.stream(task));
+    streams_.Add(id == ids.end() ? DeviceStreamId() : id->second);
+    first_.Add(known_.size());
+    if (id == ids.end()) continue;
+    for (StreamId stream : streams) {
+      known_.push_back(clocks.Known(task, stream));
+    }
   }
 }
 

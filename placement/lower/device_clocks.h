@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "placement/lower/clocks.h"
+#include "placement/lower/ids.h"
 
 namespace partita {
 
@@ -17,25 +19,25 @@ namespace partita {
 class DeviceClocks {
  public:
   // `tasks`: those that access the device.
-  DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks);
+  DeviceClocks(const Clocks& clocks, absl::Span<const TaskId> tasks);
 
   int num_streams() const { return num_streams_; }
-  // -1 if the stream of the task does not access the device.
-  int stream(int task) const { return streams_[task]; }
+  // Invalid if the stream of the task does not access the device.
+  DeviceStreamId stream(TaskId task) const { return streams_[task]; }
   // The position in its stream, counted from 1.
-  int position(int task) const { return clocks_.position(task); }
+  int position(TaskId task) const { return clocks_.position(task); }
   // By stream: the number of its tasks that have ended before `task` starts.
   // `task` must be in one of the streams.
-  absl::Span<const int> Known(int task) const {
-    return absl::MakeConstSpan(known_).subspan(first_[task], num_streams_);
+  IdSpan<DeviceStreamId, int> Known(TaskId task) const {
+    return {known_.data() + first_[task], static_cast<size_t>(num_streams_)};
   }
 
  private:
   const Clocks& clocks_;
   int num_streams_ = 0;
-  std::vector<int> streams_;   // by task
-  std::vector<size_t> first_;  // by task, in known_
-  std::vector<int> known_;     // task by stream
+  IdVector<TaskId, DeviceStreamId> streams_;
+  IdVector<TaskId, size_t> first_;  // in known_
+  std::vector<int> known_;          // task by stream
 };
 
 }  // namespace partita

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,12 +46,12 @@ class Emitter {
   void SortBuffers();
   std::vector<CommandRun> Runs() const;
   Port PortOf(const std::string& name, ValueId value) const;
-  void AddCommand(Command command, int task);
+  void AddCommand(Command command, TaskId task);
   std::string StreamName(const StreamKey& key) const;
-  GroupId GroupOf(int begin, int end);
-  void ListWaits(int task, const std::vector<EventId>& events);
-  Command CommandOf(int task);
-  Command SyncCommand(Command::Kind kind, int stream, EventId event) const;
+  GroupId GroupOf(const IdRange<TaskId>& tasks);
+  void ListWaits(TaskId task, const IdVector<TaskId, EventId>& events);
+  Command CommandOf(TaskId task);
+  Command SyncCommand(Command::Kind kind, StreamId stream, EventId event) const;
   BufferId BufferOf(const ShardAccess& access);
   BufferId WorkspaceOf(const Task& task);
   BufferId AddBuffer(Buffer buffer);
@@ -101,7 +100,8 @@ void Emitter::ListPorts() {
 // A port holds the whole batch: its micro-batches are adjacent.
 Port Emitter::PortOf(const std::string& name, ValueId value) const {
   Port port{name, draft_.graph->type(value).RowMajor()};
-  if (draft_.RunsOf(value) > 1) port.type.dims[0] *= draft_.RunsOf(value);
+  const int64_t runs = static_cast<int64_t>(draft_.RunsOf(value).size());
+  if (runs > 1) port.type.dims[0] *= runs;
   return port;
 }
 
@@ -181,26 +181,27 @@ void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
     if (!storage.persistent() || storage.address < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
-    const ShardId shard = draft_.ShardOf(op.result(0).id(), storage.rank, 0);
+    const ShardId shard =
+        draft_.ShardOf(op.result(0).id(), storage.rank, kFirstMicroBatch);
     entry_.persistent.push_back({BufferOf(draft_.Whole(shard)), op.id(),
                                  storage.rank, storage.initial});
   }
 }
 
-Command Emitter::SyncCommand(Command::Kind kind, int stream,
+Command Emitter::SyncCommand(Command::Kind kind, StreamId stream,
                              EventId event) const {
   Command command;
   command.kind = kind;
-  command.stream = StreamId(stream);
+  command.stream = stream;
   command.event = event;
   return command;
 }
 
-Command Emitter::CommandOf(int index) {
-  const Task& task = draft_.tasks[index];
+Command Emitter::CommandOf(TaskId id) {
+  const Task& task = draft_.tasks[id];
   Command command;
   command.kind = task.kind;
-  command.stream = StreamId(task.stream);
+  command.stream = task.stream;
   command.instance = task.instance;
   command.port = task.port;
   for (const ShardAccess& access : task.reads) {
@@ -214,12 +215,11 @@ Command Emitter::CommandOf(int index) {
 }
 
 // The group of the streams that a collective runs in, by rank.
-GroupId Emitter::GroupOf(int begin, int end) {
-  if (draft_.tasks[begin].kind != Command::Kind::kCollective) return {};
+GroupId Emitter::GroupOf(const IdRange<TaskId>& tasks) {
+  const Command::Kind kind = draft_.tasks[tasks.front()].kind;
+  if (kind != Command::Kind::kCollective) return {};
   std::vector<StreamId> ranks;
-  for (int task = begin; task < end; ++task) {
-    ranks.push_back(StreamId(draft_.tasks[task].stream));
-  }
+  for (TaskId task : tasks) ranks.push_back(draft_.tasks[task].stream);
   std::vector<Group>& groups = entry_.groups;
   const auto [it, inserted] =
       groups_.emplace(ranks, GroupId(static_cast<int>(groups.size())));
@@ -227,8 +227,8 @@ GroupId Emitter::GroupOf(int begin, int end) {
   return it->second;
 }
 
-void Emitter::ListWaits(int task, const std::vector<EventId>& events) {
-  for (int other : clocks_.waits()[task]) {
+void Emitter::ListWaits(TaskId task, const IdVector<TaskId, EventId>& events) {
+  for (TaskId other : clocks_.waits()[task]) {
     AddCommand(SyncCommand(Command::Kind::kWait, draft_.tasks[task].stream,
                            events[other]),
                task);
@@ -239,22 +239,20 @@ void Emitter::ListWaits(int task, const std::vector<EventId>& events) {
 // adjacent: first the waits of all ranks, then the collective, then the records
 // of all ranks.
 void Emitter::ListCommands() {
-  const int count = static_cast<int>(draft_.tasks.size());
-  std::vector<EventId> events(count);
-  std::vector<bool> waited_for(count, false);
-  for (const std::vector<int>& waits : clocks_.waits()) {
-    for (int task : waits) waited_for[task] = true;
+  IdVector<TaskId, EventId> events(draft_.tasks.size());
+  IdVector<TaskId, bool> waited_for(draft_.tasks.size(), false);
+  for (const std::vector<TaskId>& waits : clocks_.waits()) {
+    for (TaskId task : waits) waited_for[task] = true;
   }
   int num_events = 0;
-  for (int begin = 0, end = 0; begin < count; begin = end) {
-    end = draft_.EndOfCollective(begin);
-    const GroupId group = GroupOf(begin, end);
-    for (int task = begin; task < end; ++task) ListWaits(task, events);
-    for (int task = begin; task < end; ++task) {
+  for (const IdRange<TaskId>& tasks : draft_.TasksByCollective()) {
+    const GroupId group = GroupOf(tasks);
+    for (TaskId task : tasks) ListWaits(task, events);
+    for (TaskId task : tasks) {
       AddCommand(CommandOf(task), task);
       commands_.back().group = group;
     }
-    for (int task = begin; task < end; ++task) {
+    for (TaskId task : tasks) {
       if (!waited_for[task]) continue;
       events[task] = EventId(num_events++);
       AddCommand(SyncCommand(Command::Kind::kRecord, draft_.tasks[task].stream,
@@ -265,7 +263,7 @@ void Emitter::ListCommands() {
   entry_.num_events = num_events;
 }
 
-void Emitter::AddCommand(Command command, int task) {
+void Emitter::AddCommand(Command command, TaskId task) {
   commands_.push_back(std::move(command));
   unit_runs_.push_back(draft_.tasks[task].unit_run);
 }
@@ -290,23 +288,23 @@ std::vector<CommandRun> Emitter::Runs() const {
 
 // Sorts buffers by device; persistent ones first, the others by first use.
 void Emitter::SortBuffers() {
-  std::vector<int> order(entry_.buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const Buffer& x = entry_.buffers[a];
-    const Buffer& y = entry_.buffers[b];
+  const IdRange<BufferId> ids(entry_.buffers.size());
+  std::vector<BufferId> order(ids.begin(), ids.end());
+  std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) {
+    const Buffer& x = entry_.buffers[a.index];
+    const Buffer& y = entry_.buffers[b.index];
     return std::pair(x.device, !x.persistent) <
            std::pair(y.device, !y.persistent);
   });
-  std::vector<BufferId> moved(order.size());
+  IdVector<BufferId, BufferId> moved(order.size());
   std::vector<Buffer> sorted;
-  for (size_t i = 0; i < order.size(); ++i) {
-    moved[order[i]] = BufferId(static_cast<int>(i));
-    sorted.push_back(std::move(entry_.buffers[order[i]]));
+  for (BufferId id : order) {
+    moved[id] = BufferId(static_cast<int>(sorted.size()));
+    sorted.push_back(std::move(entry_.buffers[id.index]));
   }
   entry_.buffers = std::move(sorted);
   auto move = [&](BufferId& id) {
-    if (id.valid()) id = moved[id.index];
+    if (id.valid()) id = moved[id];
   };
   for (PersistentValue& value : entry_.persistent) move(value.buffer);
   for (Command& command : commands_) {

@@ -4,7 +4,7 @@
 #include "placement/lower/function_draft.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "graph/status_macros.h"
@@ -23,20 +23,19 @@ namespace {
 
 // Drops streams without tasks and sorts the others by device.
 void SortStreams(PlanDraft& draft) {
-  std::set<StreamKey> used;
-  for (const Task& task : draft.tasks) used.insert(draft.streams[task.stream]);
-  const std::vector<StreamKey> sorted(used.begin(), used.end());
+  std::map<StreamKey, StreamId> ids;
+  for (const Task& task : draft.tasks) ids[draft.streams[task.stream]];
+  IdVector<StreamId, StreamKey> sorted;
+  for (auto& [key, id] : ids) id = sorted.Add(key);
   for (Task& task : draft.tasks) {
-    const StreamKey key = draft.streams[task.stream];
-    task.stream = static_cast<int>(
-        std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin());
+    task.stream = ids.at(draft.streams[task.stream]);
   }
-  draft.streams = sorted;
+  draft.streams = std::move(sorted);
 }
 
 IdVector<MachineDeviceId, DeviceStorages> FindAllLiveRanges(
     const PlanDraft& draft, const Clocks& clocks) {
-  const IdVector<MachineDeviceId, std::vector<int>> tasks =
+  const IdVector<MachineDeviceId, std::vector<TaskId>> tasks =
       TasksByDevice(draft);
   IdVector<MachineDeviceId, DeviceStorages> storages(tasks.size());
   for (MachineDeviceId device : tasks.ids()) {

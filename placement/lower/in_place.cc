@@ -17,7 +17,7 @@ namespace partita {
 namespace {
 
 struct TaskUse {
-  int task;
+  TaskId task;
   ShardAccess access;
 };
 
@@ -28,9 +28,9 @@ class Reuser {
         clocks_(clocks),
         uses_(draft.storages.size()),
         shards_(draft.storages.size()) {
-    for (size_t i = 0; i < draft.tasks.size(); ++i) {
-      for (const ShardAccess& t : draft.tasks[i].reads) AddUse(i, t);
-      for (const ShardAccess& t : draft.tasks[i].writes) AddUse(i, t);
+    for (TaskId task : draft.tasks.ids()) {
+      for (const ShardAccess& t : draft.tasks[task].reads) AddUse(task, t);
+      for (const ShardAccess& t : draft.tasks[task].writes) AddUse(task, t);
     }
     for (ShardId shard : draft.shards.ids()) {
       const StorageId storage = draft.shards[shard].storage;
@@ -38,7 +38,7 @@ class Reuser {
     }
   }
 
-  void Visit(int task) {
+  void Visit(TaskId task) {
     const Task& t = draft_.tasks[task];
     const std::vector<InPlacePair> pairs = PairsOf(t);
     std::vector<bool> placed(t.writes.size(), false);
@@ -61,7 +61,7 @@ class Reuser {
   }
 
  private:
-  void AddUse(int task, const ShardAccess& access) {
+  void AddUse(TaskId task, const ShardAccess& access) {
     uses_[draft_.shards[access.shard].storage].push_back({task, access});
   }
   static std::vector<InPlacePair> SameIndexPairs(const Task& task) {
@@ -116,7 +116,7 @@ class Reuser {
     return OffsetInside(draft_, result, operand);
   }
 
-  bool CanReuse(int task, const InPlacePair& pair) const {
+  bool CanReuse(TaskId task, const InPlacePair& pair) const {
     const Task& t = draft_.tasks[task];
     const Shard& operand = Operand(t, pair);
     const Shard& result = Result(t, pair);
@@ -140,7 +140,7 @@ class Reuser {
 
   // Moves the result into the storage of the operand. Earlier uses of those
   // bytes are dropped: whatever follows the task follows them too.
-  void Merge(int task, const InPlacePair& pair) {
+  void Merge(TaskId task, const InPlacePair& pair) {
     const Shard operand = Operand(draft_.tasks[task], pair);
     const int64_t offset = *OffsetIn(draft_.tasks[task], pair);
     const StorageId gone = Result(draft_.tasks[task], pair).storage;
@@ -174,9 +174,7 @@ class Reuser {
 
 void ReuseOperands(PlanDraft& draft, const Clocks& clocks) {
   Reuser reuser(draft, clocks);
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    reuser.Visit(static_cast<int>(i));
-  }
+  for (TaskId task : draft.tasks.ids()) reuser.Visit(task);
 }
 
 }  // namespace partita

@@ -35,12 +35,12 @@ LiveBytes::LiveBytes(const PlanDraft& draft)
       live_(draft.storages.size(), false),
       bytes_(draft.devices->names.size(), 0) {
   for (const Task& task : draft.tasks) {
-    accessed_.push_back(StoragesOf(draft, task));
-    for (StorageId storage : accessed_.back()) ++pending_[storage];
+    const TaskId id = accessed_.Add(StoragesOf(draft, task));
+    for (StorageId storage : accessed_[id]) ++pending_[storage];
   }
 }
 
-int64_t LiveBytes::Growth(int task) const {
+int64_t LiveBytes::Growth(TaskId task) const {
   int64_t growth = 0;
   for (StorageId storage : accessed_[task]) {
     const int64_t bytes = draft_.storages[storage].bytes;
@@ -50,7 +50,7 @@ int64_t LiveBytes::Growth(int task) const {
   return growth;
 }
 
-void LiveBytes::Start(int task) {
+void LiveBytes::Start(TaskId task) {
   for (StorageId storage : accessed_[task]) {
     if (live_[storage]) continue;
     live_[storage] = true;
@@ -60,7 +60,7 @@ void LiveBytes::Start(int task) {
   }
 }
 
-void LiveBytes::End(int task) {
+void LiveBytes::End(TaskId task) {
   for (StorageId storage : accessed_[task]) {
     if (--pending_[storage] > 0) continue;
     live_[storage] = false;

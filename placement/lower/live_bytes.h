@@ -20,11 +20,11 @@ class LiveBytes {
 
   // The bytes that running the task now would allocate less those it would
   // free.
-  int64_t Growth(int task) const;
+  int64_t Growth(TaskId task) const;
   // The task starts: what it accesses first is allocated.
-  void Start(int task);
+  void Start(TaskId task);
   // The task has ended: what it accesses last is freed.
-  void End(int task);
+  void End(TaskId task);
 
   // Now.
   int64_t bytes(MachineDeviceId device) const { return bytes_[device]; }
@@ -34,8 +34,8 @@ class LiveBytes {
 
  private:
   const PlanDraft& draft_;
-  // By task: the storages of the step part that it accesses, ascending.
-  std::vector<std::vector<StorageId>> accessed_;
+  // The storages of the step part that each task accesses, ascending.
+  IdVector<TaskId, std::vector<StorageId>> accessed_;
   IdVector<StorageId, int> pending_;  // tasks that have not ended
   IdVector<StorageId, bool> live_;
   IdVector<MachineDeviceId, int64_t> bytes_;

@@ -26,7 +26,7 @@ class FourStorages {
   }
   void Add(const std::vector<int>& reads, const std::vector<int>& writes,
            StorageId workspace = {}) {
-    Task& task = draft.tasks.emplace_back();
+    Task& task = draft.tasks[draft.tasks.Add({})];
     for (int shard : reads) {
       task.reads.push_back(draft.Whole(ShardId(shard)));
     }
@@ -48,21 +48,21 @@ TEST(LiveBytesTest, AStorageIsLiveFromItsFirstTaskToItsLast) {
   s.Add({0, 3}, {1});
   s.Add({1}, {2});
   LiveBytes live(s.draft);
-  EXPECT_EQ(live.Growth(0), 10);
-  live.Start(0);
-  live.End(0);
+  EXPECT_EQ(live.Growth(TaskId(0)), 10);
+  live.Start(TaskId(0));
+  live.End(TaskId(0));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 10);
-  EXPECT_EQ(live.Growth(1), 20 - 10);  // persistent bytes do not count
-  live.Start(1);
+  EXPECT_EQ(live.Growth(TaskId(1)), 20 - 10);  // persistent bytes do not count
+  live.Start(TaskId(1));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 30);
   EXPECT_TRUE(live.is_live(StorageId(0)));
-  live.End(1);
+  live.End(TaskId(1));
   EXPECT_FALSE(live.is_live(StorageId(0)));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 20);
-  EXPECT_EQ(live.Growth(2), -20);  // its result is freed at once
-  live.Start(2);
+  EXPECT_EQ(live.Growth(TaskId(2)), -20);  // its result is freed at once
+  live.Start(TaskId(2));
   EXPECT_EQ(live.bytes(MachineDeviceId(1)), 40);
-  live.End(2);
+  live.End(TaskId(2));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 0);
   EXPECT_EQ(live.bytes(MachineDeviceId(1)), 0);
   EXPECT_EQ(live.peak(), 40);
@@ -73,9 +73,9 @@ TEST(LiveBytesTest, AWorkspaceIsLiveWhileItsTaskRuns) {
   s.Add({}, {0}, StorageId(1));
   s.Add({0}, {});
   LiveBytes live(s.draft);
-  live.Start(0);
+  live.Start(TaskId(0));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 30);
-  live.End(0);
+  live.End(TaskId(0));
   EXPECT_EQ(live.bytes(MachineDeviceId(0)), 10);
 }
 
@@ -84,7 +84,7 @@ TEST(LiveBytesTest, ATaskThatAccessesAStorageTwiceCountsOnce) {
   s.Add({}, {0});
   s.Add({0, 0}, {0});
   LiveBytes live(s.draft);
-  for (int task : {0, 1}) {
+  for (TaskId task : {TaskId(0), TaskId(1)}) {
     live.Start(task);
     live.End(task);
   }

@@ -9,16 +9,17 @@
 
 namespace partita {
 
-LiveRange LiveRangeOf(absl::Span<const int> tasks, const DeviceClocks& clocks) {
+LiveRange LiveRangeOf(absl::Span<const TaskId> tasks,
+                      const DeviceClocks& clocks) {
   LiveRange live_range{.first = tasks.front(), .last = tasks.back()};
-  live_range.known.assign(clocks.num_streams(),
-                          std::numeric_limits<int>::max());
-  std::map<int, int> ends;
-  for (int task : tasks) {
+  live_range.known = IdVector<DeviceStreamId, int>(
+      clocks.num_streams(), std::numeric_limits<int>::max());
+  std::map<DeviceStreamId, int> ends;
+  for (TaskId task : tasks) {
     int& end = ends[clocks.stream(task)];
     end = std::max(end, clocks.position(task));
-    const absl::Span<const int> known = clocks.Known(task);
-    for (size_t s = 0; s < known.size(); ++s) {
+    const IdSpan<DeviceStreamId, int> known = clocks.Known(task);
+    for (DeviceStreamId s : known.ids()) {
       live_range.known[s] = std::min(live_range.known[s], known[s]);
     }
   }
@@ -26,7 +27,8 @@ LiveRange LiveRangeOf(absl::Span<const int> tasks, const DeviceClocks& clocks) {
   return live_range;
 }
 
-bool EndedBefore(const LiveRange& live_range, absl::Span<const int> known) {
+bool EndedBefore(const LiveRange& live_range,
+                 IdSpan<DeviceStreamId, int> known) {
   return std::all_of(
       live_range.ends.begin(), live_range.ends.end(),
       [&](const auto& end) { return known[end.first] >= end.second; });

@@ -9,25 +9,30 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "placement/lower/antichain.h"
 #include "placement/lower/device_clocks.h"
+#include "placement/lower/ids.h"
 
 namespace partita {
 
 // When some bytes are accessed.
 struct LiveRange {
-  int first = 0;                          // task
-  int last = 0;                           // task
-  std::vector<std::pair<int, int>> ends;  // stream, last position in it
-  std::vector<int> known;  // by stream: what every accessing task knows
+  TaskId first;
+  TaskId last;
+  // Stream, last position in it.
+  std::vector<std::pair<DeviceStreamId, int>> ends;
+  IdVector<DeviceStreamId, int> known;  // what every accessing task knows
 };
 
 // `tasks`: those that access the bytes, ascending, at least one.
-LiveRange LiveRangeOf(absl::Span<const int> tasks, const DeviceClocks& clocks);
+LiveRange LiveRangeOf(absl::Span<const TaskId> tasks,
+                      const DeviceClocks& clocks);
 
 // True if a task that knows `known` of each stream knows that the bytes are no
 // longer accessed.
-bool EndedBefore(const LiveRange& live_range, absl::Span<const int> known);
+bool EndedBefore(const LiveRange& live_range,
+                 IdSpan<DeviceStreamId, int> known);
 
 // The live range of `bytes` as an element of HeaviestAntichain.
 StreamLiveRange Weighted(const LiveRange& live_range,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,7 +17,7 @@ namespace {
 struct AccessAt {
   int64_t begin;
   int64_t end;
-  int task;
+  TaskId task;
 };
 
 class LiveRangeFinder {
@@ -27,7 +26,7 @@ class LiveRangeFinder {
                   MachineDeviceId device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
-  DeviceStorages Run(absl::Span<const int> tasks) {
+  DeviceStorages Run(absl::Span<const TaskId> tasks) {
     CollectAccesses(tasks);
     for (auto& [storage, accesses] : accesses_) AddBody(storage, accesses);
     FindBound();
@@ -35,13 +34,13 @@ class LiveRangeFinder {
   }
 
  private:
-  void CollectAccesses(absl::Span<const int> tasks) {
-    auto add = [&](StorageId storage, int64_t begin, int64_t end, int task) {
+  void CollectAccesses(absl::Span<const TaskId> tasks) {
+    auto add = [&](StorageId storage, int64_t begin, int64_t end, TaskId task) {
       const Storage& s = draft_.storages[storage];
       if (s.device != device_ || s.persistent() || begin >= end) return;
       accesses_[storage].push_back({begin, end, task});
     };
-    for (int t : tasks) {
+    for (TaskId t : tasks) {
       const Task& task = draft_.tasks[t];
       for (const auto* list : {&task.reads, &task.writes}) {
         for (const ShardAccess& access : *list) {
@@ -63,11 +62,12 @@ class LiveRangeFinder {
       bounds.insert(access.begin);
       bounds.insert(access.end);
     }
-    const int body = found_.problem.num_bodies++;
-    found_.storages.push_back(storage);
-    std::vector<int> previous;
+    const PackBodyId body = found_.storages.Add(storage);
+    ++found_.problem.num_bodies;
+    PackItemId item;  // the last one of the body
+    std::vector<TaskId> previous;
     for (auto it = bounds.begin(); std::next(it) != bounds.end(); ++it) {
-      std::vector<int> tasks;
+      std::vector<TaskId> tasks;
       for (const AccessAt& access : accesses) {
         if (access.begin <= *it && access.end > *it) {
           tasks.push_back(access.task);
@@ -77,29 +77,30 @@ class LiveRangeFinder {
       if (tasks.empty()) {
         previous.clear();
       } else if (tasks == previous) {
-        found_.problem.items.back().end = *std::next(it);
+        found_.problem.items[item].end = *std::next(it);
       } else {
-        AddItem(body, *it, *std::next(it), tasks);
+        item = AddItem(body, *it, *std::next(it), tasks);
         previous = std::move(tasks);
       }
     }
   }
 
-  void AddItem(int body, int64_t begin, int64_t end,
-               const std::vector<int>& tasks) {
-    found_.live_ranges.push_back(LiveRangeOf(tasks, clocks_));
-    found_.problem.items.push_back({.body = body,
-                                    .begin = begin,
-                                    .end = end,
-                                    .first = found_.live_ranges.back().first,
-                                    .last = found_.live_ranges.back().last});
+  PackItemId AddItem(PackBodyId body, int64_t begin, int64_t end,
+                     const std::vector<TaskId>& tasks) {
+    const LiveRange& live_range =
+        found_.live_ranges[found_.live_ranges.Add(LiveRangeOf(tasks, clocks_))];
+    return found_.problem.items.Add({.body = body,
+                                     .begin = begin,
+                                     .end = end,
+                                     .first = live_range.first.index,
+                                     .last = live_range.last.index});
   }
 
   // Unordered items are live at the same time, so no layout takes less than the
   // heaviest set of them.
   void FindBound() {
     std::vector<StreamLiveRange> live_ranges;
-    for (int item : ByFirstAccess(found_.live_ranges)) {
+    for (PackItemId item : ByFirstAccess(found_.live_ranges)) {
       const PackItem& bytes = found_.problem.items[item];
       live_ranges.push_back(
           Weighted(found_.live_ranges[item], clocks_,
@@ -117,17 +118,16 @@ class LiveRangeFinder {
 
 }  // namespace
 
-IdVector<MachineDeviceId, std::vector<int>> TasksByDevice(
+IdVector<MachineDeviceId, std::vector<TaskId>> TasksByDevice(
     const PlanDraft& draft) {
-  IdVector<MachineDeviceId, std::vector<int>> tasks(
+  IdVector<MachineDeviceId, std::vector<TaskId>> tasks(
       draft.devices->names.size());
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+  for (TaskId id : draft.tasks.ids()) {
     const auto add = [&](MachineDeviceId device) {
-      std::vector<int>& list = tasks[device];
-      const int task = static_cast<int>(i);
-      if (list.empty() || list.back() != task) list.push_back(task);
+      std::vector<TaskId>& list = tasks[device];
+      if (list.empty() || list.back() != id) list.push_back(id);
     };
-    const Task& task = draft.tasks[i];
+    const Task& task = draft.tasks[id];
     for (const ShardAccess& t : task.reads) add(draft.shards[t.shard].device);
     for (const ShardAccess& t : task.writes) add(draft.shards[t.shard].device);
     if (task.workspace.valid()) add(draft.storages[task.workspace].device);
@@ -137,15 +137,16 @@ IdVector<MachineDeviceId, std::vector<int>> TasksByDevice(
 
 DeviceStorages FindLiveRanges(const PlanDraft& draft,
                               const DeviceClocks& clocks,
-                              absl::Span<const int> tasks,
+                              absl::Span<const TaskId> tasks,
                               MachineDeviceId device) {
   return LiveRangeFinder(draft, clocks, device).Run(tasks);
 }
 
-std::vector<int> ByFirstAccess(const std::vector<LiveRange>& live_ranges) {
-  std::vector<int> order(live_ranges.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+std::vector<PackItemId> ByFirstAccess(
+    const IdVector<PackItemId, LiveRange>& live_ranges) {
+  std::vector<PackItemId> order(live_ranges.ids().begin(),
+                                live_ranges.ids().end());
+  std::stable_sort(order.begin(), order.end(), [&](PackItemId a, PackItemId b) {
     return live_ranges[a].first < live_ranges[b].first;
   });
   return order;

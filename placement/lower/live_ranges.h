@@ -17,24 +17,25 @@ namespace partita {
 // The step part of the arena of one device as a packing problem. FindConflicts
 // adds the conflicts.
 struct DeviceStorages {
-  std::vector<StorageId> storages;  // by body
+  IdVector<PackBodyId, StorageId> storages;
   PackProblem problem;
-  std::vector<LiveRange> live_ranges;  // by item
-  int64_t bound = 0;                   // no layout takes fewer bytes
+  IdVector<PackItemId, LiveRange> live_ranges;
+  int64_t bound = 0;  // no layout takes fewer bytes
 };
 
 // The tasks that access the memory of each device, ascending.
-IdVector<MachineDeviceId, std::vector<int>> TasksByDevice(
+IdVector<MachineDeviceId, std::vector<TaskId>> TasksByDevice(
     const PlanDraft& draft);
 
 // `tasks`: the tasks that access the device.
 DeviceStorages FindLiveRanges(const PlanDraft& draft,
                               const DeviceClocks& clocks,
-                              absl::Span<const int> tasks,
+                              absl::Span<const TaskId> tasks,
                               MachineDeviceId device);
 
 // Items by first access.
-std::vector<int> ByFirstAccess(const std::vector<LiveRange>& live_ranges);
+std::vector<PackItemId> ByFirstAccess(
+    const IdVector<PackItemId, LiveRange>& live_ranges);
 
 }  // namespace partita
 

@@ -84,7 +84,7 @@ PlanDevices PlanDevicesOf(const Module& module, const Machine& machine) {
 IdVector<MachineDeviceId, int64_t> LayOutStep(FunctionDraft& function,
                                               int64_t budget) {
   PlanDraft& draft = function.draft;
-  const IdVector<MachineDeviceId, std::vector<int>> tasks =
+  const IdVector<MachineDeviceId, std::vector<TaskId>> tasks =
       TasksByDevice(draft);
   IdVector<MachineDeviceId, int64_t> bytes(tasks.size(), 0);
   for (MachineDeviceId device : tasks.ids()) {
@@ -92,8 +92,8 @@ IdVector<MachineDeviceId, int64_t> LayOutStep(FunctionDraft& function,
     const DeviceClocks clocks(function.clocks, tasks[device]);
     DeviceStorages& found = function.storages[device];
     const Packing packing = LayOut(found, clocks, budget);
-    for (size_t i = 0; i < found.storages.size(); ++i) {
-      draft.storages[found.storages[i]].address = packing.addresses[i];
+    for (PackBodyId body : found.storages.ids()) {
+      draft.storages[found.storages[body]].address = packing.addresses[body];
     }
     bytes[device] = AlignUp(packing.bytes);
   }

@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/id_vector.h"
 #include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "placement/lower/antichain.h"
@@ -24,14 +25,14 @@ constexpr int64_t kUnit = 64;
 
 // One task's use of a buffer.
 struct BufferUse {
-  int task;
+  TaskId task;
   bool reads;
   bool begins;  // may begin a live range: a write of one block
 };
 
 // The tasks of an entry, and their order.
 struct EntryTasks {
-  std::vector<Command> commands;  // by task
+  IdVector<TaskId, Command> commands;
   Clocks clocks;
 };
 
@@ -53,7 +54,7 @@ class TaskLister {
  public:
   explicit TaskLister(const Entry& entry)
       : entry_(entry),
-        last_(entry.streams.size(), -1),
+        last_(entry.streams.size()),
         waits_(entry.streams.size()),
         recorded_(entry.num_events),
         tasks_{{}, Clocks(entry.streams.size())} {}
@@ -76,10 +77,10 @@ class TaskLister {
 
  private:
   void Add(const Command& command) {
-    const int stream = command.stream.index;
-    std::vector<int>& waits = waits_[stream];
+    const StreamId stream = command.stream;
+    std::vector<TaskId>& waits = waits_[stream];
     if (IsSync(command)) {
-      std::vector<int>& recorded = recorded_[command.event.index];
+      std::vector<TaskId>& recorded = recorded_[command.event];
       if (command.kind == Command::Kind::kWait) {
         waits.insert(waits.end(), recorded.begin(), recorded.end());
         // Events that stand for the same tasks must not make lists longer.
@@ -87,14 +88,13 @@ class TaskLister {
         waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
       } else {
         recorded = waits;
-        if (last_[stream] >= 0) recorded.push_back(last_[stream]);
+        if (last_[stream].valid()) recorded.push_back(last_[stream]);
       }
       return;
     }
     absl::c_sort(waits);
-    last_[stream] = tasks_.clocks.num_tasks();
-    tasks_.clocks.Start(stream, waits);
-    tasks_.commands.push_back(command);
+    last_[stream] = tasks_.clocks.Start(stream, waits);
+    tasks_.commands.Add(command);
     waits.clear();
   }
 
@@ -117,22 +117,23 @@ class TaskLister {
   }
 
   const Entry& entry_;
-  std::vector<int> last_;                   // by stream: its last task
-  std::vector<std::vector<int>> waits_;     // by stream: for its next task
-  std::vector<std::vector<int>> recorded_;  // by event: tasks that have ended
+  IdVector<StreamId, TaskId> last_;
+  IdVector<StreamId, std::vector<TaskId>> waits_;    // for the next task
+  IdVector<EventId, std::vector<TaskId>> recorded_;  // tasks that have ended
   EntryTasks tasks_;
 };
 
 class DeviceBound {
  public:
   DeviceBound(const Entry& entry, const Clocks& clocks,
-              const std::vector<std::vector<BufferUse>>& uses, DeviceId device)
+              const IdVector<BufferId, std::vector<BufferUse>>& uses,
+              DeviceId device)
       : entry_(entry), clocks_(clocks), uses_(uses), device_(device) {}
 
   MemoryBound Run() {
     SweepArena();
     // Live ranges depend only on the streams that access the arena.
-    std::vector<int> tasks;
+    std::vector<TaskId> tasks;
     for (const auto& [users, weight] : weights_) {
       tasks.insert(tasks.end(), users.begin(), users.end());
     }
@@ -149,25 +150,25 @@ class DeviceBound {
   // Sweeps the ends of all buffers. Between two neighbouring ends, the same
   // buffers cover all bytes.
   void SweepArena() {
-    std::map<int64_t, std::pair<std::vector<int>, std::vector<int>>> edges;
-    for (size_t i = 0; i < entry_.buffers.size(); ++i) {
-      const Buffer& buffer = entry_.buffers[i];
+    std::map<int64_t, std::pair<std::vector<BufferId>, std::vector<BufferId>>>
+        edges;
+    for (BufferId id : uses_.ids()) {
+      const Buffer& buffer = entry_.buffers[id.index];
       if (buffer.device != device_ || buffer.persistent ||
-          buffer.range.empty() || uses_[i].empty()) {
+          buffer.range.empty() || uses_[id].empty()) {
         continue;
       }
       const int64_t end = RoundUp(buffer.range.end(), kUnit);
       top_ = std::max(top_, end);
-      edges[buffer.range.offset / kUnit * kUnit].first.push_back(
-          static_cast<int>(i));
-      edges[end].second.push_back(static_cast<int>(i));
+      edges[buffer.range.offset / kUnit * kUnit].first.push_back(id);
+      edges[end].second.push_back(id);
     }
-    std::set<int> covering;
+    std::set<BufferId> covering;
     int64_t begin = 0;
     for (const auto& [at, change] : edges) {
       if (!covering.empty()) AddLiveRanges(covering, at - begin);
-      for (int buffer : change.second) covering.erase(buffer);
-      for (int buffer : change.first) covering.insert(buffer);
+      for (BufferId buffer : change.second) covering.erase(buffer);
+      for (BufferId buffer : change.first) covering.insert(buffer);
       begin = at;
     }
   }
@@ -175,9 +176,9 @@ class DeviceBound {
   // Splits the uses of some bytes into live ranges, in launch order. A write
   // begins a new live range if it follows all earlier uses and its task does
   // not read the bytes.
-  void AddLiveRanges(const std::set<int>& covering, int64_t bytes) {
-    std::map<int, BufferUse> by_task;
-    for (int buffer : covering) {
+  void AddLiveRanges(const std::set<BufferId>& covering, int64_t bytes) {
+    std::map<TaskId, BufferUse> by_task;
+    for (BufferId buffer : covering) {
       for (const BufferUse& use : uses_[buffer]) {
         const auto [it, inserted] = by_task.emplace(use.task, use);
         if (inserted) continue;
@@ -185,7 +186,7 @@ class DeviceBound {
         it->second.begins &= use.begins || use.reads;
       }
     }
-    std::vector<int> users;
+    std::vector<TaskId> users;
     for (const auto& [task, use] : by_task) {
       if (use.begins && !use.reads && FollowsAll(users, task)) {
         Keep(users, bytes);
@@ -196,38 +197,36 @@ class DeviceBound {
     Keep(users, bytes);
   }
 
-  bool FollowsAll(const std::vector<int>& users, int task) const {
-    return absl::c_all_of(users,
-                          [&](int user) { return clocks_.Before(user, task); });
+  bool FollowsAll(const std::vector<TaskId>& users, TaskId task) const {
+    return absl::c_all_of(
+        users, [&](TaskId user) { return clocks_.Before(user, task); });
   }
 
-  void Keep(const std::vector<int>& users, int64_t bytes) {
+  void Keep(const std::vector<TaskId>& users, int64_t bytes) {
     if (!users.empty()) weights_[users] += bytes;
   }
 
   const Entry& entry_;
   const Clocks& clocks_;
-  const std::vector<std::vector<BufferUse>>& uses_;
+  const IdVector<BufferId, std::vector<BufferUse>>& uses_;
   const DeviceId device_;
   int64_t top_ = 0;
   // By the tasks of a live range.
-  std::map<std::vector<int>, int64_t> weights_;
+  std::map<std::vector<TaskId>, int64_t> weights_;
 };
 
-// By buffer.
-std::vector<std::vector<BufferUse>> UsesOf(
-    const Entry& entry, const std::vector<Command>& commands) {
-  std::vector<std::vector<BufferUse>> uses(entry.buffers.size());
-  for (size_t i = 0; i < commands.size(); ++i) {
-    const Command& command = commands[i];
-    const int c = static_cast<int>(i);
+IdVector<BufferId, std::vector<BufferUse>> UsesOf(
+    const Entry& entry, const IdVector<TaskId, Command>& commands) {
+  IdVector<BufferId, std::vector<BufferUse>> uses(entry.buffers.size());
+  for (TaskId task : commands.ids()) {
+    const Command& command = commands[task];
     for (BufferId id : command.operands) {
-      uses[id.index].push_back({c, true, false});
+      uses[id].push_back({task, true, false});
     }
     auto write = [&](BufferId id) {
       if (!id.valid()) return;
-      uses[id.index].push_back(
-          {c, false, entry.buffers[id.index].range.Canonical().count == 1});
+      uses[id].push_back(
+          {task, false, entry.buffers[id.index].range.Canonical().count == 1});
     };
     for (BufferId id : command.results) write(id);
     write(command.workspace);
@@ -248,13 +247,11 @@ absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
     }
   }
   const EntryTasks tasks = TaskLister(entry).Run(commands);
-  const std::vector<std::vector<BufferUse>> uses =
+  const IdVector<BufferId, std::vector<BufferUse>> uses =
       UsesOf(entry, tasks.commands);
   std::vector<MemoryBound> bounds;
-  for (size_t d = 0; d < plan.devices.size(); ++d) {
-    bounds.push_back(
-        DeviceBound(entry, tasks.clocks, uses, DeviceId(static_cast<int>(d)))
-            .Run());
+  for (DeviceId device : IdRange<DeviceId>(plan.devices.size())) {
+    bounds.push_back(DeviceBound(entry, tasks.clocks, uses, device).Run());
   }
   return bounds;
 }

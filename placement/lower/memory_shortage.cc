@@ -15,12 +15,12 @@
 namespace partita {
 namespace {
 
-// The task at which most bytes are live on the device; -1: none ever are.
-int FullestTask(const PlanDraft& draft, MachineDeviceId device) {
+// The task at which most bytes are live on the device; invalid: none ever are.
+TaskId FullestTask(const PlanDraft& draft, MachineDeviceId device) {
   LiveBytes live(draft);
-  int fullest = -1;
+  TaskId fullest;
   int64_t most = 0;
-  for (int task = 0; task < static_cast<int>(draft.tasks.size()); ++task) {
+  for (TaskId task : draft.tasks.ids()) {
     live.Start(task);
     if (live.bytes(device) > most) {
       most = live.bytes(device);
@@ -32,13 +32,14 @@ int FullestTask(const PlanDraft& draft, MachineDeviceId device) {
 }
 
 // The live bytes while the task runs, after all tasks before it.
-LiveBytes LiveAt(const PlanDraft& draft, int task) {
+LiveBytes LiveAt(const PlanDraft& draft, TaskId task) {
   LiveBytes live(draft);
-  for (int before = 0; before < task; ++before) {
+  if (!task.valid()) return live;
+  for (TaskId before : IdRange<TaskId>(task.index)) {
     live.Start(before);
     live.End(before);
   }
-  if (task >= 0) live.Start(task);
+  live.Start(task);
   return live;
 }
 
@@ -88,7 +89,7 @@ IdVector<StorageId, RefusalHolder> HolderOfEach(const PlanDraft& draft) {
 
 // What is stored on the device while the task runs, largest first.
 std::vector<RefusalHolder> Holders(const PlanDraft& draft,
-                                   MachineDeviceId device, int task) {
+                                   MachineDeviceId device, TaskId task) {
   const LiveBytes live = LiveAt(draft, task);
   IdVector<StorageId, RefusalHolder> of_each = HolderOfEach(draft);
   std::vector<RefusalHolder> holders;
@@ -112,13 +113,13 @@ std::vector<RefusalHolder> Holders(const PlanDraft& draft,
 absl::Status ShortageError(const PlanDraft& draft,
                            const MemoryShortage& shortage) {
   const MachineDeviceId device = draft.devices->ids.at(shortage.device);
-  const int task = FullestTask(draft, device);
+  const TaskId task = FullestTask(draft, device);
   Refusal refusal{.where = absl::StrCat("placement @", draft.graph->name()),
                   .device = shortage.device,
                   .needed = shortage.needed,
                   .limit = shortage.limit,
                   .largest = Holders(draft, device, task)};
-  if (task >= 0) refusal.at = TaskText(draft, draft.tasks[task]);
+  if (task.valid()) refusal.at = TaskText(draft, draft.tasks[task]);
   return RefusalError(refusal);
 }
 

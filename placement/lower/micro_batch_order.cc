@@ -50,7 +50,7 @@ class MicroBatchOrderer {
     bool backward = true;
     int level = 0;
     MachineDeviceId device;
-    int unit = -1;
+    PipelineUnitId unit;   // invalid: none
     int unit_run = kLast;  // if not in_each
   };
 
@@ -165,18 +165,17 @@ class MicroBatchOrderer {
   // 4. Units. Copies take no compute time of their device, so they form no
   //    unit.
   void MakeUnits() {
-    std::map<UnitKey, int> index;
+    std::map<UnitKey, PipelineUnitId> ids;
     for (NodeId id : order_) {
       PlacedNode& node = at(id);
       if (!node.in_each || Crosses(id)) continue;
       const UnitKey key = {-node.phase, node.level, node.backward, node.device};
-      const auto [it, added] =
-          index.emplace(key, static_cast<int>(units_.size()));
-      node.unit = it->second;
+      const auto [it, added] = ids.try_emplace(key);
       if (added) {
-        units_.push_back({node.level, node.backward, node.device.index, {}});
-        phase_of_.push_back(node.phase);
+        it->second = units_.Add({node.level, node.backward, node.device, {}});
+        phase_of_.Add(node.phase);
       }
+      node.unit = it->second;
     }
     for (NodeId id : order_) {
       if (Crosses(id)) at(id).unit = UnitOfMaker(id);
@@ -184,23 +183,23 @@ class MicroBatchOrderer {
     }
   }
 
-  int UnitOfMaker(NodeId copy) const {
+  PipelineUnitId UnitOfMaker(NodeId copy) const {
     return at(MakerOf(graph_.node(copy).operands[0])).unit;
   }
 
   void AddOrder(NodeId id) {
-    const int unit = at(id).unit;
+    const PipelineUnitId unit = at(id).unit;
     for (ValueId operand : graph_.node(id).operands) {
       const NodeId maker = MakerOf(operand);
       if (!maker.valid() || !at(maker).in_each) continue;
-      const int before = at(maker).unit;
+      const PipelineUnitId before = at(maker).unit;
       // Between phases no order is needed: a phase ends before the next one
       // begins.
-      if (before == unit || before < 0 || unit < 0 ||
+      if (before == unit || !before.valid() || !unit.valid() ||
           phase_of_[before] != phase_of_[unit]) {
         continue;
       }
-      std::vector<int>& after = units_[unit].after;
+      std::vector<PipelineUnitId>& after = units_[unit].after;
       if (std::find(after.begin(), after.end(), before) == after.end()) {
         after.push_back(before);
       }
@@ -210,8 +209,9 @@ class MicroBatchOrderer {
   // Orders the phases one after another. Unit run 2t + 1 belongs to a unit;
   // nodes that run once before it have unit run 2t.
   void OrderPhases() {
-    unit_run_of_.assign(units_.size(),
-                        std::vector<int>(draft_.micro_batches.count, 0));
+    const IdVector<MicroBatchId, int> none(draft_.micro_batches.count, 0);
+    unit_run_of_ = IdVector<PipelineUnitId, IdVector<MicroBatchId, int>>(
+        units_.size(), none);
     // Phases are counted from the end, so the highest runs first.
     const std::set<int, std::greater<int>> phases(phase_of_.begin(),
                                                   phase_of_.end());
@@ -220,17 +220,17 @@ class MicroBatchOrderer {
   }
 
   void OrderPhase(int phase) {
-    std::vector<int> own(units_.size(), -1);
-    std::vector<int> all;
-    for (size_t u = 0; u < units_.size(); ++u) {
-      if (phase_of_[u] != phase) continue;
-      own[u] = static_cast<int>(all.size());
-      all.push_back(static_cast<int>(u));
+    // The units of the phase have ids of their own.
+    IdVector<PipelineUnitId, PipelineUnitId> own(units_.size());
+    IdVector<PipelineUnitId, PipelineUnitId> all;
+    IdVector<PipelineUnitId, PipelineUnit> units;
+    for (PipelineUnitId unit : units_.ids()) {
+      if (phase_of_[unit] != phase) continue;
+      own[unit] = all.Add(unit);
+      units.Add(units_[unit]);
     }
-    std::vector<PipelineUnit> units;
-    for (int u : all) {
-      units.push_back(units_[u]);
-      for (int& before : units.back().after) before = own[before];
+    for (PipelineUnit& unit : units) {
+      for (PipelineUnitId& before : unit.after) before = own[before];
     }
     for (const UnitRun& run : OrderUnits(units, draft_.micro_batches.count,
                                          draft_.micro_batches.schedule)) {
@@ -258,19 +258,20 @@ class MicroBatchOrderer {
   int FirstUnitRun(NodeId node) const {
     if (!at(node).in_each) return at(node).unit_run;
     // In the gap right before the first micro-batch of its first reader.
-    return at(node).unit < 0 ? 0 : unit_run_of_[at(node).unit][0] - 1;
+    const PipelineUnitId unit = at(node).unit;
+    return unit.valid() ? unit_run_of_[unit][kFirstMicroBatch] - 1 : 0;
   }
 
   int Last() const { return static_cast<int>(draft_.unit_runs.size()) - 1; }
 
-  int UnitRunOf(NodeId node, int micro_batch) const {
+  int UnitRunOf(NodeId node, MicroBatchId micro_batch) const {
     const PlacedNode& placed = at(node);
     if (!placed.in_each) return std::min(placed.unit_run, Last());
-    return placed.unit < 0 ? 0 : unit_run_of_[placed.unit][micro_batch];
+    return placed.unit.valid() ? unit_run_of_[placed.unit][micro_batch] : 0;
   }
 
   // An input is fed in the unit run of its first reader.
-  int UnitRunOfInput(ValueId input, int micro_batch) const {
+  int UnitRunOfInput(ValueId input, MicroBatchId micro_batch) const {
     int unit_run = Last();
     for (const Use& use : graph_.value(input).uses) {
       unit_run = std::min(unit_run, draft_.varies[input.index]
@@ -280,14 +281,14 @@ class MicroBatchOrderer {
     return unit_run;
   }
 
-  int UnitRunOfValue(ValueId value, int micro_batch) const {
+  int UnitRunOfValue(ValueId value, MicroBatchId micro_batch) const {
     const NodeId maker = MakerOf(value);
     return maker.valid() ? UnitRunOf(maker, micro_batch)
                          : UnitRunOfInput(value, micro_batch);
   }
 
   int UnitRunOf(const Task& task) const {
-    const int micro_batch = task.instance.micro_batch;
+    const MicroBatchId micro_batch(task.instance.micro_batch);
     switch (task.kind) {
       case Command::Kind::kFeed:
         return UnitRunOfInput(graph_.inputs()[task.port], micro_batch);
@@ -305,9 +306,9 @@ class MicroBatchOrderer {
   const Graph& graph_;
   std::vector<PlacedNode> nodes_;  // by node id
   const std::vector<NodeId> order_;
-  std::vector<PipelineUnit> units_;
-  std::vector<int> phase_of_;                  // by unit
-  std::vector<std::vector<int>> unit_run_of_;  // by unit and micro-batch
+  IdVector<PipelineUnitId, PipelineUnit> units_;
+  IdVector<PipelineUnitId, int> phase_of_;
+  IdVector<PipelineUnitId, IdVector<MicroBatchId, int>> unit_run_of_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "graph/round_up.h"
@@ -41,22 +40,22 @@ struct BodyBox {
 // fitting box with the longest live range (Sekiyama et al. 2018).
 class Skyline {
  public:
-  explicit Skyline(const std::vector<BodyBox>& boxes) : boxes_(boxes) {
+  explicit Skyline(const IdVector<PackBodyId, BodyBox>& boxes) : boxes_(boxes) {
     for (const BodyBox& box : boxes) end_ = std::max(end_, box.last);
     steps_ = {{0, end_, 0}};
   }
 
-  std::vector<int> Order() {
-    std::vector<int> waiting(boxes_.size());
-    std::iota(waiting.begin(), waiting.end(), 0);
-    std::stable_sort(waiting.begin(), waiting.end(), [&](int a, int b) {
-      return Key(boxes_[a]) > Key(boxes_[b]);
-    });
-    std::vector<int> order;
+  std::vector<PackBodyId> Order() {
+    std::vector<PackBodyId> waiting(boxes_.ids().begin(), boxes_.ids().end());
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [&](PackBodyId a, PackBodyId b) {
+                       return Key(boxes_[a]) > Key(boxes_[b]);
+                     });
+    std::vector<PackBodyId> order;
     while (!waiting.empty()) {
       const size_t lowest = Lowest();
       const auto fits =
-          std::find_if(waiting.begin(), waiting.end(), [&](int body) {
+          std::find_if(waiting.begin(), waiting.end(), [&](PackBodyId body) {
             return boxes_[body].first >= steps_[lowest].first &&
                    boxes_[body].last <= steps_[lowest].last;
           });
@@ -114,7 +113,7 @@ class Skyline {
     steps_.insert(steps_.begin() + at, parts.begin(), parts.end());
   }
 
-  const std::vector<BodyBox>& boxes_;
+  const IdVector<PackBodyId, BodyBox>& boxes_;
   int end_ = 0;
   std::vector<Step> steps_;
 };
@@ -132,9 +131,9 @@ class Packer {
         budget_(budget),
         items_(problem.num_bodies),
         sizes_(problem.num_bodies, 0) {
-    for (size_t i = 0; i < problem.items.size(); ++i) {
-      const PackItem& item = problem.items[i];
-      items_[item.body].push_back(static_cast<int>(i));
+    for (PackItemId id : problem.items.ids()) {
+      const PackItem& item = problem.items[id];
+      items_[item.body].push_back(id);
       sizes_[item.body] = std::max(sizes_[item.body], item.end);
     }
     best_.bytes = std::numeric_limits<int64_t>::max();
@@ -142,7 +141,7 @@ class Packer {
 
   Packing Run() {
     std::vector<Start> starts;
-    for (std::vector<int>& order : StartingOrders()) {
+    for (const std::vector<PackBodyId>& order : StartingOrders()) {
       for (Fit fit : {Fit::kFirst, Fit::kBest}) {
         if (Done()) return std::move(best_);
         Packing packing = Place(order, fit, kNoLimit);
@@ -168,7 +167,7 @@ class Packer {
 
   // A starting order and its packing.
   struct Start {
-    std::vector<int> order;
+    std::vector<PackBodyId> order;
     Fit fit;
     Packing packing;
   };
@@ -186,25 +185,26 @@ class Packer {
     return looks_ > (IsLoose() ? kLooseFactor * budget_ : budget_);
   }
 
-  std::vector<std::vector<int>> StartingOrders() const {
-    std::vector<int> by_begin(problem_.num_bodies);
-    std::iota(by_begin.begin(), by_begin.end(), 0);
-    std::vector<double> area(problem_.num_bodies, 0);
-    std::vector<double> span(problem_.num_bodies, 0);
-    std::vector<double> crowd(problem_.num_bodies, 0);
+  std::vector<std::vector<PackBodyId>> StartingOrders() const {
+    const std::vector<PackBodyId> by_begin(problem_.bodies().begin(),
+                                           problem_.bodies().end());
+    IdVector<PackBodyId, double> area(problem_.num_bodies, 0);
+    IdVector<PackBodyId, double> span(problem_.num_bodies, 0);
+    IdVector<PackBodyId, double> crowd(problem_.num_bodies, 0);
     for (const PackItem& item : problem_.items) {
       area[item.body] +=
           static_cast<double>(item.end - item.begin) * Span(item);
       span[item.body] = std::max<double>(span[item.body], Span(item));
-      for (int other : item.conflicts) {
+      for (PackItemId other : item.conflicts) {
         crowd[item.body] +=
             problem_.items[other].end - problem_.items[other].begin;
       }
     }
     auto sorted = [&](auto key) {
-      std::vector<int> order = by_begin;
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int a, int b) { return key(a) > key(b); });
+      std::vector<PackBodyId> order = by_begin;
+      std::stable_sort(
+          order.begin(), order.end(),
+          [&](PackBodyId a, PackBodyId b) { return key(a) > key(b); });
       return order;
     };
     // No order is best for all graphs. Largest first (Pisarchyk and Lee 2020)
@@ -212,17 +212,17 @@ class Packer {
     // range first places what can share its bytes with the fewest others. Most
     // bytes of conflicts first places what has the fewest addresses to choose
     // from.
-    std::vector<std::vector<int>> orders = {
-        sorted([&](int b) { return std::pair(sizes_[b], span[b]); }),
-        sorted([&](int b) { return area[b]; }),
-        sorted([&](int b) { return std::pair(span[b], sizes_[b]); }),
-        sorted([&](int b) { return crowd[b]; }), by_begin};
+    std::vector<std::vector<PackBodyId>> orders = {
+        sorted([&](PackBodyId b) { return std::pair(sizes_[b], span[b]); }),
+        sorted([&](PackBodyId b) { return area[b]; }),
+        sorted([&](PackBodyId b) { return std::pair(span[b], sizes_[b]); }),
+        sorted([&](PackBodyId b) { return crowd[b]; }), by_begin};
     if (problem_.num_bodies <= kMaxSkyline) orders.push_back(SkylineOrder());
     return orders;
   }
 
-  std::vector<int> SkylineOrder() const {
-    std::vector<BodyBox> boxes(problem_.num_bodies);
+  std::vector<PackBodyId> SkylineOrder() const {
+    IdVector<PackBodyId, BodyBox> boxes(problem_.num_bodies);
     for (const PackItem& item : problem_.items) {
       BodyBox& box = boxes[item.body];
       box.first = std::min(box.first, item.first);
@@ -234,12 +234,13 @@ class Packer {
 
   // Finds the base addresses at which the body would overlap a conflicting one:
   // sorted open intervals.
-  void Forbidden(int body, const std::vector<int64_t>& addresses) {
+  void Forbidden(PackBodyId body,
+                 const IdVector<PackBodyId, int64_t>& addresses) {
     forbidden_.clear();
-    for (int i : items_[body]) {
+    for (PackItemId i : items_[body]) {
       const PackItem& item = problem_.items[i];
       looks_ += static_cast<int64_t>(item.conflicts.size());
-      for (int other : item.conflicts) {
+      for (PackItemId other : item.conflicts) {
         const PackItem& placed = problem_.items[other];
         const int64_t address = addresses[placed.body];
         if (address < 0 || placed.body == body) continue;
@@ -287,10 +288,10 @@ class Packer {
 
   // Packs in this order. Returns no addresses if that takes more than `limit`
   // bytes.
-  Packing Place(const std::vector<int>& order, Fit fit, int64_t limit) {
+  Packing Place(const std::vector<PackBodyId>& order, Fit fit, int64_t limit) {
     Packing packing;
-    packing.addresses.assign(problem_.num_bodies, -1);
-    for (int body : order) {
+    packing.addresses = IdVector<PackBodyId, int64_t>(problem_.num_bodies, -1);
+    for (PackBodyId body : order) {
       ++looks_;
       Forbidden(body, packing.addresses);
       packing.addresses[body] = Choose(fit);
@@ -314,17 +315,17 @@ class Packer {
 
   // The order with one body moved nearer to the front; in three of four cases
   // one that reaches the highest address.
-  std::vector<int> Moved(const Start& start) {
+  std::vector<PackBodyId> Moved(const Start& start) {
     // A packing is lower only if the bodies that reach its highest address end
     // up elsewhere. The body at the front of the order cannot move.
     std::vector<size_t> highest;
     for (size_t i = 1; i < start.order.size(); ++i) {
-      const int body = start.order[i];
+      const PackBodyId body = start.order[i];
       if (start.packing.addresses[body] + sizes_[body] == start.packing.bytes) {
         highest.push_back(i);
       }
     }
-    std::vector<int> next = start.order;
+    std::vector<PackBodyId> next = start.order;
     const size_t from = highest.empty() || Random() % 4 == 0
                             ? Random() % next.size()
                             : highest[Random() % highest.size()];
@@ -338,7 +339,7 @@ class Packer {
   // row have not improved it.
   void Improve(Start& start) {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
-      std::vector<int> next = Moved(start);
+      std::vector<PackBodyId> next = Moved(start);
       Packing packing = Place(next, start.fit, start.packing.bytes);
       // Most moves change nothing. Accepting equal packings lets the search
       // cross such plateaus; refusing worse ones early saves most of the
@@ -354,8 +355,8 @@ class Packer {
   const PackProblem& problem_;
   const int64_t target_;
   const int64_t budget_;
-  std::vector<std::vector<int>> items_;  // by body
-  std::vector<int64_t> sizes_;           // by body
+  IdVector<PackBodyId, std::vector<PackItemId>> items_;
+  IdVector<PackBodyId, int64_t> sizes_;
   std::vector<std::pair<int64_t, int64_t>> forbidden_;
   Packing best_;
   int64_t looks_ = 0;

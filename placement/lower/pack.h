@@ -7,26 +7,35 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/id_vector.h"
+#include "graph/ids.h"
+
 namespace partita {
+
+using PackBodyId = Id<struct PackBodyTag>;  // 0 .. PackProblem::num_bodies - 1
+using PackItemId = Id<struct PackItemTag>;  // index into PackProblem::items
 
 // Bytes [begin, end) of a body with one live range.
 struct PackItem {
-  int body = 0;
+  PackBodyId body;
   int64_t begin = 0;
   int64_t end = 0;
-  int first = 0;               // live range in launch order; only guides the
-  int last = 0;                // search
-  std::vector<int> conflicts;  // items that must not overlap it
+  // Live range in launch order; only guides the search.
+  int first = 0;
+  int last = 0;
+  std::vector<PackItemId> conflicts;  // items that must not overlap it
 };
 
 struct PackProblem {
+  IdRange<PackBodyId> bodies() const { return IdRange<PackBodyId>(num_bodies); }
+
   int num_bodies = 0;
-  std::vector<PackItem> items;
+  IdVector<PackItemId, PackItem> items;
   int64_t alignment = 64;
 };
 
 struct Packing {
-  std::vector<int64_t> addresses;  // by body
+  IdVector<PackBodyId, int64_t> addresses;
   int64_t bytes = 0;
 };
 

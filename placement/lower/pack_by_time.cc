@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "graph/id_vector.h"
 
 namespace partita {
 namespace {
@@ -83,31 +83,31 @@ class Gaps {
 struct Body {
   int64_t bytes = 0;
   int items_left = 0;
-  int first = -1;  // its first task
-  int arena = -1;  // stream of that task; -1: never shares its bytes
+  TaskId first;          // its first task
+  DeviceStreamId arena;  // of that task; invalid: never shares its bytes
   int64_t address = -1;
 };
 
-std::vector<Body> BodiesOf(const DeviceStorages& storages,
-                           const DeviceClocks& clocks) {
-  std::vector<Body> bodies(storages.problem.num_bodies);
-  const std::vector<PackItem>& items = storages.problem.items;
-  for (int i : ByFirstAccess(storages.live_ranges)) {
-    const LiveRange& live_range = storages.live_ranges[i];
-    Body& body = bodies[items[i].body];
-    body.bytes = std::max(body.bytes, AlignUp(items[i].end));
+IdVector<PackBodyId, Body> BodiesOf(const DeviceStorages& storages,
+                                    const DeviceClocks& clocks) {
+  IdVector<PackBodyId, Body> bodies(storages.problem.num_bodies);
+  const IdVector<PackItemId, PackItem>& items = storages.problem.items;
+  for (PackItemId item : ByFirstAccess(storages.live_ranges)) {
+    const LiveRange& live_range = storages.live_ranges[item];
+    Body& body = bodies[items[item].body];
+    body.bytes = std::max(body.bytes, AlignUp(items[item].end));
     ++body.items_left;
     // Items come by first access, so the first one names the stream that
     // allocates the body.
-    if (body.first < 0) {
+    if (!body.first.valid()) {
       body.first = live_range.first;
       body.arena = clocks.stream(live_range.first);
     }
     // A body may share bytes only if every accessing task knows what the first
     // one knew, which is the common case.
-    const absl::Span<const int> known = clocks.Known(body.first);
-    for (size_t s = 0; s < known.size(); ++s) {
-      if (live_range.known[s] < known[s]) body.arena = -1;
+    const IdSpan<DeviceStreamId, int> known = clocks.Known(body.first);
+    for (DeviceStreamId s : known.ids()) {
+      if (live_range.known[s] < known[s]) body.arena = {};
     }
   }
   return bodies;
@@ -117,17 +117,20 @@ std::vector<Body> BodiesOf(const DeviceStorages& storages,
 // have ended.
 class OpenItems {
  public:
-  explicit OpenItems(const std::vector<LiveRange>& live_ranges)
+  explicit OpenItems(const IdVector<PackItemId, LiveRange>& live_ranges)
       : live_ranges_(&live_ranges) {}
 
-  void Open(int item) { by_last_.push({(*live_ranges_)[item].last, item}); }
+  void Open(PackItemId item) {
+    by_last_.push({(*live_ranges_)[item].last, item});
+  }
 
   // Closes the items that are known to have ended when the stream launches
   // `task`.
-  std::vector<int> Close(int task, absl::Span<const int> known) {
-    std::vector<int> closed;
+  std::vector<PackItemId> Close(TaskId task,
+                                IdSpan<DeviceStreamId, int> known) {
+    std::vector<PackItemId> closed;
     for (; !by_last_.empty() && by_last_.top().first < task; by_last_.pop()) {
-      const int item = by_last_.top().second;
+      const PackItemId item = by_last_.top().second;
       const bool is_known = EndedBefore((*live_ranges_)[item], known);
       (is_known ? closed : ended_).push_back(item);
     }
@@ -140,7 +143,7 @@ class OpenItems {
       return closed;
     }
     since_look_ = 0;
-    std::erase_if(ended_, [&](int item) {
+    std::erase_if(ended_, [&](PackItemId item) {
       if (!EndedBefore((*live_ranges_)[item], known)) return false;
       closed.push_back(item);
       return true;
@@ -150,12 +153,12 @@ class OpenItems {
 
  private:
   static constexpr size_t kFewEnded = 32;
-  using LastAndItem = std::pair<int, int>;
+  using LastAndItem = std::pair<TaskId, PackItemId>;
 
-  const std::vector<LiveRange>* live_ranges_;
+  const IdVector<PackItemId, LiveRange>* live_ranges_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
-  std::vector<int> ended_;  // last task launched, end not yet known
+  std::vector<PackItemId> ended_;  // last task launched, end not yet known
   size_t since_look_ = 0;
 };
 
@@ -170,20 +173,20 @@ struct StreamArena {
 };
 
 // Places the arenas in sequence, then the bodies that never share bytes.
-Packing Concatenate(const std::vector<StreamArena>& arenas,
-                    const std::vector<Body>& bodies) {
+Packing Concatenate(const IdVector<DeviceStreamId, StreamArena>& arenas,
+                    const IdVector<PackBodyId, Body>& bodies) {
   Packing packing;
-  std::vector<int64_t> begins;
+  IdVector<DeviceStreamId, int64_t> begins;
   for (const StreamArena& arena : arenas) {
-    begins.push_back(packing.bytes);
+    begins.Add(packing.bytes);
     packing.bytes += arena.gaps.end();
   }
   for (const Body& body : bodies) {
-    if (body.arena >= 0) {
-      packing.addresses.push_back(begins[body.arena] + body.address);
+    if (body.arena.valid()) {
+      packing.addresses.Add(begins[body.arena] + body.address);
       continue;
     }
-    packing.addresses.push_back(packing.bytes);
+    packing.addresses.Add(packing.bytes);
     packing.bytes += body.bytes;
   }
   return packing;
@@ -192,16 +195,16 @@ Packing Concatenate(const std::vector<StreamArena>& arenas,
 }  // namespace
 
 Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks) {
-  const std::vector<PackItem>& items = storages.problem.items;
-  std::vector<Body> bodies = BodiesOf(storages, clocks);
-  std::vector<StreamArena> arenas(clocks.num_streams(),
-                                  {OpenItems(storages.live_ranges), Gaps()});
-  for (int item : ByFirstAccess(storages.live_ranges)) {
+  const IdVector<PackItemId, PackItem>& items = storages.problem.items;
+  IdVector<PackBodyId, Body> bodies = BodiesOf(storages, clocks);
+  IdVector<DeviceStreamId, StreamArena> arenas(
+      clocks.num_streams(), {OpenItems(storages.live_ranges), Gaps()});
+  for (PackItemId item : ByFirstAccess(storages.live_ranges)) {
     Body& body = bodies[items[item].body];
-    if (body.arena < 0) continue;
+    if (!body.arena.valid()) continue;
     StreamArena& arena = arenas[body.arena];
     if (body.address < 0) {
-      for (int closed :
+      for (PackItemId closed :
            arena.open.Close(body.first, clocks.Known(body.first))) {
         Body& other = bodies[items[closed].body];
         if (--other.items_left > 0) continue;

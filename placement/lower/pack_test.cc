@@ -20,18 +20,18 @@ struct Box {
 
 PackProblem ProblemOf(const std::vector<Box>& boxes) {
   PackProblem problem{.num_bodies = static_cast<int>(boxes.size())};
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    problem.items.push_back({.body = static_cast<int>(i),
-                             .begin = 0,
-                             .end = boxes[i].bytes,
-                             .first = boxes[i].first,
-                             .last = boxes[i].last});
-    for (size_t j = 0; j < i; ++j) {
-      if (boxes[i].first > boxes[j].last || boxes[j].first > boxes[i].last) {
-        continue;
-      }
-      problem.items[i].conflicts.push_back(static_cast<int>(j));
-      problem.items[j].conflicts.push_back(static_cast<int>(i));
+  for (PackBodyId body : problem.bodies()) {
+    const Box& box = boxes[body.index];
+    const PackItemId added = problem.items.Add({.body = body,
+                                                .begin = 0,
+                                                .end = box.bytes,
+                                                .first = box.first,
+                                                .last = box.last});
+    for (PackItemId other : IdRange<PackItemId>(added.index)) {
+      const PackItem& item = problem.items[other];
+      if (box.first > item.last || item.first > box.last) continue;
+      problem.items[added].conflicts.push_back(other);
+      problem.items[other].conflicts.push_back(added);
     }
   }
   return problem;
@@ -40,7 +40,7 @@ PackProblem ProblemOf(const std::vector<Box>& boxes) {
 // Expects that no two conflicting items overlap.
 void ExpectApart(const PackProblem& problem, const Packing& packing) {
   for (const PackItem& a : problem.items) {
-    for (int other : a.conflicts) {
+    for (PackItemId other : a.conflicts) {
       const PackItem& b = problem.items[other];
       if (a.body == b.body) continue;
       const int64_t x = packing.addresses[a.body];
@@ -55,7 +55,8 @@ TEST(Pack, BoxesThatAreNeverLiveTogetherShareBytes) {
   const PackProblem problem = ProblemOf({{128, 0, 1}, {64, 2, 3}, {100, 4, 4}});
   const Packing packing = Pack(problem, 0, 1000);
   EXPECT_EQ(packing.bytes, 128);
-  EXPECT_EQ(packing.addresses, (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(packing.addresses.size(), 3u);
+  for (int64_t address : packing.addresses) EXPECT_EQ(address, 0);
 }
 
 TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
@@ -74,8 +75,10 @@ TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
 TEST(Pack, ADeadPartOfABodyMayBeUsedByOthers) {
   // Half of body 0 is dead early; body 1 fits into it.
   PackProblem problem{.num_bodies = 2};
-  problem.items = {
-      {0, 0, 64, 0, 1, {}}, {0, 64, 128, 0, 9, {2}}, {1, 0, 64, 5, 9, {1}}};
+  const PackBodyId large(0), small(1);
+  problem.items.Add({large, 0, 64, 0, 1, {}});
+  problem.items.Add({large, 64, 128, 0, 9, {PackItemId(2)}});
+  problem.items.Add({small, 0, 64, 5, 9, {PackItemId(1)}});
   const Packing packing = Pack(problem, 0, 1000);
   EXPECT_EQ(packing.bytes, 128);
 }

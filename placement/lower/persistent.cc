@@ -85,7 +85,8 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
   }
   const Box box = BoxOf(op.result_type(0), sharding, storage.rank,
                         static_cast<int>(op.node().placement.devices.size()));
-  const Shard& shard = draft.shards[draft.ShardOf(value, storage.rank, 0)];
+  const Shard& shard =
+      draft.shards[draft.ShardOf(value, storage.rank, kFirstMicroBatch)];
   PARTITA_ASSIGN_OR_RETURN(HostTensor part,
                            ElementsOf(literals.tensor(whole), box, shard.type));
   it->second = literals.Add(std::move(part));

@@ -17,20 +17,21 @@ constexpr int kBackwardTime = 2;
 
 class Devices {
  public:
-  Devices(const std::vector<PipelineUnit>& units, int micro_batches,
-          PipelineSchedule schedule)
+  Devices(const IdVector<PipelineUnitId, PipelineUnit>& units,
+          int micro_batches, PipelineSchedule schedule)
       : units_(units),
         micro_batches_(micro_batches),
         schedule_(schedule),
         begun_(units.size(), 0),
         ended_(units.size(), 0) {
-    for (size_t u = 0; u < units.size(); ++u) {
-      Device& device = devices_[units[u].device];
-      device.units.push_back(static_cast<int>(u));
+    for (PipelineUnitId unit : units.ids()) {
+      devices_[units[unit].device].units.push_back(unit);
     }
-    for (auto& [name, device] : devices_) {
+    for (auto& [id, device] : devices_) {
       std::sort(device.units.begin(), device.units.end(),
-                [&](int a, int b) { return Place(a) < Place(b); });
+                [&](PipelineUnitId a, PipelineUnitId b) {
+                  return Place(a) < Place(b);
+                });
       // Between the first and the last unit of a device a micro-batch goes to
       // the end of the pipeline and back: twice as many transfers as there are
       // stages after this one. So this allows one micro-batch for each stage
@@ -47,11 +48,11 @@ class Devices {
     while (order_.size() < all) {
       EndUnits();
       bool begun = false;
-      for (auto& [name, device] : devices_) begun |= BeginOn(device);
+      for (auto& [id, device] : devices_) begun |= BeginOn(device);
       if (begun) continue;
       const bool busy = std::any_of(
           devices_.begin(), devices_.end(),
-          [](const auto& entry) { return entry.second.running >= 0; });
+          [](const auto& entry) { return entry.second.running.valid(); });
       // The remaining units wait for each other: start any of them.
       if (!busy) BeginAny();
       ++now_;
@@ -61,33 +62,33 @@ class Devices {
 
  private:
   struct Device {
-    std::vector<int> units;  // in the order of Place()
+    std::vector<PipelineUnitId> units;  // in the order of Place()
     int most_under_way = 1;
-    int running = -1;  // unit
+    PipelineUnitId running;  // invalid: none
     int until = 0;
   };
 
-  std::tuple<int, bool> Place(int unit) const {
+  std::tuple<int, bool> Place(PipelineUnitId unit) const {
     return {units_[unit].level, units_[unit].backward};
   }
 
   void EndUnits() {
-    for (auto& [name, device] : devices_) {
-      if (device.running < 0 || device.until > now_) continue;
+    for (auto& [id, device] : devices_) {
+      if (!device.running.valid() || device.until > now_) continue;
       ++ended_[device.running];
-      device.running = -1;
+      device.running = {};
     }
   }
 
   bool BeginOn(Device& device) {
-    if (device.running >= 0) return false;
-    std::vector<int> choice = device.units;
+    if (device.running.valid()) return false;
+    std::vector<PipelineUnitId> choice = device.units;
     // The unit that is furthest along goes first: it frees activations, and
     // later stages wait for it.
     if (schedule_ == PipelineSchedule::kOneForwardOneBackward) {
       std::reverse(choice.begin(), choice.end());
     }
-    for (int unit : choice) {
+    for (PipelineUnitId unit : choice) {
       if (!IsReady(unit) || !MayBegin(device, unit)) continue;
       Begin(device, unit);
       return true;
@@ -96,18 +97,18 @@ class Devices {
   }
 
   // Micro-batches go through a unit in order, so counts are enough.
-  bool IsReady(int unit) const {
+  bool IsReady(PipelineUnitId unit) const {
     if (begun_[unit] == micro_batches_) return false;
     return std::all_of(
         units_[unit].after.begin(), units_[unit].after.end(),
-        [&](int before) { return ended_[before] > begun_[unit]; });
+        [&](PipelineUnitId before) { return ended_[before] > begun_[unit]; });
   }
 
-  bool MayBegin(const Device& device, int unit) const {
+  bool MayBegin(const Device& device, PipelineUnitId unit) const {
     if (schedule_ == PipelineSchedule::kGPipe) {
       return !units_[unit].backward ||
              std::all_of(device.units.begin(), device.units.end(),
-                         [&](int other) {
+                         [&](PipelineUnitId other) {
                            return units_[other].backward ||
                                   ended_[other] == micro_batches_;
                          });
@@ -119,36 +120,37 @@ class Devices {
     return unit == device.units.back() || under_way < device.most_under_way;
   }
 
-  void Begin(Device& device, int unit) {
-    order_.push_back({unit, begun_[unit]++});
+  void Begin(Device& device, PipelineUnitId unit) {
+    order_.push_back({unit, MicroBatchId(begun_[unit]++)});
     device.running = unit;
     device.until =
         now_ + (units_[unit].backward ? kBackwardTime : kForwardTime);
   }
 
   void BeginAny() {
-    for (auto& [name, device] : devices_) {
-      for (int unit : device.units) {
+    for (auto& [id, device] : devices_) {
+      for (PipelineUnitId unit : device.units) {
         if (begun_[unit] == micro_batches_) continue;
         return Begin(device, unit);
       }
     }
   }
 
-  const std::vector<PipelineUnit>& units_;
+  const IdVector<PipelineUnitId, PipelineUnit>& units_;
   const int micro_batches_;
   const PipelineSchedule schedule_;
-  std::map<int, Device> devices_;
-  std::vector<int> begun_;  // by unit: micro-batches
-  std::vector<int> ended_;
+  std::map<MachineDeviceId, Device> devices_;
+  IdVector<PipelineUnitId, int> begun_;  // micro-batches
+  IdVector<PipelineUnitId, int> ended_;
   int now_ = 0;
   std::vector<UnitRun> order_;
 };
 
 }  // namespace
 
-std::vector<UnitRun> OrderUnits(const std::vector<PipelineUnit>& units,
-                                int micro_batches, PipelineSchedule schedule) {
+std::vector<UnitRun> OrderUnits(
+    const IdVector<PipelineUnitId, PipelineUnit>& units, int micro_batches,
+    PipelineSchedule schedule) {
   return Devices(units, micro_batches, schedule).Run();
 }
 

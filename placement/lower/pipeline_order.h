@@ -6,22 +6,26 @@
 
 #include <vector>
 
+#include "graph/id_vector.h"
+#include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 
 namespace partita {
+
+using PipelineUnitId = Id<struct PipelineUnitTag>;
 
 // Work of one device on each micro-batch that runs without a break: the forward
 // or backward pass of a stage.
 struct PipelineUnit {
   int level = 0;  // transfers between devices before it
   bool backward = false;
-  int device = 0;
-  std::vector<int> after;  // units of the same micro-batch, by index
+  MachineDeviceId device;
+  std::vector<PipelineUnitId> after;  // units of the same micro-batch
 };
 
 struct UnitRun {
-  int unit = 0;
-  int micro_batch = 0;
+  PipelineUnitId unit;
+  MicroBatchId micro_batch;
   friend bool operator==(const UnitRun&, const UnitRun&) = default;
 };
 
@@ -34,8 +38,9 @@ struct UnitRun {
 //    one.
 //  * GPipe (Huang et al. 2019): a device starts backward units after all its
 //    forward ones.
-std::vector<UnitRun> OrderUnits(const std::vector<PipelineUnit>& units,
-                                int micro_batches, PipelineSchedule schedule);
+std::vector<UnitRun> OrderUnits(
+    const IdVector<PipelineUnitId, PipelineUnit>& units, int micro_batches,
+    PipelineSchedule schedule);
 
 }  // namespace partita
 

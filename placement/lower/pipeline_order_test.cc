@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -12,44 +13,49 @@
 namespace partita {
 namespace {
 
+using Units = IdVector<PipelineUnitId, PipelineUnit>;
+
 // A forward and a backward unit for each of `stages` devices, in the order in
 // which a micro-batch passes them.
-std::vector<PipelineUnit> Training(int stages) {
-  std::vector<PipelineUnit> units;
+Units Training(int stages) {
+  Units units;
+  const auto add = [&](PipelineUnit unit) {
+    if (!units.empty()) unit.after = {PipelineUnitId(units.size() - 1)};
+    units.Add(std::move(unit));
+  };
   for (int s = 0; s < stages; ++s) {
-    units.push_back({.level = s, .backward = false, .device = s});
+    add({.level = s, .backward = false, .device = MachineDeviceId(s)});
   }
   for (int s = stages - 1; s >= 0; --s) {
-    units.push_back(
-        {.level = 2 * (stages - 1) - s, .backward = true, .device = s});
-  }
-  for (size_t u = 1; u < units.size(); ++u) {
-    units[u].after = {static_cast<int>(u) - 1};
+    add({.level = 2 * (stages - 1) - s,
+         .backward = true,
+         .device = MachineDeviceId(s)});
   }
   return units;
 }
 
 // The units of a stage, in order: "F0 F1 B0 ...".
-std::string OfStage(int stage, const std::vector<PipelineUnit>& units,
+std::string OfStage(int stage, const Units& units,
                     const std::vector<UnitRun>& order) {
   std::string text;
   for (const UnitRun& run : order) {
-    if (units[run.unit].device != stage) continue;
+    if (units[run.unit].device.index != stage) continue;
     absl::StrAppend(&text, text.empty() ? "" : " ",
-                    units[run.unit].backward ? "B" : "F", run.micro_batch);
+                    units[run.unit].backward ? "B" : "F",
+                    run.micro_batch.index);
   }
   return text;
 }
 
 // Expects every unit once per micro-batch, after the units that it follows.
-void ExpectInOrder(const std::vector<PipelineUnit>& units, int micro_batches,
+void ExpectInOrder(const Units& units, int micro_batches,
                    const std::vector<UnitRun>& order) {
   EXPECT_EQ(order.size(), units.size() * micro_batches);
   const auto place = [&](const UnitRun& run) {
     return std::find(order.begin(), order.end(), run) - order.begin();
   };
   for (size_t i = 0; i < order.size(); ++i) {
-    for (int before : units[order[i].unit].after) {
+    for (PipelineUnitId before : units[order[i].unit].after) {
       EXPECT_LT(place({before, order[i].micro_batch}), i);
     }
   }
@@ -58,7 +64,7 @@ void ExpectInOrder(const std::vector<PipelineUnit>& units, int micro_batches,
 constexpr PipelineSchedule k1F1B = PipelineSchedule::kOneForwardOneBackward;
 
 TEST(PipelineOrder, OneForwardOneBackward) {
-  const std::vector<PipelineUnit> units = Training(3);
+  const Units units = Training(3);
   const std::vector<UnitRun> order = OrderUnits(units, 4, k1F1B);
   ExpectInOrder(units, 4, order);
   EXPECT_EQ(OfStage(0, units, order), "F0 F1 F2 B0 F3 B1 B2 B3");
@@ -67,7 +73,7 @@ TEST(PipelineOrder, OneForwardOneBackward) {
 }
 
 TEST(PipelineOrder, GPipe) {
-  const std::vector<PipelineUnit> units = Training(3);
+  const Units units = Training(3);
   const std::vector<UnitRun> order =
       OrderUnits(units, 4, PipelineSchedule::kGPipe);
   ExpectInOrder(units, 4, order);
@@ -77,7 +83,7 @@ TEST(PipelineOrder, GPipe) {
 }
 
 TEST(PipelineOrder, FewerMicroBatchesThanStages) {
-  const std::vector<PipelineUnit> units = Training(4);
+  const Units units = Training(4);
   const std::vector<UnitRun> order = OrderUnits(units, 2, k1F1B);
   ExpectInOrder(units, 2, order);
   EXPECT_EQ(OfStage(0, units, order), "F0 F1 B0 B1");
@@ -85,15 +91,16 @@ TEST(PipelineOrder, FewerMicroBatchesThanStages) {
 }
 
 TEST(PipelineOrder, OneDeviceFinishesAMicroBatchFirst) {
-  const std::vector<PipelineUnit> units = Training(1);
+  const Units units = Training(1);
   EXPECT_EQ(OfStage(0, units, OrderUnits(units, 2, k1F1B)), "F0 B0 F1 B1");
   EXPECT_EQ(OfStage(0, units, OrderUnits(units, 2, PipelineSchedule::kGPipe)),
             "F0 F1 B0 B1");
 }
 
 TEST(PipelineOrder, InferenceHasNoBackwardUnits) {
-  const std::vector<PipelineUnit> units = {
-      {.level = 0, .device = 0}, {.level = 1, .device = 1, .after = {0}}};
+  Units units;
+  const PipelineUnitId first = units.Add({.device = MachineDeviceId(0)});
+  units.Add({.level = 1, .device = MachineDeviceId(1), .after = {first}});
   const std::vector<UnitRun> order = OrderUnits(units, 3, k1F1B);
   ExpectInOrder(units, 3, order);
   EXPECT_EQ(OfStage(0, units, order), "F0 F1 F2");
@@ -101,9 +108,10 @@ TEST(PipelineOrder, InferenceHasNoBackwardUnits) {
 
 // A placement that alternates between devices does not deadlock.
 TEST(PipelineOrder, UnitsThatWaitForEachOtherAllRun) {
-  const std::vector<PipelineUnit> units = {
-      {.level = 0, .device = 0, .after = {1}},
-      {.level = 1, .device = 1, .after = {0}}};
+  Units units;
+  units.Add({.device = MachineDeviceId(0), .after = {PipelineUnitId(1)}});
+  units.Add(
+      {.level = 1, .device = MachineDeviceId(1), .after = {PipelineUnitId(0)}});
   EXPECT_EQ(OrderUnits(units, 2, k1F1B).size(), 4u);
 }
 

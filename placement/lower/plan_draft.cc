@@ -3,8 +3,6 @@
 
 #include "placement/lower/plan_draft.h"
 
-#include <algorithm>
-
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/round_up.h"
@@ -26,21 +24,24 @@ const Placement& PlanDraft::PlacementOf(ValueId id) const {
              : graph->input_placement(value.index);
 }
 
-ShardId PlanDraft::SumAfter(ValueId sum, int rank, int micro_batch) const {
+ShardId PlanDraft::SumAfter(ValueId sum, int rank,
+                            MicroBatchId micro_batch) const {
   const int ranks = static_cast<int>(PlacementOf(sum).devices.size());
-  return ShardId(first_shard[sum].index + micro_batch * ranks + rank);
+  return ShardId(first_shard[sum].index + micro_batch.index * ranks + rank);
 }
 
-ShardId PlanDraft::ShardOf(ValueId value, int rank, int micro_batch) const {
+ShardId PlanDraft::ShardOf(ValueId value, int rank,
+                           MicroBatchId micro_batch) const {
   const NodeId maker = graph->value(value).defining_node;
   if (maker.valid() && graph->view(maker).is(kAccumulate)) {
-    return SumAfter(value, rank, micro_batches.count - 1);
+    return SumAfter(value, rank, micro_batches.last());
   }
-  return SumAfter(value, rank, varies[value.index] ? micro_batch : 0);
+  return SumAfter(value, rank,
+                  varies[value.index] ? micro_batch : kFirstMicroBatch);
 }
 
 ShardId PlanDraft::ShardOn(ValueId value, MachineDeviceId device,
-                           int micro_batch) const {
+                           MicroBatchId micro_batch) const {
   if (!first_shard[value].valid()) return {};
   const int ranks = static_cast<int>(PlacementOf(value).devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
@@ -50,24 +51,28 @@ ShardId PlanDraft::ShardOn(ValueId value, MachineDeviceId device,
   return {};
 }
 
-int PlanDraft::EndOfCollective(int first) const {
-  int end = first + 1;
-  while (end < static_cast<int>(tasks.size()) &&
-         SameCollective(tasks[first], tasks[end])) {
-    ++end;
+std::vector<IdRange<TaskId>> PlanDraft::TasksByCollective() const {
+  std::vector<IdRange<TaskId>> groups;
+  for (TaskId task : tasks.ids()) {
+    const TaskId first = groups.empty() ? task : groups.back().front();
+    if (first < task && SameCollective(tasks[first], tasks[task])) {
+      groups.back() = IdRange(first, groups.back().size() + 1);
+    } else {
+      groups.push_back(IdRange(task, 1));
+    }
   }
-  return end;
+  return groups;
 }
 
 StorageId PlanDraft::AddStorage(MachineDeviceId device, int64_t bytes) {
   return storages.Add({.device = device, .bytes = bytes});
 }
 
-int PlanDraft::StreamOf(StreamKey key) {
-  const auto it = std::find(streams.begin(), streams.end(), key);
-  if (it != streams.end()) return static_cast<int>(it - streams.begin());
-  streams.push_back(key);
-  return static_cast<int>(streams.size()) - 1;
+StreamId PlanDraft::StreamOf(StreamKey key) {
+  for (StreamId stream : streams.ids()) {
+    if (streams[stream] == key) return stream;
+  }
+  return streams.Add(key);
 }
 
 ShardAccess PlanDraft::Whole(ShardId shard) const {

@@ -14,14 +14,13 @@
 #include "graph/id_vector.h"
 #include "graph/ids.h"
 #include "graph/views.h"
+#include "placement/lower/ids.h"
+#include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
 
-// A device of the machine: an index into DeviceTable. (A plan lists only the
-// devices that it uses: its DeviceId is another index.)
-using MachineDeviceId = Id<struct MachineDeviceTag>;
 using ShardId = Id<struct ShardTag>;      // index into PlanDraft::shards
 using StorageId = Id<struct StorageTag>;  // index into PlanDraft::storages
 
@@ -37,7 +36,7 @@ int64_t AlignUp(int64_t bytes);
 struct Shard {
   ValueId value;
   int rank = 0;
-  int micro_batch = 0;
+  MicroBatchId micro_batch;
   MachineDeviceId device;
   TensorType type;  // type of the shard
   int64_t bytes = 0;
@@ -73,7 +72,7 @@ struct Task {
   Command::Kind kind = Command::Kind::kKernel;
   Instance instance;
   int port = -1;
-  int stream = -1;
+  StreamId stream;  // index into PlanDraft::streams
   std::vector<ShardAccess> reads;
   std::vector<ShardAccess> writes;
   StorageId workspace;  // invalid: none
@@ -110,8 +109,8 @@ struct PlanDraft {
   // micro-batches, which readers of an `accumulate` read, does not.
   std::vector<bool> varies;
   IdVector<StorageId, Storage> storages;
-  std::vector<StreamKey> streams;
-  std::vector<Task> tasks;  // in launch order once scheduled
+  IdVector<StreamId, StreamKey> streams;
+  IdVector<TaskId, Task> tasks;  // in launch order once scheduled
   // What each unit run does: "forward0" for the forward unit of level 0; "" for
   // what runs once per step. Empty without micro-batches.
   std::vector<std::string> unit_runs;
@@ -120,25 +119,27 @@ struct PlanDraft {
   const Placement& PlacementOf(ValueId value) const;
   // The shard that a reader in `micro_batch` reads. For an `accumulate`, the
   // sum over all micro-batches.
-  ShardId ShardOf(ValueId value, int rank, int micro_batch) const;
+  ShardId ShardOf(ValueId value, int rank, MicroBatchId micro_batch) const;
   // The shard on `device`; invalid: none.
-  ShardId ShardOn(ValueId value, MachineDeviceId device, int micro_batch) const;
+  ShardId ShardOn(ValueId value, MachineDeviceId device,
+                  MicroBatchId micro_batch) const;
   // The partial result of an `accumulate` on a rank after `micro_batch`.
-  ShardId SumAfter(ValueId sum, int rank, int micro_batch) const;
-  // How often per step the nodes that compute the value run.
-  int RunsOf(ValueId value) const {
-    return varies[value.index] ? micro_batches.count : 1;
+  ShardId SumAfter(ValueId sum, int rank, MicroBatchId micro_batch) const;
+  // The micro-batches in which the nodes that compute the value run.
+  IdRange<MicroBatchId> RunsOf(ValueId value) const {
+    return varies[value.index] ? micro_batches.ids()
+                               : IdRange(kFirstMicroBatch, 1);
   }
   StorageId AddStorage(MachineDeviceId device, int64_t bytes);
-  int StreamOf(StreamKey key);
+  StreamId StreamOf(StreamKey key);
   // True if the task runs in the compute stream of its device.
   bool Computes(const Task& task) const {
     return streams[task.stream].role == StreamKey::Role::kCompute;
   }
   ShardAccess Whole(ShardId shard) const;
-  // The task after the last one of the collective of `first`, its first task;
-  // `first` + 1 for any other task.
-  int EndOfCollective(int first) const;
+  // All tasks in order: the tasks of one collective together, every other task
+  // alone.
+  std::vector<IdRange<TaskId>> TasksByCollective() const;
 };
 
 // The bytes of a storage from the first to the last byte of an access. Steps

@@ -27,7 +27,7 @@ enum class Rule {
 };
 
 struct Order {
-  std::vector<int> tasks;
+  std::vector<TaskId> tasks;
   int64_t peak = 0;
 };
 
@@ -62,16 +62,17 @@ class Lister {
 
  private:
   bool WritesVariable(const Task& task) const;
-  Urgency UrgencyOf(int task) const;
-  Key KeyOf(const LiveBytes& live, Rule rule, int task, int64_t ready_at) const;
+  Urgency UrgencyOf(TaskId task) const;
+  Key KeyOf(const LiveBytes& live, Rule rule, TaskId task,
+            int64_t ready_at) const;
   // Moves each feed right before its first reader, so that it takes memory as
   // late as possible. A feed of all micro-batches stays before them.
   void DelayFeeds(Order& order) const;
-  bool IsFeedOfUnitRun(int task) const;
+  bool IsFeedOfUnitRun(TaskId task) const;
 
   const PlanDraft& draft_;
   const Dependence& dependence_;
-  const std::vector<bool> delayed_;
+  const IdVector<TaskId, bool> delayed_;
   const LiveBytes none_live_;  // before the first task
 };
 
@@ -81,7 +82,7 @@ bool Lister::WritesVariable(const Task& task) const {
   });
 }
 
-Urgency Lister::UrgencyOf(int task) const {
+Urgency Lister::UrgencyOf(TaskId task) const {
   const Task& t = draft_.tasks[task];
   if (!draft_.Computes(t)) return Urgency::kOfOtherStreams;
   if (t.kind == Command::Kind::kFetch) return Urgency::kOfFetches;
@@ -91,7 +92,7 @@ Urgency Lister::UrgencyOf(int task) const {
              : Urgency::kAfterCollectives;
 }
 
-Key Lister::KeyOf(const LiveBytes& live, Rule rule, int task,
+Key Lister::KeyOf(const LiveBytes& live, Rule rule, TaskId task,
                   int64_t ready_at) const {
   const Task& t = draft_.tasks[task];
   const Urgency urgency = UrgencyOf(task);
@@ -103,15 +104,16 @@ Key Lister::KeyOf(const LiveBytes& live, Rule rule, int task,
 
 Order Lister::List(Rule rule) const {
   LiveBytes live = none_live_;
-  using Entry = std::pair<Key, int>;
+  using Entry = std::pair<Key, TaskId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
-  const std::vector<int>& first_of_collective = dependence_.first_of_collective;
-  std::vector<size_t> missing(draft_.tasks.size());
+  const IdVector<TaskId, TaskId>& first_of_collective =
+      dependence_.first_of_collective;
   const int num_tasks = static_cast<int>(draft_.tasks.size());
-  for (int i = 0; i < num_tasks; ++i) {
-    missing[i] = dependence_.before[i].size();
-    if (missing[i] > 0 || first_of_collective[i] != i) continue;
-    ready.push({KeyOf(live, rule, i, 0), i});
+  IdVector<TaskId, size_t> missing(draft_.tasks.size());
+  for (TaskId task : draft_.tasks.ids()) {
+    missing[task] = dependence_.before[task].size();
+    if (missing[task] > 0 || first_of_collective[task] != task) continue;
+    ready.push({KeyOf(live, rule, task, 0), task});
   }
   Order order;
   int64_t num_taken = 0;
@@ -131,11 +133,12 @@ Order Lister::List(Rule rule) const {
     ++num_taken;
     // Later steps rely on the ranks of a collective being adjacent: no task
     // between two of them can wait for one and be needed by another.
-    for (int i = task; i < num_tasks && first_of_collective[i] == task; ++i) {
+    for (TaskId i = task; i.index < num_tasks && first_of_collective[i] == task;
+         ++i.index) {
       live.Start(i);
       live.End(i);
       order.tasks.push_back(i);
-      for (int next : dependence_.after[i]) {
+      for (TaskId next : dependence_.after[i]) {
         if (--missing[next] > 0) continue;
         ready.push({KeyOf(live, rule, next, num_taken), next});
       }
@@ -145,31 +148,31 @@ Order Lister::List(Rule rule) const {
   return order;
 }
 
-bool Lister::IsFeedOfUnitRun(int task) const {
+bool Lister::IsFeedOfUnitRun(TaskId task) const {
   const Task& t = draft_.tasks[task];
   return t.kind == Command::Kind::kFeed &&
          (draft_.unit_runs.empty() || !draft_.unit_runs[t.unit_run].empty());
 }
 
 void Lister::DelayFeeds(Order& order) const {
-  std::vector<int> delayed;
+  std::vector<TaskId> delayed;
   // A feed depends on nothing, so every rule lists it early, and its bytes
   // would be live from then on.
-  std::vector<bool> placed(draft_.tasks.size(), false);
-  for (int task : order.tasks) {
+  IdVector<TaskId, bool> placed(draft_.tasks.size(), false);
+  for (TaskId task : order.tasks) {
     if (IsFeedOfUnitRun(task)) continue;
-    for (int before : dependence_.before[task]) {
+    for (TaskId before : dependence_.before[task]) {
       if (!IsFeedOfUnitRun(before) || placed[before]) continue;
       placed[before] = true;
       delayed.push_back(before);
     }
     delayed.push_back(task);
   }
-  for (int task : order.tasks) {
+  for (TaskId task : order.tasks) {
     if (IsFeedOfUnitRun(task) && !placed[task]) delayed.push_back(task);
   }
   LiveBytes live = none_live_;
-  for (int task : delayed) {
+  for (TaskId task : delayed) {
     live.Start(task);
     live.End(task);
   }
@@ -194,8 +197,8 @@ absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed) {
     }
     if (best.tasks.empty() || order.peak < best.peak) best = std::move(order);
   }
-  std::vector<Task> tasks;
-  for (int task : best.tasks) tasks.push_back(std::move(draft.tasks[task]));
+  IdVector<TaskId, Task> tasks;
+  for (TaskId task : best.tasks) tasks.Add(std::move(draft.tasks[task]));
   draft.tasks = std::move(tasks);
   return absl::OkStatus();
 }

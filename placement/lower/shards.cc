@@ -19,29 +19,30 @@ absl::Status NeedsPartition(const OpView& op, absl::string_view found,
                    "; run partition first"));
 }
 
-// Adds the shards of a value: `runs` for each rank.
-void AddShards(PlanDraft& draft, ValueId value, int runs) {
+// Adds the shards of a value: one in each micro-batch of `runs` for each rank.
+void AddShards(PlanDraft& draft, ValueId value, IdRange<MicroBatchId> runs) {
   const Placement& placement = draft.PlacementOf(value);
   const Sharding sharding = ShardingOf(draft, value);
   const TensorType& whole = draft.graph->type(value);
   const int ranks = static_cast<int>(placement.devices.size());
   draft.first_shard[value] = ShardId(static_cast<int>(draft.shards.size()));
-  for (int i = 0; i < runs * ranks; ++i) {
-    const int rank = i % ranks;
-    const Box box = BoxOf(whole, sharding, rank, ranks);
-    TensorType type = whole;
-    for (int d = 0; d < whole.rank(); ++d) {
-      type.dims[d] = box.end[d] - box.begin[d];
+  for (MicroBatchId micro_batch : runs) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Box box = BoxOf(whole, sharding, rank, ranks);
+      TensorType type = whole;
+      for (int d = 0; d < whole.rank(); ++d) {
+        type.dims[d] = box.end[d] - box.begin[d];
+      }
+      const MachineDeviceId device =
+          draft.devices->ids.at(placement.devices[rank]);
+      const int64_t bytes = type.num_bytes();
+      draft.shards.Add({.value = value,
+                        .rank = rank,
+                        .micro_batch = micro_batch,
+                        .device = device,
+                        .type = std::move(type),
+                        .bytes = bytes});
     }
-    const MachineDeviceId device =
-        draft.devices->ids.at(placement.devices[rank]);
-    const int64_t bytes = type.num_bytes();
-    draft.shards.Add({.value = value,
-                      .rank = rank,
-                      .micro_batch = i / ranks,
-                      .device = device,
-                      .type = std::move(type),
-                      .bytes = bytes});
   }
 }
 
@@ -66,7 +67,8 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
                           "the same sharding");
   }
   for (const std::string& device : placement.devices) {
-    if (!draft.ShardOn(value, draft.devices->ids.at(device), 0).valid()) {
+    if (!draft.ShardOn(value, draft.devices->ids.at(device), kFirstMicroBatch)
+             .valid()) {
       return NeedsPartition(
           op,
           absl::StrCat("operand %", op.operand(operand).name(), " not on ",
@@ -135,7 +137,8 @@ absl::Status FindShards(PlanDraft& draft) {
     PARTITA_RETURN_IF_ERROR(CheckSum(draft, op));
     for (ValueId result : op.node().results) {
       const bool each = draft.varies[result.index] || op.is(kAccumulate);
-      AddShards(draft, result, each ? draft.micro_batches.count : 1);
+      AddShards(draft, result,
+                each ? draft.micro_batches.ids() : draft.RunsOf(result));
     }
   }
   return absl::OkStatus();

@@ -7,16 +7,17 @@
 
 namespace partita {
 
-StreamKnowledge::StreamKnowledge(const std::vector<LiveRange>& live_ranges,
-                                 const DeviceClocks& clocks)
+StreamKnowledge::StreamKnowledge(
+    const IdVector<PackItemId, LiveRange>& live_ranges,
+    const DeviceClocks& clocks)
     : clocks_(clocks) {
   for (const LiveRange& live_range : live_ranges) {
-    for (const auto& end : live_range.ends) latest_[end.first] = -1;
+    for (const auto& end : live_range.ends) latest_[end.first] = {};
   }
 }
 
-void StreamKnowledge::Advance(int task) {
-  for (; next_task_ <= task; ++next_task_) {
+void StreamKnowledge::Advance(TaskId task) {
+  for (; next_task_ <= task; ++next_task_.index) {
     const auto stream = latest_.find(clocks_.stream(next_task_));
     if (stream != latest_.end()) stream->second = next_task_;
   }
@@ -24,7 +25,7 @@ void StreamKnowledge::Advance(int task) {
 
 bool StreamKnowledge::AllKnow(const LiveRange& live_range) const {
   return std::all_of(latest_.begin(), latest_.end(), [&](const auto& latest) {
-    return latest.second >= 0 &&
+    return latest.second.valid() &&
            EndedBefore(live_range, clocks_.Known(latest.second));
   });
 }

@@ -5,7 +5,6 @@
 #define PARTITA_PLACEMENT_LOWER_STREAM_KNOWLEDGE_H_
 
 #include <map>
-#include <vector>
 
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/live_ranges.h"
@@ -17,17 +16,17 @@ namespace partita {
 class StreamKnowledge {
  public:
   // Covers the streams that access these live ranges. `clocks` must outlive it.
-  StreamKnowledge(const std::vector<LiveRange>& live_ranges,
+  StreamKnowledge(const IdVector<PackItemId, LiveRange>& live_ranges,
                   const DeviceClocks& clocks);
 
   // Advances to `task` in launch order.
-  void Advance(int task);
+  void Advance(TaskId task);
   bool AllKnow(const LiveRange& live_range) const;
 
  private:
   const DeviceClocks& clocks_;
-  std::map<int, int> latest_;  // by stream: its last task so far
-  int next_task_ = 0;
+  std::map<DeviceStreamId, TaskId> latest_;  // invalid: no task so far
+  TaskId next_task_{0};
 };
 
 }  // namespace partita

@@ -34,8 +34,8 @@ class TaskLister {
       PARTITA_RETURN_IF_ERROR(ListNode(op));
     }
     PARTITA_RETURN_IF_ERROR(ListFetches());
-    for (size_t i = 0; i < draft_.tasks.size(); ++i) {
-      draft_.tasks[i].graph_order = static_cast<int>(i);
+    for (TaskId task : draft_.tasks.ids()) {
+      draft_.tasks[task].graph_order = task.index;
     }
     return absl::OkStatus();
   }
@@ -43,34 +43,35 @@ class TaskLister {
  private:
   absl::Status FindUpdates();
   absl::Status ListNode(const OpView& op);
-  absl::Status ListInstance(const OpView& op, int micro_batch);
-  absl::Status ListKernel(const OpView& op, int micro_batch);
+  absl::Status ListInstance(const OpView& op, MicroBatchId micro_batch);
+  absl::Status ListKernel(const OpView& op, MicroBatchId micro_batch);
   absl::Status ListAccumulate(const OpView& op);
-  Task KernelTask(const OpView& op, int rank, int micro_batch);
-  absl::Status ListCopy(const OpView& op, int micro_batch);
-  absl::Status ListCollective(const OpView& op, int micro_batch);
+  Task KernelTask(const OpView& op, int rank, MicroBatchId micro_batch);
+  absl::Status ListCopy(const OpView& op, MicroBatchId micro_batch);
+  absl::Status ListCollective(const OpView& op, MicroBatchId micro_batch);
   void ListCollective(const OpView& op,
                       const std::vector<CollectiveRank>& participants,
-                      int micro_batch);
+                      MicroBatchId micro_batch);
   absl::Status CheckCollective(const OpView& op, int value) const;
   StreamKey CollectiveStream(const std::string& device) const;
   absl::StatusOr<Task> CollectiveTask(const OpView& op, int rank,
-                                      int micro_batch);
+                                      MicroBatchId micro_batch);
   absl::Status ListTransfers(const OpView& op, ShardId to);
   absl::StatusOr<std::vector<ShardId>> SourcesOf(const OpView& op,
                                                  const Shard& to) const;
   bool IsViewOfLocalShard(const OpView& op, ShardId to);
   absl::Status ListFetches();
-  void ListFetch(int output, int micro_batch);
+  void ListFetch(int output, MicroBatchId micro_batch);
   void ListViews(const OpView& op, const std::vector<ViewOf>& views,
-                 int micro_batch);
+                 MicroBatchId micro_batch);
   void AddPersistentStorage(const OpView& op);
-  void Feed(ValueId value, MachineDeviceId device, int micro_batch);
-  void FeedOperands(const OpView& op, int micro_batch);
+  void Feed(ValueId value, MachineDeviceId device, MicroBatchId micro_batch);
+  void FeedOperands(const OpView& op, MicroBatchId micro_batch);
   void AssignNewStorage(ShardId shard);
   absl::Status AssignResultStorage(const OpView& op, ShardId to);
-  Task NewTask(Command::Kind kind, StreamKey stream, Instance instance) {
-    Task task{.kind = kind, .instance = instance};
+  Task NewTask(Command::Kind kind, StreamKey stream, NodeId node, int rank,
+               MicroBatchId micro_batch) {
+    Task task{.kind = kind, .instance = {node, rank, micro_batch.index}};
     task.stream = draft_.StreamOf(stream);
     return task;
   }
@@ -112,7 +113,8 @@ absl::Status TaskLister::AssignResultStorage(const OpView& op, ShardId to) {
     return absl::OkStatus();
   }
   const ValueId variable = graph_.node(update->second).results[0];
-  const ShardId home = draft_.ShardOn(variable, draft_.shards[to].device, 0);
+  const ShardId home =
+      draft_.ShardOn(variable, draft_.shards[to].device, kFirstMicroBatch);
   bool fits = home.valid() &&
               draft_.shards[home].type == draft_.shards[to].type &&
               draft_.shards[home].rank == draft_.shards[to].rank;
@@ -140,20 +142,21 @@ void TaskLister::AssignNewStorage(ShardId shard) {
   p.storage = draft_.AddStorage(p.device, p.bytes);
 }
 
-void TaskLister::Feed(ValueId value, MachineDeviceId device, int micro_batch) {
+void TaskLister::Feed(ValueId value, MachineDeviceId device,
+                      MicroBatchId micro_batch) {
   const ShardId shard = draft_.ShardOn(value, device, micro_batch);
   if (draft_.shards[shard].storage.valid()) return;
   AssignNewStorage(shard);
-  Task feed = NewTask(Command::Kind::kFeed, {device},
-                      {{}, 0, draft_.shards[shard].micro_batch});
+  Task feed = NewTask(Command::Kind::kFeed, {device}, NodeId(), 0,
+                      draft_.shards[shard].micro_batch);
   feed.port = graph_.value(value).index;
   feed.writes = {draft_.Whole(shard)};
-  draft_.tasks.push_back(std::move(feed));
+  draft_.tasks.Add(std::move(feed));
 }
 
 // A copy may read an input on any of the input's devices; other nodes read it
 // on their own devices.
-void TaskLister::FeedOperands(const OpView& op, int micro_batch) {
+void TaskLister::FeedOperands(const OpView& op, MicroBatchId micro_batch) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (!op.operand(i).is_input()) continue;
     const ValueId input = op.operand(i).id();
@@ -169,7 +172,7 @@ void TaskLister::AddPersistentStorage(const OpView& op) {
   const ValueId value = op.result(0).id();
   const int ranks = static_cast<int>(op.node().placement.devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
-    const ShardId shard = draft_.ShardOf(value, rank, 0);
+    const ShardId shard = draft_.ShardOf(value, rank, kFirstMicroBatch);
     AssignNewStorage(shard);
     Storage& storage = draft_.storages[draft_.shards[shard].storage];
     storage.source = op.id();
@@ -178,7 +181,7 @@ void TaskLister::AddPersistentStorage(const OpView& op) {
 }
 
 void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views,
-                           int micro_batch) {
+                           MicroBatchId micro_batch) {
   for (const std::string& name : op.node().placement.devices) {
     const MachineDeviceId device = draft_.devices->ids.at(name);
     for (size_t i = 0; i < views.size(); ++i) {
@@ -200,15 +203,15 @@ absl::Status TaskLister::ListNode(const OpView& op) {
     return absl::OkStatus();
   }
   if (op.is(kAccumulate)) return ListAccumulate(op);
-  const bool once = op.num_results() == 0;
-  const int runs = once ? 1 : draft_.RunsOf(op.result(0).id());
-  for (int m = 0; m < runs; ++m) {
+  if (op.num_results() == 0) return ListInstance(op, kFirstMicroBatch);
+  for (MicroBatchId m : draft_.RunsOf(op.result(0).id())) {
     PARTITA_RETURN_IF_ERROR(ListInstance(op, m));
   }
   return absl::OkStatus();
 }
 
-absl::Status TaskLister::ListInstance(const OpView& op, int micro_batch) {
+absl::Status TaskLister::ListInstance(const OpView& op,
+                                      MicroBatchId micro_batch) {
   FeedOperands(op, micro_batch);
   if (op.is(kCopy)) return ListCopy(op, micro_batch);
   if (op.is(kBucket)) return ListCollective(op, micro_batch);
@@ -228,12 +231,13 @@ absl::Status CheckKernel(const OpView& op) {
 }
 
 // A kernel task with its reads and workspace, still without writes.
-Task TaskLister::KernelTask(const OpView& op, int rank, int micro_batch) {
+Task TaskLister::KernelTask(const OpView& op, int rank,
+                            MicroBatchId micro_batch) {
   const Node& node = op.node();
   const MachineDeviceId device =
       draft_.devices->ids.at(node.placement.devices[rank]);
   Task task =
-      NewTask(Command::Kind::kKernel, {device}, {op.id(), rank, micro_batch});
+      NewTask(Command::Kind::kKernel, {device}, op.id(), rank, micro_batch);
   for (ValueId operand : node.operands) {
     task.reads.push_back(
         draft_.Whole(draft_.ShardOn(operand, device, micro_batch)));
@@ -244,7 +248,8 @@ Task TaskLister::KernelTask(const OpView& op, int rank, int micro_batch) {
   return task;
 }
 
-absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
+absl::Status TaskLister::ListKernel(const OpView& op,
+                                    MicroBatchId micro_batch) {
   PARTITA_RETURN_IF_ERROR(CheckKernel(op));
   const Node& node = op.node();
   for (int rank = 0; rank < static_cast<int>(node.placement.devices.size());
@@ -255,7 +260,7 @@ absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
       PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
       task.writes.push_back(draft_.Whole(to));
     }
-    draft_.tasks.push_back(std::move(task));
+    draft_.tasks.Add(std::move(task));
   }
   return absl::OkStatus();
 }
@@ -267,11 +272,11 @@ absl::Status TaskLister::ListAccumulate(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(CheckKernel(op));
   const ValueId sum = op.result(0).id();
   const auto& devices = op.node().placement.devices;
-  for (int m = 0; m < draft_.micro_batches.count; ++m) {
+  for (MicroBatchId m : draft_.micro_batches.ids()) {
     FeedOperands(op, m);
     for (int rank = 0; rank < static_cast<int>(devices.size()); ++rank) {
       Shard& to = draft_.shards[draft_.SumAfter(sum, rank, m)];
-      if (m == 0) {
+      if (m == kFirstMicroBatch) {
         const Shard& first =
             draft_.shards[draft_.ShardOn(op.operand(0).id(), to.device, m)];
         to.storage = first.storage;
@@ -279,10 +284,11 @@ absl::Status TaskLister::ListAccumulate(const OpView& op) {
         continue;
       }
       Task task = KernelTask(op, rank, m);
-      task.reads.push_back(draft_.Whole(draft_.SumAfter(sum, rank, m - 1)));
+      const MicroBatchId before(m.index - 1);
+      task.reads.push_back(draft_.Whole(draft_.SumAfter(sum, rank, before)));
       AssignNewStorage(draft_.SumAfter(sum, rank, m));
       task.writes.push_back(draft_.Whole(draft_.SumAfter(sum, rank, m)));
-      draft_.tasks.push_back(std::move(task));
+      draft_.tasks.Add(std::move(task));
     }
   }
   return absl::OkStatus();
@@ -315,10 +321,10 @@ StreamKey TaskLister::CollectiveStream(const std::string& device) const {
 // The task of one rank: reads its partial values or shards, and writes the
 // whole values or its shards of them.
 absl::StatusOr<Task> TaskLister::CollectiveTask(const OpView& op, int rank,
-                                                int micro_batch) {
+                                                MicroBatchId micro_batch) {
   Task task = NewTask(Command::Kind::kCollective,
                       CollectiveStream(op.node().placement.devices[rank]),
-                      {op.id(), rank, micro_batch});
+                      op.id(), rank, micro_batch);
   for (int i = 0; i < op.num_operands(); ++i) {
     const ShardId to = draft_.ShardOf(op.result(i).id(), rank, micro_batch);
     PARTITA_RETURN_IF_ERROR(AssignResultStorage(op, to));
@@ -329,7 +335,8 @@ absl::StatusOr<Task> TaskLister::CollectiveTask(const OpView& op, int rank,
   return task;
 }
 
-absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
+absl::Status TaskLister::ListCollective(const OpView& op,
+                                        MicroBatchId micro_batch) {
   int64_t bytes = 0;
   for (int i = 0; i < op.num_operands(); ++i) {
     PARTITA_RETURN_IF_ERROR(CheckCollective(op, i));
@@ -338,12 +345,12 @@ absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
   const int ranks = static_cast<int>(op.node().placement.devices.size());
   for (int rank = 0; rank < ranks; ++rank) {
     PARTITA_ASSIGN_OR_RETURN(Task task, CollectiveTask(op, rank, micro_batch));
-    if (bytes > 0) draft_.tasks.push_back(std::move(task));
+    if (bytes > 0) draft_.tasks.Add(std::move(task));
   }
   return absl::OkStatus();
 }
 
-absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
+absl::Status TaskLister::ListCopy(const OpView& op, MicroBatchId micro_batch) {
   if (ShardingOf(draft_, op.operand(0).id()).kind == Sharding::Kind::kPartial) {
     return ListCollective(op, micro_batch);
   }
@@ -370,7 +377,7 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
 // variable's new value every rank sends and receives, as in an all-reduce.
 void TaskLister::ListCollective(const OpView& op,
                                 const std::vector<CollectiveRank>& participants,
-                                int micro_batch) {
+                                MicroBatchId micro_batch) {
   const bool is_like_all_reduce =
       updates_.contains(op.result(0).id()) &&
       CollectiveOf(op) == CollectiveKind::kAllGather;
@@ -382,13 +389,13 @@ void TaskLister::ListCollective(const OpView& op,
         is_like_all_reduce
             ? CollectiveStream(draft_.devices->names[participant.device])
             : beside,
-        {op.id(), rank, micro_batch});
+        op.id(), rank, micro_batch);
     if (participant.sends.valid())
       task.reads = {draft_.Whole(participant.sends)};
     if (participant.receives.valid()) {
       task.writes = {draft_.Whole(participant.receives)};
     }
-    draft_.tasks.push_back(std::move(task));
+    draft_.tasks.Add(std::move(task));
   }
 }
 
@@ -474,11 +481,11 @@ absl::Status TaskLister::ListTransfers(const OpView& op, ShardId to) {
             ? StreamKey{source.device}
             : StreamKey{source.device, StreamKey::Role::kCopy, target.device};
     for (const RangePair& pair : pairs) {
-      Task task = NewTask(Command::Kind::kCopy, key,
-                          {op.id(), target.rank, target.micro_batch});
+      Task task = NewTask(Command::Kind::kCopy, key, op.id(), target.rank,
+                          target.micro_batch);
       task.reads = {{from, pair.from}};
       task.writes = {{to, pair.to}};
-      draft_.tasks.push_back(std::move(task));
+      draft_.tasks.Add(std::move(task));
     }
   }
   return absl::OkStatus();
@@ -497,24 +504,25 @@ absl::Status TaskLister::ListFetches() {
           "expected a whole row-major value; run partition and choose_kernels "
           "first"));
     }
-    for (int m = 0; m < draft_.RunsOf(value); ++m) {
+    for (MicroBatchId m : draft_.RunsOf(value)) {
       ListFetch(static_cast<int>(i), m);
     }
   }
   return absl::OkStatus();
 }
 
-void TaskLister::ListFetch(int output, int micro_batch) {
+void TaskLister::ListFetch(int output, MicroBatchId micro_batch) {
   const ValueId value = graph_.outputs()[output];
   const ShardId shard = draft_.ShardOf(value, 0, micro_batch);
   const MachineDeviceId device = draft_.shards[shard].device;
   if (!graph_.value(value).defining_node.valid()) {
     Feed(value, device, micro_batch);
   }
-  Task fetch = NewTask(Command::Kind::kFetch, {device}, {{}, 0, micro_batch});
+  Task fetch =
+      NewTask(Command::Kind::kFetch, {device}, NodeId(), 0, micro_batch);
   fetch.port = output;
   fetch.reads = {draft_.Whole(shard)};
-  draft_.tasks.push_back(std::move(fetch));
+  draft_.tasks.Add(std::move(fetch));
 }
 
 }  // namespace

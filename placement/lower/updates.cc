@@ -17,19 +17,19 @@ namespace {
 
 // The tasks that read and write each storage, ascending.
 struct Users {
-  IdVector<StorageId, std::vector<int>> readers;
-  IdVector<StorageId, std::vector<int>> writers;
+  IdVector<StorageId, std::vector<TaskId>> readers;
+  IdVector<StorageId, std::vector<TaskId>> writers;
 };
 
 Users FindUsers(const PlanDraft& draft) {
-  const IdVector<StorageId, std::vector<int>> none(draft.storages.size());
+  const IdVector<StorageId, std::vector<TaskId>> none(draft.storages.size());
   Users users{none, none};
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    for (const ShardAccess& access : draft.tasks[i].reads) {
-      users.readers[draft.shards[access.shard].storage].push_back(i);
+  for (TaskId task : draft.tasks.ids()) {
+    for (const ShardAccess& access : draft.tasks[task].reads) {
+      users.readers[draft.shards[access.shard].storage].push_back(task);
     }
-    for (const ShardAccess& access : draft.tasks[i].writes) {
-      users.writers[draft.shards[access.shard].storage].push_back(i);
+    for (const ShardAccess& access : draft.tasks[task].writes) {
+      users.writers[draft.shards[access.shard].storage].push_back(task);
     }
   }
   return users;
@@ -38,7 +38,7 @@ Users FindUsers(const PlanDraft& draft) {
 // A task that copies the new value of a variable into its storage: a copy of
 // the whole, or the device's task in an all-gather of shards.
 struct UpdateCopy {
-  int task = -1;
+  TaskId task;
   StorageId source;    // that it reads whole
   StorageId variable;  // of the variable
   int64_t offset = 0;  // of the source in the variable
@@ -76,9 +76,9 @@ bool Overwrites(const PlanDraft& draft, const Task& task,
 bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users,
                          const UpdateCopy& update_copy) {
   if (users.writers[update_copy.source].size() != 1) return false;
-  const int writer = users.writers[update_copy.source].front();
-  const int stream = draft.tasks[writer].stream;
-  for (int reader : users.readers[update_copy.variable]) {
+  const TaskId writer = users.writers[update_copy.source].front();
+  const StreamId stream = draft.tasks[writer].stream;
+  for (TaskId reader : users.readers[update_copy.variable]) {
     // A reader of the new value: it comes after the copy.
     if (reader >= update_copy.task) continue;
     if (reader == writer) {
@@ -99,7 +99,7 @@ bool GathersParts(const PlanDraft& draft, const Task& task, const Shard& from) {
          ShardingOf(draft, from.value).kind == Sharding::Kind::kSplit;
 }
 
-std::optional<UpdateCopy> UpdateCopyOf(const PlanDraft& draft, int task) {
+std::optional<UpdateCopy> UpdateCopyOf(const PlanDraft& draft, TaskId task) {
   const Task& t = draft.tasks[task];
   if (t.reads.size() != 1 || t.writes.size() != 1) return std::nullopt;
   const Shard& to = draft.shards[t.writes[0].shard];
@@ -127,15 +127,14 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
     const StorageId storage = draft.shards[shard].storage;
     if (storage.valid()) shards[storage].push_back(shard);
   }
-  std::vector<bool> dropped(draft.tasks.size(), false);
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const std::optional<UpdateCopy> update_copy =
-        UpdateCopyOf(draft, static_cast<int>(i));
+  IdVector<TaskId, bool> dropped(draft.tasks.size(), false);
+  for (TaskId task : draft.tasks.ids()) {
+    const std::optional<UpdateCopy> update_copy = UpdateCopyOf(draft, task);
     if (!update_copy.has_value() ||
         !CanBeWrittenInPlace(draft, users, *update_copy)) {
       continue;
     }
-    dropped[i] = draft.tasks[i].kind == Command::Kind::kCopy;
+    dropped[task] = draft.tasks[task].kind == Command::Kind::kCopy;
     // A source is never a variable, so its shards move only once.
     for (const ShardId moved : shards[update_copy->source]) {
       Shard& shard = draft.shards[moved];
@@ -144,22 +143,22 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
       shard.updated = true;
     }
   }
-  std::vector<Task> kept;
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    if (!dropped[i]) kept.push_back(std::move(draft.tasks[i]));
+  IdVector<TaskId, Task> kept;
+  for (TaskId task : draft.tasks.ids()) {
+    if (!dropped[task]) kept.Add(std::move(draft.tasks[task]));
   }
   draft.tasks = std::move(kept);
 }
 
 absl::Status CheckUpdatesOverlap(const PlanDraft& draft) {
-  IdVector<StorageId, int> stream(draft.storages.size(), -1);
+  IdVector<StorageId, StreamId> stream(draft.storages.size());
   IdVector<StorageId, bool> many(draft.storages.size(), false);
   IdVector<StorageId, bool> written(draft.storages.size(), false);
   for (const Task& task : draft.tasks) {
     auto access = [&](const ShardAccess& t, bool write) {
       const StorageId storage = draft.shards[t.shard].storage;
       if (!draft.storages[storage].persistent()) return;
-      if (stream[storage] < 0) stream[storage] = task.stream;
+      if (!stream[storage].valid()) stream[storage] = task.stream;
       if (stream[storage] != task.stream) many[storage] = true;
       if (write) written[storage] = true;
     };

@@ -29,10 +29,10 @@ bool ShardsFit(const PlanDraft& draft, const OpView& op, int result,
                const ViewOf& view) {
   for (const std::string& name : op.node().placement.devices) {
     const MachineDeviceId device = draft.devices->ids.at(name);
-    const Shard& from =
-        draft.shards[draft.ShardOn(op.operand(view.operand).id(), device, 0)];
-    const Shard& to =
-        draft.shards[draft.ShardOn(op.result(result).id(), device, 0)];
+    const Shard& from = draft.shards[draft.ShardOn(
+        op.operand(view.operand).id(), device, kFirstMicroBatch)];
+    const Shard& to = draft.shards[draft.ShardOn(op.result(result).id(), device,
+                                                 kFirstMicroBatch)];
     if (view.offset + to.bytes > from.bytes) return false;
   }
   return true;

@@ -11,8 +11,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/device_traits.h"
+#include "graph/ids.h"
 
 namespace partita {
+
+// A device of a machine: an index into Machine::devices. (A plan lists only the
+// devices that it uses: its DeviceId is another index.)
+using MachineDeviceId = Id<struct MachineDeviceTag>;
 
 struct MachineDevice {
   DeviceTraits traits;

@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/id_vector.h"
+#include "graph/ids.h"
 
 namespace partita {
 
@@ -22,8 +24,15 @@ enum class PipelineSchedule : uint8_t {
   kGPipe,                  // forward of all, then backward of all
 };
 
+using MicroBatchId = Id<struct MicroBatchTag>;  // 0 .. MicroBatches::count - 1
+// What a node that runs once per step belongs to.
+inline constexpr MicroBatchId kFirstMicroBatch{0};
+
 // How a step of a function splits its batch.
 struct MicroBatches {
+  IdRange<MicroBatchId> ids() const { return IdRange<MicroBatchId>(count); }
+  MicroBatchId last() const { return MicroBatchId(count - 1); }
+
   int count = 1;
   PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
   // By input of the graph: true if each micro-batch reads its own part, in

@@ -4,7 +4,6 @@
 #include "placement/planner/flow.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/algorithm/container.h"
 
@@ -43,33 +42,35 @@ Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
   }
 }
 
-std::vector<int> FastestFirst(const CostModel& costs) {
-  std::vector<double> total(costs.num_devices(), 0);
+std::vector<MachineDeviceId> FastestFirst(const CostModel& costs) {
+  IdVector<MachineDeviceId, double> total(costs.num_devices(), 0);
   for (NodeId node : costs.order()) {
     double sum = 0;
     int able = 0;
-    for (int d = 0; d < costs.num_devices(); ++d) {
+    for (MachineDeviceId d : costs.devices()) {
       if (!costs.cost(node, d).can_run) continue;
       sum += costs.cost(node, d).seconds;
       ++able;
     }
-    for (int d = 0; d < costs.num_devices(); ++d) {
+    for (MachineDeviceId d : costs.devices()) {
       const NodeCost& here = costs.cost(node, d);
       total[d] += here.can_run ? here.seconds : 10 * sum / std::max(1, able);
     }
   }
-  std::vector<int> devices(costs.num_devices());
-  std::iota(devices.begin(), devices.end(), 0);
-  absl::c_stable_sort(devices,
-                      [&](int a, int b) { return total[a] < total[b]; });
+  std::vector<MachineDeviceId> devices(costs.devices().begin(),
+                                       costs.devices().end());
+  absl::c_stable_sort(devices, [&](MachineDeviceId a, MachineDeviceId b) {
+    return total[a] < total[b];
+  });
   return devices;
 }
 
-std::vector<int> LinkedDevices(const CostModel& costs) {
-  std::vector<int> taken;
-  for (int device : FastestFirst(costs)) {
-    const bool linked = absl::c_all_of(
-        taken, [&](int other) { return costs.link(device, other) != nullptr; });
+std::vector<MachineDeviceId> LinkedDevices(const CostModel& costs) {
+  std::vector<MachineDeviceId> taken;
+  for (MachineDeviceId device : FastestFirst(costs)) {
+    const bool linked = absl::c_all_of(taken, [&](MachineDeviceId other) {
+      return costs.link(device, other) != nullptr;
+    });
     if (linked) taken.push_back(device);
   }
   absl::c_sort(taken);

@@ -33,10 +33,10 @@ struct Flow {
 
 // A maximal set of mutually linked devices, ascending. Greedy: takes devices
 // from the fastest on, if linked to all taken before.
-std::vector<int> LinkedDevices(const CostModel& costs);
+std::vector<MachineDeviceId> LinkedDevices(const CostModel& costs);
 // Devices from the fastest to the slowest, by the seconds of all nodes. A node
 // that a device cannot run counts as ten times the other devices' mean.
-std::vector<int> FastestFirst(const CostModel& costs);
+std::vector<MachineDeviceId> FastestFirst(const CostModel& costs);
 
 }  // namespace partita
 

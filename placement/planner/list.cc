@@ -22,7 +22,8 @@ std::vector<double> GraphOrder(const Flow& flow) {
 }
 
 // Gives the reason why one device alone was taken.
-void Explain(const Flow& flow, int device, double saved, Draft& draft) {
+void Explain(const Flow& flow, MachineDeviceId device, double saved,
+             Draft& draft) {
   for (const FlowItem& item : flow.items) {
     PlacedNode& why = draft.why[item.node.index];
     if (draft.assignment[item.node.index].devices[0] != device) {
@@ -39,7 +40,7 @@ absl::StatusOr<std::optional<Draft>> TryEachDevice(
     const PlanRequest& request, const Flow& flow,
     const std::vector<double>& ranks, double together) {
   std::vector<ListSchedule> sooner;
-  for (int device = 0; device < request.costs.num_devices(); ++device) {
+  for (MachineDeviceId device : request.costs.devices()) {
     ListSchedule alone = ScheduleList(
         request, flow, {{device}, request.objective.memory_limits, ranks});
     if (alone.makespan >= together) continue;
@@ -62,7 +63,7 @@ absl::StatusOr<std::optional<Draft>> TryEachDevice(
 absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
   const Flow flow(request.costs);
   const std::vector<double> ranks = UpwardRanks(request, flow);
-  const std::vector<int> devices = LinkedDevices(request.costs);
+  const std::vector<MachineDeviceId> devices = LinkedDevices(request.costs);
   FirstFit choice(request);
   for (const std::vector<double>& priority : {ranks, GraphOrder(flow)}) {
     ListSchedule schedule = ScheduleList(

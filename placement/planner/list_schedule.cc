@@ -16,7 +16,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The outcome of running a node on a device.
 struct Option {
-  int device = -1;
+  MachineDeviceId device;
   double finish = kNever;
   bool waits = false;   // waits longer for its operands than for the device
   int64_t missing = 0;  // bytes beyond the limit
@@ -58,8 +58,8 @@ class Scheduler {
 
  private:
   const FlowItem& item(int i) const { return flow_.items[i]; }
-  char& present(ValueId value, int device) {
-    return present_[value.index * devices_ + device];
+  char& present(ValueId value, MachineDeviceId device) {
+    return present_[value.index * devices_ + device.index];
   }
 
   void QueueReady() {
@@ -76,9 +76,9 @@ class Scheduler {
 
   // The time at which the value can be on the device; infinite without a link.
   // The caller feeds inputs to any device.
-  double Arrival(ValueId value, int device) {
-    const int home = home_[value.index];
-    if (home < 0 || home == device) return made_at_[value.index];
+  double Arrival(ValueId value, MachineDeviceId device) {
+    const MachineDeviceId home = home_[value];
+    if (!home.valid() || home == device) return made_at_[value.index];
     const bool is_input = flow_.values[value.index].maker < 0;
     if (is_input && costs_.link(home, device) == nullptr) return 0;
     return made_at_[value.index] +
@@ -86,7 +86,7 @@ class Scheduler {
   }
 
   // Bytes that the node adds on the device while it runs.
-  int64_t Needs(int i, int device) {
+  int64_t Needs(int i, MachineDeviceId device) {
     int64_t bytes = costs_.cost(item(i).node, device).workspace;
     for (ValueId value : item(i).stored) {
       if (!present(value, device)) bytes += costs_.bytes(value);
@@ -101,13 +101,13 @@ class Scheduler {
   }
 
   // A pinned node may be sharded over the devices of its pin.
-  double Seconds(int i, int device) {
+  double Seconds(int i, MachineDeviceId device) {
     const NodeId node = item(i).node;
     if (request_.pin(node) == nullptr) return costs_.cost(node, device).seconds;
     return SecondsOf(costs_, node, schedule_.draft.assignment[node.index]);
   }
 
-  Option Try(int i, int device) {
+  Option Try(int i, MachineDeviceId device) {
     Option option;
     option.device = device;
     double start = free_at_[device];
@@ -117,19 +117,19 @@ class Scheduler {
     option.waits = start > free_at_[device];
     option.finish = start + Seconds(i, device);
     option.missing = std::max<int64_t>(
-        0, used_[device] + Needs(i, device) - options_.limits[device]);
+        0, used_[device] + Needs(i, device) - options_.limits[device.index]);
     return option;
   }
 
   // The devices for the node: those of `options_` that can run it; if there are
   // none, any device that can.
-  std::vector<int> Able(int i) {
-    std::vector<int> able;
-    for (int d : options_.devices) {
+  std::vector<MachineDeviceId> Able(int i) {
+    std::vector<MachineDeviceId> able;
+    for (MachineDeviceId d : options_.devices) {
       if (costs_.cost(item(i).node, d).can_run) able.push_back(d);
     }
     if (!able.empty()) return able;
-    for (int d = 0; d < devices_; ++d) {
+    for (MachineDeviceId d : costs_.devices()) {
       if (costs_.cost(item(i).node, d).can_run) able.push_back(d);
     }
     return able;
@@ -140,13 +140,13 @@ class Scheduler {
     if (request_.pin(node) == nullptr) Choose(i);
     const NodeDevices& place = schedule_.draft.assignment[node.index];
     double finish = 0;
-    for (int device : place.devices) {
+    for (MachineDeviceId device : place.devices) {
       finish = std::max(finish, Try(i, device).finish);
     }
-    for (int device : place.devices) Occupy(i, device, finish);
+    for (MachineDeviceId device : place.devices) Occupy(i, device, finish);
     for (ValueId result : request_.graph().node(node).results) {
       made_at_[result.index] = finish;
-      home_[result.index] = place.devices[0];
+      home_[result] = place.devices[0];
     }
     schedule_.makespan = std::max(schedule_.makespan, finish);
   }
@@ -154,7 +154,7 @@ class Scheduler {
   // Earliest finish among the devices with room.
   void Choose(int i) {
     std::vector<Option> options;
-    for (int device : Able(i)) options.push_back(Try(i, device));
+    for (MachineDeviceId device : Able(i)) options.push_back(Try(i, device));
     const auto sooner = [](const Option& a, const Option& b) {
       return a.finish < b.finish;
     };
@@ -193,11 +193,11 @@ class Scheduler {
   }
 
   // The largest operand that this device makes.
-  ValueId LargestFrom(int i, int device) {
+  ValueId LargestFrom(int i, MachineDeviceId device) {
     ValueId largest;
     for (ValueId source : item(i).sources) {
       if (flow_.values[source.index].maker < 0) continue;
-      if (home_[source.index] != device) continue;
+      if (home_[source] != device) continue;
       if (!largest.valid() || costs_.bytes(source) > costs_.bytes(largest)) {
         largest = source;
       }
@@ -205,7 +205,7 @@ class Scheduler {
     return largest;
   }
 
-  void Occupy(int i, int device, double finish) {
+  void Occupy(int i, MachineDeviceId device, double finish) {
     free_at_[device] = finish;
     const auto hold = [&](ValueId value) {
       if (present(value, device)) return;
@@ -235,7 +235,7 @@ class Scheduler {
 
   void Free(ValueId value) {
     if (flow_.values[value.index].is_output) return;
-    for (int d = 0; d < devices_; ++d) {
+    for (MachineDeviceId d : costs_.devices()) {
       if (!present(value, d)) continue;
       present(value, d) = 0;
       used_[d] -= costs_.bytes(value);
@@ -248,13 +248,13 @@ class Scheduler {
   const ListOptions& options_;
   ListSchedule schedule_;
   const int devices_;
-  std::vector<double> free_at_;  // by device
-  std::vector<int64_t> used_;    // bytes, by device
-  std::vector<char> present_;    // value * devices + device
-  std::vector<double> made_at_;  // by value
-  std::vector<int> home_;        // by value: the device that makes it
-  std::vector<int> unread_;      // by value: readers not yet placed
-  std::vector<int> waiting_;     // by item: makers not yet placed
+  IdVector<MachineDeviceId, double> free_at_;
+  IdVector<MachineDeviceId, int64_t> used_;  // bytes
+  std::vector<char> present_;                // value * devices + device
+  std::vector<double> made_at_;              // by value
+  IdVector<ValueId, MachineDeviceId> home_;  // the device that makes it
+  std::vector<int> unread_;                  // by value: readers not yet placed
+  std::vector<int> waiting_;                 // by item: makers not yet placed
   std::priority_queue<std::pair<double, int>> ready_;  // priority, -item
 };
 
@@ -277,7 +277,7 @@ std::vector<double> UpwardRanks(const PlanRequest& request, const Flow& flow) {
     const NodeId node = flow.items[i].node;
     double sum = 0, after = 0;
     int able = 0;
-    for (int d = 0; d < costs.num_devices(); ++d) {
+    for (MachineDeviceId d : costs.devices()) {
       if (!costs.cost(node, d).can_run) continue;
       sum += costs.cost(node, d).seconds;
       ++able;

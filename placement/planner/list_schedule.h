@@ -13,8 +13,8 @@
 namespace partita {
 
 struct ListOptions {
-  std::vector<int> devices;     // for nodes that are not pinned
-  std::vector<int64_t> limits;  // bytes, by device
+  std::vector<MachineDeviceId> devices;  // for nodes that are not pinned
+  std::vector<int64_t> limits;           // bytes, by device
   // The ready node with the highest priority is next; ties go by order.
   std::vector<double> priority;  // by item
 };

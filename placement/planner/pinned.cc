@@ -18,7 +18,7 @@ bool Placed(const Draft& draft, NodeId node) {
 
 // Where an operand is stored, and the reason to run a reader there.
 struct Home {
-  int device = -1;
+  MachineDeviceId device;  // invalid: none
   Reason reason = Reason::kFollows;
   NodeId maker;
 };
@@ -43,26 +43,28 @@ Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
 // connection would pull its chain of blocks back to the first device.
 void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
   const CostModel& costs = request.costs;
-  std::vector<int64_t> weight(costs.num_devices(), 0);
+  IdVector<MachineDeviceId, int64_t> weight(costs.num_devices(), 0);
   PlacedNode best_why;
-  int best = -1;
+  MachineDeviceId best;
   int made_last = -1;  // position of the latest operand on `best`
   bool near_constant = false;
   for (ValueId operand : request.graph().node(node).operands) {
     const Home home = HomeOf(request, draft, operand);
-    if (home.device < 0 || !costs.cost(node, home.device).can_run) continue;
+    if (!home.device.valid() || !costs.cost(node, home.device).can_run) {
+      continue;
+    }
     const bool constant = home.reason == Reason::kNearConstant;
     if (near_constant && !constant) continue;
     if (constant && !near_constant) {
       std::fill(weight.begin(), weight.end(), 0);
       near_constant = true;
-      best = -1;
+      best = {};
     }
     weight[home.device] +=
         std::max<int64_t>(1, costs.bytes(costs.root(operand)));
     const int made = constant ? -1 : costs.position(home.maker);
-    if (best >= 0 && std::pair(weight[home.device], made) <=
-                         std::pair(weight[best], made_last)) {
+    if (best.valid() && std::pair(weight[home.device], made) <=
+                            std::pair(weight[best], made_last)) {
       continue;
     }
     best = home.device;
@@ -70,7 +72,7 @@ void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
     best_why.reason = home.reason;
     best_why.value = operand;
   }
-  if (best >= 0) Put(draft, node, best, best_why);
+  if (best.valid()) Put(draft, node, best, best_why);
 }
 
 void ForwardPass(const PlanRequest& request, Draft& draft) {
@@ -102,7 +104,7 @@ void BackwardPass(const PlanRequest& request, Draft& draft) {
     for (ValueId result : request.graph().node(*it).results) {
       const NodeId reader = PlacedReader(request, draft, result);
       if (!reader.valid()) continue;
-      const int device = draft.assignment[reader.index].devices[0];
+      const MachineDeviceId device = draft.assignment[reader.index].devices[0];
       if (!request.costs.cost(*it, device).can_run) continue;
       const Node& reading = request.graph().node(reader);
       Put(draft, *it, device,
@@ -116,11 +118,11 @@ void BackwardPass(const PlanRequest& request, Draft& draft) {
 // 4. The device that runs the node fastest; the first of equals.
 void PutFastest(const PlanRequest& request, Draft& draft, NodeId node) {
   const CostModel& costs = request.costs;
-  std::vector<int> able;
-  for (int d = 0; d < costs.num_devices(); ++d) {
-    if (costs.cost(node, d).can_run) able.push_back(d);
+  std::vector<MachineDeviceId> able;
+  for (MachineDeviceId device : costs.devices()) {
+    if (costs.cost(node, device).can_run) able.push_back(device);
   }
-  absl::c_stable_sort(able, [&](int a, int b) {
+  absl::c_stable_sort(able, [&](MachineDeviceId a, MachineDeviceId b) {
     return costs.cost(node, a).seconds < costs.cost(node, b).seconds;
   });
   PlacedNode why;

@@ -329,12 +329,14 @@ absl::Status CheckPin(const CostModel& costs, const OpView& node) {
   const auto& devices = node.node().placement.devices;
   PARTITA_RETURN_IF_ERROR(
       CheckDevices(node.ToString(), devices, costs.machine()));
-  const auto runs = [&](int d) { return costs.cost(node.id(), d).can_run; };
+  const auto runs = [&](MachineDeviceId device) {
+    return costs.cost(node.id(), device).can_run;
+  };
   for (const std::string& name : devices) {
     if (runs(costs.FindDevice(name))) continue;
     std::vector<std::string> able;
-    for (int d = 0; d < costs.num_devices(); ++d) {
-      if (runs(d)) able.push_back(costs.device_name(d));
+    for (MachineDeviceId device : costs.devices()) {
+      if (runs(device)) able.push_back(costs.device_name(device));
     }
     return absl::UnimplementedError(absl::StrCat(
         TextWithParts(node), ": found no kernel on ", name,

@@ -30,7 +30,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // The parameters of one search: devices, memory limits, and whether a stage may
 // include nodes that are pinned to another device.
 struct Attempt {
-  std::vector<int> devices;
+  std::vector<MachineDeviceId> devices;
   std::vector<int64_t> limits;
   bool pins_outside = false;
 };
@@ -105,9 +105,9 @@ class Pipeline {
     for (size_t position = 0; position < n; ++position) {
       int64_t workspace = 0;
       for (int item : line_.items[position]) {
-        for (int d = 0; d < costs_.num_devices(); ++d) {
+        for (MachineDeviceId device : costs_.devices()) {
           workspace = std::max(
-              workspace, costs_.cost(flow_.items[item].node, d).workspace);
+              workspace, costs_.cost(flow_.items[item].node, device).workspace);
         }
       }
       living_[position] += workspace;
@@ -149,7 +149,7 @@ class Pipeline {
 
   // Seconds in one micro-batch. The time of an item that runs once a step is
   // shared by all micro-batches.
-  double Seconds(int index, int device, bool pins_outside) const {
+  double Seconds(int index, MachineDeviceId device, bool pins_outside) const {
     const FlowItem& item = flow_.items[index];
     if (const Placement* pin = request_.pin(item.node); pin != nullptr) {
       if (pins_outside) return 0;
@@ -238,8 +238,8 @@ class Pipeline {
     line.micro_batches = micro_batches();
     line.keeps_all =
         request_.options.micro_batches.schedule == PipelineSchedule::kGPipe;
-    for (int device : attempt.devices) {
-      line.limits.push_back(attempt.limits[device]);
+    for (MachineDeviceId device : attempt.devices) {
+      line.limits.push_back(attempt.limits[device.index]);
     }
     line.transfer = [this, &attempt](int from, int to, int64_t bytes) {
       return costs_.TransferSeconds(attempt.devices[from], attempt.devices[to],
@@ -255,7 +255,7 @@ class Pipeline {
   std::vector<std::vector<int>> LikelyOrders(const Attempt& attempt) const {
     std::vector<int> fastest, own(attempt.devices.size());
     std::iota(own.begin(), own.end(), 0);
-    for (int device : FastestFirst(costs_)) {
+    for (MachineDeviceId device : FastestFirst(costs_)) {
       const auto it = absl::c_find(attempt.devices, device);
       if (it == attempt.devices.end()) continue;
       fastest.push_back(static_cast<int>(it - attempt.devices.begin()));
@@ -265,10 +265,13 @@ class Pipeline {
 
   // True if the devices have equal speed, limits and links to all others, and
   // no node is pinned.
-  bool Interchangeable(int a, int b, const Attempt& attempt) const {
-    if (attempt.limits[a] != attempt.limits[b] || has_pins()) return false;
+  bool Interchangeable(MachineDeviceId a, MachineDeviceId b,
+                       const Attempt& attempt) const {
+    if (attempt.limits[a.index] != attempt.limits[b.index] || has_pins()) {
+      return false;
+    }
     if (!costs_.SameSpeed(a, b)) return false;
-    for (int other = 0; other < costs_.num_devices(); ++other) {
+    for (MachineDeviceId other : costs_.devices()) {
       if (other == a || other == b) continue;
       const Link* to_a = costs_.link(a, other);
       const Link* to_b = costs_.link(b, other);
@@ -282,7 +285,8 @@ class Pipeline {
     return true;
   }
 
-  Draft MakeDraft(const Stages& stages, const std::vector<int>& devices) const {
+  Draft MakeDraft(const Stages& stages,
+                  const std::vector<MachineDeviceId>& devices) const {
     Draft draft(request_.graph());
     PutPinned(request_, draft);
     int stage = 0;
@@ -324,10 +328,10 @@ absl::Status CheckStageCount(const PlanRequest& request, int segments) {
 }
 
 // The sets of devices to try: all, and the linked ones if those are others.
-std::vector<std::vector<int>> DeviceSets(const CostModel& costs) {
-  std::vector<int> all(costs.num_devices());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::vector<int>> sets = {all};
+std::vector<std::vector<MachineDeviceId>> DeviceSets(const CostModel& costs) {
+  const std::vector<MachineDeviceId> all(costs.devices().begin(),
+                                         costs.devices().end());
+  std::vector<std::vector<MachineDeviceId>> sets = {all};
   if (LinkedDevices(costs) != all) sets.push_back(LinkedDevices(costs));
   return sets;
 }
@@ -337,7 +341,7 @@ absl::Status Search(const PlanRequest& request, const Pipeline& pipeline,
                     const std::vector<int64_t>& limits, FirstFit& choice) {
   for (bool pins_outside : {false, true}) {
     if (pins_outside && !pipeline.has_pins()) continue;
-    for (const std::vector<int>& devices : DeviceSets(request.costs)) {
+    for (const auto& devices : DeviceSets(request.costs)) {
       std::optional<Draft> draft =
           pipeline.Try({devices, limits, pins_outside});
       if (!draft.has_value()) continue;

@@ -52,28 +52,28 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
     Follow(draft, node, reader, read);
     return;
   }
-  Put(draft, node, 0, {});
+  Put(draft, node, MachineDeviceId(0), {});
 }
 
 }  // namespace
 
-std::vector<int> DevicesToChoose(const PlanRequest& request) {
+std::vector<MachineDeviceId> DevicesToChoose(const PlanRequest& request) {
   const CostModel& costs = request.costs;
-  std::vector<bool> may(costs.num_devices(),
-                        !request.options.follows_variables);
+  IdVector<MachineDeviceId, bool> may(costs.num_devices(),
+                                      !request.options.follows_variables);
   for (const OpView& variable : request.graph().ops(kVariable)) {
     for (const std::string& device : variable.node().placement.devices) {
       may[costs.FindDevice(device)] = true;
     }
   }
-  std::vector<int> devices;
-  for (int d = 0; d < costs.num_devices(); ++d) {
-    if (may[d]) devices.push_back(d);
+  std::vector<MachineDeviceId> devices;
+  for (MachineDeviceId device : costs.devices()) {
+    if (may[device]) devices.push_back(device);
   }
   return devices;
 }
 
-void Put(Draft& draft, NodeId node, int device, PlacedNode why) {
+void Put(Draft& draft, NodeId node, MachineDeviceId device, PlacedNode why) {
   draft.assignment[node.index] = {.devices = {device}};
   draft.why[node.index] = std::move(why);
 }
@@ -124,9 +124,9 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
       const NodeId maker = graph.value(operand).defining_node;
       if (!maker.valid() || costs.is_stored(maker)) continue;
       const NodeDevices& from = draft.assignment[maker.index];
-      for (int to : draft.assignment[node.index].devices) {
-        const auto reaches = [&](int d) {
-          return d == to || costs.link(d, to) != nullptr;
+      for (MachineDeviceId to : draft.assignment[node.index].devices) {
+        const auto reaches = [&](MachineDeviceId device) {
+          return device == to || costs.link(device, to) != nullptr;
         };
         if (absl::c_any_of(from.devices, reaches)) continue;
         return absl::FailedPreconditionError(absl::StrCat(
@@ -148,7 +148,7 @@ std::vector<Placement> PlacementsOf(const PlanRequest& request,
   for (NodeId id : request.costs.order()) {
     Placement& placement = placements[id.index];
     const NodeDevices& place = draft.assignment[id.index];
-    for (int device : place.devices) {
+    for (MachineDeviceId device : place.devices) {
       placement.devices.push_back(request.costs.device_name(device));
     }
     placement.operands = place.operands;
@@ -172,8 +172,8 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 absl::Status CheckKernelsExist(const CostModel& costs) {
   for (NodeId id : costs.order()) {
     bool runs = false;
-    for (int d = 0; d < costs.num_devices(); ++d) {
-      runs |= costs.cost(id, d).can_run;
+    for (MachineDeviceId device : costs.devices()) {
+      runs |= costs.cost(id, device).can_run;
     }
     if (runs) continue;
     const OpView node = costs.graph().view(id);
@@ -189,7 +189,7 @@ absl::Status CheckKernelsExist(const CostModel& costs) {
   return absl::OkStatus();
 }
 
-absl::Status CheckRunsAll(const PlanRequest& request, int device) {
+absl::Status CheckRunsAll(const PlanRequest& request, MachineDeviceId device) {
   for (NodeId node : request.costs.order()) {
     if (request.pin(node) != nullptr) continue;
     if (request.costs.cost(node, device).can_run) continue;
@@ -205,7 +205,7 @@ double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& place) {
   if (place.sharded()) return costs.sharded_seconds(node);
   double seconds = 0;
-  for (int device : place.devices) {
+  for (MachineDeviceId device : place.devices) {
     seconds = std::max(seconds, costs.cost(node, device).seconds);
   }
   return seconds;

@@ -14,9 +14,9 @@
 
 namespace partita {
 
-// A placement with devices by index into the machine. No devices: not placed.
+// A placement with the devices' ids. No devices: not placed.
 struct NodeDevices {
-  absl::InlinedVector<int, 1> devices;
+  absl::InlinedVector<MachineDeviceId, 1> devices;
   std::vector<Sharding> operands;
   std::vector<Sharding> results;
   // Each device runs one shard of the node.
@@ -40,7 +40,7 @@ struct PlanRequest {
 
 // The devices that a strategy may use, ascending: all of them or, if the graph
 // follows the variables of another function, those that store one.
-std::vector<int> DevicesToChoose(const PlanRequest& request);
+std::vector<MachineDeviceId> DevicesToChoose(const PlanRequest& request);
 
 // By node id. `why` has only reasons; its placements stay empty.
 struct Draft {
@@ -51,7 +51,7 @@ struct Draft {
   std::vector<PlacedNode> why;
 };
 
-void Put(Draft& draft, NodeId node, int device, PlacedNode why);
+void Put(Draft& draft, NodeId node, MachineDeviceId device, PlacedNode why);
 // Puts every pinned node, except stored ones, on its pin's devices.
 void PutPinned(const PlanRequest& request, Draft& draft);
 
@@ -62,7 +62,7 @@ void PutFollowers(const PlanRequest& request, Draft& draft);
 // FailedPrecondition for the first value that crosses between two devices
 // without a link.
 absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
-// Device names instead of indices, by node id.
+// Device names instead of ids, by node id.
 std::vector<Placement> PlacementsOf(const PlanRequest& request,
                                     const Draft& draft);
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
@@ -71,7 +71,7 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 // Unimplemented if some node runs nowhere, or not on its only allowed device.
 absl::Status CheckKernelsExist(const CostModel& costs);
 // Unimplemented if the device has no kernel for a node that is not pinned.
-absl::Status CheckRunsAll(const PlanRequest& request, int device);
+absl::Status CheckRunsAll(const PlanRequest& request, MachineDeviceId device);
 // Seconds of the slowest of the node's devices: of the whole node or, if its
 // pin shards it, of a rank.
 double SecondsOf(const CostModel& costs, NodeId node,

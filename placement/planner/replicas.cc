@@ -24,11 +24,11 @@ namespace {
 
 // The first device, and each later one of the same speed that is linked to all
 // taken before it.
-std::vector<int> EqualToFirst(const CostModel& costs,
-                              absl::Span<const int> devices) {
-  std::vector<int> group;
-  for (int device : devices) {
-    const bool linked = absl::c_all_of(group, [&](int other) {
+std::vector<MachineDeviceId> EqualToFirst(
+    const CostModel& costs, absl::Span<const MachineDeviceId> devices) {
+  std::vector<MachineDeviceId> group;
+  for (MachineDeviceId device : devices) {
+    const bool linked = absl::c_all_of(group, [&](MachineDeviceId other) {
       return costs.SameSpeed(device, other) &&
              costs.link(device, other) != nullptr;
     });
@@ -40,19 +40,20 @@ std::vector<int> EqualToFirst(const CostModel& costs,
 
 // Groups of identical, mutually linked devices: one group for each first
 // device, fastest first.
-std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
-  const std::vector<int> choice = DevicesToChoose(request);
-  std::vector<int> devices = FastestFirst(request.costs);
-  std::erase_if(devices, [&](int device) {
+std::vector<std::vector<MachineDeviceId>> EqualDevices(
+    const PlanRequest& request) {
+  const std::vector<MachineDeviceId> choice = DevicesToChoose(request);
+  std::vector<MachineDeviceId> devices = FastestFirst(request.costs);
+  std::erase_if(devices, [&](MachineDeviceId device) {
     return !absl::c_linear_search(choice, device);
   });
-  std::vector<std::vector<int>> groups;
+  std::vector<std::vector<MachineDeviceId>> groups;
   for (size_t i = 0; i < devices.size(); ++i) {
     groups.push_back(
         EqualToFirst(request.costs, absl::MakeConstSpan(devices).subspan(i)));
   }
   // Keeps only groups that can run all nodes, if there are any.
-  const auto cannot = [&](const std::vector<int>& group) {
+  const auto cannot = [&](const std::vector<MachineDeviceId>& group) {
     return !CheckRunsAll(request, group.front()).ok();
   };
   if (!absl::c_all_of(groups, cannot)) std::erase_if(groups, cannot);
@@ -60,9 +61,11 @@ std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
 }
 
 absl::Status TooFewDevices(const PlanRequest& request,
-                           const std::vector<int>& most) {
+                           const std::vector<MachineDeviceId>& most) {
   std::vector<std::string> names;
-  for (int device : most) names.push_back(request.costs.device_name(device));
+  for (MachineDeviceId device : most) {
+    names.push_back(request.costs.device_name(device));
+  }
   const int64_t asked = request.options.replicas.value_or(0);
   const bool one = most.size() == 1;
   return OfOption(
@@ -81,9 +84,10 @@ absl::Status TooFewDevices(const PlanRequest& request,
 // 1. The fastest group with a device for each requested replica (default: two).
 // A graph that follows the variables of another function uses the devices that
 // store them.
-absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
-                                          const Batch& batch) {
-  const std::vector<std::vector<int>> groups = EqualDevices(request);
+absl::StatusOr<std::vector<MachineDeviceId>> Replicas(
+    const PlanRequest& request, const Batch& batch) {
+  const std::vector<std::vector<MachineDeviceId>> groups =
+      EqualDevices(request);
   const bool asked = request.options.replicas.has_value();
   const auto wanted = static_cast<size_t>(request.options.replicas.value_or(2));
   const auto enough = absl::c_find_if(
@@ -94,7 +98,8 @@ absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
           return a.size() < b.size();
         }));
   }
-  std::vector<int> replicas = enough == groups.end() ? groups.front() : *enough;
+  std::vector<MachineDeviceId> replicas =
+      enough == groups.end() ? groups.front() : *enough;
   const size_t most = asked ? wanted : replicas.size();
   replicas.resize(
       std::min({replicas.size(), most,
@@ -121,12 +126,12 @@ bool FollowsPin(const PlanRequest& request, NodeId node,
 
 // 2. Shards the batch and replicates the other nodes.
 Draft Shard(const PlanRequest& request, const Batch& batch,
-            const std::vector<int>& replicas) {
+            const std::vector<MachineDeviceId>& replicas) {
   const Graph& graph = request.graph();
   Draft draft(graph);
   PutPinned(request, draft);
   absl::InlinedVector<std::string, 1> names;
-  for (int device : replicas)
+  for (MachineDeviceId device : replicas)
     names.push_back(request.costs.device_name(device));
   std::vector<bool> is_pinned(graph.node_id_bound(), false);
   for (NodeId node : request.costs.order()) {
@@ -159,7 +164,7 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
   const Batch batch = request.options.batch.has_value()
                           ? *request.options.batch
                           : FindBatch(request.graph());
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> replicas,
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<MachineDeviceId> replicas,
                            Replicas(request, batch));
   PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
   Draft draft = Shard(request, batch, replicas);

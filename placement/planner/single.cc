@@ -16,14 +16,15 @@ namespace partita {
 namespace {
 
 // 1. Devices that run every node that is not pinned.
-absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
+absl::StatusOr<std::vector<MachineDeviceId>> Candidates(
+    const PlanRequest& request) {
   const CostModel& costs = request.costs;
-  std::vector<int> devices;
+  std::vector<MachineDeviceId> devices;
   if (request.options.device.empty()) {
     devices = DevicesToChoose(request);
   } else {
-    const int device = costs.FindDevice(request.options.device);
-    if (device < 0) {
+    const MachineDeviceId device = costs.FindDevice(request.options.device);
+    if (!device.valid()) {
       return OfOption(
           "device",
           absl::InvalidArgumentError(absl::StrCat(
@@ -33,9 +34,9 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
     }
     devices.push_back(device);
   }
-  std::vector<int> able;
+  std::vector<MachineDeviceId> able;
   absl::Status fault;
-  for (int device : devices) {
+  for (MachineDeviceId device : devices) {
     const absl::Status runs = CheckRunsAll(request, device);
     if (runs.ok()) able.push_back(device);
     fault.Update(runs);
@@ -45,7 +46,7 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
 }
 
 // 2. Puts every node that is not pinned on `device`.
-Draft Fill(const PlanRequest& request, int device, Reason reason) {
+Draft Fill(const PlanRequest& request, MachineDeviceId device, Reason reason) {
   Draft draft(request.graph());
   PutPinned(request, draft);
   for (NodeId node : request.costs.order()) {
@@ -72,11 +73,12 @@ double TotalSeconds(const PlanRequest& request, const Draft& draft) {
 }  // namespace
 
 absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> devices, Candidates(request));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<MachineDeviceId> devices,
+                           Candidates(request));
   const Reason reason =
       devices.size() == 1 ? Reason::kOnlyDevice : Reason::kBestDevice;
   std::vector<std::pair<double, Draft>> drafts;
-  for (int device : devices) {
+  for (MachineDeviceId device : devices) {
     Draft draft = Fill(request, device, reason);
     const double seconds = TotalSeconds(request, draft);
     drafts.emplace_back(seconds, std::move(draft));

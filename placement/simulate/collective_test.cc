@@ -19,9 +19,11 @@ std::vector<SimulatedCommand> CommandsOfCollectives(
   const auto commands = Expand(plan.entries[0]);
   EXPECT_TRUE(commands.ok()) << commands.status();
   std::vector<SimulatedCommand> ranks;
-  for (size_t i = 0; commands.ok() && i < commands->size(); ++i) {
-    if ((*commands)[i].kind != Command::Kind::kCollective) continue;
-    ranks.push_back(simulation.commands[i]);
+  if (!commands.ok()) return ranks;
+  const IdSpan<CommandId, Command> by_id(*commands);
+  for (CommandId id : by_id.ids()) {
+    if (by_id[id].kind != Command::Kind::kCollective) continue;
+    ranks.push_back(simulation.commands[id]);
   }
   return ranks;
 }

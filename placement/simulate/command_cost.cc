@@ -204,13 +204,13 @@ class Pricer {
            IsKnown(entry_.channels[channel.index].receiver);
   }
 
-  int DeviceOf(StreamId stream) const {
-    return entry_.streams[stream.index].device.index;
+  DeviceId DeviceOf(StreamId stream) const {
+    return entry_.streams[stream.index].device;
   }
   const Buffer& buffer(BufferId id) const { return entry_.buffers[id.index]; }
   int64_t SizeOf(BufferId id) const { return buffer(id).range.size(); }
-  const DeviceTraits& traits(int device) const {
-    return plan_.devices[device].traits;
+  const DeviceTraits& traits(DeviceId device) const {
+    return plan_.devices[device.index].traits;
   }
 
   CommandCost PriceKernel(const Command& command) const {
@@ -261,7 +261,7 @@ class Pricer {
   }
 
   // A local copy reads and writes every byte once.
-  CommandCost PriceLocal(int device, int64_t bytes) const {
+  CommandCost PriceLocal(DeviceId device, int64_t bytes) const {
     CommandCost cost;
     cost.on = On::kDevice;
     cost.device = device;
@@ -272,7 +272,7 @@ class Pricer {
     return cost;
   }
 
-  CommandCost PriceLink(const Link& link, bool forward, int device,
+  CommandCost PriceLink(const Link& link, bool forward, DeviceId device,
                         int64_t bytes) const {
     return {.on = On::kLink,
             .device = device,
@@ -285,16 +285,15 @@ class Pricer {
   absl::StatusOr<CommandCost> PriceSend(const Command& command) const {
     const Channel& channel = entry_.channels[command.channel.index];
     return PriceTransfer("message", SizeOf(command.operands[0]),
-                         DeviceId(DeviceOf(channel.sender)),
-                         DeviceId(DeviceOf(channel.receiver)));
+                         DeviceOf(channel.sender), DeviceOf(channel.receiver));
   }
 
   absl::StatusOr<CommandCost> PriceTransfer(absl::string_view what,
                                             int64_t bytes, DeviceId from,
                                             DeviceId to) const {
-    if (from == to) return PriceLocal(to.index, bytes);
-    const std::string& source_name = traits(from.index).name;
-    const std::string& target_name = traits(to.index).name;
+    if (from == to) return PriceLocal(to, bytes);
+    const std::string& source_name = traits(from).name;
+    const std::string& target_name = traits(to).name;
     const Link* link = links_.Find(source_name, target_name);
     if (link == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -302,13 +301,13 @@ class Pricer {
           " and no link between them in machine ", links_.machine().name,
           "; expected one; simulate on the machine that the plan is for"));
     }
-    return PriceLink(*link, link->from == source_name, to.index, bytes);
+    return PriceLink(*link, link->from == source_name, to, bytes);
   }
 
   // Feeds and fetches of a CPU are copies in its memory; those of other devices
   // take the link to a CPU. If the machine has no CPU, they count as local.
   absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
-    const int device = buffer(id).device.index;
+    const DeviceId device = buffer(id).device;
     const int64_t bytes = SizeOf(id);
     if (traits(device).kind == DeviceKind::kCpu || cpus_.empty()) {
       return PriceLocal(device, bytes);
@@ -352,22 +351,20 @@ absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
   return seconds;
 }
 
-absl::StatusOr<std::vector<CommandCost>> CostCommands(
-    const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
+absl::StatusOr<IdVector<CommandId, CommandCost>> CostCommands(
+    const Plan& plan, const Entry& entry, IdSpan<CommandId, Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds) {
   const Pricer pricer(plan, entry, machine, node_seconds);
-  std::vector<CommandCost> costs;
-  costs.reserve(commands.size());
-  for (size_t i = 0; i < commands.size(); ++i) {
-    absl::StatusOr<CommandCost> cost = pricer.Price(commands[i]);
+  IdVector<CommandId, CommandCost> costs;
+  for (CommandId id : commands.ids()) {
+    absl::StatusOr<CommandCost> cost = pricer.Price(commands[id]);
     if (!cost.ok()) {
-      return absl::Status(
-          cost.status().code(),
-          absl::StrCat("plan @", plan.name, ": ",
-                       CommandPlaces(entry).Text(static_cast<int>(i)), ": ",
-                       cost.status().message()));
+      return absl::Status(cost.status().code(),
+                          absl::StrCat("plan @", plan.name, ": ",
+                                       CommandPlaces(entry).Text(id.index),
+                                       ": ", cost.status().message()));
     }
-    costs.push_back(*cost);
+    costs.Add(*cost);
   }
   return costs;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
 #include "runtime/plan/plan.h"
@@ -33,7 +34,7 @@ struct CommandCost {
     kCollective,  // a rank of a collective, once all ranks have arrived
   };
   On on = On::kNothing;
-  int device = 0;      // index into Plan::devices
+  DeviceId device;
   double seconds = 0;  // all of it; kLink: the latency of the link
   const Link* link = nullptr;
   bool forward = true;  // along the link, from `from` to `to`
@@ -47,8 +48,8 @@ struct CommandCost {
 // itself. Each rank of a collective takes the time of the whole collective.
 // InvalidArgument for unknown ids. FailedPrecondition for a copy, message or
 // collective between devices without a link.
-absl::StatusOr<std::vector<CommandCost>> CostCommands(
-    const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
+absl::StatusOr<IdVector<CommandId, CommandCost>> CostCommands(
+    const Plan& plan, const Entry& entry, IdSpan<CommandId, Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds);
 
 }  // namespace partita

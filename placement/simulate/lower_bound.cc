@@ -18,7 +18,7 @@ namespace {
 double FastestSeconds(const CostModel& costs, NodeId node) {
   if (costs.graph().node(node).op->traits.placed_only) return 0;
   double fastest = std::numeric_limits<double>::infinity();
-  for (int d = 0; d < costs.num_devices(); ++d) {
+  for (MachineDeviceId d : costs.devices()) {
     if (!costs.cost(node, d).can_run) continue;
     fastest = std::min(fastest, costs.cost(node, d).seconds);
   }

@@ -20,6 +20,9 @@ struct LiveRange {
   double to = 0;
 };
 
+using LiveRangeId = Id<struct LiveRangeTag>;
+using LiveRanges = IdVector<LiveRangeId, LiveRange>;  // of one device
+
 // The number of bytes that at least one of the added intervals covers: a
 // segment tree over the ends of all intervals.
 class Cover {
@@ -63,7 +66,7 @@ class LiveRangeRecorder {
  public:
   LiveRangeRecorder(const Plan& plan, const Entry& entry)
       : entry_(entry),
-        open_(entry.buffers.size(), -1),
+        open_(entry.buffers.size()),
         live_ranges_(plan.devices.size()) {}
 
   // Visits commands in the order of their starts.
@@ -72,27 +75,24 @@ class LiveRangeRecorder {
     for (BufferId id : command.results) Write(id, times);
     if (command.workspace.valid()) {
       Write(command.workspace, times);
-      open_[command.workspace.index] = -1;
+      open_[command.workspace] = {};
     }
   }
 
   void Read(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
-    if (open_[id.index] < 0) Write(id, times);  // a view of written bytes
-    LiveRange& live_range = On(id)[open_[id.index]];
+    if (!open_[id].valid()) Write(id, times);  // a view of written bytes
+    LiveRange& live_range = On(id)[open_[id]];
     live_range.to = std::max(live_range.to, times.end);
   }
 
   void Write(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
     const Range& range = entry_.buffers[id.index].range;
-    open_[id.index] = static_cast<int>(On(id).size());
-    On(id).push_back({range.offset, range.end(), times.start, times.end});
+    open_[id] = On(id).Add({range.offset, range.end(), times.start, times.end});
   }
 
-  const std::vector<std::vector<LiveRange>>& live_ranges() const {
-    return live_ranges_;
-  }
+  const LiveRanges& of(DeviceId device) const { return live_ranges_[device]; }
 
  private:
   bool StepLocal(BufferId id) const {
@@ -100,17 +100,16 @@ class LiveRangeRecorder {
            !entry_.buffers[id.index].persistent &&
            !entry_.buffers[id.index].range.empty();
   }
-  std::vector<LiveRange>& On(BufferId id) {
-    return live_ranges_[entry_.buffers[id.index].device.index];
+  LiveRanges& On(BufferId id) {
+    return live_ranges_[entry_.buffers[id.index].device];
   }
 
   const Entry& entry_;
-  std::vector<int> open_;  // by buffer: index into its device's live ranges
-  std::vector<std::vector<LiveRange>> live_ranges_;
+  IdVector<BufferId, LiveRangeId> open_;  // invalid: none
+  IdVector<DeviceId, LiveRanges> live_ranges_;
 };
 
-std::vector<MemoryPoint> Sweep(const std::vector<LiveRange>& live_ranges,
-                               int64_t base) {
+std::vector<MemoryPoint> Sweep(const LiveRanges& live_ranges, int64_t base) {
   struct Change {
     double time;
     int by;  // ends come before starts at the same time
@@ -154,26 +153,26 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
         " simulated commands; expected ", commands.size(),
         "; simulate the same entry"));
   }
-  const ChannelMessages messages = MessagesOf(entry, commands);
-  std::vector<int> order(commands.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+  const IdSpan<CommandId, Command> by_id(commands);
+  const ChannelMessages messages = MessagesOf(entry, by_id);
+  std::vector<CommandId> order(by_id.ids().begin(), by_id.ids().end());
+  std::stable_sort(order.begin(), order.end(), [&](CommandId a, CommandId b) {
     return simulation.commands[a].start < simulation.commands[b].start;
   });
   LiveRangeRecorder recorder(plan, entry);
-  for (int c : order) {
+  for (CommandId c : order) {
     const SimulatedCommand& times = simulation.commands[c];
-    recorder.Visit(commands[c], times);
-    const int message = messages.of_command[c];
-    if (message < 0) continue;
+    recorder.Visit(by_id[c], times);
+    const MessageId message = messages.of_command[c];
+    if (!message.valid()) continue;
     const BufferId slot = messages.list[message].slot;
-    if (commands[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
-    if (commands[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
+    if (by_id[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
+    if (by_id[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
   }
   std::vector<std::vector<MemoryPoint>> curves;
-  for (size_t d = 0; d < plan.devices.size(); ++d) {
-    curves.push_back(
-        Sweep(recorder.live_ranges()[d], plan.devices[d].persistent_bytes));
+  for (DeviceId device : IdRange<DeviceId>(plan.devices.size())) {
+    curves.push_back(Sweep(recorder.of(device),
+                           plan.devices[device.index].persistent_bytes));
   }
   return curves;
 }

@@ -33,8 +33,8 @@ struct Pair {
     from = p.Buffer(0, kSecond);
     to = p.Buffer(1, kSecond);
   }
-  int Send() { return p.Send(a, from, channel); }
-  int Recv() { return p.Recv(b, to, channel); }
+  CommandId Send() { return p.Send(a, from, channel); }
+  CommandId Recv() { return p.Recv(b, to, channel); }
 
   Machine machine = EqualCpus(2, 1000);
   PlanWriter p;
@@ -54,12 +54,12 @@ TEST(Messages, WithoutASlotTheSenderWaitsForItsReceiver) {
   pair.p.Kernel(pair.b, 0.5);  // 5
   const absl::StatusOr<Simulation> result = pair.p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[1], 2, 3.25);
-  EXPECT_TIMES(result->commands[4], 2, 3.25);
-  EXPECT_TIMES(result->commands[2], 3.25, 4.25);
-  EXPECT_TIMES(result->commands[5], 3.25, 3.75);
+  EXPECT_TIMES(result->commands[CommandId(1)], 2, 3.25);
+  EXPECT_TIMES(result->commands[CommandId(4)], 2, 3.25);
+  EXPECT_TIMES(result->commands[CommandId(2)], 3.25, 4.25);
+  EXPECT_TIMES(result->commands[CommandId(5)], 3.25, 3.75);
   // The kernel before the recv delays the sender.
-  EXPECT_EQ(result->critical_path, std::vector<int>({3, 1, 2}));
+  EXPECT_EQ(result->critical_path, CommandIds({3, 1, 2}));
   EXPECT_EQ(result->busy, std::vector<double>({2, 2.5}));
 }
 
@@ -71,9 +71,9 @@ TEST(Messages, WithoutASlotTheReceiverWaitsForItsSender) {
   pair.Send();               // 3
   const absl::StatusOr<Simulation> result = pair.p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[3], 2, 3);
-  EXPECT_TIMES(result->commands[0], 2, 3);
-  EXPECT_EQ(result->critical_path, std::vector<int>({2, 3, 0, 1}));
+  EXPECT_TIMES(result->commands[CommandId(3)], 2, 3);
+  EXPECT_TIMES(result->commands[CommandId(0)], 2, 3);
+  EXPECT_EQ(result->critical_path, CommandIds({2, 3, 0, 1}));
 }
 
 // Three messages. The receiver takes the first at 5 s and computes for a second
@@ -93,36 +93,37 @@ Simulation ThreeMessages(int capacity) {
 
 TEST(Messages, WithoutASlotEveryMessageIsARendezvous) {
   const Simulation result = ThreeMessages(0);
-  EXPECT_TIMES(result.commands[0], 5, 6);
-  EXPECT_TIMES(result.commands[4], 5, 6);
-  EXPECT_TIMES(result.commands[1], 7, 8);
-  EXPECT_TIMES(result.commands[6], 7, 8);
-  EXPECT_TIMES(result.commands[2], 9, 10);
-  EXPECT_TIMES(result.commands[8], 9, 10);
+  EXPECT_TIMES(result.commands[CommandId(0)], 5, 6);
+  EXPECT_TIMES(result.commands[CommandId(4)], 5, 6);
+  EXPECT_TIMES(result.commands[CommandId(1)], 7, 8);
+  EXPECT_TIMES(result.commands[CommandId(6)], 7, 8);
+  EXPECT_TIMES(result.commands[CommandId(2)], 9, 10);
+  EXPECT_TIMES(result.commands[CommandId(8)], 9, 10);
   EXPECT_EQ(result.latency_seconds, 11);
 }
 
 TEST(Messages, OneSlotLetsTheSenderRunOneAhead) {
   const Simulation result = ThreeMessages(1);
-  EXPECT_TIMES(result.commands[0], 0, 1);
-  EXPECT_TIMES(result.commands[4], 5, 5);  // arrived long before
-  EXPECT_TIMES(result.commands[1], 5, 6);  // not before: the slot was full
-  EXPECT_EQ(result.commands[1].cause, 4);
-  EXPECT_TIMES(result.commands[6], 6, 6);
-  EXPECT_TIMES(result.commands[2], 6, 7);
-  EXPECT_TIMES(result.commands[8], 7, 7);
+  EXPECT_TIMES(result.commands[CommandId(0)], 0, 1);
+  EXPECT_TIMES(result.commands[CommandId(4)], 5, 5);  // arrived long before
+  EXPECT_TIMES(result.commands[CommandId(1)], 5,
+               6);  // not before: the slot was full
+  EXPECT_EQ(result.commands[CommandId(1)].cause, CommandId(4));
+  EXPECT_TIMES(result.commands[CommandId(6)], 6, 6);
+  EXPECT_TIMES(result.commands[CommandId(2)], 6, 7);
+  EXPECT_TIMES(result.commands[CommandId(8)], 7, 7);
   EXPECT_EQ(result.latency_seconds, 8);
 }
 
 TEST(Messages, TwoSlotsLetItRunTwoAhead) {
   const Simulation result = ThreeMessages(2);
-  EXPECT_TIMES(result.commands[0], 0, 1);
-  EXPECT_TIMES(result.commands[1], 1, 2);
-  EXPECT_TIMES(result.commands[2], 5, 6);
-  EXPECT_EQ(result.commands[2].cause, 4);
-  EXPECT_TIMES(result.commands[4], 5, 5);
-  EXPECT_TIMES(result.commands[6], 6, 6);
-  EXPECT_TIMES(result.commands[8], 7, 7);
+  EXPECT_TIMES(result.commands[CommandId(0)], 0, 1);
+  EXPECT_TIMES(result.commands[CommandId(1)], 1, 2);
+  EXPECT_TIMES(result.commands[CommandId(2)], 5, 6);
+  EXPECT_EQ(result.commands[CommandId(2)].cause, CommandId(4));
+  EXPECT_TIMES(result.commands[CommandId(4)], 5, 5);
+  EXPECT_TIMES(result.commands[CommandId(6)], 6, 6);
+  EXPECT_TIMES(result.commands[CommandId(8)], 7, 7);
   EXPECT_EQ(result.latency_seconds, 8);
 }
 
@@ -136,13 +137,14 @@ TEST(Messages, AWaitingReceiverWaitsOnlyForTheBytes) {
   pair.Recv();                 // 5
   const absl::StatusOr<Simulation> result = pair.p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[2], 0, 1);
-  EXPECT_TIMES(result->commands[1], 0.5, 1);  // half of the bytes have arrived
-  EXPECT_EQ(result->commands[1].cause, 2);
-  EXPECT_TIMES(result->commands[4], 1.5, 2.5);
-  EXPECT_TIMES(result->commands[5], 1.5, 2.5);
-  EXPECT_EQ(result->commands[5].cause, 4);
-  EXPECT_EQ(result->critical_path, std::vector<int>({2, 3, 4}));
+  EXPECT_TIMES(result->commands[CommandId(2)], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0.5,
+               1);  // half of the bytes have arrived
+  EXPECT_EQ(result->commands[CommandId(1)].cause, CommandId(2));
+  EXPECT_TIMES(result->commands[CommandId(4)], 1.5, 2.5);
+  EXPECT_TIMES(result->commands[CommandId(5)], 1.5, 2.5);
+  EXPECT_EQ(result->commands[CommandId(5)].cause, CommandId(4));
+  EXPECT_EQ(result->critical_path, CommandIds({2, 3, 4}));
 }
 
 TEST(Messages, ShareTheirLinkWithCopies) {
@@ -153,9 +155,9 @@ TEST(Messages, ShareTheirLinkWithCopies) {
   pair.Recv();                                                         // 2
   const absl::StatusOr<Simulation> result = pair.p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 2);
-  EXPECT_TIMES(result->commands[1], 0, 2);
-  EXPECT_TIMES(result->commands[2], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(2)], 0, 2);
 }
 
 TEST(Messages, BetweenStreamsOfADeviceStayInItsMemory) {
@@ -167,7 +169,8 @@ TEST(Messages, BetweenStreamsOfADeviceStayInItsMemory) {
   p.Recv(b, p.Buffer(0, kSecond, kSecond), channel);
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[1], 0, 0.2);  // twice 1e10 bytes at 1e11
+  EXPECT_TIMES(result->commands[CommandId(1)], 0,
+               0.2);  // twice 1e10 bytes at 1e11
 }
 
 // Two messages of one second each, and a kernel of three seconds between their

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace partita {
 namespace {
@@ -14,24 +15,24 @@ class MessageFinder {
   explicit MessageFinder(const Entry& entry)
       : entry_(entry), ends_(entry.channels.size()) {}
 
-  // The message of the next send or recv of a channel: an index into list_.
-  int Next(const Command& command) {
-    const size_t channel = command.channel.index;
-    Ends& ends = ends_[channel];
+  // The message of the next send or recv of a channel.
+  MessageId Next(const Command& command) {
+    Ends& ends = ends_[command.channel];
     const size_t number =
         command.kind == Command::Kind::kSend ? ends.sends++ : ends.receives++;
-    if (number == ends.messages.size()) Open(entry_.channels[channel], ends);
+    if (number == ends.messages.size())
+      Open(entry_.channels[command.channel.index], ends);
     return ends.messages[number];
   }
 
-  ChannelMessage& message(int index) { return list_[index]; }
-  std::vector<ChannelMessage> Take() { return std::move(list_); }
+  ChannelMessage& message(MessageId id) { return list_[id]; }
+  IdVector<MessageId, ChannelMessage> Take() { return std::move(list_); }
 
  private:
   struct Ends {
     size_t sends = 0;
     size_t receives = 0;
-    std::vector<int> messages;  // in order; indices into list_
+    std::vector<MessageId> messages;  // in order
   };
 
   void Open(const Channel& channel, Ends& ends) {
@@ -44,34 +45,32 @@ class MessageFinder {
       const size_t slot = number % capacity;
       if (slot < channel.slots.size()) message.slot = channel.slots[slot];
     }
-    ends.messages.push_back(static_cast<int>(list_.size()));
-    list_.push_back(message);
+    ends.messages.push_back(list_.Add(message));
   }
 
   const Entry& entry_;
-  std::vector<Ends> ends_;  // by channel
-  std::vector<ChannelMessage> list_;
+  IdVector<ChannelId, Ends> ends_;
+  IdVector<MessageId, ChannelMessage> list_;
 };
 
 }  // namespace
 
 ChannelMessages MessagesOf(const Entry& entry,
-                           absl::Span<const Command> commands) {
+                           IdSpan<CommandId, Command> commands) {
   ChannelMessages messages;
-  messages.of_command.assign(commands.size(), -1);
+  messages.of_command = IdVector<CommandId, MessageId>(commands.size());
   MessageFinder finder(entry);
-  for (size_t c = 0; c < commands.size(); ++c) {
-    const Command& command = commands[c];
+  for (CommandId id : commands.ids()) {
+    const Command& command = commands[id];
     const bool sends = command.kind == Command::Kind::kSend;
     if (!sends && command.kind != Command::Kind::kRecv) continue;
     if (!command.channel.valid() ||
         static_cast<size_t>(command.channel.index) >= entry.channels.size()) {
       continue;
     }
-    const int index = finder.Next(command);
-    messages.of_command[c] = index;
-    ChannelMessage& message = finder.message(index);
-    (sends ? message.send : message.recv) = static_cast<int>(c);
+    messages.of_command[id] = finder.Next(command);
+    ChannelMessage& message = finder.message(messages.of_command[id]);
+    (sends ? message.send : message.recv) = id;
   }
   messages.list = finder.Take();
   return messages;

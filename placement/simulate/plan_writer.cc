@@ -10,6 +10,12 @@
 
 namespace partita {
 
+std::vector<CommandId> CommandIds(std::initializer_list<int> indices) {
+  std::vector<CommandId> ids;
+  for (int index : indices) ids.push_back(CommandId(index));
+  return ids;
+}
+
 PlanWriter::PlanWriter(const Machine& machine) : machine_(machine) {
   plan_.name = "p";
   for (const MachineDevice& device : machine.devices) {
@@ -45,9 +51,9 @@ ChannelId PlanWriter::Channel(StreamId sender, StreamId receiver, int capacity,
   return ChannelId(static_cast<int32_t>(entry().channels.size()) - 1);
 }
 
-int PlanWriter::Kernel(StreamId stream, double seconds,
-                       std::vector<BufferId> reads,
-                       std::vector<BufferId> writes) {
+CommandId PlanWriter::Kernel(StreamId stream, double seconds,
+                             std::vector<BufferId> reads,
+                             std::vector<BufferId> writes) {
   Command command;
   command.stream = stream;
   command.instance.node = NodeId(static_cast<int32_t>(seconds_.size()));
@@ -57,7 +63,7 @@ int PlanWriter::Kernel(StreamId stream, double seconds,
   return Add(command);
 }
 
-int PlanWriter::Copy(StreamId stream, BufferId from, BufferId to) {
+CommandId PlanWriter::Copy(StreamId stream, BufferId from, BufferId to) {
   Command command;
   command.kind = Command::Kind::kCopy;
   command.stream = stream;
@@ -66,15 +72,15 @@ int PlanWriter::Copy(StreamId stream, BufferId from, BufferId to) {
   return Add(command);
 }
 
-int PlanWriter::Record(StreamId stream, int event) {
+CommandId PlanWriter::Record(StreamId stream, int event) {
   return Signal(stream, Command::Kind::kRecord, event);
 }
 
-int PlanWriter::Wait(StreamId stream, int event) {
+CommandId PlanWriter::Wait(StreamId stream, int event) {
   return Signal(stream, Command::Kind::kWait, event);
 }
 
-int PlanWriter::Send(StreamId stream, BufferId from, ChannelId channel) {
+CommandId PlanWriter::Send(StreamId stream, BufferId from, ChannelId channel) {
   Command command;
   command.kind = Command::Kind::kSend;
   command.stream = stream;
@@ -83,7 +89,7 @@ int PlanWriter::Send(StreamId stream, BufferId from, ChannelId channel) {
   return Add(command);
 }
 
-int PlanWriter::Recv(StreamId stream, BufferId to, ChannelId channel) {
+CommandId PlanWriter::Recv(StreamId stream, BufferId to, ChannelId channel) {
   Command command;
   command.kind = Command::Kind::kRecv;
   command.stream = stream;
@@ -92,16 +98,17 @@ int PlanWriter::Recv(StreamId stream, BufferId to, ChannelId channel) {
   return Add(command);
 }
 
-int PlanWriter::Add(Command command) {
+CommandId PlanWriter::Add(Command command) {
   entry().programs[0].commands.push_back(std::move(command));
-  return static_cast<int>(entry().programs[0].commands.size()) - 1;
+  return CommandId(static_cast<int32_t>(entry().programs[0].commands.size()) -
+                   1);
 }
 
 absl::StatusOr<Simulation> PlanWriter::Run() const {
   return Simulate(plan_, 0, machine_, seconds_);
 }
 
-int PlanWriter::Signal(StreamId stream, Command::Kind kind, int event) {
+CommandId PlanWriter::Signal(StreamId stream, Command::Kind kind, int event) {
   Command command;
   command.kind = kind;
   command.stream = stream;

@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_SIMULATE_PLAN_WRITER_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,8 +15,11 @@
 
 namespace partita {
 
+// For comparisons with a critical path.
+std::vector<CommandId> CommandIds(std::initializer_list<int> indices);
+
 // Kernels have node ids 0, 1, ...; there is no graph. Functions that add a
-// command return its index. `machine` must outlive the writer.
+// command return its id. `machine` must outlive the writer.
 class PlanWriter {
  public:
   explicit PlanWriter(const Machine& machine);
@@ -26,21 +30,22 @@ class PlanWriter {
   ChannelId Channel(StreamId sender, StreamId receiver, int capacity,
                     int64_t bytes = 1, int64_t offset = 0);
 
-  int Kernel(StreamId stream, double seconds, std::vector<BufferId> reads = {},
-             std::vector<BufferId> writes = {});
-  int Copy(StreamId stream, BufferId from, BufferId to);
-  int Record(StreamId stream, int event);
-  int Wait(StreamId stream, int event);
-  int Send(StreamId stream, BufferId from, ChannelId channel);
-  int Recv(StreamId stream, BufferId to, ChannelId channel);
-  int Add(Command command);
+  CommandId Kernel(StreamId stream, double seconds,
+                   std::vector<BufferId> reads = {},
+                   std::vector<BufferId> writes = {});
+  CommandId Copy(StreamId stream, BufferId from, BufferId to);
+  CommandId Record(StreamId stream, int event);
+  CommandId Wait(StreamId stream, int event);
+  CommandId Send(StreamId stream, BufferId from, ChannelId channel);
+  CommandId Recv(StreamId stream, BufferId to, ChannelId channel);
+  CommandId Add(Command command);
 
   Entry& entry() { return plan_.entries[0]; }
   Plan& plan() { return plan_; }
   absl::StatusOr<Simulation> Run() const;
 
  private:
-  int Signal(StreamId stream, Command::Kind kind, int event);
+  CommandId Signal(StreamId stream, Command::Kind kind, int event);
 
   const Machine& machine_;
   Plan plan_;

@@ -23,13 +23,14 @@ absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
     timeline.tracks.push_back(
         {plan.devices[stream.device.index].traits.name, stream.name});
   }
-  for (size_t c = 0; c < commands.size(); ++c) {
-    timeline.spans.push_back({commands[c].stream.index,
-                              titles.TitleOf(commands[c]),
-                              std::string(CommandKindName(commands[c].kind)),
-                              simulation.commands[c].start,
-                              simulation.commands[c].end,
-                              {{"command", absl::StrCat(c)}}});
+  for (CommandId id : simulation.commands.ids()) {
+    const Command& command = commands[id.index];
+    timeline.spans.push_back({command.stream.index,
+                              titles.TitleOf(command),
+                              std::string(CommandKindName(command.kind)),
+                              simulation.commands[id].start,
+                              simulation.commands[id].end,
+                              {{"command", absl::StrCat(id.index)}}});
   }
   for (size_t d = 0; d < curves.size(); ++d) {
     for (const MemoryPoint& point : curves[d]) {

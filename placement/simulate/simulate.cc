@@ -28,7 +28,7 @@ constexpr int kDrainingDepths = 1;
 // A command that takes time, in one step.
 struct Activity {
   int step = 0;
-  int command = 0;
+  CommandId command;
   double fixed_end = 0;  // end; of a transfer, of its latency
   bool flowing = false;  // a transfer after its latency
   double bytes_left = 0;
@@ -36,8 +36,8 @@ struct Activity {
 
 class Simulator {
  public:
-  Simulator(const Entry& entry, const std::vector<Command>& commands,
-            const std::vector<CommandCost>& costs, int devices)
+  Simulator(const Entry& entry, IdSpan<CommandId, Command> commands,
+            const IdVector<CommandId, CommandCost>& costs, size_t devices)
       : commands_(commands),
         costs_(costs),
         depth_(std::max(1, entry.depth)),
@@ -46,23 +46,22 @@ class Simulator {
         devices_(devices),
         first_step_(commands.size()),
         recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
-        recorder_(entry.num_events, -1),
+        recorder_(entry.num_events),
         num_events_(entry.num_events),
         messages_(MessagesOf(entry, commands)),
         delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
         left_(steps_, static_cast<int>(commands.size())),
-        ends_(steps_, 0) {
-    for (size_t i = 0; i < commands.size(); ++i) {
-      streams_[commands[i].stream.index].list.push_back(static_cast<int>(i));
+        ends_(steps_, 0),
+        collective_(commands.size()) {
+    for (CommandId c : commands.ids()) {
+      streams_[commands[c].stream].list.push_back(c);
     }
     FindCollectives();
   }
 
   // False on deadlock.
   bool Run() {
-    for (size_t s = 0; s < streams_.size(); ++s) {
-      runnable_.insert(static_cast<int>(s));
-    }
+    for (StreamId s : streams_.ids()) runnable_.insert(s);
     Progress();
     while (!active_.empty()) {
       Advance(NextTime());
@@ -74,8 +73,8 @@ class Simulator {
 
   // The first command that cannot run, for an error. (Skips streams that wait
   // for the end of an earlier step: another stream holds them up.)
-  int FirstStuck() const {
-    int first = static_cast<int>(commands_.size());
+  CommandId FirstStuck() const {
+    CommandId first(static_cast<int>(commands_.size()));
     for (const StreamState& stream : streams_) {
       if (stream.step >= steps_ || stream.list.empty()) continue;
       if (stream.step >= depth_ && left_[stream.step - depth_] > 0) continue;
@@ -95,7 +94,8 @@ class Simulator {
     }
     result.busy.assign(devices_.size(), 0);
     for (const CommandCost& cost : costs_) {
-      if (cost.on == On::kCompute) result.busy[cost.device] += cost.seconds;
+      if (cost.on != On::kCompute) continue;
+      result.busy[cost.device.index] += cost.seconds;
     }
     result.critical_path = CriticalPath(result.commands);
     return result;
@@ -103,18 +103,18 @@ class Simulator {
 
  private:
   struct StreamState {
-    std::vector<int> list;  // commands, in order
+    std::vector<CommandId> list;  // in order
     int step = 0;
     size_t next = 0;    // index into list
     bool busy = false;  // its command runs or is queued
     double ready = 0;   // when its previous command ended
-    int last = -1;      // that command; -1: first of the step
+    CommandId last;     // that command; invalid: first of the step
   };
   struct DeviceState {
     bool busy = false;
-    int holder = -1;  // the kernel that runs or ran last
+    CommandId holder;  // the kernel that runs or ran last
     int holder_step = -1;
-    std::set<std::tuple<double, int, int>> queue;  // time, step, command
+    std::set<std::tuple<double, int, CommandId>> queue;  // time, step
   };
 
   // The times of one message in one step; -1: not yet.
@@ -127,20 +127,21 @@ class Simulator {
 
   // The commands of a collective are adjacent in launch order.
   void FindCollectives() {
-    for (size_t i = 0; i < commands_.size(); ++i) {
-      collective_.push_back(-1);
-      if (costs_[i].on != On::kCollective) continue;
-      const Command& command = commands_[i];
-      const bool goes_on =
-          i > 0 && collective_[i - 1] >= 0 &&
-          commands_[i - 1].instance.node == command.instance.node &&
-          commands_[i - 1].instance.micro_batch == command.instance.micro_batch;
-      if (!goes_on) collectives_.emplace_back();
-      collective_[i] = static_cast<int>(collectives_.size()) - 1;
-      collectives_.back().push_back(static_cast<int>(i));
+    CommandId previous;
+    for (CommandId c : commands_.ids()) {
+      if (costs_[c].on == On::kCollective) {
+        const bool goes_on =
+            previous.valid() && collective_[previous].valid() &&
+            commands_[previous].instance.node == commands_[c].instance.node &&
+            commands_[previous].instance.micro_batch ==
+                commands_[c].instance.micro_batch;
+        collective_[c] = goes_on ? collective_[previous] : collectives_.Add({});
+        collectives_[collective_[c]].push_back(c);
+      }
+      previous = c;
     }
     for (int step = 0; step < steps_; ++step) {
-      for (const std::vector<int>& ranks : collectives_) {
+      for (const std::vector<CommandId>& ranks : collectives_) {
         missing_ranks_.push_back(static_cast<int>(ranks.size()));
       }
     }
@@ -149,7 +150,7 @@ class Simulator {
   // Starts all commands that can start now.
   void Progress() {
     while (!runnable_.empty()) {
-      const int s = *runnable_.begin();
+      const StreamId s = *runnable_.begin();
       runnable_.erase(runnable_.begin());
       while (TryNext(s)) {
       }
@@ -159,20 +160,20 @@ class Simulator {
     for (DeviceState& device : devices_) StartKernel(device);
   }
 
-  bool TryNext(int s) {
+  bool TryNext(StreamId s) {
     StreamState& stream = streams_[s];
     if (stream.busy || stream.step >= steps_ || stream.list.empty()) {
       return false;
     }
     if (stream.step >= depth_ && left_[stream.step - depth_] > 0) return false;
-    const int c = stream.list[stream.next];
+    const CommandId c = stream.list[stream.next];
     const Command& command = commands_[c];
     if (command.kind == Command::Kind::kWait) return TryWait(s, c);
     if (command.kind == Command::Kind::kSend) return TrySend(s, c);
     if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
       recorded_[EventIndex(stream.step, command)] = now_;
-      if (stream.step == 0) recorder_[command.event.index] = c;
+      if (stream.step == 0) recorder_[command.event] = c;
       Note(stream.step, c, now_, stream.last);
       Finish(stream.step, c);
       WakeAll();
@@ -187,29 +188,29 @@ class Simulator {
     return true;
   }
 
-  bool TryWait(int s, int c) {
+  bool TryWait(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
     const double recorded = recorded_[EventIndex(stream.step, commands_[c])];
     if (recorded < 0) return false;
     const bool waited = recorded > stream.ready;
-    const int recorder = recorder_[commands_[c].event.index];
+    const CommandId recorder = recorder_[commands_[c].event];
     Note(stream.step, c, stream.ready, waited ? recorder : stream.last);
     Finish(stream.step, c);
     return true;
   }
 
   // Rule 6. Starts the message if there is room for it.
-  bool TrySend(int s, int c) {
+  bool TrySend(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
     const ChannelMessage& message = messages_.list[messages_.of_command[c]];
     Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
     double room = 0;  // since when
     if (message.rendezvous) room = delivery.awaited;
-    if (message.before >= 0) {
+    if (message.before.valid()) {
       room = DeliveryOf(stream.step, message.before).received;
     }
     if (room < 0) return false;
-    int cause = stream.last;
+    CommandId cause = stream.last;
     if (room > stream.ready) {
       cause = message.rendezvous ? StreamOf(message.recv).last
                                  : messages_.list[message.before].recv;
@@ -220,7 +221,7 @@ class Simulator {
     return true;
   }
 
-  bool TryRecv(int s, int c) {
+  bool TryRecv(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
     const ChannelMessage& message = messages_.list[messages_.of_command[c]];
     Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
@@ -240,17 +241,17 @@ class Simulator {
     return true;
   }
 
-  Delivery& DeliveryOf(int step, int message) {
+  Delivery& DeliveryOf(int step, MessageId message) {
     return delivery_[static_cast<size_t>(step) * messages_.list.size() +
-                     message];
+                     message.index];
   }
 
-  const StreamState& StreamOf(int c) const {
-    return streams_[commands_[c].stream.index];
+  const StreamState& StreamOf(CommandId c) const {
+    return streams_[commands_[c].stream];
   }
 
-  void WakeStreamOf(int c) {
-    if (c >= 0) runnable_.insert(commands_[c].stream.index);
+  void WakeStreamOf(CommandId c) {
+    if (c.valid()) runnable_.insert(commands_[c].stream);
   }
 
   size_t EventIndex(int step, const Command& command) const {
@@ -258,18 +259,18 @@ class Simulator {
   }
 
   void WakeAll() {
-    for (size_t s = 0; s < streams_.size(); ++s) {
-      if (!streams_[s].busy) runnable_.insert(static_cast<int>(s));
+    for (StreamId s : streams_.ids()) {
+      if (!streams_[s].busy) runnable_.insert(s);
     }
   }
 
-  void Note(int step, int c, double start, int cause) {
+  void Note(int step, CommandId c, double start, CommandId cause) {
     if (step > 0) return;
     first_step_[c].start = start;
     first_step_[c].cause = cause;
   }
 
-  void Start(int step, int c) {
+  void Start(int step, CommandId c) {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
       devices_[cost.device].queue.insert({now_, step, c});
@@ -278,21 +279,21 @@ class Simulator {
     Carry(step, c, StreamOf(c).last);
   }
 
-  void Carry(int step, int c, int cause) {
+  void Carry(int step, CommandId c, CommandId cause) {
     const CommandCost& cost = costs_[c];
     Note(step, c, now_, cause);
     active_.push_back({step, c, now_ + cost.seconds, false, cost.bytes});
   }
 
   // Rule 8. The last rank to arrive starts all of them.
-  void Arrive(int step, int c) {
-    const std::vector<int>& ranks = collectives_[collective_[c]];
+  void Arrive(int step, CommandId c) {
+    const std::vector<CommandId>& ranks = collectives_[collective_[c]];
     int& missing =
         missing_ranks_[static_cast<size_t>(step) * collectives_.size() +
-                       collective_[c]];
+                       collective_[c].index];
     if (--missing > 0) return;
-    const int cause = StreamOf(c).last;
-    for (int rank : ranks) {
+    const CommandId cause = StreamOf(c).last;
+    for (CommandId rank : ranks) {
       Note(step, rank, now_, cause);
       active_.push_back({step, rank, now_ + costs_[rank].seconds, false, 0});
     }
@@ -369,42 +370,40 @@ class Simulator {
   }
 
   void End(const Activity& activity) {
-    const int c = activity.command;
-    streams_[commands_[c].stream.index].busy = false;
+    const CommandId c = activity.command;
+    streams_[commands_[c].stream].busy = false;
     Finish(activity.step, c);
     if (costs_[c].on == On::kCompute) devices_[costs_[c].device].busy = false;
     if (commands_[c].kind != Command::Kind::kSend) return;
-    const int message = messages_.of_command[c];
+    const MessageId message = messages_.of_command[c];
     DeliveryOf(activity.step, message).arrived = now_;
     WakeStreamOf(messages_.list[message].recv);
   }
 
-  void Finish(int step, int c) {
-    StreamState& stream = streams_[commands_[c].stream.index];
+  void Finish(int step, CommandId c) {
+    StreamState& stream = streams_[commands_[c].stream];
     if (step == 0) first_step_[c].end = now_;
     ends_[step] = std::max(ends_[step], now_);
     stream.ready = now_;
     stream.last = c;
     if (++stream.next == stream.list.size()) {
       stream.next = 0;
-      stream.last = -1;
+      stream.last = {};
       ++stream.step;
     }
-    runnable_.insert(commands_[c].stream.index);
+    runnable_.insert(commands_[c].stream);
     if (--left_[step] == 0) WakeAll();
   }
 
   // From the last command to end, back along causes.
-  static std::vector<int> CriticalPath(
-      const std::vector<SimulatedCommand>& commands) {
-    int last = -1;
-    for (size_t i = 0; i < commands.size(); ++i) {
-      if (last < 0 || commands[i].end > commands[last].end) {
-        last = static_cast<int>(i);
-      }
+  static std::vector<CommandId> CriticalPath(
+      const IdVector<CommandId, SimulatedCommand>& commands) {
+    CommandId last;
+    for (CommandId c : commands.ids()) {
+      if (!last.valid() || commands[c].end > commands[last].end) last = c;
     }
-    std::vector<int> path;
-    for (int c = last; c >= 0 && path.size() <= commands.size();
+    std::vector<CommandId> path;
+    for (CommandId c = last; c.valid() && path.size() <= commands.size();
          c = commands[c].cause) {
       path.push_back(c);
     }
@@ -412,26 +411,28 @@ class Simulator {
     return path;
   }
 
-  const std::vector<Command>& commands_;
-  const std::vector<CommandCost>& costs_;
+  using CollectiveId = Id<struct CollectiveTag>;
+
+  const IdSpan<CommandId, Command> commands_;
+  const IdVector<CommandId, CommandCost>& costs_;
   const int depth_;
   const int steps_;
   double now_ = 0;
-  std::vector<StreamState> streams_;
-  std::vector<DeviceState> devices_;
-  std::vector<SimulatedCommand> first_step_;
+  IdVector<StreamId, StreamState> streams_;
+  IdVector<DeviceId, DeviceState> devices_;
+  IdVector<CommandId, SimulatedCommand> first_step_;
   std::vector<double> recorded_;  // step * events + event; -1: not yet
-  std::vector<int> recorder_;     // by event: the command that recorded it
+  IdVector<EventId, CommandId> recorder_;
   const int num_events_;
   const ChannelMessages messages_;
   std::vector<Delivery> delivery_;  // step * messages + message
   std::vector<int> left_;           // by step: commands that have not ended
   std::vector<double> ends_;        // by step
-  std::vector<int> collective_;  // by command: index into collectives_, or -1
-  std::vector<std::vector<int>> collectives_;  // the commands of each
+  IdVector<CommandId, CollectiveId> collective_;  // invalid: of none
+  IdVector<CollectiveId, std::vector<CommandId>> collectives_;
   std::vector<int> missing_ranks_;  // step * collectives + collective
   std::vector<Activity> active_;
-  std::set<int> runnable_;  // streams that may have a command to start
+  std::set<StreamId> runnable_;  // streams that may have a command to start
 };
 
 }  // namespace
@@ -446,16 +447,16 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   }
   const Entry& entry = plan.entries[entry_index];
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  const IdSpan<CommandId, Command> by_id(commands);
   PARTITA_ASSIGN_OR_RETURN(
-      const std::vector<CommandCost> costs,
-      CostCommands(plan, entry, commands, machine, node_seconds));
-  Simulator simulator(entry, commands, costs,
-                      static_cast<int>(plan.devices.size()));
+      const auto costs,
+      CostCommands(plan, entry, by_id, machine, node_seconds));
+  Simulator simulator(entry, by_id, costs, plan.devices.size());
   if (!simulator.Run()) {
-    const int stuck = simulator.FirstStuck();
+    const CommandId stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(
-        "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck),
-        ": found a ", CommandKindName(commands[stuck].kind),
+        "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck.index),
+        ": found a ", CommandKindName(by_id[stuck].kind),
         " that never ends; expected a plan that the checker accepts"));
   }
   return simulator.Result();

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "placement/machine/machine.h"
 #include "runtime/plan/plan.h"
 
@@ -16,20 +17,20 @@ namespace partita {
 struct SimulatedCommand {
   double start = 0;  // seconds since the step began
   double end = 0;
-  // The command whose end determined the end of this one; -1: none. It is the
-  // previous command of the stream, the record of a wait, the kernel that
+  // The command whose end determined the end of this one; invalid: none. It is
+  // the previous command of the stream, the record of a wait, the kernel that
   // occupied the device, the send of a recv, the recv that freed a slot for a
   // send, or the command before the recv that a send without slots waited for.
-  int cause = -1;
+  CommandId cause;
 };
 
 struct Simulation {
-  std::vector<SimulatedCommand> commands;  // first step, by expanded index
-  double latency_seconds = 0;              // of the first step
+  IdVector<CommandId, SimulatedCommand> commands;  // of the first step
+  double latency_seconds = 0;                      // of the first step
   double step_seconds = 0;   // between the ends of two overlapping steps
   std::vector<double> busy;  // by plan device: kernel seconds per step
-  // Command indices; each is the cause of the next.
-  std::vector<int> critical_path;
+  // Each command is the cause of the next.
+  std::vector<CommandId> critical_path;
 };
 
 // Simulates steps of an entry. The rules:

@@ -35,12 +35,12 @@ TEST(SimulateTest, AStreamRunsItsCommandsOneAfterAnother) {
   p.Kernel(s, 2);
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 1);
-  EXPECT_TIMES(result->commands[1], 1, 3);
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(1)], 1, 3);
   EXPECT_EQ(result->latency_seconds, 3);
   EXPECT_EQ(result->step_seconds, 3);
   EXPECT_EQ(result->busy, std::vector<double>({3}));
-  EXPECT_EQ(result->critical_path, std::vector<int>({0, 1}));
+  EXPECT_EQ(result->critical_path, CommandIds({0, 1}));
 }
 
 TEST(SimulateTest, AWaitHoldsItsStreamUntilTheRecord) {
@@ -55,11 +55,11 @@ TEST(SimulateTest, AWaitHoldsItsStreamUntilTheRecord) {
   p.Kernel(b, 1);    // 5
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[4], 0.5, 2);
-  EXPECT_EQ(result->commands[4].cause, 1);
-  EXPECT_TIMES(result->commands[5], 2, 3);
+  EXPECT_TIMES(result->commands[CommandId(4)], 0.5, 2);
+  EXPECT_EQ(result->commands[CommandId(4)].cause, CommandId(1));
+  EXPECT_TIMES(result->commands[CommandId(5)], 2, 3);
   EXPECT_EQ(result->latency_seconds, 12);
-  EXPECT_EQ(result->critical_path, std::vector<int>({0, 1, 2}));
+  EXPECT_EQ(result->critical_path, CommandIds({0, 1, 2}));
 }
 
 TEST(SimulateTest, AWaitForWhatIsRecordedCostsNothing) {
@@ -73,8 +73,8 @@ TEST(SimulateTest, AWaitForWhatIsRecordedCostsNothing) {
   p.Kernel(b, 1);  // 4
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[3], 3, 3);
-  EXPECT_EQ(result->critical_path, std::vector<int>({2, 3, 4}));
+  EXPECT_TIMES(result->commands[CommandId(3)], 3, 3);
+  EXPECT_EQ(result->critical_path, CommandIds({2, 3, 4}));
 }
 
 TEST(SimulateTest, CopiesRunBesideKernels) {
@@ -87,8 +87,8 @@ TEST(SimulateTest, CopiesRunBesideKernels) {
   p.Kernel(compute, 1);
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 1.25);
-  EXPECT_TIMES(result->commands[1], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 1.25);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0, 1);
   EXPECT_EQ(result->busy, std::vector<double>({1, 0}));
 }
 
@@ -102,11 +102,11 @@ TEST(SimulateTest, ADeviceRunsOneKernelAtATime) {
   p.Kernel(b, 1);  // 3
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 2);
-  EXPECT_TIMES(result->commands[1], 2, 3);  // became ready first
-  EXPECT_TIMES(result->commands[3], 3, 4);
-  EXPECT_TIMES(result->commands[2], 4, 5);
-  EXPECT_EQ(result->critical_path, std::vector<int>({0, 1, 3, 2}));
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(1)], 2, 3);  // became ready first
+  EXPECT_TIMES(result->commands[CommandId(3)], 3, 4);
+  EXPECT_TIMES(result->commands[CommandId(2)], 4, 5);
+  EXPECT_EQ(result->critical_path, CommandIds({0, 1, 3, 2}));
 }
 
 TEST(SimulateTest, TransfersOfOneDirectionShareTheirLink) {
@@ -121,8 +121,8 @@ TEST(SimulateTest, TransfersOfOneDirectionShareTheirLink) {
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
   // Both run at half speed until the short one ends at 1; then 0.5 s are left.
-  EXPECT_TIMES(result->commands[1], 0, 1);
-  EXPECT_TIMES(result->commands[0], 0, 1.5);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 1.5);
 }
 
 TEST(SimulateTest, OppositeDirectionsShareOnlyWithoutDuplex) {
@@ -152,9 +152,9 @@ TEST(SimulateTest, LinksOfOneBusShareIt) {
   p.Copy(c, y, z);  // over its own link
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 2);
-  EXPECT_TIMES(result->commands[1], 0, 2);
-  EXPECT_TIMES(result->commands[2], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0, 2);
+  EXPECT_TIMES(result->commands[CommandId(2)], 0, 1);
 }
 
 TEST(SimulateTest, StepsThatOverlapRunAtThePaceOfTheSlowestStage) {
@@ -189,8 +189,9 @@ TEST(SimulateTest, FeedsOfAGpuTakeTheHostsLink) {
   }
   const absl::StatusOr<Simulation> result = p.Run();
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TIMES(result->commands[0], 0, 1);
-  EXPECT_TIMES(result->commands[1], 0, 0.2);  // twice 1e10 bytes at 1e11
+  EXPECT_TIMES(result->commands[CommandId(0)], 0, 1);
+  EXPECT_TIMES(result->commands[CommandId(1)], 0,
+               0.2);  // twice 1e10 bytes at 1e11
 }
 
 TEST(SimulateTest, AGpuWithoutALinkToACpuIsNotFed) {

@@ -25,6 +25,7 @@ using StreamId = Id<struct StreamTag>;      // index into Entry::streams
 using EventId = Id<struct EventTag>;        // 0 .. Entry::num_events - 1
 using GroupId = Id<struct GroupTag>;        // index into Entry::groups
 using ChannelId = Id<struct ChannelTag>;    // index into Entry::channels
+using CommandId = Id<struct CommandTag>;    // index into Expand's list
 
 // Bytes of one arena: `count` blocks of `block` bytes, `stride` bytes apart.
 // One block is an interval. Empty if block or count is 0.

@@ -128,7 +128,8 @@ TEST(PriceTest, ShardsAndSumsOverMicroBatchesHaveTheirOwnPrices) {
 double SumOfPrices(const Module& module, const Machine& machine) {
   const CostModel costs(module.main(), machine, BuiltInCatalog());
   double seconds = 0;
-  for (NodeId node : costs.order()) seconds += costs.cost(node, 0).seconds;
+  for (NodeId node : costs.order())
+    seconds += costs.cost(node, MachineDeviceId(0)).seconds;
   return seconds;
 }
 

@@ -87,7 +87,7 @@ absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
   if (notes == nullptr || notes->predicted.empty()) {
     for (size_t c = 0; c < num_commands; ++c) {
       const double start = static_cast<double>(c);
-      times.commands.push_back({start, start + 1});
+      times.commands.Add({start, start + 1, {}});
     }
     return times;
   }
@@ -101,7 +101,7 @@ absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
       return BadNote(entry, absl::StrCat("a command from ", note.start_seconds,
                                          " to ", note.end_seconds, " s"));
     }
-    times.commands.push_back({note.start_seconds, note.end_seconds});
+    times.commands.Add({note.start_seconds, note.end_seconds, {}});
   }
   return times;
 }
@@ -172,8 +172,10 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
   view.commands_left_out = static_cast<int64_t>(commands.size() - shown.size());
   ReadCommands(CommandTitles(plan, entry), shown, boxes, view);
   for (size_t c = 0; c < shown.size(); ++c) {
-    view.commands[c].start = times.commands[c].start;
-    view.commands[c].end = times.commands[c].end;
+    const SimulatedCommand& time =
+        times.commands[CommandId(static_cast<int>(c))];
+    view.commands[c].start = time.start;
+    view.commands[c].end = time.end;
   }
   for (const SimulatedCommand& time : times.commands) {
     view.end = std::max(view.end, time.end);
