@@ -1,7 +1,9 @@
-// Names of the kinds of devices.
+// Names of the kinds of devices, and classes of equal devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/device_traits.h"
+
+#include "absl/algorithm/container.h"
 
 namespace partita {
 
@@ -28,6 +30,18 @@ bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
   DeviceTraits renamed = a;
   renamed.name = b.name;
   return renamed == b;
+}
+
+std::vector<DeviceClass> ClassesOf(absl::Span<const DeviceTraits> devices) {
+  std::vector<DeviceClass> classes;
+  for (const DeviceTraits& device : devices) {
+    auto same = absl::c_find_if(classes, [&](const DeviceClass& others) {
+      return SameButName(*others.front(), device);
+    });
+    if (same == classes.end()) same = classes.emplace(classes.end());
+    same->push_back(&device);
+  }
+  return classes;
 }
 
 }  // namespace partita

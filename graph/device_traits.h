@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "graph/dtype.h"
 
 namespace partita {
@@ -34,6 +36,11 @@ struct DeviceTraits {
 // True if the devices differ in their names only: a catalog's answers are the
 // same for both.
 bool SameButName(const DeviceTraits& a, const DeviceTraits& b);
+
+// Devices of one machine that differ in their names only; at least one.
+using DeviceClass = std::vector<const DeviceTraits*>;
+// All classes, by their first devices. They refer to `devices`.
+std::vector<DeviceClass> ClassesOf(absl::Span<const DeviceTraits> devices);
 
 }  // namespace partita
 

@@ -4,6 +4,8 @@
 #include "graph/device_traits.h"
 
 #include <set>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -26,6 +28,17 @@ TEST(DeviceTraits, AKindThatIsUnknownHasNoName) {
       DeviceKindName(static_cast<DeviceKind>(kNumDeviceKinds));
   EXPECT_EQ(name, "unknown");
   EXPECT_EQ(ParseDeviceKind(name), std::nullopt);
+}
+
+TEST(DeviceTraits, DevicesThatDifferInNameOnlyAreOneClass) {
+  std::vector<DeviceTraits> devices(4);
+  for (int i = 0; i < 4; ++i) devices[i].name = std::string(1, 'a' + i);
+  devices[1].threads = 2;
+  devices[3].threads = 2;
+  EXPECT_EQ(ClassesOf(devices),
+            (std::vector<DeviceClass>{{&devices[0], &devices[2]},
+                                      {&devices[1], &devices[3]}}));
+  EXPECT_TRUE(ClassesOf({}).empty());
 }
 
 }  // namespace

@@ -146,22 +146,15 @@ bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices) {
 }
 
 bool RunsFused(const OpView& fused, const KernelCatalog& catalog,
-               absl::Span<const DeviceTraits> devices) {
+               absl::Span<const DeviceClass> classes) {
   const Placement& pin = fused.node().placement;
-  std::vector<const DeviceTraits*> asked;
-  for (const DeviceTraits& device : devices) {
-    if (pin.placed() && !absl::c_linear_search(pin.devices, device.name)) {
-      continue;
-    }
-    if (absl::c_any_of(asked, [&](const DeviceTraits* other) {
-          return SameButName(*other, device);
-        })) {
-      continue;
-    }
-    if (!IsUnfused(fused, catalog.Choices(fused, device))) return true;
-    asked.push_back(&device);
-  }
-  return false;
+  const auto may_run = [&](const DeviceTraits* device) {
+    return !pin.placed() || absl::c_linear_search(pin.devices, device->name);
+  };
+  return absl::c_any_of(classes, [&](const DeviceClass& devices) {
+    return absl::c_any_of(devices, may_run) &&
+           !IsUnfused(fused, catalog.Choices(fused, *devices.front()));
+  });
 }
 
 }  // namespace partita

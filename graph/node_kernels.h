@@ -47,11 +47,12 @@ const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices);
 // choices: the nodes of its body replace it.
 bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices);
 
-// True if one of the devices (of those that the node is pinned to, if it is)
-// has a kernel for the fused node. Fusions ask this (passes/pass_context.h), so
-// a node is unfused only on another device, as a shard, or if a user wrote it.
+// True if a device of one of the classes (of those that the node is pinned to,
+// if it is) has a kernel for the fused node. Fusions ask this
+// (passes/pass_context.h), so a node is unfused only on another device, as a
+// shard, or if a user wrote it.
 bool RunsFused(const OpView& fused, const KernelCatalog& catalog,
-               absl::Span<const DeviceTraits> devices);
+               absl::Span<const DeviceClass> classes);
 
 // True if the nodes of such a body after the first become one fused node, as
 // after a convolution or matmul: one generated loop computes them. Other nodes

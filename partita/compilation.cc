@@ -72,6 +72,7 @@ Compilation::Compilation(Module module, const Machine& machine,
     traits_.push_back(device.traits);
     usable_.push_back(device.usable());
   }
+  classes_ = ClassesOf(traits_);
 }
 
 absl::Status Compilation::Stage(absl::string_view name,
@@ -106,7 +107,7 @@ absl::Status Compilation::Optimise() {
     PipelineOptions passes = options_.passes;
     passes.context = {.batch_inputs = options_.batch_inputs,
                       .has_kernel = [this](const OpView& fused) {
-                        return RunsFused(fused, catalog_, traits_);
+                        return RunsFused(fused, catalog_, classes_);
                       }};
     PARTITA_ASSIGN_OR_RETURN(pins_,
                              WritePins(source_, machine_, options_.pins));
@@ -180,38 +181,43 @@ absl::StatusOr<Compilation::PlacedFunction> Compilation::PlaceFunction(
                       ? BatchOfInputs(function, parts.sharded_inputs)
                       : FindBatch(function, options_.batch_inputs);
   options.follows_variables = WriteHomes(homes, function);
-  std::vector<PlacedFunction> drafts;
+  // The draft that the strategy probably takes: the last that fits, else the
+  // one that misses least. Of the others only the figures are kept.
+  std::optional<PlacedFunction> placed;
+  int64_t missing = 0;
   const auto count = [&](absl::Span<const Placement> placements)
       -> absl::StatusOr<std::vector<int64_t>> {
     PARTITA_ASSIGN_OR_RETURN(
         PlacedFunction draft,
         PartitionAs(function, number, {placements.begin(), placements.end()},
                     homes));
-    drafts.push_back(std::move(draft));
     std::vector<PlacedFunction*> functions(before.begin(), before.end());
-    functions.push_back(&drafts.back());
-    return NeededBytes(functions, placing.with_texts);
+    functions.push_back(&draft);
+    PARTITA_ASSIGN_OR_RETURN(std::vector<int64_t> needed,
+                             NeededBytes(functions, placing.with_texts));
+    const int64_t missing_here = MissingIn(needed).bytes;
+    if (!placed.has_value() || missing_here == 0 || missing_here < missing) {
+      placed = std::move(draft);
+      missing = missing_here;
+    }
+    return needed;
   };
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
       placing.planner.Place(function, machine_, catalog_,
                             {.goal = GoalOf(options_),
                              .memory_limits = placing.limits,
+                             .depth = options_.depth,
                              .needed_bytes = count},
                             options));
   std::vector<Placement> placements = PlacementsOf(table);
-  auto placed = absl::c_find_if(drafts, [&](const PlacedFunction& draft) {
-    return draft.placements == placements;
-  });
-  if (placed == drafts.end()) {
+  if (!placed.has_value() || placed->placements != placements) {
     PARTITA_ASSIGN_OR_RETURN(
-        PlacedFunction draft,
-        PartitionAs(function, number, std::move(placements), homes));
-    placed = drafts.insert(drafts.end(), std::move(draft));
+        placed, PartitionAs(function, number, std::move(placements), homes));
   }
   placed->notes = ReasonNotes(function, table);
   DecideHomes(*placed->graph, homes);
-  return std::move(*placed);
+  return *std::move(placed);
 }
 
 absl::StatusOr<Compilation::PlacedModule> Compilation::Place(
@@ -345,7 +351,8 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
   absl::Status refusal;
   int64_t least_bytes = 0;
   int vain = 0;
-  for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
+  const int most_rounds = planner.reads_memory_limits ? kMostRounds : 1;
+  for (int round = 0; round < most_rounds && vain < kMostVainRounds; ++round) {
     absl::StatusOr<PlacedModule> attempted = Place(placing);
     // Within less memory there may be no placement; an earlier one is left.
     if (!attempted.ok() && round > 0) break;

@@ -63,7 +63,8 @@ class Compilation {
 
   // Places, chooses kernels and lowers. Lowering counts the memory of each
   // draft that the planner asks about, and of the whole module. If a device is
-  // short, the planner runs again and fills that device less. The refusal is
+  // short, a planner that reads memory limits runs again and fills that device
+  // less. The refusal is
   // that of the placement that misses least. What was counted or lowered once,
   // for any strategy, is not counted or lowered again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
@@ -142,6 +143,7 @@ class Compilation {
   const CompileOptions& options_;
   const KernelCatalog& catalog_;
   std::vector<DeviceTraits> traits_;
+  std::vector<DeviceClass> classes_;  // of traits_
   std::vector<int64_t> usable_;
   PackedConstants packed_;
   // From the first strategy on.

@@ -55,7 +55,7 @@ class FusionKernels : public testing::Test {
   FusionKernels() : catalog_("cpu:0", kTanh), devices_(1) {
     devices_[0].name = "cpu:0";
     context_.has_kernel = [this](const OpView& fused) {
-      return RunsFused(fused, catalog_, devices_);
+      return RunsFused(fused, catalog_, ClassesOf(devices_));
     };
   }
 

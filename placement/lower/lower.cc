@@ -4,6 +4,7 @@
 #include "placement/lower/lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "placement/lower/memory_shortage.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/persistent.h"
+#include "placement/lower/refusal.h"
 #include "runtime/plan/plan_limits.h"
 
 namespace partita {
@@ -146,12 +148,12 @@ bool HaveOverlappedCollectives(absl::Span<CountedFunction* const> functions) {
   });
 }
 
-bool Fits(const IdVector<MachineDeviceId, int64_t>& needed,
-          const Machine& machine) {
-  for (MachineDeviceId d : needed.ids()) {
-    if (needed[d] > machine.devices[d.index].usable()) return false;
-  }
-  return true;
+// True if the refusal's device lacks fewer bytes.
+bool MissesLess(const absl::Status& refusal, const absl::Status& other) {
+  const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
+  const std::optional<MemoryShortage> others = ShortageOf(other);
+  return shortage.has_value() && others.has_value() &&
+         shortage->missing() < others->missing();
 }
 
 }  // namespace
@@ -186,11 +188,21 @@ absl::StatusOr<Lowering::Drafts> Lowering::Choose(
     absl::Span<CountedFunction* const> functions) const {
   Drafts fast;
   for (CountedFunction* function : functions) fast.push_back(&function->fast);
-  if (!HaveOverlappedCollectives(functions) ||
-      Fits(partita::NeededBytes(fast, options_.depth, devices_), machine_)) {
-    return fast;
+  if (!HaveOverlappedCollectives(functions)) return fast;
+  const int64_t missing = MissingBytes(fast);
+  if (missing == 0) return fast;
+  PARTITA_ASSIGN_OR_RETURN(Drafts small, Small(functions));
+  return MissingBytes(small) < missing ? small : fast;
+}
+
+int64_t Lowering::MissingBytes(const Drafts& drafts) const {
+  const IdVector<MachineDeviceId, int64_t> needed =
+      partita::NeededBytes(drafts, options_.depth, devices_);
+  int64_t missing = 0;
+  for (MachineDeviceId d : needed.ids()) {
+    missing = std::max(missing, needed[d] - machine_.devices[d.index].usable());
   }
-  return Small(functions);
+  return missing;
 }
 
 absl::StatusOr<Lowering::Drafts> Lowering::Small(
@@ -251,7 +263,8 @@ absl::StatusOr<Plan> Lowering::Finish(
   if (absl::IsResourceExhausted(plan.status()) && is_fast &&
       HaveOverlappedCollectives(all)) {
     PARTITA_ASSIGN_OR_RETURN(drafts, Small(all));
-    plan = Finish(module, drafts);
+    absl::StatusOr<Plan> small = Finish(module, drafts);
+    if (!MissesLess(plan.status(), small.status())) plan = std::move(small);
   }
   PARTITA_RETURN_IF_ERROR(plan.status());
   plan->module = std::move(module);

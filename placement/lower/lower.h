@@ -72,7 +72,7 @@ class Lowering {
 
   // By machine device: the bytes that a plan of these functions needs, as
   // partita::NeededBytes. If they are more than a device has, those of the
-  // drafts that take less.
+  // drafts, fast or small, that miss less on the device that lacks most.
   absl::StatusOr<std::vector<int64_t>> NeededBytes(
       absl::Span<CountedFunction* const> functions) const;
 
@@ -88,7 +88,9 @@ class Lowering {
 
   absl::StatusOr<FunctionDraft> Draft(const Graph& function, int number,
                                       DelayedAllReduces delayed) const;
-  // The fast drafts if they fit or if there are no others, else the small ones.
+  // Bytes on the device that lacks most; 0: the drafts fit.
+  int64_t MissingBytes(const Drafts& drafts) const;
+  // The small drafts if they miss less than the fast ones.
   absl::StatusOr<Drafts> Choose(
       absl::Span<CountedFunction* const> functions) const;
   absl::StatusOr<Drafts> Small(

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/lower_fixture.h"
 #include "placement/lower/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
@@ -351,6 +353,47 @@ TEST(Lower, TheCountIsThatOfThePlan) {
     EXPECT_EQ((*needed)[2], 0);  // not used, and not in the plan
     EXPECT_EQ(plan->devices.size(), 2u);
   }
+}
+
+// Two devices whose collectives have streams of their own.
+Machine Gpus(int64_t memory) {
+  Machine machine = LinkedMachine(2, memory);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.kind = DeviceKind::kCuda;
+  }
+  return machine;
+}
+
+// A small draft that takes more than the fast one does not count.
+TEST(Lower, TheDraftThatTakesLessCounts) {
+  const absl::StatusOr<Plan> plan = PlanOf(ModuleOf(R"(
+graph @f(%x: f32[4, 8]) -> f32[8] {
+  %s = reduce_sum %x {axes = [0], keep_dims = false} : f32[8]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %y = relu %s : f32[8] on {gpu:0, gpu:1}
+  return %y
+}
+)"),
+                                           Gpus(int64_t{1} << 30));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const Machine too_small = Gpus(1);
+  const Lowering lowering(too_small, {});
+  absl::StatusOr<CountedFunction> counted =
+      lowering.Count(plan->module.main(), 0);
+  ASSERT_TRUE(counted.ok()) << counted.status();
+  ASSERT_TRUE(HasOverlappedCollectives(counted->fast.draft));
+  counted->small = counted->fast;
+  const auto needed = [&](int64_t more) {
+    for (DeviceStorages& device : counted->small->storages) {
+      device.bound += more;
+    }
+    const auto bytes = lowering.NeededBytes({&*counted});
+    EXPECT_TRUE(bytes.ok()) << bytes.status();
+    return bytes.ok() ? (*bytes)[0] : 0;
+  };
+  const int64_t equal = needed(0);
+  EXPECT_EQ(needed(64), equal);
+  EXPECT_EQ(needed(-128), equal - 64);
 }
 
 TEST(Lower, TheSameGraphGivesTheSamePlan) {

@@ -23,6 +23,11 @@ struct MemoryBound {
 // By device of the plan. Sizes are rounded up to multiples of 64 bytes. Buffers
 // that share bytes without an order between their accesses (views, in-place
 // results) count once. Unimplemented for entries with messages.
+//
+// A count of its own: plans are read from files and made by hand too, and have
+// commands and addresses, not the storages of a draft, which live_bytes.h and
+// live_ranges.h count. Also, live_bytes.h counts one order of tasks; this bound
+// holds for every order that the plan allows.
 absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
                                                      const Entry& entry);
 

@@ -38,7 +38,7 @@ Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
     values[costs.root(output).index].is_output = true;
   }
   for (const VariableUpdate& update : graph.updates()) {
-    values[costs.root(update.value).index].is_output = true;
+    values[costs.root(update.value).index].is_update = true;
   }
 }
 

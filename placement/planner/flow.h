@@ -21,7 +21,8 @@ struct FlowItem {
 struct FlowValue {
   int maker = -1;            // item; -1: a graph input or stored
   std::vector<int> readers;  // items, ascending, each once
-  bool is_output = false;    // of the graph, or a variable's new value
+  bool is_output = false;    // of the graph
+  bool is_update = false;    // a variable's new value
 };
 
 struct Flow {

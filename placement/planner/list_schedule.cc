@@ -85,17 +85,25 @@ class Scheduler {
            costs_.TransferSeconds(home, device, costs_.bytes(value));
   }
 
+  // Of the value in all steps in flight. A new value of a variable is stored in
+  // place, once for all.
+  int64_t StepBytes(ValueId value) const {
+    const bool once = flow_.values[value.index].is_update;
+    return (once ? 1 : request_.objective.depth) * costs_.bytes(value);
+  }
+
   // Bytes that the node adds on the device while it runs.
   int64_t Needs(int i, MachineDeviceId device) {
-    int64_t bytes = costs_.cost(item(i).node, device).workspace;
+    int64_t bytes =
+        request_.objective.depth * costs_.cost(item(i).node, device).workspace;
     for (ValueId value : item(i).stored) {
       if (!present(value, device)) bytes += costs_.bytes(value);
     }
     for (ValueId value : item(i).sources) {
-      if (!present(value, device)) bytes += costs_.bytes(value);
+      if (!present(value, device)) bytes += StepBytes(value);
     }
     for (ValueId result : request_.graph().node(item(i).node).results) {
-      bytes += costs_.bytes(result);
+      bytes += StepBytes(result);
     }
     return bytes;
   }
@@ -207,15 +215,15 @@ class Scheduler {
 
   void Occupy(int i, MachineDeviceId device, double finish) {
     free_at_[device] = finish;
-    const auto hold = [&](ValueId value) {
+    const auto hold = [&](ValueId value, int64_t bytes) {
       if (present(value, device)) return;
       present(value, device) = 1;
-      used_[device] += costs_.bytes(value);
+      used_[device] += bytes;
     };
-    for (ValueId value : item(i).stored) hold(value);
-    for (ValueId value : item(i).sources) hold(value);
+    for (ValueId value : item(i).stored) hold(value, costs_.bytes(value));
+    for (ValueId value : item(i).sources) hold(value, StepBytes(value));
     for (ValueId value : request_.graph().node(item(i).node).results) {
-      hold(value);
+      hold(value, StepBytes(value));
     }
   }
 
@@ -234,11 +242,12 @@ class Scheduler {
   }
 
   void Free(ValueId value) {
-    if (flow_.values[value.index].is_output) return;
+    const FlowValue& freed = flow_.values[value.index];
+    if (freed.is_output || freed.is_update) return;
     for (MachineDeviceId d : costs_.devices()) {
       if (!present(value, d)) continue;
       present(value, d) = 0;
-      used_[d] -= costs_.bytes(value);
+      used_[d] -= StepBytes(value);
     }
   }
 

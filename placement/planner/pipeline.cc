@@ -86,7 +86,7 @@ class Pipeline {
     std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
     for (size_t v = 0; v < flow_.values.size(); ++v) {
       const FlowValue& value = flow_.values[v];
-      const int64_t bytes = costs_.bytes(ValueId(static_cast<int32_t>(v)));
+      const int64_t bytes = Bytes(v);
       const Span span = SpanOf(value);
       if (span.last < 0 || (value.maker < 0 && IsStoredValue(v))) continue;
       // An input is there from the start.
@@ -167,7 +167,8 @@ class Pipeline {
     segment.entering = crossing_[begin_of(p)];
     segment.seconds.assign(attempt.devices.size(), 0);
     for (int position = begin_of(p); position < ends_[p]; ++position) {
-      segment.live = std::max(segment.live, living_[position]);
+      segment.live =
+          std::max(segment.live, request_.objective.depth * living_[position]);
       for (int item : line_.items[position]) {
         for (size_t k = 0; k < attempt.devices.size(); ++k) {
           segment.seconds[k] +=
@@ -178,8 +179,16 @@ class Pipeline {
     return segment;
   }
 
-  // Adds the value's bytes to each segment that has one of these items.
-  void NoteReads(size_t v, const std::vector<int>& items,
+  // Of the value in all steps in flight.
+  int64_t StepBytes(size_t v) const {
+    return request_.objective.depth * Bytes(v);
+  }
+  int64_t Bytes(size_t v) const {
+    return costs_.bytes(ValueId(static_cast<int32_t>(v)));
+  }
+
+  // Adds a value's bytes to each segment that has one of these items.
+  void NoteReads(int64_t bytes, const std::vector<int>& items,
                  std::vector<StoredRead> LineSegment::*list,
                  std::vector<LineSegment>& segments) const {
     std::set<int, std::greater<int>> segments_read;
@@ -189,8 +198,7 @@ class Pipeline {
     }
     int next = num_segments();
     for (int here : segments_read) {
-      (segments[here].*list)
-          .push_back({costs_.bytes(ValueId(static_cast<int32_t>(v))), next});
+      (segments[here].*list).push_back({bytes, next});
       next = here;
     }
   }
@@ -201,9 +209,9 @@ class Pipeline {
     for (size_t v = 0; v < flow_.values.size(); ++v) {
       const FlowValue& value = flow_.values[v];
       if (IsStoredValue(v)) {
-        NoteReads(v, value.readers, &LineSegment::stored, segments);
+        NoteReads(Bytes(v), value.readers, &LineSegment::stored, segments);
       } else if (value.maker >= 0 && IsSum(value.maker)) {
-        NoteReads(v, {value.maker}, &LineSegment::stored, segments);
+        NoteReads(StepBytes(v), {value.maker}, &LineSegment::stored, segments);
       }
     }
   }
@@ -224,7 +232,7 @@ class Pipeline {
       std::vector<int> backward;
       absl::c_copy_if(value.readers, std::back_inserter(backward),
                       [&](int reader) { return line_.backward[reader]; });
-      NoteReads(v, backward, &LineSegment::kept, segments);
+      NoteReads(StepBytes(v), backward, &LineSegment::kept, segments);
     }
   }
 

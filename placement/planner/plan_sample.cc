@@ -34,11 +34,12 @@ void BindKernels(Graph& graph, const Machine& machine,
 
 absl::StatusOr<std::vector<int64_t>> SampleBytes(
     const SampleGraph& g, const Machine& machine,
-    absl::Span<const Placement> placements, const SampleCatalog& catalog) {
+    absl::Span<const Placement> placements, const SampleCatalog& catalog,
+    int depth) {
   const std::unique_ptr<Graph> graph = g.graph().Clone(&g.graph().literals());
   PARTITA_RETURN_IF_ERROR(Partition(*graph, placements, machine));
   BindKernels(*graph, machine, catalog);
-  const Lowering lowering(machine, {});
+  const Lowering lowering(machine, {.depth = depth});
   PARTITA_ASSIGN_OR_RETURN(CountedFunction counted, lowering.Count(*graph, 0));
   return lowering.NeededBytes({&counted});
 }
@@ -47,13 +48,14 @@ absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
                                       const Machine& machine,
                                       const PlannerOptions& options,
-                                      const SampleCatalog& catalog) {
+                                      const SampleCatalog& catalog, int depth) {
   Objective objective;
+  objective.depth = depth;
   for (const MachineDevice& device : machine.devices) {
     objective.memory_limits.push_back(device.usable());
   }
   objective.needed_bytes = [&](absl::Span<const Placement> placements) {
-    return SampleBytes(g, machine, placements, catalog);
+    return SampleBytes(g, machine, placements, catalog, depth);
   };
   for (const Planner& planner : Planners()) {
     if (planner.name != strategy) continue;

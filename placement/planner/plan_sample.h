@@ -21,14 +21,17 @@ namespace partita {
 // By machine device: the bytes that lowering counts for these placements.
 absl::StatusOr<std::vector<int64_t>> SampleBytes(
     const SampleGraph& g, const Machine& machine,
-    absl::Span<const Placement> placements, const SampleCatalog& catalog = {});
+    absl::Span<const Placement> placements, const SampleCatalog& catalog = {},
+    int depth = 1);
 
-// The placement of this strategy, with all memory of every device.
+// The placement of this strategy, with all memory of every device, for `depth`
+// steps in flight.
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
                                       const SampleGraph& g,
                                       const Machine& machine,
                                       const PlannerOptions& options = {},
-                                      const SampleCatalog& catalog = {});
+                                      const SampleCatalog& catalog = {},
+                                      int depth = 1);
 
 // The same, with these pins instead of the graph's own.
 absl::StatusOr<PlacementTable> PlanPinned(absl::string_view strategy,

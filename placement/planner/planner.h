@@ -60,9 +60,13 @@ using MemoryCounter = std::function<absl::StatusOr<std::vector<int64_t>>(
 
 struct Objective {
   Goal goal = Goal::kLatency;
-  // By machine device: bytes that a strategy fills as it makes a draft. Starts
-  // as usable(). Compile lowers it where the draft needs more than usable().
+  // By machine device: bytes that a strategy fills as it makes a draft, with
+  // the values of all steps in flight, as needed_bytes counts them. Starts as
+  // usable(). Compile lowers it where the draft needs more than usable().
   std::vector<int64_t> memory_limits;
+  // Steps in flight. They share constants and variables; each has all other
+  // values of its own.
+  int depth = 1;
   MemoryCounter needed_bytes;
 };
 
@@ -93,6 +97,8 @@ struct Planner {
   StrategyFn& follow;  // for a graph that follows the variables of another
   absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;  // of no use without pins
+  // Reads Objective::memory_limits: with lower ones it may place differently.
+  bool reads_memory_limits = false;
 };
 
 // Every strategy except auto, in the order in which auto tries them. Auto

@@ -3,6 +3,10 @@
 
 #include "placement/planner/planner.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -96,6 +100,61 @@ TEST(SingleTest, ADeviceThatLacksAKernelIsSkipped) {
                            {.device = "gpu:0"}, catalog)),
             "work %b: found no kernel on gpu:0; expected one device that runs "
             "every node; try strategy list");
+}
+
+// The placement by `single` if lowering refuses each draft that uses one of
+// these devices.
+absl::StatusOr<PlacementTable> SingleWithout(
+    const std::set<std::string>& refused, const SampleGraph& g) {
+  constexpr Planner kSingle{
+      .name = "single", .doc = "", .draft = DraftSingle, .follow = DraftSingle};
+  const auto count = [&](absl::Span<const Placement> placements)
+      -> absl::StatusOr<std::vector<int64_t>> {
+    for (const Placement& placement : placements) {
+      if (placement.placed() && refused.contains(placement.devices[0])) {
+        return absl::UnimplementedError(
+            absl::StrCat("refused on ", placement.devices[0]));
+      }
+    }
+    return std::vector<int64_t>{0, 0};
+  };
+  return kSingle.Place(
+      g.graph(), CpuAndGpus(1, 1000), SampleCatalog(GpusAreTwiceAsFast),
+      {.memory_limits = {1000, 1000}, .needed_bytes = count}, {});
+}
+
+// The faster gpu:0 is tried first.
+TEST(SingleTest, ADraftThatCannotBeLoweredIsPassedOver) {
+  Chain g(1);
+  const auto table = SingleWithout({"gpu:0"}, g);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->nodes.back().placement.devices[0], "cpu:0");
+  EXPECT_EQ(Text(g, SingleWithout({"gpu:0", "cpu:0"}, g)), "refused on gpu:0");
+}
+
+// Those that read none are not asked again with lower ones.
+TEST(PlannerTest, StrategiesSayWhetherTheyReadMemoryLimits) {
+  Chain g(1);
+  const SampleCatalog catalog(GpusAreTwiceAsFast);
+  for (const Planner& planner : Planners()) {
+    const auto within = [&](int64_t memory) {
+      const auto count = [](absl::Span<const Placement> placements) {
+        std::vector<int64_t> needed(2, 0);
+        for (const Placement& placement : placements) {
+          if (!placement.placed()) continue;
+          needed[placement.devices[0] == "gpu:0"] = 500;
+        }
+        return needed;
+      };
+      return Text(
+          g, planner.Place(
+                 g.graph(), CpuAndGpus(1, 400), catalog,
+                 {.memory_limits = {1000, memory}, .needed_bytes = count}, {}));
+    };
+    EXPECT_EQ(within(1000) != within(0), planner.reads_memory_limits)
+        << planner.name << "\n"
+        << within(1000) << within(0);
+  }
 }
 
 TEST(SingleTest, AnUnknownDeviceIsNamed) {

@@ -116,6 +116,19 @@ TEST(PipelineTest, MemoryMovesTheCut) {
             "n2 cpu:0 stage 0\nn3 cpu:1 stage 1\n");
 }
 
+// Each stage stores its weights once, and its other values for each step.
+TEST(PipelineTest, AllStepsInFlightCount) {
+  Chain g(4, 1);
+  Machine machine = EqualCpus(2, 10000);
+  machine.devices[1].memory = 340;
+  EXPECT_EQ(Text(g, PlanBy("pipeline", g, machine)),
+            "n0 cpu:0 stage 0\nn1 cpu:0 stage 0\n"
+            "n2 cpu:1 stage 1\nn3 cpu:1 stage 1\n");
+  EXPECT_EQ(Text(g, PlanBy("pipeline", g, machine, {}, {}, /*depth=*/2)),
+            "n0 cpu:0 stage 0\nn1 cpu:0 stage 0\n"
+            "n2 cpu:0 stage 0\nn3 cpu:1 stage 1\n");
+}
+
 TEST(PipelineTest, MoreStagesThanDevicesAreRefused) {
   Chain g(4, 1);
   EXPECT_EQ(Text(g, PlanBy("pipeline", g, EqualCpus(2, 1000), {.stages = 3})),
@@ -169,6 +182,15 @@ TEST(ListTest, AFullDeviceGivesWayToTheNext) {
   EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 800))),
             "n0 cpu:0 cheaper_by 6.4 ns\nn1 cpu:0 follows %n0\n"
             "n2 cpu:1 memory_full\nn3 cpu:1 follows %n2\n");
+}
+
+TEST(ListTest, AllStepsInFlightCount) {
+  Chain g(2, 1);
+  const Machine machine = EqualCpus(2, 350);
+  EXPECT_EQ(Text(g, PlanBy("list", g, machine)),
+            "n0 cpu:0 cheaper_by 6.4 ns\nn1 cpu:0 follows %n0\n");
+  EXPECT_EQ(Text(g, PlanBy("list", g, machine, {}, {}, /*depth=*/2)),
+            "n0 cpu:0 cheaper_by 6.4 ns\nn1 cpu:1 memory_full\n");
 }
 
 TEST(ListTest, ANodeWithOneKernelGoesThere) {

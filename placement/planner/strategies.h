@@ -36,7 +36,8 @@ struct PlannerOptions {
 };
 
 // What fits is decided by Objective::needed_bytes. If nothing fits, a strategy
-// returns the draft that misses least, and is asked again with lower limits.
+// returns the draft that misses least, and is asked again with lower limits if
+// it reads them.
 
 // If a graph follows the variables of another function (PlannerOptions),
 // `single` and `data` choose among the devices that store some. `pipeline` and
@@ -140,7 +141,8 @@ inline constexpr Planner kPlanners[] = {
      .doc = "the whole graph on the fastest device with enough memory",
      .draft = DraftSingle,
      .follow = DraftSingle,
-     .options = kSingleOptions},
+     .options = kSingleOptions,
+     .reads_memory_limits = true},
     {.name = "pinned",
      .doc = "pinned nodes as pinned, other nodes near their operands",
      .draft = DraftPinned,
@@ -155,11 +157,13 @@ inline constexpr Planner kPlanners[] = {
      .doc = "consecutive stages, the slowest of them as fast as possible",
      .draft = DraftPipeline,
      .follow = DraftPinned,
-     .options = kPipelineOptions},
+     .options = kPipelineOptions,
+     .reads_memory_limits = true},
     {.name = "list",
      .doc = "earliest finish time of each node, within memory",
      .draft = DraftList,
-     .follow = DraftPinned},
+     .follow = DraftPinned,
+     .reads_memory_limits = true},
 };
 
 }  // namespace partita

@@ -25,6 +25,10 @@ struct MemoryPoint {
 // its send to the end of its recv. Bytes that several buffers share count once.
 // A strided range counts from its first to its last byte. InvalidArgument if
 // `simulation` is of another entry.
+//
+// A count of its own: placement/lower/live_bytes.h counts the storages of a
+// draft, one task after another. A plan has no storages, only addresses, which
+// buffers may share in part, and here commands run at the same time.
 absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
     const Plan& plan, int entry, const Simulation& simulation);
 

@@ -51,13 +51,17 @@ class Thread {
         parameters_(parameters),
         memory_(memory),
         nan_(options.nan),
-        left_(options.most_instructions) {}
+        left_(options.most_instructions),
+        registers_(kernel.registers),
+        written_(kernel.registers, false) {}
 
   absl::Status Run(const Position& block, const Position& thread) {
     at_block_ = block;
     at_thread_ = thread;
-    registers_.assign(kernel_.registers, 0);
-    written_.assign(kernel_.registers, false);
+    // The work of a thread is that of its instructions, however many registers
+    // the kernel declares.
+    for (uint32_t number : to_forget_) written_[number] = false;
+    to_forget_.clear();
     next_ = 0;
     done_ = false;
     while (!done_) {
@@ -92,8 +96,9 @@ class Thread {
   }
 
   uint64_t ReadRegister(uint32_t number) {
-    if (!written_[number]) fault_ = "a register that no instruction wrote";
-    return registers_[number];
+    if (written_[number]) return registers_[number];
+    fault_ = "a register that no instruction wrote";
+    return 0;
   }
   uint64_t ReadSpecial(Special special) const {
     switch (special) {
@@ -138,7 +143,9 @@ class Thread {
   }
   void Write(const Operand& operand, uint64_t value) {
     registers_[operand.index] = value;
+    if (written_[operand.index]) return;
     written_[operand.index] = true;
+    to_forget_.push_back(operand.index);
   }
   // The bytes of a wider register are filled with the value's sign, or with 0.
   void WriteWider(const Operand& operand, uint64_t value, Type type) {
@@ -267,7 +274,8 @@ class Thread {
   Position at_block_;
   Position at_thread_;
   std::vector<uint64_t> registers_;
-  std::vector<bool> written_;
+  std::vector<bool> written_;        // by this thread
+  std::vector<uint32_t> to_forget_;  // the written ones
   size_t next_ = 0;
   bool done_ = false;
   const char* fault_ = nullptr;  // of the instruction that runs
@@ -311,13 +319,24 @@ absl::Status CheckLaunch(const Kernel& kernel, Extents grid, Extents block,
              absl::StrCat(kernel.parameters.size()));
 }
 
-// 0, 1, 2, ... in an order drawn from `random`, if it is not null.
-std::vector<uint32_t> Order(uint64_t count, std::mt19937_64* random) {
-  std::vector<uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0u);
-  if (random != nullptr) std::shuffle(order.begin(), order.end(), *random);
-  return order;
-}
+// The numbers below `count`, ascending or in an order drawn from `random`.
+class Order {
+ public:
+  Order(uint64_t count, std::mt19937_64* random) : count_(count) {
+    if (random == nullptr) return;
+    drawn_.resize(count);
+    std::iota(drawn_.begin(), drawn_.end(), 0u);
+    std::shuffle(drawn_.begin(), drawn_.end(), *random);
+  }
+  uint64_t size() const { return count_; }
+  uint64_t operator[](uint64_t i) const {
+    return drawn_.empty() ? i : drawn_[i];
+  }
+
+ private:
+  const uint64_t count_;
+  std::vector<uint32_t> drawn_;  // empty: ascending
+};
 
 }  // namespace
 
@@ -329,10 +348,13 @@ absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
   std::mt19937_64 random(options.seed);
   std::mt19937_64* drawn = options.seed == 0 ? nullptr : &random;
   Thread thread(kernel, grid, block, parameters, memory, options);
-  for (uint32_t i : Order(grid.count(), drawn)) {
-    const Position at_block = PositionOf(i, grid);
-    for (uint32_t j : Order(block.count(), drawn)) {
-      PARTITA_RETURN_IF_ERROR(thread.Run(at_block, PositionOf(j, block)));
+  const Order blocks(grid.count(), drawn);
+  for (uint64_t i = 0; i < blocks.size(); ++i) {
+    const Position at_block = PositionOf(blocks[i], grid);
+    const Order threads(block.count(), drawn);
+    for (uint64_t j = 0; j < threads.size(); ++j) {
+      PARTITA_RETURN_IF_ERROR(
+          thread.Run(at_block, PositionOf(threads[j], block)));
     }
   }
   return absl::OkStatus();

@@ -25,7 +25,9 @@ struct LaunchOptions {
   // The order of blocks, and of threads in a block: ascending for 0, else one
   // drawn from the seed.
   uint64_t seed = 0;
-  // Of all threads. A launch that takes more has an endless loop.
+  // Of all threads. A launch that takes more has an endless loop. Time is in
+  // proportion to the instructions that run, memory to a kernel's registers
+  // and, in a drawn order, to the blocks.
   uint64_t most_instructions = uint64_t{1} << 36;
 };
 

@@ -4,6 +4,7 @@
 #include "testing/emulated_gpu/ptx/executor.h"
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -90,6 +91,30 @@ TEST(PtxExecutor, FaultsNameLineBlockAndThread) {
   EXPECT_EQ(message("ret;", {.x = 200}),
             "kernel f: found 200 threads; expected at most as many as "
             "instructions may run, 100");
+}
+
+// A thread costs its instructions, not the registers that a text declares: else
+// the limit of instructions would bound neither time nor threads.
+TEST(PtxExecutor, ThreadsWithManyRegistersTakeSeconds) {
+  std::vector<uint64_t> words(1);
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status =
+      RunBody(".reg .b64 %many<60000>;", words, {.x = 4096}, {.x = 1024});
+  ASSERT_TRUE(status.ok()) << status;
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  EXPECT_LT(taken.count(), 30);
+}
+
+TEST(PtxExecutor, EachThreadStartsWithoutWrittenRegisters) {
+  std::vector<uint64_t> words(1);
+  const absl::Status status = RunBody(
+      "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 0;\n"
+      "@%p1 mov.u32 %r2, 1;\n@%p1 ret;\nadd.s32 %r3, %r2, 1;",
+      words, {}, {.x = 3});
+  EXPECT_EQ(status.message(),
+            "kernel f, line 13, block 0, thread 1: add.s32: found a register "
+            "that no instruction wrote; expected registers written before");
 }
 
 TEST(PtxExecutor, OperandsMayNotBeWritten) {
