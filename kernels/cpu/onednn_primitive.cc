@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/memory_desc.h"
-#include "kernels/cpu/winograd_weights.h"
+#include "kernels/winograd/small_tile_weights.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
 namespace partita {

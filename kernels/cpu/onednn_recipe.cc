@@ -15,7 +15,7 @@
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
-#include "kernels/cpu/winograd_weights.h"
+#include "kernels/winograd/small_tile_weights.h"
 
 namespace partita {
 

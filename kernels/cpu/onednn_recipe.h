@@ -39,7 +39,8 @@ struct OnednnRecipe {
     dnnl::memory::desc desc;
   };
 
-  // An operand that the primitive reads transformed: see winograd_weights.h.
+  // An operand that the primitive reads transformed: see
+  // small_tile_weights.h.
   struct Winograd {
     int operand;
     int64_t pairs;  // pairs of input and output channels

@@ -12,7 +12,7 @@
 #include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/onednn_recipe.h"
-#include "kernels/cpu/winograd_weights.h"
+#include "kernels/winograd/small_tile_weights.h"
 
 namespace partita {
 namespace {

@@ -2,7 +2,7 @@
 // that share a cache set, so each line is written whole.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/winograd_weights.h"
+#include "kernels/winograd/small_tile_weights.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-// Weights of 3x3 convolutions for Winograd's F(2x2, 3x3).
+// Weights of 3x3 convolutions for oneDNN's Winograd kernel, F(2x2, 3x3).
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_WINOGRAD_WEIGHTS_H_
-#define PARTITA_KERNELS_CPU_WINOGRAD_WEIGHTS_H_
+#ifndef PARTITA_KERNELS_WINOGRAD_SMALL_TILE_WEIGHTS_H_
+#define PARTITA_KERNELS_WINOGRAD_SMALL_TILE_WEIGHTS_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ void TransformWinogradWeights(const float* w, float* u, int64_t pairs,
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_WINOGRAD_WEIGHTS_H_
+#endif  // PARTITA_KERNELS_WINOGRAD_SMALL_TILE_WEIGHTS_H_
