@@ -52,8 +52,8 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(fd);
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": found no regular file; expected one"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": found no regular file; expected one; name a file"));
   }
   std::shared_ptr<MappedFile> file(new MappedFile);
   file->path_ = path;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "partita/best_strategy.h"
@@ -96,10 +97,11 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   if (stage == "optimised") return PrintModule(compilation.source());
   if (options.strategy == "auto") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "stage ", stage,
-        ": found strategy auto, which chooses among "
-        "finished plans; expected a strategy by name, such as list"));
+    return OfOption("stop-after",
+                    absl::InvalidArgumentError(absl::StrCat(
+                        "stop-after ", stage,
+                        ": found strategy auto, which chooses among finished "
+                        "plans; expected a strategy by name, such as list")));
   }
   PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   PARTITA_ASSIGN_OR_RETURN(const Attempt attempt,

@@ -86,9 +86,13 @@ struct DeviceUse {
 struct EntryReport {
   std::string name;
   std::vector<DeviceUse> devices;  // as CompileReport::devices
+  // Per step, between devices: copies, and collectives with the bytes that
+  // their ranks give.
   int copies = 0;
-  int64_t copied_bytes = 0;  // per step, between devices
-  double step_seconds = 0;   // predicted, with depth steps overlapping
+  int64_t copied_bytes = 0;
+  int collectives = 0;
+  int64_t collective_bytes = 0;
+  double step_seconds = 0;  // predicted, with depth steps overlapping
   // A lower bound for all plans on this machine, with whole or sharded nodes.
   double bound_seconds = 0;
   // The share of the nodes' predicted seconds in nodes that several devices
@@ -115,7 +119,8 @@ struct Fallbacks {
 };
 
 struct CompileReport {
-  std::string strategy;  // of the plan
+  std::string strategy;   // of the plan
+  bool has_pins = false;  // some nodes are where a pin places them
   std::vector<Candidate> candidates;
   std::vector<DeviceMemoryUse> devices;
   std::vector<EntryReport> entries;  // as the plan's

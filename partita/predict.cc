@@ -121,16 +121,36 @@ void CountNodes(const Plan& plan, const Entry& entry,
       RepeatedShare(*entry.graph, chosen, RunsByNode(entry));
 }
 
-absl::Status CountCopies(const Entry& entry, EntryReport& report) {
+int64_t OperandBytes(const Entry& entry, const Command& command) {
+  int64_t bytes = 0;
+  for (BufferId operand : command.operands) {
+    bytes += entry.buffers[operand.index].range.size();
+  }
+  return bytes;
+}
+
+// A collective has one command a rank.
+absl::Status CountTransfers(const Entry& entry, EntryReport& report) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
   for (const Command& command : commands) {
-    if (command.kind != Command::Kind::kCopy) continue;
-    ++report.copies;
-    for (BufferId operand : command.operands) {
-      report.copied_bytes += entry.buffers[operand.index].range.size();
+    if (command.kind == Command::Kind::kCopy) {
+      ++report.copies;
+      report.copied_bytes += OperandBytes(entry, command);
+    }
+    if (command.kind == Command::Kind::kCollective) {
+      report.collectives += command.instance.rank == 0 ? 1 : 0;
+      report.collective_bytes += OperandBytes(entry, command);
     }
   }
   return absl::OkStatus();
+}
+
+bool HasPins(const PlanNotes& notes) {
+  return absl::c_any_of(notes.entries, [](const EntryNotes& entry) {
+    return absl::c_any_of(entry.nodes, [](const NodeNote& node) {
+      return node.reason == "pinned";
+    });
+  });
 }
 
 }  // namespace
@@ -172,6 +192,7 @@ absl::StatusOr<Prediction> PredictPlan(
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<PricedNode>>& chosen,
                         bool shards_updates, CompileReport& report) {
+  report.has_pins = HasPins(*plan.notes);
   for (const PlanDevice& device : plan.devices) {
     report.devices.push_back({.device = device.traits.name,
                               .arena = ArenaBytes(device, PlanDepth(plan)),
@@ -190,7 +211,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     if (shards_updates) {
       own.sharded_updates = CountShardedUpdates(plan.module, *entry.graph);
     }
-    PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
+    PARTITA_RETURN_IF_ERROR(CountTransfers(entry, own));
   }
   return absl::OkStatus();
 }

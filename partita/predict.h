@@ -1,4 +1,4 @@
-// A compilation's report on its plan: predicted times, memory, copies.
+// A compilation's report on its plan: predicted times, memory, transfers.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_PREDICT_H_
@@ -33,7 +33,7 @@ absl::StatusOr<Prediction> PredictPlan(
     const std::vector<std::vector<PricedNode>>& chosen,
     std::vector<EntryNotes> reasons);
 
-// Devices, memory, copies and fallbacks of a plan with notes, and its
+// Pins, devices, memory, transfers and fallbacks of a plan with notes, and its
 // prediction; and the number of sharded updates, if requested.
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<PricedNode>>& chosen,

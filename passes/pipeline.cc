@@ -44,8 +44,7 @@ namespace {
 
 // The order rests on four rules.
 //   1. What makes patterns alike runs before what matches patterns, and what
-//   matches
-//      the ops of a pattern runs before what takes them away.
+//      matches the ops of a pattern runs before what takes them away.
 //   2. Passes that ask for the only reader of a value count dead readers too,
 //      so a remove_dead runs before a group of such passes.
 //   3. A fused node hides its ops from all passes that match ops, so fusions
@@ -63,14 +62,13 @@ constexpr Pass kSourcePasses[] = {
     // that matches a number may come before this.
     {"fold_constants", FoldConstants},
     // Ops without effect hide patterns, as they are between the ops of one.
-    // After
-    // fold_constants, as a neutral operand of add or mul must be a constant.
+    // After fold_constants, as a neutral operand of add or mul must be a
+    // constant.
     {"remove_identities", RemoveIdentities},
     // Attention is matched as exporters write it: products, scale, mask,
     // softmax. Before all passes that rewrite or fuse one of these ops. Keys
     // that the pattern reads transposed get a transpose back, which the next
-    // pass
-    // cancels.
+    // pass cancels.
     {"recognise_attention", RecogniseAttention},
     // Leaves one transpose of each chain, the pattern that simplify_attention
     // matches. After recognise_attention, which reads the keys' transpose as
@@ -130,8 +128,8 @@ constexpr Pass kSourcePasses[] = {
     {"remove_dead", RemoveDead},
     // Libraries apply bias, residual and activation before they write a result.
     // What none of the machine's can is left for fuse_elementwise. Before it,
-    // which would take these ops into clusters of
-    // their own, and then the result would be written and read once more.
+    // which would take these ops into clusters of their own, and then the
+    // result would be written and read once more.
     {"fuse_epilogue", FuseEpilogue, FuseEpilogue},
     // Copies cheap ops to each reader, so that fuse_elementwise can take in all
     // readers. After fuse_epilogue: a bias with copies would be several readers

@@ -85,7 +85,7 @@ class InputReader {
     for (const auto& [name, _] : given) {
       if (absl::c_linear_search(known, name)) continue;
       return GivenWrongly(
-          option,
+          option, name,
           absl::StrCat(
               what, " ", name, ": found no such ", kind, "; expected ",
               known.empty()
@@ -126,10 +126,24 @@ class InputReader {
       type.dims[0] = *options_.batch;
     }
     if (absl::Status status = CheckType(type); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", input.name(), ": ", status.message()));
+      return WrongType(
+          input, absl::StrCat("input ", input.name(), ": ", status.message()));
     }
     return type;
+  }
+
+  // The error of an option if one gave extents of the input, otherwise of the
+  // file.
+  absl::Status WrongType(const onnx::ValueInfoProto& input,
+                         const std::string& message) const {
+    if (options_.shapes.contains(input.name())) {
+      return GivenWrongly(ImportOption::kShapes, input.name(), message);
+    }
+    for (const std::string& dim : OpenDimsOf(input)) {
+      if (!options_.dims.contains(dim)) continue;
+      return GivenWrongly(ImportOption::kDims, dim, message);
+    }
+    return absl::InvalidArgumentError(message);
   }
 
   absl::Status CheckGivenShape(const onnx::ValueInfoProto& input,
@@ -142,7 +156,7 @@ class InputReader {
     if (!HasShape(input)) return absl::OkStatus();
     if (fits) return CheckDimsAgree(input.name(), shape, given);
     return GivenWrongly(
-        ImportOption::kShapes,
+        ImportOption::kShapes, input.name(),
         absl::StrCat(
             "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
             "]; expected [", ShapeText(shape),
@@ -162,7 +176,7 @@ class InputReader {
         continue;
       }
       return GivenWrongly(
-          ImportOption::kDims,
+          ImportOption::kDims, name,
           absl::StrCat("dimension ", name, ": found ", bound->second,
                        " and, in the shape of ", input, ", ", given[i],
                        "; expected one of them"));
@@ -209,7 +223,7 @@ class InputReader {
     const int64_t found = static_cast<int64_t>(bound->second.size());
     if (found == input.type.num_elements()) return CheckHeld(input);
     return GivenWrongly(
-        ImportOption::kValues,
+        ImportOption::kValues, input.name,
         absl::StrCat("value of ", input.name, ": found ", found,
                      " numbers; expected ", input.type.num_elements(), " for ",
                      input.type.ToString()));
@@ -220,7 +234,7 @@ class InputReader {
     for (const Number& value : *input.values) {
       if (Holds(dtype, value)) continue;
       return GivenWrongly(
-          ImportOption::kValues,
+          ImportOption::kValues, input.name,
           absl::StrCat("value of ", input.name, ": found ", NumberText(value),
                        "; expected numbers of type ", DTypeName(dtype)));
     }

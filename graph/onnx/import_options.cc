@@ -16,6 +16,7 @@ namespace partita {
 namespace {
 
 constexpr absl::string_view kPayload = "partita/import_option";
+constexpr absl::string_view kGivenName = "partita/given_name";
 // Names in sequence, each ended by a byte that no name contains.
 constexpr absl::string_view kInputs = "partita/deciding_inputs";
 constexpr absl::string_view kNameEnd("\0", 1);
@@ -29,6 +30,7 @@ constexpr struct {
     {ImportOption::kValues, "values"},
     {ImportOption::kGivenExtents, "given extents"},
     {ImportOption::kStrictTypes, "strict types"},
+    {ImportOption::kInputs, "inputs"},
 };
 
 absl::string_view NameOf(ImportOption option) {
@@ -38,14 +40,19 @@ absl::string_view NameOf(ImportOption option) {
   return "";
 }
 
+std::optional<ImportOption> OptionNamed(absl::string_view name) {
+  for (const auto& row : kNames) {
+    if (row.name == name) return row.option;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ImportOption> RemedyOption(const absl::Status& status) {
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
-  for (const auto& row : kNames) {
-    if (payload.has_value() && *payload == row.name) return row.option;
-  }
-  return std::nullopt;
+  if (!payload.has_value()) return std::nullopt;
+  return OptionNamed(std::string(*payload));
 }
 
 absl::Status WithRemedyOption(ImportOption option, absl::Status status) {
@@ -53,8 +60,19 @@ absl::Status WithRemedyOption(ImportOption option, absl::Status status) {
   return status;
 }
 
-absl::Status GivenWrongly(ImportOption option, absl::string_view message) {
-  return OfOption(NameOf(option), absl::InvalidArgumentError(message));
+absl::Status GivenWrongly(ImportOption option, absl::string_view name,
+                          absl::string_view message) {
+  absl::Status status =
+      OfOption(NameOf(option), absl::InvalidArgumentError(message));
+  status.SetPayload(kGivenName, absl::Cord(name));
+  return status;
+}
+
+std::optional<GivenOption> GivenOptionOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> name = status.GetPayload(kGivenName);
+  const std::optional<ImportOption> option = OptionNamed(OptionOf(status));
+  if (!name.has_value() || !option.has_value()) return std::nullopt;
+  return GivenOption{*option, std::string(*name)};
 }
 
 absl::Status DecidedBy(const std::vector<std::string>& inputs,

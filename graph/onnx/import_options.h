@@ -40,13 +40,15 @@ struct ImportOptions {
 };
 
 // The part of ImportOptions that an error is about: a field, or extents from
-// `dims` or `shapes` with which some node cannot compute.
+// `dims` or `shapes` with which some node cannot compute. Or the inputs that
+// are given beside the options (tested_model.h).
 enum class ImportOption {
   kDims,
   kShapes,
   kValues,
   kGivenExtents,
-  kStrictTypes
+  kStrictTypes,
+  kInputs
 };
 
 // The option that would fix an error of the importer, if one would; a program
@@ -56,9 +58,17 @@ std::optional<ImportOption> RemedyOption(const absl::Status& status);
 // The same error, fixable by `option`.
 absl::Status WithRemedyOption(ImportOption option, absl::Status status);
 
-// The error of a given option, which OptionOf (graph/option_error.h) maps to
-// the field.
-absl::Status GivenWrongly(ImportOption option, absl::string_view message);
+// The error of what `option` gives for `name`, a dimension or an input.
+// OptionOf (graph/option_error.h) maps it to the field.
+absl::Status GivenWrongly(ImportOption option, absl::string_view name,
+                          absl::string_view message);
+
+struct GivenOption {
+  ImportOption option;
+  std::string name;
+};
+// What GivenWrongly was called with; nothing for other errors.
+std::optional<GivenOption> GivenOptionOf(const absl::Status& status);
 
 // The error of a node that needs the elements of a value: kValues would fix it,
 // for these inputs, which decide that value.

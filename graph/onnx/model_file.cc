@@ -28,11 +28,12 @@ absl::Status Parse(const std::string& skeleton, onnx::ModelProto& model) {
   if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return absl::InvalidArgumentError(
         "found bytes that are not a whole ONNX model; expected a serialised "
-        "ModelProto");
+        "ModelProto; copy or export it again, as the file may be cut short");
   }
   if (!model.has_graph()) {
     return absl::InvalidArgumentError(
-        "found no graph; expected a serialised ModelProto with one");
+        "found no graph; expected a serialised ModelProto with one; copy or "
+        "export it again, as the file may be cut short");
   }
   return absl::OkStatus();
 }

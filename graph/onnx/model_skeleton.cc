@@ -179,7 +179,9 @@ absl::StatusOr<std::string> ModelSkeleton(absl::string_view model) {
   if (walker.Copy(kModel, model.size())) return walker.Take();
   return absl::InvalidArgumentError(
       "found bytes that are not a whole ONNX model; expected a serialised "
-      "ModelProto of at most 2 GiB beside its weights");
+      "ModelProto of at most 2 GiB beside its weights; copy or export it "
+      "again, "
+      "as the file may be cut short");
 }
 
 std::optional<RawRange> DecodeRawRange(absl::string_view raw_data) {

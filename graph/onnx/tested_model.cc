@@ -75,7 +75,8 @@ absl::StatusOr<bool> BindDeciding(
     }
     // A file of any size may be given.
     if (!IsDeclaredAs(*input, it->second.type())) {
-      return absl::InvalidArgumentError(
+      return GivenWrongly(
+          ImportOption::kInputs, name,
           absl::StrCat("input ", name, ": found ",
                        FoundAndDeclared(it->second.type(), *input)));
     }
@@ -93,10 +94,12 @@ absl::Status CheckNames(const std::vector<const onnx::ValueInfoProto*>& inputs,
   }
   for (const auto& [name, _] : tensors) {
     if (absl::c_linear_search(known, name)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input ", name, ": found no such input; expected ",
-        known.empty() ? "none, as the model has none"
-                      : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
+    return GivenWrongly(
+        ImportOption::kInputs, name,
+        absl::StrCat("input ", name, ": found no such input; expected ",
+                     known.empty() ? "none, as the model has none"
+                                   : absl::StrCat("one of: ",
+                                                  absl::StrJoin(known, ", "))));
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,9 @@
 namespace partita {
 namespace {
 
-// The efficiency of a kind of kernel.
+// The efficiency of a kind of kernel. These are estimates of what libraries of
+// the field reach on large operands; none is measured, as no kernel of this
+// build runs on these devices.
 struct Family {
   const char* name;
   double flops;      // share of the dtype's peak

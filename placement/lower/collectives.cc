@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "placement/cost/collective_cost.h"
 #include "placement/lower/shards.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -39,14 +40,6 @@ bool BroadcastIsNoSlower(double bytes, const std::vector<std::string>& chain,
   const auto at_once = BroadcastSeconds(bytes, chain, links);
   return copies.size() > 1 && by_copies.ok() && at_once.ok() &&
          *at_once <= *by_copies;
-}
-
-bool EachMoves(const Devices& from, const Devices& to) {
-  if (from.size() != to.size()) return false;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] == to[i]) return false;
-  }
-  return true;
 }
 
 // True if each rank has a shard and needs the whole value, or a shard along

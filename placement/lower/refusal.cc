@@ -36,7 +36,8 @@ std::string RefusalText(const Refusal& refusal) {
       refusal.at.empty() ? "" : absl::StrCat(" at ", refusal.at);
   return absl::StrCat(
       refusal.where, ": found ", RoundedByteSize(refusal.needed), " needed on ",
-      refusal.device, at, ", ", RoundedByteSize(refusal.needed - refusal.limit),
+      refusal.device, at, ", ",
+      RoundedByteSize(refusal.needed - refusal.limit, refusal.limit),
       " too much; expected at most ", RoundedByteSize(refusal.limit),
       HoldersText(refusal.largest));
 }

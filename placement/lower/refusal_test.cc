@@ -29,6 +29,16 @@ TEST(RefusalTest, ARefusalNamesTheLargestTensors) {
             "a machine with at least 1152 B free on cpu:0");
 }
 
+TEST(RefusalTest, TheMissingBytesAreInTheUnitOfTheLimit) {
+  EXPECT_EQ(RefusalError({.where = "placement @sample",
+                          .device = "gpu:0",
+                          .needed = 4 << 20,
+                          .limit = 64 << 10})
+                .message(),
+            "placement @sample: found 4.0 MiB needed on gpu:0, 4032.0 KiB too "
+            "much; expected at most 64.0 KiB");
+}
+
 TEST(RefusalTest, ARemedyNamesItsStrategy) {
   absl::Status of_data = absl::ResourceExhaustedError("");
   EXPECT_FALSE(ShortageOf(of_data).has_value());

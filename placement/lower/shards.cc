@@ -15,8 +15,8 @@ namespace {
 absl::Status NeedsPartition(const OpView& op, absl::string_view found,
                             absl::string_view expected) {
   return absl::FailedPreconditionError(
-      absl::StrCat(op.ToString(), ": found ", found, "; expected ", expected,
-                   "; run partition first"));
+      absl::StrCat("bug: ", op.ToString(), ": found ", found, "; expected ",
+                   expected, "; run partition first"));
 }
 
 // Adds the shards of a value: one in each micro-batch of `runs` for each rank.

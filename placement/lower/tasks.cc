@@ -96,7 +96,7 @@ absl::Status TaskLister::FindUpdates() {
         (graph_.view(maker).is(kCopy) || graph_.view(maker).is(kReorder));
     if (!ready || !updates_.emplace(update.value, it->second).second) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "@", graph_.name(), ": found an update of ", update.variable,
+          "bug: @", graph_.name(), ": found an update of ", update.variable,
           " whose value is not copied to the devices of the variable; expected "
           "one copy per update; run partition first"));
     }
@@ -225,7 +225,7 @@ absl::Status TaskLister::ListInstance(const OpView& op,
 absl::Status CheckKernel(const OpView& op) {
   if (op.node().kernel.has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(op.ToString(),
+      absl::StrCat("bug: ", op.ToString(),
                    ": found no kernel; expected one bound to every node; run "
                    "choose_kernels first"));
 }
@@ -302,7 +302,7 @@ absl::Status TaskLister::CheckCollective(const OpView& op, int value) const {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(
-      op.ToString(),
+      "bug: ", op.ToString(),
       ": found an operand on other devices or a result that is still "
       "partial; expected a collective that reduces or gathers the operand on "
       "its own devices; run partition first"));
@@ -499,7 +499,7 @@ absl::Status TaskLister::ListFetches() {
                        graph_.type(value).layout.is_row_major();
     if (!whole) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "output ", graph_.output_names()[i],
+          "bug: output ", graph_.output_names()[i],
           ": found a value that is split, not placed or not row-major; "
           "expected a whole row-major value; run partition and choose_kernels "
           "first"));

@@ -3,6 +3,7 @@
 
 #include "placement/machine/byte_size.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/ascii.h"
@@ -57,8 +58,12 @@ std::string ExactByteSize(int64_t bytes) {
 }
 
 std::string RoundedByteSize(int64_t bytes) {
+  return RoundedByteSize(bytes, bytes);
+}
+
+std::string RoundedByteSize(int64_t bytes, int64_t other) {
   for (int i = 0; i < kNumBinaryUnits; ++i) {
-    if (bytes < kUnits[i].bytes) continue;
+    if (std::min(bytes, other) < kUnits[i].bytes) continue;
     return absl::StrFormat("%.1f %s", bytes / kUnits[i].bytes, kUnits[i].name);
   }
   return absl::StrCat(bytes, " B");

@@ -25,6 +25,9 @@ std::string ExactByteSize(int64_t bytes);
 
 // One digit after the point, for messages: "9.4 GiB", "512 B".
 std::string RoundedByteSize(int64_t bytes);
+// The same in no larger unit than that of `other`, a size beside it: rounded to
+// MiB, "4.0 MiB" and 64 KiB more would look equal.
+std::string RoundedByteSize(int64_t bytes, int64_t other);
 
 }  // namespace partita
 

@@ -37,6 +37,9 @@ TEST(ByteSizeTest, RoundedTextHasOneDigit) {
   EXPECT_EQ(RoundedByteSize(512), "512 B");
   EXPECT_EQ(RoundedByteSize(1536), "1.5 KiB");
   EXPECT_EQ(RoundedByteSize(int64_t{10093173145}), "9.4 GiB");
+  EXPECT_EQ(RoundedByteSize(4096 << 10, 64 << 10), "4096.0 KiB");
+  EXPECT_EQ(RoundedByteSize(1536, 4 << 20), "1.5 KiB");
+  EXPECT_EQ(RoundedByteSize(1536, 512), "1536 B");
 }
 
 }  // namespace

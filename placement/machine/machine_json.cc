@@ -282,9 +282,9 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
 absl::StatusOr<Machine> ReadMachine(const std::string& path) {
   const auto file = MappedFile::Open(path);
   if (absl::IsNotFound(file.status())) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": found no readable file; expected a machine file; write one ",
-        "with `partita devices` or take one of examples/machines"));
+    return absl::NotFoundError(
+        absl::StrCat(file.status().message(),
+                     ", or write a machine file with `partita devices`"));
   }
   PARTITA_RETURN_IF_ERROR(file.status());
   const absl::Span<const std::byte> bytes = (*file)->bytes();

@@ -281,11 +281,11 @@ TEST(MachineTest, DamagedTextsAreHarmless) {
 
 TEST(MachineTest, AMissingFileIsNamed) {
   EXPECT_EQ(ReadMachine("/nonexistent.json").status().message(),
-            "/nonexistent.json: found no readable file; expected a machine "
-            "file; write one with `partita devices` or take one of "
-            "examples/machines");
+            "/nonexistent.json: cannot be opened: No such file or directory; "
+            "expected a file that can be read; correct its name or its rights, "
+            "or write a machine file with `partita devices`");
   EXPECT_EQ(ReadMachine("/dev/zero").status().message(),
-            "/dev/zero: found no regular file; expected one");
+            "/dev/zero: found no regular file; expected one; name a file");
 }
 
 TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {

@@ -106,9 +106,9 @@ class ReferenceWalk {
     const auto& devices =
         graph_.input_placement(graph_.value(id).index).devices;
     const int ranks = static_cast<int>(devices.size());
-    for (int m = 0; m < ranks; ++m) {
-      value.devices.push_back(devices[m]);
-      value.tensors.push_back(ShardOf(whole, sharding, m, ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+      value.devices.push_back(devices[rank]);
+      value.tensors.push_back(ShardOf(whole, sharding, rank, ranks));
     }
   }
 

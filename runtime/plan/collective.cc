@@ -87,19 +87,6 @@ const Placement& MadeAt(const Graph& graph, const Value& value) {
                                      : graph.input_placement(value.index);
 }
 
-// Every shard leaves its device, and each device holds one.
-bool EachMoves(const Placement& from, const Placement& to) {
-  if (from.devices.size() != to.devices.size()) return false;
-  absl::flat_hash_set<absl::string_view> seen;
-  for (size_t i = 0; i < from.devices.size(); ++i) {
-    if (from.devices[i] == to.devices[i] ||
-        !seen.insert(from.devices[i]).second) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // For a copy that changes the devices of a value but not its sharding.
 std::optional<CollectiveKind> MoveOf(const OpView& copy) {
   if (copy.operand_type(0) != copy.result_type(0)) return std::nullopt;
@@ -116,7 +103,7 @@ std::optional<CollectiveKind> MoveOf(const OpView& copy) {
     return std::nullopt;
   }
   if (one) return CollectiveKind::kBroadcast;
-  if (sharding.kind == Kind::kSplit && EachMoves(from, to)) {
+  if (sharding.kind == Kind::kSplit && EachMoves(from.devices, to.devices)) {
     return CollectiveKind::kPermute;
   }
   return std::nullopt;
@@ -167,6 +154,16 @@ std::vector<Participant> ParticipantsOf(const OpView& node) {
     if (roots) giver.takes = -1;
   }
   return ranks;
+}
+
+bool EachMoves(absl::Span<const std::string> from,
+               absl::Span<const std::string> to) {
+  if (from.size() != to.size()) return false;
+  absl::flat_hash_set<absl::string_view> seen;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[i] || !seen.insert(from[i]).second) return false;
+  }
+  return true;
 }
 
 bool IsCopy(const OpView& node) { return node.is(kCopy); }

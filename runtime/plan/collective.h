@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "graph/op_def.h"
 #include "graph/placement.h"
 
@@ -23,7 +24,8 @@ namespace partita {
 //   partial               replicated        all_reduce
 //   partial               split             reduce_scatter
 //   split                 replicated        all_gather
-//   split                 split             all_to_all (another dimension)
+//   split                 split             all_to_all (another dimension, or
+//                                           other units)
 //   whole on one device   replicated        broadcast
 //   split, elsewhere      split alike       permute
 enum class CollectiveKind : uint8_t {
@@ -42,8 +44,9 @@ enum class CollectiveRoutes : uint8_t {
   kShardwise,  // those of each rank reach the rank that takes its shard
 };
 
-// All that a kind is to lowering, execution and cost. The checker has its own
-// view of each kind.
+// All that a kind is to lowering, execution and cost. The checker too takes the
+// kind and the participants of a node from it; what the kind does with their
+// bytes is a rule of its own (checker/collective_rule.h).
 struct CollectiveDef {
   CollectiveKind kind;
   const char* name;  // "all_reduce"
@@ -93,6 +96,11 @@ struct Participant {
 //                          gpu:1 takes 0 and gives 1, gpu:2 takes 1, gpu:0
 //                          gives 0
 std::vector<Participant> ParticipantsOf(const OpView& node);
+
+// True if every shard leaves its device, and each new device takes one: a
+// permute of shards from the devices `from` to the devices `to`, by rank.
+bool EachMoves(absl::Span<const std::string> from,
+               absl::Span<const std::string> to);
 
 // True for nodes that a `copy` command, or a send and receive, may perform.
 bool IsCopy(const OpView& node);

@@ -63,8 +63,9 @@ absl::Status CheckZero(absl::Span<const std::byte> file, int64_t begin,
   if (found == gap.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("found byte ", begin + (found - gap.begin()),
-                   ", which is between the parts of the file, not zero; the "
-                   "file is damaged: copy or compile it again"));
+                   ", which is between the parts of the file, not zero; "
+                   "expected zeros there; the file is damaged: copy or compile "
+                   "it again"));
 }
 
 // InvalidArgument, with the offset, if a byte outside all parts is not zero.

@@ -102,8 +102,10 @@ void LiteralUnpacker::ReadLiteral(const fb::Literal& from) {
   const fb::Constant& constant = *constants_->Get(from.constant());
   std::shared_ptr<const MappedFile> file = FileOf(constant.file());
   if (file == nullptr) return;
-  const std::string where =
-      absl::StrCat("constant ", from.constant(), " in ", file->path());
+  // Messages begin with the plan's file.
+  const std::string where = absl::StrCat(
+      "constant ", from.constant(),
+      file == plan_file_ ? "" : absl::StrCat(" in ", file->path()));
   if (!CheckPlace(where, constant, type, *file)) return;
   if (seen_.insert(from.constant()).second &&
       (!TakeBytes(where, constant, *file) ||

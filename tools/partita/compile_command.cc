@@ -47,7 +47,8 @@ constexpr FlagDef kOwnFlags[] = {
      WeightChoices},
     {"stop-after", "STAGE",
      "print a stage as text, or write the text to --output: imported, "
-     "optimised, placed, kernels or plan",
+     "optimised, placed or kernels (these two need --strategy other than "
+     "auto), or plan",
      StageNames},
     {"passes", "N", "run only the first N passes"},
     {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,

@@ -62,13 +62,13 @@ expect 0 "%x: f32[4] on cpu:0, %z: f32[1] on cpu:0) -> f32[4]" \
   onnx unnamed --dim x.0=4 --dim z.0=1 --stop-after plan
 
 # A name that the model does not have is a wrong call.
-expect 2 "unnamed.onnx: extent of q: found no such symbolic dimension; expected one of: x.0, z.0" \
+expect 2 "partita: --dim q=1: $scratch/unnamed.onnx: extent of q: found no such symbolic dimension; expected one of: x.0, z.0" \
   onnx unnamed --dim q=1
-expect 2 "unnamed.onnx: shape of q: found no such input; expected one of: x, z" \
+expect 2 "partita: --shape q=1: $scratch/unnamed.onnx: shape of q: found no such input; expected one of: x, z" \
   onnx unnamed --shape q=1
-expect 2 "unnamed.onnx: value of q: found no such input; expected one of: x, z" \
+expect 2 "partita: --bind q=1: $scratch/unnamed.onnx: value of q: found no such input; expected one of: x, z" \
   onnx unnamed --bind q=1
-expect 2 "stale.onnx: value of x: found 1 numbers; expected 8 for f32[8]" onnx stale --bind x=1
+expect 2 "partita: --bind x=1: $scratch/stale.onnx: value of x: found 1 numbers; expected 8 for f32[8]" onnx stale --bind x=1
 
 # A flag that implies a strategy suffices, and contradicts others.
 expect 0 "placement @mlp by data" compile "$model" --replicas 2

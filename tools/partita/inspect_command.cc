@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/onnx/inspect.h"
@@ -176,8 +177,13 @@ std::string JsonOf(const ModelSummary& summary) {
 }
 
 absl::Status Run(const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const ModelSummary summary,
-                           InspectOnnx(arguments.positional()[0]));
+  const std::string& path = arguments.positional()[0];
+  if (absl::EndsWith(path, ".graph")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": found a graph as text; expected an ONNX model; print it with ",
+        "its types: partita compile ", path, " --stop-after imported"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const ModelSummary summary, InspectOnnx(path));
   return WriteText("-",
                    arguments.has("json") ? JsonOf(summary) : TextOf(summary));
 }

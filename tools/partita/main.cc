@@ -50,8 +50,8 @@ std::string Help() {
                     doc.substr(0, doc.find('\n')), "\n");
   }
   return text +
-         "\n`partita COMMAND --help` says more; `partita --version` says which "
-         "plans it reads.\n";
+         "\n`partita COMMAND --help` says more; -o stands for --output; `partita "
+         "--version` says which plans it reads.\n";
 }
 
 // Decides whether two programs understand each other's plans.

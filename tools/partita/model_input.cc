@@ -99,12 +99,35 @@ absl::string_view FlagHint(ImportOption option) {
              "others only, give those by --dim NAME=N or --shape INPUT=N,N,..";
     case ImportOption::kStrictTypes:
       return "; without --strict-types it is a warning";
+    case ImportOption::kInputs:
+      return "";
   }
   return "";
 }
 
+// The flag that gave what an error is about, with its value: "--dim batch=8".
+// Shapes come from files too.
+std::string GivingFlag(const GivenOption& given, const Arguments& arguments) {
+  const char* flag = given.option == ImportOption::kDims     ? "dim"
+                     : given.option == ImportOption::kValues ? "bind"
+                     : given.option == ImportOption::kShapes ? "shape"
+                                                             : "input";
+  for (const char* candidate : {flag, "input"}) {
+    for (const std::string& text : arguments.GetAll(candidate)) {
+      if (!absl::StartsWith(text, absl::StrCat(given.name, "="))) continue;
+      return absl::StrCat("--", candidate, " ", text);
+    }
+  }
+  return absl::StrCat("--test-data ", arguments.Get("test-data", ""));
+}
+
 // In terms of flags.
-absl::Status WithHint(const std::string& path, const absl::Status& status) {
+absl::Status WithHint(const std::string& path, const Arguments& arguments,
+                      const absl::Status& status) {
+  if (const auto given = GivenOptionOf(status); given.has_value()) {
+    return CalledWrongly(
+        absl::StrCat(GivingFlag(*given, arguments), ": ", status.message()));
+  }
   if (absl::IsInvalidArgument(status) && IsPlan(path).value_or(false)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": found a plan, which is compiled already; ",
@@ -117,9 +140,10 @@ absl::Status WithHint(const std::string& path, const absl::Status& status) {
 }
 
 absl::StatusOr<Module> ReadOnnx(const std::string& path,
+                                const Arguments& arguments,
                                 const ImportOptions& options) {
   absl::StatusOr<Module> module = ImportOnnx(path, options);
-  if (!module.ok()) return WithHint(path, module.status());
+  if (!module.ok()) return WithHint(path, arguments, module.status());
   return module;
 }
 
@@ -153,7 +177,7 @@ absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
     PARTITA_ASSIGN_OR_RETURN(auto named, ReadNamedInputs(arguments, options));
     tested = ImportForInputs(path, options, std::move(named));
   }
-  if (!tested.ok()) return WithHint(path, tested.status());
+  if (!tested.ok()) return WithHint(path, arguments, tested.status());
   inputs = std::move(tested->inputs);
   return std::move(tested->module);
 }
@@ -292,7 +316,7 @@ absl::StatusOr<Module> ReadModelOf(
   if (arguments.has("test-data") || arguments.has("input")) {
     return ReadTestedOnnx(path, options, arguments, inputs);
   }
-  return ReadOnnx(path, options);
+  return ReadOnnx(path, arguments, options);
 }
 
 }  // namespace
@@ -317,7 +341,7 @@ absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options,
                            ReadTrainedOptions(arguments));
   options.warn = WarningsOf(path);
-  return ReadOnnx(path, options);
+  return ReadOnnx(path, arguments, options);
 }
 
 absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
@@ -326,7 +350,7 @@ absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options,
                            ReadTrainedOptions(arguments));
   options.batch = batch;
-  PARTITA_ASSIGN_OR_RETURN(Module module, ReadOnnx(path, options));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadOnnx(path, arguments, options));
   const Graph& graph = module.main();
   for (const auto& values : {graph.inputs(), graph.outputs()}) {
     for (ValueId value : values) {

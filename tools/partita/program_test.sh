@@ -54,9 +54,9 @@ open=$scratch/open.onnx
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --output "$scratch/three"
 expect 0 "'shape': (3,64" grep -ao "'shape': ([^)]*)" "$scratch/three/y.npy"
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --dim n=3
-expect 1 "input \`x\`: found f32[3, 64]; expected f32[4, 64]" \
+expect 2 "partita: --input x=$scratch/three.npy: session: input \`x\`: found f32[3, 64]; expected f32[4, 64]; reshape or convert it" \
   "$partita" run "$open" --input "x=$scratch/three.npy" --shape x=4,64
-expect 1 "input z: found no such input; expected one of: x" \
+expect 2 "partita: --input z=$scratch/three.npy: $open: input z: found no such input; expected one of: x" \
   "$partita" run "$open" --input "z=$scratch/three.npy"
 mkdir "$scratch/lr=0.1"
 cp "$scratch/three.npy" "$scratch/lr=0.1/x.npy"
@@ -165,7 +165,7 @@ for command in check run simulate; do
 done
 expect 1 "$gone.onnx: cannot be opened: No such file or directory" \
   "$partita" compile "$gone.onnx" --machine "$cpus"
-expect 1 "$gone.json: found no readable file; expected a machine file" \
+expect 1 "$gone.json: cannot be opened: No such file or directory" \
   "$partita" compile "$model" --machine "$gone.json"
 
 # A truncated plan is refused.
@@ -330,7 +330,7 @@ fi
 # Folders, devices and pipes.
 mkdir "$scratch/folder"
 for command in compile check run simulate; do
-  expect 1 "$scratch/folder: found no regular file; expected one" "$partita" "$command" "$scratch/folder"
+  expect 1 "$scratch/folder: found no regular file; expected one; name a file" "$partita" "$command" "$scratch/folder"
 done
 expect 1 "$scratch/folder: cannot be written: Is a directory" \
   "$partita" compile "$model" --machine "$cpus" --output "$scratch/folder"

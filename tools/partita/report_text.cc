@@ -88,9 +88,16 @@ std::string UseText(const DeviceUse& use) {
                       SecondsText(use.busy_seconds), "\n");
 }
 
+std::string CollectivesText(const EntryReport& entry) {
+  if (entry.collectives == 0) return "";
+  return absl::StrCat("; collectives ", entry.collectives, ", ",
+                      RoundedByteSize(entry.collective_bytes));
+}
+
 std::string StepText(const EntryReport& entry) {
   return absl::StrCat("transfers ", entry.copies, " a step, ",
-                      RoundedByteSize(entry.copied_bytes), "\npredicted step ",
+                      RoundedByteSize(entry.copied_bytes),
+                      CollectivesText(entry), "\npredicted step ",
                       SecondsText(entry.step_seconds),
                       "; no plan for this machine takes less than ",
                       SecondsText(entry.bound_seconds), "\n");
@@ -113,17 +120,11 @@ std::string OneEntryText(const Compiled& compiled) {
 // A refusal would have named the function, so its placement has that name too.
 std::string HeadText(const Compiled& compiled) {
   const Plan& plan = compiled.plan;
-  const bool pinned =
-      absl::c_any_of(plan.notes->entries, [](const EntryNotes& notes) {
-        return absl::c_any_of(notes.nodes, [](const NodeNote& note) {
-          return note.reason == "pinned";
-        });
-      });
-  const std::string& strategy = compiled.report.strategy;
+  const CompileReport& report = compiled.report;
   return absl::StrCat(
       "placement @",
       plan.entries.size() == 1 ? plan.entries[0].name : plan.name, " by ",
-      strategy, pinned && strategy != "pinned" ? ", with pins\n" : "\n");
+      report.strategy, PinsText(report.strategy, report.has_pins), "\n");
 }
 
 // Each entry by name, then the memory that all share.
@@ -190,7 +191,9 @@ nlohmann::ordered_json EntryJson(const CompileReport& report,
                                  {"bound_seconds", entry.bound_seconds},
                                  {"repeated_share", entry.repeated_share},
                                  {"copies", entry.copies},
-                                 {"copied_bytes", entry.copied_bytes}};
+                                 {"copied_bytes", entry.copied_bytes},
+                                 {"collectives", entry.collectives},
+                                 {"collective_bytes", entry.collective_bytes}};
   if (entry.sharded_updates.has_value()) {
     json["sharded_updates"] = entry.sharded_updates->sharded;
     json["updated_weights"] = entry.sharded_updates->all;
@@ -211,6 +214,10 @@ std::string SecondsText(double seconds) {
   if (seconds >= 1) return absl::StrFormat("%.2f s", seconds);
   if (seconds >= 1e-3) return absl::StrFormat("%.2f ms", seconds * 1e3);
   return absl::StrFormat("%.1f us", seconds * 1e6);
+}
+
+std::string PinsText(absl::string_view strategy, bool has_pins) {
+  return has_pins && strategy != "pinned" ? ", with pins" : "";
 }
 
 std::string CountText(size_t count, absl::string_view noun) {

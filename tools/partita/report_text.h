@@ -37,6 +37,9 @@ std::string RepeatedText(absl::string_view entry, double repeated_share);
 std::string ShardedUpdatesText(absl::string_view entry,
                                const std::optional<ShardedUpdates>& updates);
 
+// ", with pins" after the name of a strategy that placed the other nodes.
+std::string PinsText(absl::string_view strategy, bool has_pins);
+
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);
 // "1 step", "3 steps".

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/onnx/tested_model.h"
 #include "graph/status_macros.h"
 #include "tools/partita/tensor_file.h"
@@ -48,15 +49,34 @@ absl::Status SetReadInputs(Session& session,
   return absl::OkStatus();
 }
 
-// The inputs of --input, with which an ONNX model was read.
+// The session refuses a name that it does not have, and a tensor of another
+// type.
+absl::Status SetInputOfFlag(Session& session, const std::string& name,
+                            const std::string& path, const HostTensor& tensor) {
+  const absl::Status status = session.SetInput(name, tensor);
+  if (status.ok()) return status;
+  return CalledWrongly(absl::StrCat(
+      "--input ", name, "=", path, ": ", status.message(),
+      absl::IsNotFound(status)
+          ? ""
+          : "; reshape or convert it, or compile the model for this shape"));
+}
+
+// The inputs of --input. An ONNX model was read with them.
 absl::Status SetNamedInputs(Session& session, const Arguments& arguments,
                             const TestInputs& inputs) {
-  if (inputs.has_value()) return SetReadInputs(session, *inputs);
   PARTITA_ASSIGN_OR_RETURN(const auto files,
                            arguments.GetBindings("input", BindingValue::kPath));
-  for (const auto& [input, path] : files) {
+  for (const auto& [name, path] : files) {
+    if (inputs.has_value()) {
+      const auto read = inputs->find(name);
+      if (read == inputs->end()) continue;  // a constant of the graph now
+      PARTITA_RETURN_IF_ERROR(
+          SetInputOfFlag(session, name, path, read->second));
+      continue;
+    }
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor, ReadTensor(path));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(input, tensor));
+    PARTITA_RETURN_IF_ERROR(SetInputOfFlag(session, name, path, tensor));
   }
   return absl::OkStatus();
 }

@@ -12,7 +12,7 @@ namespace partita {
 
 struct Subcommand {
   const char* name;
-  const char* usage;  // "compile MODEL --machine FILE -o PLAN"
+  const char* usage;  // "compile MODEL --machine FILE --output PLAN"
   const char* doc;    // what it does, in a few lines
   // what its one operand is, "model" or "plan"; null: it takes none
   const char* operand;

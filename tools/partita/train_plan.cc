@@ -89,6 +89,7 @@ TrainReport ReportHead(const TrainingSetup& setup,
   const EntryReport& step = compiled.entries.front();
   return {.model = setup.request.model,
           .strategy = compiled.strategy,
+          .has_pins = compiled.has_pins,
           .devices = DevicesOf(compiled),
           .fallbacks = compiled.fallbacks,
           .step_seconds = step.step_seconds,

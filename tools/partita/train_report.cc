@@ -146,7 +146,8 @@ std::string DevicesText(const std::vector<std::string>& devices) {
 // "mnist by single on cpu:0: 60000 images, 938 steps an epoch, 2 epochs".
 std::string HeadLine(const TrainReport& report) {
   return absl::StrCat(
-      report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
+      report.model, " by ", report.strategy, DevicesText(report.devices),
+      PinsText(report.strategy, report.has_pins), ": ",
       CountText(report.samples, report.sample_noun), ", ",
       CountText(report.record.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.record.epochs, "epoch"), "\n");

@@ -19,6 +19,7 @@ namespace partita {
 struct TrainReport {
   std::string model;
   std::string strategy;
+  bool has_pins = false;             // CompileReport's
   std::vector<std::string> devices;  // that compute a part of the step
   Fallbacks fallbacks;
   double step_seconds = 0;                        // of a step, predicted

@@ -120,6 +120,19 @@ std::string HeadOver(std::vector<std::string> devices) {
   return text.substr(0, text.find(": 64"));
 }
 
+TEST(TrainReport, PinsAreReportedBesideTheStrategy) {
+  TrainReport report = After(0);
+  report.devices = {"cpu:0", "gpu:0"};
+  report.has_pins = true;
+  EXPECT_TRUE(absl::StartsWith(
+      TrainBeginText(report),
+      "builtin:mnist by single over cpu:0, gpu:0, with pins: 64 images, "));
+  report.strategy = "pinned";
+  EXPECT_TRUE(
+      absl::StartsWith(TrainBeginText(report),
+                       "builtin:mnist by pinned over cpu:0, gpu:0: 64 "));
+}
+
 TEST(TrainReport, ManyDevicesAreReportedBriefly) {
   EXPECT_EQ(HeadOver({"cpu:0", "gpu:0"}),
             "builtin:mnist by single over cpu:0, gpu:0");

@@ -22,16 +22,16 @@ bool ResultHasBytes(const OpView& node, int i, int shard) {
 }
 
 // True if the rank gives a byte of any value of the bucket.
-bool Gives(const OpView& node, const Participant& rank) {
-  for (int i = 0; rank.gives >= 0 && i < node.num_operands(); ++i) {
-    if (OperandHasBytes(node, i, rank.gives)) return true;
+bool Gives(const OpView& node, const Participant& participant) {
+  for (int i = 0; participant.gives >= 0 && i < node.num_operands(); ++i) {
+    if (OperandHasBytes(node, i, participant.gives)) return true;
   }
   return false;
 }
 
-bool Takes(const OpView& node, const Participant& rank) {
-  for (int i = 0; rank.takes >= 0 && i < node.num_results(); ++i) {
-    if (ResultHasBytes(node, i, rank.takes)) return true;
+bool Takes(const OpView& node, const Participant& participant) {
+  for (int i = 0; participant.takes >= 0 && i < node.num_results(); ++i) {
+    if (ResultHasBytes(node, i, participant.takes)) return true;
   }
   return false;
 }
@@ -56,19 +56,21 @@ Reach::Reach(const OpView& node, const Collective& collective)
 // Every rank that gives reaches every rank that takes, because each takes some
 // bytes of every operand.
 void Reach::FindCommon(const OpView& node, const Collective& collective) {
-  for (size_t m = 0; m < collective.ranks.size(); ++m) {
-    if (Gives(node, collective.ranks[m])) gives_[m] = 0;
-    if (Takes(node, collective.ranks[m])) takes_[m] = {0, 1};
+  for (size_t rank = 0; rank < collective.ranks.size(); ++rank) {
+    if (Gives(node, collective.ranks[rank])) gives_[rank] = 0;
+    if (Takes(node, collective.ranks[rank])) takes_[rank] = {0, 1};
   }
 }
 
 // A shard goes to the rank that takes this shard.
 void Reach::FindPermuted(const OpView& node, const Collective& collective) {
   num_sources_ = static_cast<int>(collective.ranks.size());
-  for (size_t m = 0; m < collective.ranks.size(); ++m) {
-    const Participant& rank = collective.ranks[m];
-    if (Gives(node, rank)) gives_[m] = rank.gives;
-    if (Takes(node, rank)) takes_[m] = {rank.takes, rank.takes + 1};
+  for (size_t rank = 0; rank < collective.ranks.size(); ++rank) {
+    const Participant& participant = collective.ranks[rank];
+    if (Gives(node, participant)) gives_[rank] = participant.gives;
+    if (Takes(node, participant)) {
+      takes_[rank] = {participant.takes, participant.takes + 1};
+    }
   }
 }
 
@@ -82,15 +84,15 @@ void Reach::FindOverlaps(const OpView& node, const Collective& collective) {
     return ExtentOfShard(type, OperandSharding(node.node(), 0), shard, ranks);
   };
   int first = 0;
-  for (int m = 0; m < ranks; ++m) {
-    if (Gives(node, collective.ranks[m])) gives_[m] = m;
-    if (!Takes(node, collective.ranks[m])) continue;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (Gives(node, collective.ranks[rank])) gives_[rank] = rank;
+    if (!Takes(node, collective.ranks[rank])) continue;
     const ShardExtent taken =
-        ExtentOfShard(type, ResultSharding(node.node(), 0), m, ranks);
+        ExtentOfShard(type, ResultSharding(node.node(), 0), rank, ranks);
     while (given(first).end <= taken.begin) ++first;
     int end = first;
     while (end < ranks && given(end).begin < taken.end) ++end;
-    takes_[m] = {first, end};
+    takes_[rank] = {first, end};
   }
 }
 

@@ -97,8 +97,8 @@ void Reference::Reshard(const OpView& node, int value, int ranks,
   if (asked.sharding.kind == Sharding::Kind::kReplicated) {
     operands = {WholeOf(node.operand(value).id(), values)};
   } else {
-    for (int m = 0; m < asked.ranks; ++m) {
-      operands.push_back(OperandOf(node, value, m, values));
+    for (int rank = 0; rank < asked.ranks; ++rank) {
+      operands.push_back(OperandOf(node, value, rank, values));
     }
   }
   values[node.result(value).id().index] =
@@ -109,8 +109,9 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
                         Values& values) {
   const int ranks = ResultValueSharding(node.node(), 0).ranks;
   if (node.is(kConstant) || node.is(kVariable)) {
-    for (int m = 0; m < ranks; ++m) {
-      values[node.result(0).id().index].push_back(SourceBytes(step, node, m));
+    for (int rank = 0; rank < ranks; ++rank) {
+      values[node.result(0).id().index].push_back(
+          SourceBytes(step, node, rank));
     }
     return;
   }
@@ -120,13 +121,13 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
     }
     return;
   }
-  for (int m = 0; m < ranks; ++m) {
+  for (int rank = 0; rank < ranks; ++rank) {
     std::vector<Bytes> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
-      operands.push_back(OperandOf(node, i, m, values));
+      operands.push_back(OperandOf(node, i, rank, values));
     }
     const std::vector<Bytes> results =
-        Compute(terms_, node, m, micro_batch, operands);
+        Compute(terms_, node, rank, micro_batch, operands);
     for (int r = 0; r < node.num_results(); ++r) {
       values[node.result(r).id().index].push_back(results[r]);
     }
