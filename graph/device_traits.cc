@@ -4,18 +4,13 @@
 #include "graph/device_traits.h"
 
 #include "absl/algorithm/container.h"
+#include "graph/device_kind_traits.h"
 
 namespace partita {
 
-// No default: the compiler asks for the name of a new kind.
 absl::string_view DeviceKindName(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::kCpu:
-      return "cpu";
-    case DeviceKind::kCuda:
-      return "cuda";
-  }
-  return "unknown";
+  if (static_cast<int>(kind) >= kNumDeviceKinds) return "unknown";
+  return TraitsOf(kind).name;
 }
 
 std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {

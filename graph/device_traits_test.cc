@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/device_kind_traits.h"
 #include "gtest/gtest.h"
 
 namespace partita {
@@ -39,6 +40,25 @@ TEST(DeviceTraits, DevicesThatDifferInNameOnlyAreOneClass) {
             (std::vector<DeviceClass>{{&devices[0], &devices[2]},
                                       {&devices[1], &devices[3]}}));
   EXPECT_TRUE(ClassesOf({}).empty());
+}
+
+// A row in another place would be another kind's.
+TEST(DeviceTraits, RowsAreInTheOrderOfTheKinds) {
+  EXPECT_EQ(TraitsOf(DeviceKind::kCpu).name, "cpu");
+  EXPECT_EQ(TraitsOf(DeviceKind::kCuda).name, "cuda");
+}
+
+TEST(DeviceTraits, AKindAcceptsTheIsasThatItNames) {
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    const IsaRule& isa = TraitsOf(static_cast<DeviceKind>(i)).isa;
+    EXPECT_EQ(isa.names == nullptr, !isa.form.empty()) << i;
+    EXPECT_FALSE(isa.accepts("")) << i;
+    EXPECT_TRUE(isa.usual.empty() || isa.accepts(isa.usual)) << i;
+    if (isa.names == nullptr) continue;
+    for (const std::string& name : isa.names()) {
+      EXPECT_TRUE(isa.accepts(name)) << name;
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
@@ -132,7 +133,7 @@ absl::StatusOr<PlacedOps> FindEmulated(const Plan& plan) {
   PARTITA_ASSIGN_OR_RETURN(
       PlacedOps all,
       FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
-        return device.kind != DeviceKind::kCpu;
+        return !RunsHostCode(device);
       }));
   PlacedOps emulated;
   for (PlacedOp& placed : all) {

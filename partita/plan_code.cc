@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
@@ -61,7 +62,7 @@ absl::Status BuildPlanCode(absl::Span<const DeviceTraits> devices, Plan& plan) {
   absl::btree_map<std::string, const DeviceTraits*> targets;
   absl::btree_map<std::string, DeviceNames> names;
   for (const DeviceTraits& device : devices) {
-    if (device.kind != DeviceKind::kCpu) continue;
+    if (!RunsHostCode(device)) continue;
     const std::string isa = VectorIsa(MeantIsa(device.isa));
     targets.emplace(isa, &device);
     names[isa].insert(device.name);

@@ -3,9 +3,11 @@
 
 #include "partita/session.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/host_capacity.h"
@@ -15,7 +17,7 @@
 #include "graph/status_macros.h"
 #include "kernels/catalog/host_kernels.h"
 #include "partita/generated_code.h"
-#include "runtime/device/host_device.h"
+#include "runtime/device/backend.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
@@ -32,15 +34,48 @@ const KernelLibraries& Libraries() {
   return libraries;
 }
 
-Devices NewDevices(const Plan& plan, DeviceMode mode) {
+// A plan that keeps its contract has no device of a kind without a backend.
+const Backend& BackendFor(DeviceKind kind, DeviceMode mode) {
+  if (mode == DeviceMode::kVirtual) return VirtualBackend();
+  if (mode == DeviceMode::kTimed) return TimedBackend();
+  return *BackendOf(kind);
+}
+
+absl::StatusOr<Devices> NewDevices(const Plan& plan, DeviceMode mode) {
+  if (mode == DeviceMode::kReal) {
+    PARTITA_RETURN_IF_ERROR(CheckContract(plan, ThisHost(), RunnableKinds()));
+  }
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
-    devices.push_back(
-        mode == DeviceMode::kReal
-            ? NewCpuDevice(device.traits)
-            : NewVirtualDevice(device.traits, mode == DeviceMode::kTimed));
+    PARTITA_ASSIGN_OR_RETURN(
+        devices.emplace_back(),
+        BackendFor(device.traits.kind, mode).new_device(device.traits));
   }
   return devices;
+}
+
+bool IsAnyComputedBy(ComputedBy computed_by, const Devices& devices) {
+  return absl::c_any_of(devices, [&](const std::unique_ptr<Device>& device) {
+    return device->properties().computed_by == computed_by;
+  });
+}
+
+// Provides the code of generated kernels that run on the devices. Returns what
+// the user should know about it.
+absl::StatusOr<std::string> PrepareCode(const Plan& plan,
+                                        const Devices& devices,
+                                        bool trust_code) {
+  const bool emulates = IsAnyComputedBy(ComputedBy::kHostKernels, devices);
+  std::vector<std::string> notices;
+  if (emulates || IsAnyComputedBy(ComputedBy::kOwnKernels, devices)) {
+    PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(),
+                             PrepareGeneratedCode(plan, trust_code));
+  }
+  if (emulates) {
+    PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(), PrepareEmulatedCode(plan));
+  }
+  notices.erase(std::remove(notices.begin(), notices.end(), ""), notices.end());
+  return absl::StrJoin(notices, "; ");
 }
 
 absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
@@ -102,22 +137,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
         "plan ", plan->name,
         ": found no entry; expected one or more; compile the model again"));
   }
-  if (options.devices == DeviceMode::kReal) {
-    PARTITA_RETURN_IF_ERROR(CheckContract(*plan, ThisHost()));
-  }
-  Devices devices = NewDevices(*plan, options.devices);
-  std::unique_ptr<Session> session(new Session(options));
-  if (options.devices != DeviceMode::kTimed) {
-    PARTITA_ASSIGN_OR_RETURN(session->notice_,
-                             PrepareGeneratedCode(*plan, options.trust_code));
-  }
-  if (options.devices == DeviceMode::kVirtual) {
-    PARTITA_ASSIGN_OR_RETURN(const std::string emulated,
-                             PrepareEmulatedCode(*plan));
-    if (!session->notice_.empty() && !emulated.empty())
-      session->notice_ += "; ";
-    session->notice_ += emulated;
-  }
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
+  std::unique_ptr<Session> session(new Session);
+  PARTITA_ASSIGN_OR_RETURN(session->notice_,
+                           PrepareCode(*plan, devices, options.trust_code));
+  session->emulates_ = IsAnyComputedBy(ComputedBy::kHostKernels, devices) ||
+                       IsAnyComputedBy(ComputedBy::kNothing, devices);
   for (const Entry& entry : plan->entries) {
     auto tensors = std::make_unique<EntryTensors>();
     tensors->inputs.resize(entry.inputs.size());
@@ -136,7 +161,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
   return session;
 }
 
-Session::Session(const LoadOptions& options) : options_(options) {}
+Session::Session() = default;
 Session::~Session() = default;
 
 const Plan& Session::plan() const { return executor_->plan(); }
@@ -272,7 +297,7 @@ absl::StatusOr<std::vector<HostTensor>> Session::RunReference() {
     values.push_back(std::move(value));
   }
   ReferenceOptions reference;
-  reference.virtual_devices = options_.devices != DeviceMode::kReal;
+  reference.any_host_kernel = emulates_;
   for (size_t i = 0; i < names.size(); ++i) {
     reference.variables[names[i]] = &values[i];
   }

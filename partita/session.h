@@ -160,17 +160,17 @@ class Session {
 
  private:
   struct EntryTensors;
-  explicit Session(const LoadOptions& options);
+  Session();
   static absl::StatusOr<std::unique_ptr<Session>> CreateProved(
       std::shared_ptr<const Plan> plan, const LoadOptions& options);
   absl::Status CheckInputsSet() const;
   EntryTensors& tensors();
 
-  const LoadOptions options_;
   std::string notice_;
   std::unique_ptr<Executor> executor_;
   std::vector<std::unique_ptr<EntryTensors>> tensors_;  // by entry
   int entry_ = 0;
+  bool emulates_ = false;  // the host emulates some of the devices
 };
 
 }  // namespace partita

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
 #include "graph/in_place.h"
 #include "graph/status_macros.h"
@@ -54,7 +55,7 @@ double Seconds(const OpView& node, int instructions,
 
 std::vector<KernelChoice> CodegenCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCpu || !IsKnownIsa(device.isa)) return {};
+  if (!RunsHostCode(device) || !IsKnownIsa(device.isa)) return {};
   const std::optional<int> instructions = CountInstructions(node);
   if (!instructions.has_value() || !FindCodegen().ok()) return {};
   KernelChoice choice;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
 #include "graph/in_place.h"
 #include "graph/op_def.h"
@@ -166,7 +167,7 @@ bool SetReorderLayouts(const OpView& node, KernelChoice& choice) {
 
 std::vector<KernelChoice> CostOnlyCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCuda) return {};
+  if (RunsHostCode(device)) return {};
   if (node.is(kConstant) || node.op().traits.reads_variable) return {};
   const Family& family = FamilyOf(node);
   std::vector<KernelChoice> choices;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "kernels/cpu/cpu_family.h"
@@ -140,7 +141,7 @@ absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
 std::vector<KernelChoice> CpuCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> choices;
-  if (device.kind != DeviceKind::kCpu) return choices;
+  if (!RunsHostCode(device)) return choices;
   for (const CpuFamily* family : Families()) {
     for (const std::string& layout : family->layouts(node)) {
       choices.push_back(ChoiceFor(node, *family, layout, device));

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/node_key.h"
 #include "kernels/cpu/onednn_answers.h"
@@ -23,7 +24,7 @@ namespace {
 
 // True if the device's instruction set is this process's.
 bool IsOfThisProcess(const DeviceTraits& device) {
-  return device.kind != DeviceKind::kCpu || device.isa.empty() ||
+  return !RunsHostCode(device) || device.isa.empty() ||
          device.isa == IsaOfOnednn();
 }
 
@@ -183,7 +184,7 @@ absl::StatusOr<BoundKernel> BindWay(const OpView& node, const Way& way,
 
 std::vector<KernelChoice> OnednnCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCpu || OnednnFamiliesFor(node).empty()) {
+  if (!RunsHostCode(device) || OnednnFamiliesFor(node).empty()) {
     return {};
   }
   const std::string key = AnswerKey(node, device);

@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/in_place.h"
 #include "graph/status_macros.h"
@@ -99,8 +100,7 @@ absl::StatusOr<ElementwiseEntry> NativeCodeLibrary::FindOrBuildCode(
 absl::StatusOr<BoundKernel> NativeCodeLibrary::Bind(
     const BindRequest& request) const {
   if (!KernelId(kKernel).Is(request.binding->kernel) ||
-      request.device->kind != DeviceKind::kCpu ||
-      !IsKnownIsa(request.device->isa)) {
+      !RunsHostCode(*request.device) || !IsKnownIsa(request.device->isa)) {
     return absl::UnimplementedError(
         absl::StrCat(request.node.ToString(), ": found kernel ",
                      request.binding->kernel.ToString(), "; expected ", kKernel,

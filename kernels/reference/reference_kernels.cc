@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
@@ -127,7 +128,7 @@ absl::StatusOr<BoundKernel> ReferenceLibrary::Bind(
 
 std::vector<KernelChoice> ReferenceCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCpu || node.op().eval == nullptr) return {};
+  if (!RunsHostCode(device) || node.op().eval == nullptr) return {};
   if (node.is(kConstant) || node.op().traits.reads_variable) return {};
   if (OnlyMoves(node)) return MoveChoice(node, device);
   KernelChoice choice;

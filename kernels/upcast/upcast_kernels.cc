@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
 #include "graph/graph.h"
 #include "graph/op_def.h"
@@ -259,7 +260,7 @@ bool UpcastCatalog::IsMovedAsItIs(const OpView& node,
 
 std::vector<KernelChoice> UpcastCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCpu) return {};
+  if (!RunsHostCode(device)) return {};
   if (IsHalfCast(node)) return {ChooseHalfCast(node, device)};
   if (!MayBeUpcast(node) || IsMovedAsItIs(node, device)) return {};
   std::vector<KernelChoice> choices = ChoicesInF32(node, device);
@@ -280,7 +281,7 @@ std::vector<KernelChoice> UpcastCatalog::Choices(
 absl::StatusOr<BoundKernel> UpcastLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
-  if (request.device->kind != DeviceKind::kCpu) return NoKernel(request);
+  if (!RunsHostCode(*request.device)) return NoKernel(request);
   if (IsHalfCast(node) &&
       node.operand_type(0).layout == node.result_type(0).layout) {
     return BindHalfCast(node, *request.device);

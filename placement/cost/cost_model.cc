@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/node_kernels.h"
 #include "graph/round_up.h"
 #include "graph/views.h"
@@ -108,7 +109,7 @@ void CostModel::ClassifyDevices() {
       classes_.push_back(&device.traits);
     }
     const MachineDeviceId id = class_of_.Add(found);
-    if (!host_.valid() && device.traits.kind == DeviceKind::kCpu) host_ = id;
+    if (!host_.valid() && TraitsOf(device.traits.kind).shares_host) host_ = id;
   }
   links_.assign(class_of_.size() * class_of_.size(), nullptr);
   for (const Link& link : machine_.links) {

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -312,10 +313,11 @@ absl::Status TaskLister::CheckCollective(const OpView& op, int value) const {
 // and reductions. A separate stream would take their time anyway, and would add
 // wake-ups.
 StreamKey TaskLister::CollectiveStream(const std::string& device) const {
-  const bool beside =
-      links_.machine().FindDevice(device)->traits.kind != DeviceKind::kCpu;
+  const DeviceKind kind = links_.machine().FindDevice(device)->traits.kind;
   return {draft_.devices->ids.at(device),
-          beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
+          TraitsOf(kind).collectives_beside_kernels
+              ? StreamKey::Role::kCollective
+              : StreamKey::Role::kCompute};
 }
 
 // The task of one rank: reads its partial values or shards, and writes the

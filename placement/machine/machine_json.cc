@@ -14,10 +14,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "graph/device_kind_traits.h"
 #include "graph/device_limits.h"
-#include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "placement/machine/byte_size.h"
@@ -28,9 +27,6 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
-// The default of a file does not depend on the host: nearly all x86-64
-// processors have it.
-constexpr char kUsualCpuIsa[] = "avx2";
 constexpr double kMaxRate = 1e21;   // per second: flops or bytes
 constexpr double kMaxSeconds = 60;  // of a latency or a launch
 
@@ -51,29 +47,32 @@ absl::StatusOr<std::string> ReadName(const JsonObject& object,
                       "1 to 64 letters, digits or _-.: like \"gpu:0\"");
 }
 
-// "sm_90", or "sm_90a" with features of that architecture only.
-bool IsCudaIsa(absl::string_view isa) {
-  if (!absl::ConsumePrefix(&isa, "sm_")) return false;
-  if (!absl::ConsumeSuffix(&isa, "a")) absl::ConsumeSuffix(&isa, "f");
-  return (isa.size() == 2 || isa.size() == 3) && isa[0] != '0' &&
-         absl::c_all_of(isa, absl::ascii_isdigit);
+std::string ExpectedIsa(const IsaRule& rule, absl::string_view found) {
+  if (rule.names == nullptr) return std::string(rule.form);
+  const std::vector<std::string> names = rule.names();
+  const std::vector<absl::string_view> known(names.begin(), names.end());
+  return absl::StrCat("one of ", absl::StrJoin(known, ", "),
+                      ", or no isa, which means ", rule.usual,
+                      DidYouMean(found, known));
 }
 
-absl::StatusOr<std::string> ReadIsa(const JsonObject& object, DeviceKind kind) {
+absl::StatusOr<std::string> ReadIsa(const JsonObject& object,
+                                    const IsaRule& rule) {
+  if (!object.Has("isa")) return std::string(rule.usual);
   PARTITA_ASSIGN_OR_RETURN(std::string isa, object.String("isa"));
-  const std::string found = absl::StrCat("\"", isa, "\"");
-  if (kind == DeviceKind::kCuda) {
-    if (IsCudaIsa(isa)) return isa;
-    return object.Error("isa", found,
-                        "sm_ and the compute capability, like \"sm_90\"");
+  if (rule.accepts(isa)) return isa;
+  return object.Error("isa", absl::StrCat("\"", isa, "\""),
+                      ExpectedIsa(rule, isa));
+}
+
+// "\"cpu\" or \"cuda\""
+std::string KindNames() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    const auto kind = static_cast<DeviceKind>(i);
+    names.push_back(absl::StrCat("\"", DeviceKindName(kind), "\""));
   }
-  const std::vector<std::string> isas = CpuIsas();
-  if (absl::c_linear_search(isas, isa)) return isa;
-  const std::vector<absl::string_view> known(isas.begin(), isas.end());
-  return object.Error("isa", found,
-                      absl::StrCat("one of ", absl::StrJoin(known, ", "),
-                                   ", or no isa, which means ", kUsualCpuIsa,
-                                   DidYouMean(isa, known)));
+  return absl::StrJoin(names, " or ");
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
@@ -104,7 +103,7 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
   const std::optional<DeviceKind> kind = ParseDeviceKind(kind_name);
   if (!kind.has_value()) {
     return object.Error("kind", absl::StrCat("\"", kind_name, "\""),
-                        "\"cpu\" or \"cuda\"");
+                        KindNames());
   }
   traits.kind = *kind;
   PARTITA_ASSIGN_OR_RETURN(device.memory, object.Bytes("memory", 1));
@@ -121,11 +120,8 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
                              object.Integer("threads", 1, kMaxDeviceThreads));
     traits.threads = static_cast<int>(threads);
   }
-  if (object.Has("isa")) {
-    PARTITA_ASSIGN_OR_RETURN(traits.isa, ReadIsa(object, traits.kind));
-  } else if (traits.kind == DeviceKind::kCpu) {
-    traits.isa = kUsualCpuIsa;
-  }
+  PARTITA_ASSIGN_OR_RETURN(traits.isa,
+                           ReadIsa(object, TraitsOf(traits.kind).isa));
   PARTITA_ASSIGN_OR_RETURN(JsonObject peaks, object.Object("peak_flops"));
   PARTITA_RETURN_IF_ERROR(ReadPeaks(peaks, traits));
   PARTITA_ASSIGN_OR_RETURN(traits.memory_bandwidth,

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/node_kernels.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
@@ -133,7 +134,7 @@ class Pricer {
         links_(machine),
         node_seconds_(node_seconds) {
     for (const MachineDevice& device : machine.devices) {
-      if (device.traits.kind != DeviceKind::kCpu) continue;
+      if (!TraitsOf(device.traits.kind).shares_host) continue;
       cpus_.push_back(&device.traits);
     }
   }
@@ -309,7 +310,7 @@ class Pricer {
   absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
     const DeviceId device = buffer(id).device;
     const int64_t bytes = SizeOf(id);
-    if (traits(device).kind == DeviceKind::kCpu || cpus_.empty()) {
+    if (TraitsOf(traits(device).kind).shares_host || cpus_.empty()) {
       return PriceLocal(device, bytes);
     }
     const std::string& name = traits(device).name;

@@ -4,6 +4,7 @@
 #ifndef PARTITA_RUNTIME_DEVICE_DEVICE_H_
 #define PARTITA_RUNTIME_DEVICE_DEVICE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -28,21 +29,33 @@ class Arena {
   virtual ArenaGuard* guard() { return nullptr; }
 };
 
-// A point in the program of one stream, reached once in each step.
+// A point in the program of one stream, reached once in each step, when all
+// earlier work of the stream is done.
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
-  // Raised to t + 1 when step t has been recorded (on an asynchronous device:
-  // when the record has been issued).
+  // Waits on the host until `step` has reached this point. False if `policy`
+  // ended the wait before.
+  bool Wait(uint64_t step, const WaitPolicy& policy) {
+    return steps_.value() > step || WaitUntilReached(step, policy);
+  }
+  // At least t + 1 only if step t has reached this point. A record of a stream
+  // that runs behind the host does not raise it.
   StepCounter& steps() { return steps_; }
 
  private:
+  // Events of devices that run behind the host ask their device, and check the
+  // policy at least once a millisecond.
+  virtual bool WaitUntilReached(uint64_t step, const WaitPolicy& policy) {
+    return steps_.Wait(step + 1, policy);
+  }
+
   StepCounter steps_;
 };
 
 // Work in order. All calls come from one thread at a time, after Attach. On the
-// host a call returns when its work is done. On an asynchronous device it may
-// return earlier; Finish waits for the work.
+// host a call returns when its work is done. A stream that runs behind the host
+// returns when it is issued; Finish waits for the work.
 class DeviceStream {
  public:
   virtual ~DeviceStream() = default;
@@ -54,11 +67,40 @@ class DeviceStream {
   virtual void Detach(int attached) = 0;
   // Copies equal numbers of bytes, within one device or between two.
   virtual absl::Status Copy(const Blocks& to, const Blocks& from) = 0;
+  // `event` is of this stream's device.
   virtual absl::Status Record(DeviceEvent& event, uint64_t step) = 0;
-  // False if `policy` ended the wait before the event of `step` was recorded.
+  // Later work begins after `step` has reached the event, which may be another
+  // device's. False if `policy` ended the wait before.
   virtual bool Wait(DeviceEvent& event, uint64_t step,
                     const WaitPolicy& policy) = 0;
+  // Delays the work that follows. This is all that the stream of a device that
+  // computes nothing does for a command.
+  virtual absl::Status Sleep(std::chrono::nanoseconds duration) = 0;
+  // Sets `time` when earlier work is done; it is valid after Finish. For
+  // traces.
+  virtual void Stamp(SteadyTime& time) = 0;
   virtual absl::Status Finish() = 0;
+};
+
+// What computes the kernels of a device.
+enum class ComputedBy : uint8_t {
+  kOwnKernels,   // the plan's kernels, or others within the plan's workspace
+  kHostKernels,  // any kernel of the host that computes the node
+  kNothing,      // commands take their predicted time and access no memory
+};
+
+// What executors must know about a device. One that the host cannot access has
+// the defaults.
+struct DeviceProperties {
+  ComputedBy computed_by = ComputedBy::kOwnKernels;
+  // Host threads of a stream that runs kernels, its own included.
+  int kernel_threads = 1;
+  // Host code may use pointers into its arenas, which are in host memory.
+  bool host_accesses_arenas = false;
+  // Its kernels may read constants in host memory, where they are stored.
+  bool reads_host_memory = false;
+  // The thread that submits a step may run a stream.
+  bool streams_run_on_caller = false;
 };
 
 // Thread safety: calls may run in parallel.
@@ -66,14 +108,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceTraits& traits() const = 0;
-  // True if host code may use pointers into its arenas; then constants may be
-  // read from host memory where they are stored.
-  virtual bool is_host() const = 0;
-  // True if the host emulates the device, which this machine may not have: host
-  // kernels may compute for it.
-  virtual bool is_virtual() const = 0;
-  // True if the device only sleeps for the predicted time of each command.
-  virtual bool is_timed() const = 0;
+  virtual const DeviceProperties& properties() const = 0;
   // ResourceExhausted, with both figures, if there is not enough memory.
   virtual absl::StatusOr<std::unique_ptr<Arena>> NewArena(
       int64_t bytes, int64_t alignment) = 0;

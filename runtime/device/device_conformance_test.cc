@@ -1,24 +1,43 @@
-// Tests what every device must do, with each kind that this machine has.
+// Tests what every device must do, with each backend.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <omp.h>
+#include <sys/prctl.h>
+
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/device/host_arena.h"
+#include "runtime/device/backend.h"
 #include "runtime/device/host_device.h"
+#include "runtime/device/late_device.h"
 
 namespace partita {
 namespace {
 
 struct DeviceCase {
   std::string name;
-  std::function<std::unique_ptr<Device>(DeviceTraits)> make;
+  std::function<absl::StatusOr<std::unique_ptr<Device>>(DeviceTraits)> make;
 };
+
+// Every backend, and a device that runs behind the host.
+std::vector<DeviceCase> DeviceCases() {
+  std::vector<DeviceCase> cases;
+  for (const Backend* backend : Backends()) {
+    cases.push_back({std::string(backend->name), backend->new_device});
+  }
+  cases.push_back({"late", [](DeviceTraits traits) {
+                     return std::make_unique<LateDevice>(std::move(traits));
+                   }});
+  return cases;
+}
 
 class DeviceConformanceTest : public testing::TestWithParam<DeviceCase> {
  protected:
@@ -26,7 +45,9 @@ class DeviceConformanceTest : public testing::TestWithParam<DeviceCase> {
     DeviceTraits traits;
     traits.name = "tested:0";
     traits.threads = threads;
-    return GetParam().make(traits);
+    auto device = GetParam().make(traits);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return *std::move(device);
   }
 };
 
@@ -159,6 +180,15 @@ TEST_P(DeviceConformanceTest, AnEventOrdersTwoStreams) {
   EXPECT_EQ(seen, expected);
 }
 
+TEST_P(DeviceConformanceTest, DetachRestoresTheThread) {
+  const int team = omp_get_max_threads();
+  const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const auto stream = NewDevice(/*threads=*/3)->NewStream();
+  stream->Detach(stream->Attach());
+  EXPECT_EQ(omp_get_max_threads(), team);
+  EXPECT_EQ(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), slack);
+}
+
 TEST_P(DeviceConformanceTest, AStoppedWaitReturnsFalse) {
   auto device = NewDevice();
   auto event = device->NewEvent();
@@ -170,18 +200,65 @@ TEST_P(DeviceConformanceTest, AStoppedWaitReturnsFalse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformanceTest,
-                         testing::Values(DeviceCase{"cpu",
-                                                    [](DeviceTraits traits) {
-                                                      return NewCpuDevice(
-                                                          std::move(traits));
-                                                    }},
-                                         DeviceCase{"virtual",
-                                                    [](DeviceTraits traits) {
-                                                      return NewVirtualDevice(
-                                                          std::move(traits),
-                                                          /*timed=*/false);
-                                                    }}),
+                         testing::ValuesIn(DeviceCases()),
                          [](const auto& tested) { return tested.param.name; });
+
+DeviceTraits LateTraits() {
+  DeviceTraits traits;
+  traits.name = "late:0";
+  return traits;
+}
+
+WaitPolicy ForMilliseconds(int count) {
+  return {.deadline = std::chrono::steady_clock::now() +
+                      std::chrono::milliseconds(count)};
+}
+
+// A copy of one int to `received`, an event and a stamp after it; all are
+// issued, but nothing is done until Release.
+class LateCopy {
+ public:
+  LateCopy() {
+    device_.Hold();
+    const Blocks to = {reinterpret_cast<std::byte*>(&received), sizeof(int)};
+    const Blocks from = {reinterpret_cast<std::byte*>(&sent_), sizeof(int)};
+    EXPECT_TRUE(stream_->Copy(to, from).ok());
+    EXPECT_TRUE(stream_->Record(*event_, 0).ok());
+    stream_->Stamp(reached);
+  }
+  ~LateCopy() { device_.Release(); }
+
+  void Release() { device_.Release(); }
+  void Finish() { EXPECT_TRUE(stream_->Finish().ok()); }
+  DeviceEvent& event() { return *event_; }
+
+  int received = 0;
+  SteadyTime reached;
+
+ private:
+  LateDevice device_{LateTraits()};
+  int sent_ = 7;
+  const std::unique_ptr<DeviceEvent> event_ = device_.NewEvent();
+  const std::unique_ptr<DeviceStream> stream_ = device_.NewStream();
+};
+
+TEST(LateDevice, AStreamOfTheCpuWaitsForACopyThatIsIssuedAndNotDone) {
+  LateCopy copy;
+  const auto stream = NewCpuDevice({})->NewStream();
+  EXPECT_FALSE(stream->Wait(copy.event(), 0, ForMilliseconds(20)));
+  copy.Release();
+  EXPECT_TRUE(stream->Wait(copy.event(), 0, {}));
+  EXPECT_EQ(copy.received, 7);
+  EXPECT_FALSE(stream->Wait(copy.event(), 1, ForMilliseconds(1)));
+}
+
+TEST(LateDevice, AStampIsTheTimeOfTheDevice) {
+  LateCopy copy;
+  const SteadyTime released = std::chrono::steady_clock::now();
+  copy.Release();
+  copy.Finish();
+  EXPECT_GE(copy.reached, released);
+}
 
 }  // namespace
 }  // namespace partita

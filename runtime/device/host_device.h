@@ -1,5 +1,4 @@
-// Devices in this process: the CPU itself, and virtual devices that emulate any
-// other.
+// Devices in this process: the CPU itself, and devices that emulate any other.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_DEVICE_HOST_DEVICE_H_
@@ -16,8 +15,11 @@ namespace partita {
 std::unique_ptr<Device> NewCpuDevice(DeviceTraits traits);
 
 // A device of any kind, emulated by the host: its own arena, real events and
-// real copies. `timed`: commands sleep instead of computing.
-std::unique_ptr<Device> NewVirtualDevice(DeviceTraits traits, bool timed);
+// real copies; host kernels compute for it.
+std::unique_ptr<Device> NewVirtualDevice(DeviceTraits traits);
+
+// A device of any kind that sleeps for the predicted time of each command.
+std::unique_ptr<Device> NewTimedDevice(DeviceTraits traits);
 
 }  // namespace partita
 

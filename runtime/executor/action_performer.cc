@@ -3,29 +3,14 @@
 
 #include "runtime/executor/action_performer.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "graph/status_macros.h"
 #include "runtime/executor/collective.h"
 
 namespace partita {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A sleep that overruns by less than this shortens the next sleep.
-constexpr auto kMaxOversleep = std::chrono::microseconds(300);
-
-}  // namespace
 
 absl::Status PastDeadline() {
   return absl::DeadlineExceededError(
       "found the deadline of the run passed; expected the step to end before");
-}
-
-void ActionPerformer::BeginStep() {
-  if (timed_) slept_until_ = Clock::now();
 }
 
 absl::Status ActionPerformer::Perform(const Step& step,
@@ -64,8 +49,7 @@ absl::Status ActionPerformer::Perform(const Step& step,
     case Action::Kind::kRecv:
       return Recv(step, program, action);
     case Action::Kind::kSleep:
-      Sleep(action.sleep);
-      return absl::OkStatus();
+      return stream_.Sleep(action.sleep);
   }
   return absl::OkStatus();
 }
@@ -85,7 +69,6 @@ absl::Status ActionPerformer::Wait(const Step& step, const Action& action) {
   if (!stream_.Wait(*action.event, step.number, PolicyOf(step))) {
     return EndOfWait();
   }
-  if (timed_) EndWaitOnTimedDevice();
   return absl::OkStatus();
 }
 
@@ -98,14 +81,9 @@ absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
     arrived = role.rendezvous->ArriveAndWait(role.rank, first + point, policy);
     return arrived;
   };
-  if (!timed_) {
-    PARTITA_RETURN_IF_ERROR(RunCollective(role.work, stream_, arrive_and_wait));
-    return arrived ? absl::OkStatus() : EndOfWait();
-  }
-  if (!arrive_and_wait(0)) return EndOfWait();
-  EndWaitOnTimedDevice();
-  Sleep(action.sleep);
-  return absl::OkStatus();
+  PARTITA_RETURN_IF_ERROR(RunCollective(role.work, stream_, arrive_and_wait));
+  if (!arrived) return EndOfWait();
+  return SleepFor(action);
 }
 
 // If the channel has slots, the sender writes the message to a slot and goes
@@ -117,8 +95,9 @@ absl::Status ActionPerformer::Send(const Step& step,
   const CommunicationAction& role =
       program.communications[action.communication];
   const uint64_t point = step.number * role.points_per_step + role.first_point;
-  if (timed_) Sleep(action.sleep);
+  PARTITA_RETURN_IF_ERROR(SleepFor(action));
   if (role.capacity == 0) {
+    PARTITA_RETURN_IF_ERROR(stream_.Finish());
     role.rendezvous->Arrive(0, point);
     return role.rendezvous->Wait(1, point, PolicyOf(step)) ? absl::OkStatus()
                                                            : EndOfWait();
@@ -129,6 +108,7 @@ absl::Status ActionPerformer::Send(const Step& step,
     return EndOfWait();
   }
   PARTITA_RETURN_IF_ERROR(Move(program, action));
+  PARTITA_RETURN_IF_ERROR(stream_.Finish());
   role.rendezvous->Arrive(0, point);
   return absl::OkStatus();
 }
@@ -140,13 +120,14 @@ absl::Status ActionPerformer::Recv(const Step& step,
       program.communications[action.communication];
   const uint64_t point = step.number * role.points_per_step + role.first_point;
   if (!role.rendezvous->Wait(0, point, PolicyOf(step))) return EndOfWait();
-  if (timed_) EndWaitOnTimedDevice();
   PARTITA_RETURN_IF_ERROR(Move(program, action));
+  PARTITA_RETURN_IF_ERROR(stream_.Finish());
   role.rendezvous->Arrive(1, point);
   return absl::OkStatus();
 }
 
-// Timed devices copy nothing.
+// Some messages move no bytes: their channel has no slots, or their device
+// computes nothing.
 absl::Status ActionPerformer::Move(const StreamProgram& program,
                                    const Action& action) {
   if (action.transfer < 0) return absl::OkStatus();
@@ -154,15 +135,9 @@ absl::Status ActionPerformer::Move(const StreamProgram& program,
   return stream_.Copy(transfer.to, transfer.from);
 }
 
-void ActionPerformer::EndWaitOnTimedDevice() {
-  slept_until_ = std::max(slept_until_, Clock::now());
-}
-
-void ActionPerformer::Sleep(std::chrono::nanoseconds duration) {
-  const SteadyTime now = Clock::now();
-  if (now - slept_until_ > kMaxOversleep) slept_until_ = now;
-  slept_until_ += duration;
-  if (slept_until_ > now) std::this_thread::sleep_until(slept_until_);
+absl::Status ActionPerformer::SleepFor(const Action& action) {
+  if (action.sleep.count() == 0) return absl::OkStatus();
+  return stream_.Sleep(action.sleep);
 }
 
 }  // namespace partita

@@ -5,8 +5,6 @@
 #ifndef PARTITA_RUNTIME_EXECUTOR_ACTION_PERFORMER_H_
 #define PARTITA_RUNTIME_EXECUTOR_ACTION_PERFORMER_H_
 
-#include <chrono>
-
 #include "absl/status/status.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/entry_state.h"
@@ -20,12 +18,10 @@ absl::Status PastDeadline();
 // Thread safety: for the stream's thread only. Neither allocates nor locks.
 class ActionPerformer {
  public:
-  // `state` and `stream`, a stream of `device`, outlive the performer.
-  ActionPerformer(const EntryState& state, Device& device, DeviceStream& stream)
-      : state_(state), timed_(device.is_timed()), stream_(stream) {}
+  // `state` and `stream` outlive the performer.
+  ActionPerformer(const EntryState& state, DeviceStream& stream)
+      : state_(state), stream_(stream) {}
 
-  // On a timed device: the first action begins now.
-  void BeginStep();
   // Performs one action. A wait ends when the awaited streams arrive, when a
   // stream has failed, or when the deadline has passed.
   absl::Status Perform(const Step& step, const StreamProgram& program,
@@ -40,16 +36,13 @@ class ActionPerformer {
   absl::Status Recv(const Step& step, const StreamProgram& program,
                     const Action& action);
   absl::Status Move(const StreamProgram& program, const Action& action);
+  // The time of a communication on a device that computes nothing.
+  absl::Status SleepFor(const Action& action);
   WaitPolicy PolicyOf(const Step& step) const;
   absl::Status EndOfWait() const;
-  // Timed devices: time spent in a wait does not count as oversleep.
-  void EndWaitOnTimedDevice();
-  void Sleep(std::chrono::nanoseconds duration);
 
   const EntryState& state_;
-  const bool timed_;
   DeviceStream& stream_;
-  SteadyTime slept_until_;
 };
 
 }  // namespace partita

@@ -56,7 +56,8 @@ absl::StatusOr<RankWork> BindCollective(const OpView& node, int value, int rank,
                                         const std::vector<std::byte*>& operands,
                                         const std::vector<std::byte*>& results);
 
-// Runs the work of one collective, one element for each value of its bucket.
+// Runs the work of one collective, one element for each value of its bucket; if
+// there is none, the ranks only wait at barrier 0.
 // `arrive_and_wait(point)` arrives at barrier 0 or 1 and waits for all ranks;
 // it returns false if the wait was ended.
 absl::Status RunCollective(absl::Span<const RankWork> bucket,

@@ -91,7 +91,7 @@ absl::Status EntryRunner::Prepare() {
   PARTITA_ASSIGN_OR_RETURN(commands_, Expand(entry_));
   const Devices& devices = *state_.context.devices;
   for (const auto& device : devices) {
-    if (device->is_timed() &&
+    if (device->properties().computed_by == ComputedBy::kNothing &&
         (state_.context.notes == nullptr ||
          state_.context.notes->predicted.size() != commands_.size())) {
       return absl::FailedPreconditionError(
@@ -117,14 +117,12 @@ absl::Status EntryRunner::Prepare() {
 }
 
 // If steps do not overlap, the caller would only wait and compete with the
-// streams for a core; so it runs the first stream. A stream that sleeps instead
-// of computing keeps its own thread, because the timer slack is set for that
-// thread.
+// streams for a core; so it runs the first stream.
 bool EntryRunner::MayRunOnCaller() const {
   if (workers_.empty()) return false;
   const Device& first =
       *(*state_.context.devices)[entry_.streams[0].device.index];
-  return (first.is_host() || first.is_virtual()) && !first.is_timed() &&
+  return first.properties().streams_run_on_caller &&
          (workers_.size() == 1 || entry_.depth == 1);
 }
 

@@ -62,6 +62,10 @@ class FaultyStream : public DeviceStream {
             const WaitPolicy& policy) override {
     return stream_->Wait(event, step, policy);
   }
+  absl::Status Sleep(std::chrono::nanoseconds duration) override {
+    return stream_->Sleep(duration);
+  }
+  void Stamp(SteadyTime& time) override { stream_->Stamp(time); }
   absl::Status Finish() override { return stream_->Finish(); }
 
  private:
@@ -80,9 +84,9 @@ class FaultyDevice : public Device {
   FaultyDevice(std::unique_ptr<Device> device, Fault& fault)
       : device_(std::move(device)), fault_(fault) {}
   const DeviceTraits& traits() const override { return device_->traits(); }
-  bool is_host() const override { return device_->is_host(); }
-  bool is_virtual() const override { return device_->is_virtual(); }
-  bool is_timed() const override { return device_->is_timed(); }
+  const DeviceProperties& properties() const override {
+    return device_->properties();
+  }
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override {
     return device_->NewArena(bytes, alignment);

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_view.h"
 #include "graph/placement.h"
 #include "graph/status_macros.h"
@@ -204,10 +205,9 @@ absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
 
 absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
                                        const KernelLibraries& libraries,
-                                       bool is_virtual) {
+                                       bool any_host_kernel) {
   // The workspace budget of a GPU kernel does not apply to a host kernel.
-  const bool emulates_gpu =
-      is_virtual && request.device->kind != DeviceKind::kCpu;
+  const bool emulates_gpu = any_host_kernel && !RunsHostCode(*request.device);
   std::vector<std::string> answers;
   for (const KernelLibrary* library :
        InOrderOfPreference(libraries, request.binding->kernel)) {
@@ -216,13 +216,13 @@ absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
     if (!emulates_gpu) {
       auto kernel = candidate.WithinBudget();
       if (kernel.ok() &&
-          !(is_virtual && ReplacementOf(request, *kernel).has_value())) {
+          !(any_host_kernel && ReplacementOf(request, *kernel).has_value())) {
         return kernel;
       }
       refusal = kernel.status();
     }
     if (absl::IsFailedPrecondition(refusal)) return refusal;
-    if (is_virtual) {
+    if (any_host_kernel) {
       auto emulator = candidate.AsEmulator();
       if (emulator.ok()) return emulator;
       refusal = emulator.status();
@@ -240,7 +240,7 @@ absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
 std::optional<ReplacedKernel> ReplacementOf(const BindRequest& request,
                                             const BoundKernel& bound) {
   const KernelBinding& planned = *request.binding;
-  if (request.device->kind != DeviceKind::kCpu || Names(planned, bound)) {
+  if (!RunsHostCode(*request.device) || Names(planned, bound)) {
     return std::nullopt;
   }
   return ReplacedKernel{

@@ -29,13 +29,13 @@ using KernelLibraries = std::vector<const KernelLibrary*>;
 //     first other library that accepts the node within the budget binds it. If
 //     the plan lets a result overwrite an operand and the replacement cannot
 //     work in place, the operand is copied first.
-//  3. On a virtual device without the plan's kernel, any host library may bind
-//     a kernel that emulates it, with as much scratch outside the arena as
-//     needed.
+//  3. If `any_host_kernel` may compute for the device, and no library has the
+//     plan's kernel, any host library may bind a kernel that emulates it, with
+//     as much scratch outside the arena as needed.
 // Errors name the node and every library that was asked.
 absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
                                        const KernelLibraries& libraries,
-                                       bool is_virtual);
+                                       bool any_host_kernel);
 
 // Counts one command if `bound` replaces the plan's kernel; also if it has the
 // same name and another arithmetic. A host kernel that emulates a GPU kernel is

@@ -33,8 +33,9 @@ class KernelBinderTest : public testing::Test {
             .binding = &binding_,
             .device = &traits_};
   }
-  absl::StatusOr<BoundKernel> Bind(KernelLibraries libraries, bool is_virtual) {
-    return BindKernel(Request(), libraries, is_virtual);
+  absl::StatusOr<BoundKernel> Bind(KernelLibraries libraries,
+                                   bool any_host_kernel) {
+    return BindKernel(Request(), libraries, any_host_kernel);
   }
 
   PlanBuilder builder_{1};
@@ -87,8 +88,9 @@ TEST_F(KernelBinderTest, AnInPlacePairThatThePlansKernelForbidsIsRefused) {
   binding_.in_place = {{0, 0}};
   EXPECT_TRUE(Bind({&library_}, false).ok());
   library_.in_place = false;
-  for (bool is_virtual : {false, true}) {
-    const absl::Status status = Bind({&library_, &empty_}, is_virtual).status();
+  for (bool any_host_kernel : {false, true}) {
+    const absl::Status status =
+        Bind({&library_, &empty_}, any_host_kernel).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_EQ(status.message(),
               "relu %y: found in_place = [0 -> 0] in the plan; expected some "

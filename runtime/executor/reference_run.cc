@@ -336,7 +336,7 @@ class ReferenceWalk {
                              const std::vector<void*>& results) {
     PARTITA_ASSIGN_OR_RETURN(
         BoundKernel kernel,
-        BindKernel(request, libraries_, options_.virtual_devices));
+        BindKernel(request, libraries_, options_.any_host_kernel));
     const int64_t bytes =
         std::max(request.binding->workspace, kernel.outside_scratch);
     PARTITA_ASSIGN_OR_RETURN(

@@ -17,8 +17,8 @@
 namespace partita {
 
 struct ReferenceOptions {
-  // Kernels are replaced as on virtual devices (kernel_binder.h).
-  bool virtual_devices = false;
+  // Any host kernel may compute a node (kernel_binder.h).
+  bool any_host_kernel = false;
   // Values of variables. A variable that is missing has its initial value.
   VariableValues variables;
 };

@@ -124,14 +124,14 @@ absl::StatusOr<std::unique_ptr<SessionMemory>> SessionMemory::New(
 }
 
 // Arenas are reserved whole and committed when accessed. A plan accesses all of
-// its arenas, except on timed devices, which only sleep.
+// its arenas, except on devices that compute nothing.
 absl::Status SessionMemory::CheckFits() const {
   const int64_t available = AvailableHostMemory();
   if (available < 0) return absl::OkStatus();
   double wanted = 0;
   for (size_t d = 0; d < devices_.size(); ++d) {
-    const bool on_host = devices_[d]->is_host() || devices_[d]->is_virtual();
-    if (!on_host || devices_[d]->is_timed()) continue;
+    const bool on_host = devices_[d]->properties().host_accesses_arenas;
+    if (!on_host || !HoldsValues(DeviceId(static_cast<int32_t>(d)))) continue;
     wanted +=
         static_cast<double>(ArenaBytes(plan_.devices[d], PlanDepth(plan_)));
   }
@@ -142,6 +142,11 @@ absl::Status SessionMemory::CheckFits() const {
                    " bytes; expected at most the ", available,
                    " bytes of memory that this host has free; run it with "
                    "timed virtual devices, which access no memory"));
+}
+
+bool SessionMemory::HoldsValues(DeviceId device) const {
+  return devices_[device.index]->properties().computed_by !=
+         ComputedBy::kNothing;
 }
 
 absl::Status SessionMemory::NewArenas() {
@@ -164,7 +169,7 @@ absl::Status SessionMemory::Load(bool constants_in_place) {
       // A value of zero bytes needs no load; its offset is that of the next
       // value.
       if (buffer.range.empty()) continue;
-      if (devices_[buffer.device.index]->is_timed()) continue;
+      if (!HoldsValues(buffer.device)) continue;
       const std::pair place(buffer.device.index, buffer.range.offset);
       if (!loaded.insert(place).second) {
         continue;  // entries share their persistent values
@@ -208,8 +213,8 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
 bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
                                 const std::byte* bytes) {
   const auto address = reinterpret_cast<uintptr_t>(bytes);
-  if (!devices_[device.index]->is_host() || range.count != 1 || range.empty() ||
-      address % kKernelAlignment != 0) {
+  if (!devices_[device.index]->properties().reads_host_memory ||
+      range.count != 1 || range.empty() || address % kKernelAlignment != 0) {
     return false;
   }
   // Constants are only read: the checker proves it, and the mapping of a file
@@ -241,9 +246,7 @@ absl::Status SessionMemory::RestoreVariables() {
   for (const Entry& entry : plan_.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const DeviceId device = entry.buffers[value.buffer.index].device;
-      if (!IsVariable(entry, value) || devices_[device.index]->is_timed()) {
-        continue;
-      }
+      if (!IsVariable(entry, value) || !HoldsValues(device)) continue;
       PARTITA_RETURN_IF_ERROR(LoadValue(entry, value, /*in_place=*/false));
     }
   }

@@ -36,7 +36,8 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
   const EntryContext& context = state_.context;
   const std::vector<int>& numbers = (*context.of_stream)[id_.index];
   std::vector<BoundCommand> all(numbers.size());
-  if (device_.is_timed()) return all;
+  const ComputedBy computed_by = device_.properties().computed_by;
+  if (computed_by == ComputedBy::kNothing) return all;
   // Invocations of one command share a kernel: launches on a stream never
   // overlap, and kernels are stateless.
   absl::flat_hash_map<std::tuple<int, int, int>, BoundCommand> by_instance;
@@ -90,7 +91,8 @@ absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
   }
   PARTITA_ASSIGN_OR_RETURN(
       BoundKernel kernel,
-      BindKernel(request, *state_.libraries, device_.is_virtual()));
+      BindKernel(request, *state_.libraries,
+                 device_.properties().computed_by == ComputedBy::kHostKernels));
   kernels_.push_back(std::move(kernel.kernel));
   BoundCommand bound = {kernels_.back().get(), nullptr,
                         ReplacementOf(request, kernel)};

@@ -26,7 +26,7 @@ class StreamKernels {
       : state_(state), id_(stream), device_(device) {}
 
   // The kernels by command of the stream; empty for commands without a kernel,
-  // and on timed devices. Called once.
+  // and on devices that compute nothing. Called once.
   absl::StatusOr<std::vector<BoundCommand>> BindAll();
 
   // Replacements among the bound commands.

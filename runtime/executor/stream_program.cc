@@ -27,7 +27,7 @@ class ProgramBuilder {
         bound_(bound),
         program_(std::make_unique<StreamProgram>()) {
     const DeviceId device = context.entry->streams[stream.index].device;
-    timed_ = (*context.devices)[device.index]->is_timed();
+    computed_by_ = (*context.devices)[device.index]->properties().computed_by;
   }
 
   absl::StatusOr<std::unique_ptr<StreamProgram>> Build() {
@@ -80,7 +80,7 @@ class ProgramBuilder {
     if (Communicates(command)) {
       PARTITA_RETURN_IF_ERROR(FillCommunication(command, action));
     }
-    if (timed_) return FillSleep(command, action);
+    if (computed_by_ == ComputedBy::kNothing) return FillSleep(command, action);
     switch (command.kind) {
       case Kind::kKernel:
         return FillKernel(command, action);
@@ -109,7 +109,7 @@ class ProgramBuilder {
            command.kind == Command::Kind::kRecv;
   }
 
-  // Timed devices wait for one another as others do.
+  // Devices that compute nothing wait for one another as others do.
   absl::Status FillCommunication(const Command& command, Action& action) {
     using Kind = Command::Kind;
     const bool collective = command.kind == Kind::kCollective;
@@ -144,7 +144,7 @@ class ProgramBuilder {
       const StreamId stream = (*context_.commands)[c].stream;
       const DeviceId id = context_.entry->streams[stream.index].device;
       const Device& device = *(*context_.devices)[id.index];
-      if (device.is_host() || device.is_virtual()) continue;
+      if (device.properties().host_accesses_arenas) continue;
       return absl::UnimplementedError(absl::StrCat(
           "found a rank on ", device.traits().name,
           ", whose memory the host cannot read; expected host or virtual "
@@ -298,7 +298,7 @@ class ProgramBuilder {
 
   DeclaredBlocks Declare(const Command& command, int number) const {
     DeclaredBlocks declared;
-    if (timed_) return declared;
+    if (computed_by_ == ComputedBy::kNothing) return declared;
     for (const Access& access : Accesses(*context_.entry, command)) {
       DeclareBuffer(access.buffer, declared);
     }
@@ -323,7 +323,7 @@ class ProgramBuilder {
   void* const native_stream_;
   const std::vector<BoundCommand>& bound_;
   std::unique_ptr<StreamProgram> program_;
-  bool timed_ = false;
+  ComputedBy computed_by_ = ComputedBy::kOwnKernels;
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ struct Action {
   int64_t port_offset = 0;       // kFeed, kFetch: first byte to copy
   int transfer = -1;             // index of the blocks to copy
   int communication = 0;         // kCollective, kSend, kRecv: index
+  // kSleep, and kCollective, kSend on a device that computes nothing.
   std::chrono::nanoseconds sleep{0};
 };
 

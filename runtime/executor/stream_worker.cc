@@ -3,8 +3,6 @@
 
 #include "runtime/executor/stream_worker.h"
 
-#include <sys/prctl.h>
-
 #include <chrono>
 #include <cstdint>
 #include <system_error>
@@ -51,7 +49,7 @@ StreamWorker::StreamWorker(EntryState& state, StreamId stream)
       device_(DeviceOf(state.context, stream)),
       stream_(device_.NewStream()),
       kernels_(state, stream, device_),
-      performer_(state, device_, *stream_) {}
+      performer_(state, *stream_) {}
 
 StreamWorker::~StreamWorker() {
   if (thread_.joinable()) thread_.join();
@@ -106,7 +104,6 @@ absl::Status StreamWorker::Prepare() {
 }
 
 void StreamWorker::Loop() {
-  if (device_.is_timed()) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   const WaitPolicy policy = {.stop = &state_.closing, .spins = state_.spins};
   const uint64_t depth = state_.steps.size();
   for (uint64_t number = 0; state_.submitted.Wait(number + 1, policy);
@@ -128,7 +125,6 @@ void StreamWorker::RunStep(Step& step) {
   const bool observed = step.trace || step.chaos_seed.has_value() ||
                         step.deadline != SteadyTime::max() ||
                         state_.observer != nullptr || !program.declared.empty();
-  performer_.BeginStep();
   if (observed) {
     Replay<true>(step, program);
     at_.store(-1, std::memory_order_relaxed);
@@ -169,7 +165,7 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
   if (step.chaos_seed.has_value()) {
     const auto delay =
         ChaosDelay(*step.chaos_seed, step.number, action.command);
-    if (delay.count() > 0) std::this_thread::sleep_for(delay);
+    if (delay.count() > 0) PARTITA_RETURN_IF_ERROR(stream_->Sleep(delay));
   }
   if (state_.observer != nullptr) {
     state_.observer->Before(step.number, action.command);
@@ -178,7 +174,7 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
     return PastDeadline();
   }
   if (step.trace) {
-    times_[step.number % times_.size()][index].start = Clock::now();
+    stream_->Stamp(times_[step.number % times_.size()][index].start);
   }
   return absl::OkStatus();
 }
@@ -186,7 +182,7 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
 void StreamWorker::AfterAction(const Step& step, const StreamProgram& program,
                                size_t index) {
   if (step.trace) {
-    times_[step.number % times_.size()][index].end = Clock::now();
+    stream_->Stamp(times_[step.number % times_.size()][index].end);
   }
   if (state_.observer != nullptr) {
     state_.observer->After(step.number, program.actions[index].command);

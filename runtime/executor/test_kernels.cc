@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -74,7 +75,7 @@ std::vector<InPlacePair> AllPairs(const OpView& node) {
 
 absl::StatusOr<BoundKernel> TestLibrary::Bind(
     const BindRequest& request) const {
-  if (request.device->kind != DeviceKind::kCpu) {
+  if (!RunsHostCode(*request.device)) {
     return absl::UnimplementedError("found a GPU; expected a CPU");
   }
   if (workspace > request.binding->workspace) {

@@ -110,12 +110,12 @@ Floats Expected(const Floats& x) {
 }
 
 Devices NewDevices(const Plan& plan, RunOn run_on) {
+  const auto new_device = run_on == RunOn::kCpu       ? NewCpuDevice
+                          : run_on == RunOn::kVirtual ? NewVirtualDevice
+                                                      : NewTimedDevice;
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
-    devices.push_back(
-        run_on == RunOn::kCpu
-            ? NewCpuDevice(device.traits)
-            : NewVirtualDevice(device.traits, run_on == RunOn::kTimed));
+    devices.push_back(new_device(device.traits));
   }
   return devices;
 }

@@ -3,11 +3,9 @@
 
 #include "runtime/executor/thread_count.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/thread_limits.h"
 
 namespace partita {
 namespace {
@@ -24,13 +22,6 @@ std::vector<bool> RunKernels(const Entry& entry) {
   return run;
 }
 
-// The threads of one stream that runs kernels, its own included.
-int ThreadsOfStream(const Device& device) {
-  const bool on_host = device.is_host() || device.is_virtual();
-  if (!on_host || device.is_timed()) return 1;
-  return std::clamp(device.traits().threads, 1, MostTeamThreads());
-}
-
 }  // namespace
 
 int64_t ThreadsOf(const Entry& entry, const Devices& devices) {
@@ -38,7 +29,7 @@ int64_t ThreadsOf(const Entry& entry, const Devices& devices) {
   int64_t threads = 0;
   for (size_t s = 0; s < entry.streams.size(); ++s) {
     const Device& device = *devices[entry.streams[s].device.index];
-    threads += run_kernels[s] ? ThreadsOfStream(device) : 1;
+    threads += run_kernels[s] ? device.properties().kernel_threads : 1;
   }
   return threads;
 }

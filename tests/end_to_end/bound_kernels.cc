@@ -33,7 +33,7 @@ absl::Status AddBound(const Plan& plan, const OpView& node, int rank,
   PARTITA_ASSIGN_OR_RETURN(
       BoundKernel kernel,
       BindKernel({op, &*node.node().kernel, &device->traits}, HostLibraries(),
-                 /*is_virtual=*/true));
+                 /*any_host_kernel=*/true));
   bound.push_back({node.ToString(), node.result_type(0).num_elements(), name,
                    std::move(kernel.id), std::move(kernel.arithmetic)});
   return absl::OkStatus();

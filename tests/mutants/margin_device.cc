@@ -39,8 +39,7 @@ void FillWithJunk(absl::Span<std::byte> bytes, std::mt19937& random) {
 }
 
 MarginDevice::MarginDevice(const PlanDevice& device)
-    : device_(NewVirtualDevice(device.traits, /*timed=*/false)),
-      memory_(device.memory) {}
+    : device_(NewVirtualDevice(device.traits)), memory_(device.memory) {}
 
 absl::StatusOr<std::unique_ptr<Arena>> MarginDevice::NewArena(
     int64_t bytes, int64_t alignment) {

@@ -27,9 +27,9 @@ class MarginDevice : public Device {
   explicit MarginDevice(const PlanDevice& device);
 
   const DeviceTraits& traits() const override { return device_->traits(); }
-  bool is_host() const override { return false; }
-  bool is_virtual() const override { return true; }
-  bool is_timed() const override { return false; }
+  const DeviceProperties& properties() const override {
+    return device_->properties();
+  }
   // ResourceExhausted beyond the device's memory.
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override;

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/device_kind_traits.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -24,18 +25,20 @@ int64_t CappedSum(int64_t a, int64_t b) {
 
 class Comparison {
  public:
-  Comparison(const Plan& plan, const HostCapacity& host)
-      : plan_(plan), host_(host) {}
+  Comparison(const Plan& plan, const HostCapacity& host,
+             absl::Span<const DeviceKind> runnable)
+      : plan_(plan), host_(host), runnable_(runnable) {}
 
   absl::Status Run() {
     for (const PlanDevice& device : plan_.devices) {
-      if (device.traits.kind == DeviceKind::kCpu) {
+      const DeviceKind kind = device.traits.kind;
+      if (!absl::c_linear_search(runnable_, kind)) {
+        Differ(
+            absl::StatusCode::kUnavailable, device.traits.name,
+            absl::StrCat("kind ", DeviceKindName(kind)),
+            absl::StrCat(RunnableNames(), ", as this build drives no other"));
+      } else if (TraitsOf(kind).shares_host) {
         AddCpu(device);
-      } else {
-        Differ(absl::StatusCode::kUnavailable, device.traits.name,
-               absl::StrCat("kind ",
-                            std::string(DeviceKindName(device.traits.kind))),
-               "cpu, as this build drives no other");
       }
     }
     CompareSums();
@@ -43,6 +46,13 @@ class Comparison {
   }
 
  private:
+  std::string RunnableNames() const {
+    return absl::StrJoin(runnable_, " or ",
+                         [](std::string* out, DeviceKind kind) {
+                           absl::StrAppend(out, DeviceKindName(kind));
+                         });
+  }
+
   void AddCpu(const PlanDevice& device) {
     const DeviceTraits& traits = device.traits;
     cpus_.push_back(traits.name);
@@ -97,6 +107,7 @@ class Comparison {
 
   const Plan& plan_;
   const HostCapacity& host_;
+  const absl::Span<const DeviceKind> runnable_;
   std::vector<std::string> cpus_;
   int64_t threads_ = 0;
   int64_t memory_ = 0;  // of the arenas of CPU devices
@@ -106,8 +117,9 @@ class Comparison {
 
 }  // namespace
 
-absl::Status CheckContract(const Plan& plan, const HostCapacity& host) {
-  return Comparison(plan, host).Run();
+absl::Status CheckContract(const Plan& plan, const HostCapacity& host,
+                           absl::Span<const DeviceKind> runnable) {
+  return Comparison(plan, host, runnable).Run();
 }
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #define PARTITA_RUNTIME_PLAN_CHECKER_CONTRACT_H_
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/host_capacity.h"
 #include "runtime/plan/plan.h"
 
@@ -12,11 +13,12 @@ namespace partita {
 
 // The plan's CPU devices share the host: each needs its instruction set, and
 // all together need their threads and arenas. Reports all differences at once:
-// Unavailable if no runtime supports the kind of a device, else
-// ResourceExhausted if memory is short, else FailedPrecondition. Does not
-// compare rates, because they are predictions. Needs: a plan that passed the
-// checker.
-absl::Status CheckContract(const Plan& plan, const HostCapacity& host);
+// Unavailable if the kind of a device is not one of `runnable`, which this
+// build can run, else ResourceExhausted if memory is short, else
+// FailedPrecondition. Does not compare rates, because they are predictions.
+// Needs: a plan that passed the checker.
+absl::Status CheckContract(const Plan& plan, const HostCapacity& host,
+                           absl::Span<const DeviceKind> runnable);
 
 }  // namespace partita
 

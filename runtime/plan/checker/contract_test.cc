@@ -31,22 +31,27 @@ Plan TwoCpus() {
   return plan;
 }
 
+// Of a build that runs CPUs only.
+absl::Status Check(const Plan& plan, const HostCapacity& host) {
+  return CheckContract(plan, host, {DeviceKind::kCpu});
+}
+
 HostCapacity JustEnough() { return {4, 400, {"avx512", "avx2", "sse4"}}; }
 
 TEST(Contract, AHostThatHasAllOfItWillDo) {
-  EXPECT_TRUE(CheckContract(TwoCpus(), JustEnough()).ok());
+  EXPECT_TRUE(Check(TwoCpus(), JustEnough()).ok());
 }
 
 TEST(Contract, RatesAreNotCompared) {
   Plan plan = TwoCpus();
   plan.devices[0].traits.memory_bandwidth = 1e30;
-  EXPECT_TRUE(CheckContract(plan, JustEnough()).ok());
+  EXPECT_TRUE(Check(plan, JustEnough()).ok());
 }
 
 TEST(Contract, TheCpusShareTheThreads) {
   HostCapacity host = JustEnough();
   host.threads = 3;
-  const absl::Status status = CheckContract(TwoCpus(), host);
+  const absl::Status status = Check(TwoCpus(), host);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             absl::StrCat(kMadeForAnother,
@@ -57,7 +62,7 @@ TEST(Contract, TheCpusShareTheThreads) {
 TEST(Contract, TheCpusShareTheMemory) {
   HostCapacity host = JustEnough();
   host.memory = 399;
-  const absl::Status status = CheckContract(TwoCpus(), host);
+  const absl::Status status = Check(TwoCpus(), host);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(
       status.message(),
@@ -69,7 +74,7 @@ TEST(Contract, TheCpusShareTheMemory) {
 TEST(Contract, ArenasBeyondAllNumbersAreTooLarge) {
   Plan plan = TwoCpus();
   plan.devices[0].step_bytes = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(CheckContract(plan, JustEnough()).code(),
+  EXPECT_EQ(Check(plan, JustEnough()).code(),
             absl::StatusCode::kResourceExhausted);
 }
 
@@ -78,7 +83,7 @@ TEST(Contract, EveryDifferenceIsNamed) {
   plan.devices[0].traits.isa = "avx512";
   plan.devices[1].traits.kind = DeviceKind::kCuda;
   plan.devices[1].traits.name = "gpu:0";
-  const absl::Status status = CheckContract(plan, {1, 400, {"avx2", "sse4"}});
+  const absl::Status status = Check(plan, {1, 400, {"avx2", "sse4"}});
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(),
             absl::StrCat(kMadeForAnother,
@@ -91,10 +96,22 @@ TEST(Contract, EveryDifferenceIsNamed) {
                          "most the 1 that this process may use"));
 }
 
+TEST(Contract, EveryKindThatTheBuildRunsIsNamed) {
+  Plan plan = TwoCpus();
+  plan.devices[1].traits.kind = DeviceKind::kCuda;
+  const DeviceKind all[] = {DeviceKind::kCpu, DeviceKind::kCuda};
+  EXPECT_TRUE(CheckContract(plan, JustEnough(), all).ok());
+  plan.devices[1].traits.kind = static_cast<DeviceKind>(kNumDeviceKinds);
+  EXPECT_EQ(CheckContract(plan, JustEnough(), all).message(),
+            absl::StrCat(kMadeForAnother,
+                         "\n  cpu:1: found kind unknown; expected cpu or "
+                         "cuda, as this build drives no other"));
+}
+
 TEST(Contract, AProcessorThatIsNotKnownHasNoInstructionSet) {
   HostCapacity host = JustEnough();
   host.isas.clear();
-  EXPECT_EQ(CheckContract(TwoCpus(), host).message(),
+  EXPECT_EQ(Check(TwoCpus(), host).message(),
             absl::StrCat(kMadeForAnother,
                          "\n  cpu:0: found a plan for the instruction set "
                          "avx2; expected any, as this processor's are not "

@@ -313,7 +313,8 @@ TEST(Hostile, AnyFieldMayHoldAnything) {
   for (int i = 0; i < 20000; ++i) {
     for (uint64_t k = 0; k < 1 + random() % 3; ++k) Spoil(plan, random);
     refused += !FindFaults(plan).empty();
-    (void)CheckContract(plan, {.threads = 2, .memory = 1 << 20});
+    (void)CheckContract(plan, {.threads = 2, .memory = 1 << 20},
+                        {DeviceKind::kCpu});
     plan.entries[0] = entry;
     plan.devices = devices;
   }

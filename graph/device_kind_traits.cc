@@ -1,0 +1,58 @@
+// The table of the kinds of devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/device_kind_traits.h"
+
+#include <cstddef>
+#include <iterator>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
+#include "graph/host_capacity.h"
+
+namespace partita {
+namespace {
+
+bool IsCpuIsa(absl::string_view isa) {
+  return absl::c_linear_search(CpuIsas(), isa);
+}
+
+// "sm_90", or "sm_90a" with features of that architecture only.
+bool IsCudaIsa(absl::string_view isa) {
+  if (!absl::ConsumePrefix(&isa, "sm_")) return false;
+  if (!absl::ConsumeSuffix(&isa, "a")) absl::ConsumeSuffix(&isa, "f");
+  return (isa.size() == 2 || isa.size() == 3) && isa[0] != '0' &&
+         absl::c_all_of(isa, absl::ascii_isdigit);
+}
+
+// By DeviceKind.
+constexpr DeviceKindTraits kKinds[] = {
+    {.name = "cpu",
+     .shares_host = true,
+     .kernel_code = KernelCode::kHost,
+     .collectives_beside_kernels = false,
+     // Nearly all x86-64 processors have avx2. The default of a file does not
+     // depend on the host.
+     .isa = {.accepts = IsCpuIsa, .names = CpuIsas, .usual = "avx2"}},
+    {.name = "cuda",
+     .shares_host = false,
+     .kernel_code = KernelCode::kPtx,
+     .collectives_beside_kernels = true,
+     .isa = {.accepts = IsCudaIsa,
+             .names = nullptr,
+             .form = "sm_ and the compute capability, like \"sm_90\""}},
+};
+static_assert(std::size(kKinds) == kNumDeviceKinds);
+
+}  // namespace
+
+const DeviceKindTraits& TraitsOf(DeviceKind kind) {
+  return kKinds[static_cast<size_t>(kind)];
+}
+
+bool RunsHostCode(const DeviceTraits& device) {
+  return TraitsOf(device.kind).kernel_code == KernelCode::kHost;
+}
+
+}  // namespace partita
