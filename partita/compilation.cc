@@ -11,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "binding/verify_binding.h"
 #include "graph/batch.h"
 #include "graph/node_kernels.h"
 #include "graph/op_view.h"
@@ -32,6 +33,7 @@
 #include "placement/planner/pin_divisions.h"
 #include "placement/planner/pins.h"
 #include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/graph_claims.h"
 #include "runtime/plan/plan_hash.h"
 
 namespace partita {
@@ -194,7 +196,7 @@ absl::StatusOr<Compilation::PlacedFunction> Compilation::PlaceFunction(
     std::vector<PlacedFunction*> functions(before.begin(), before.end());
     functions.push_back(&draft);
     PARTITA_ASSIGN_OR_RETURN(std::vector<int64_t> needed,
-                             NeededBytes(functions, placing.with_texts));
+                             NeededBytes(functions));
     const int64_t missing_here = MissingIn(needed).bytes;
     if (!placed.has_value() || missing_here == 0 || missing_here < missing) {
       placed = std::move(draft);
@@ -240,11 +242,10 @@ absl::StatusOr<Compilation::PlacedModule> Compilation::Place(
   return placed;
 }
 
-absl::Status Compilation::Count(int number, bool with_texts,
-                                PlacedFunction& placed) {
+absl::Status Compilation::Count(int number, PlacedFunction& placed) {
   if (placed.counted.has_value()) return absl::OkStatus();
   Graph& graph = *placed.graph;
-  if (with_texts) placed.without_kernels = graph.Clone(&graph.literals());
+  placed.without_kernels = graph.Clone(&graph.literals());
   PARTITA_RETURN_IF_ERROR(Stage("kernels", [&]() -> absl::Status {
     PARTITA_ASSIGN_OR_RETURN(placed.chosen,
                              ChooseKernels(graph, catalog_, traits_, packed_));
@@ -261,7 +262,7 @@ absl::Status Compilation::Count(int number, bool with_texts,
 }
 
 absl::StatusOr<std::vector<int64_t>> Compilation::NeededBytes(
-    absl::Span<PlacedFunction* const> functions, bool with_texts) {
+    absl::Span<PlacedFunction* const> functions) {
   Fingerprints fingerprints;
   for (const PlacedFunction* function : functions) {
     fingerprints.push_back(function->fingerprint);
@@ -272,8 +273,7 @@ absl::StatusOr<std::vector<int64_t>> Compilation::NeededBytes(
   const auto count = [&]() -> absl::StatusOr<std::vector<int64_t>> {
     std::vector<CountedFunction*> counted;
     for (size_t i = 0; i < functions.size(); ++i) {
-      PARTITA_RETURN_IF_ERROR(
-          Count(deciding_order_[i], with_texts, *functions[i]));
+      PARTITA_RETURN_IF_ERROR(Count(deciding_order_[i], *functions[i]));
       counted.push_back(&*functions[i]->counted);
     }
     return lowering_->NeededBytes(counted);
@@ -312,12 +312,15 @@ absl::StatusOr<Attempt> Compilation::Finish(const PlacingOptions& placing,
   const int num_functions = static_cast<int>(placed.functions.size());
   for (int i = 0; i < num_functions; ++i) {
     PlacedFunction& function = placed.functions[i];
-    PARTITA_RETURN_IF_ERROR(Count(i, placing.with_texts, function));
+    PARTITA_RETURN_IF_ERROR(Count(i, function));
     counted.push_back(*std::move(function.counted));
     attempt.notes.push_back(std::move(function.notes));
     attempt.chosen.push_back(std::move(function.chosen));
-    if (!placing.with_texts) continue;
-    placed.module.SetFunction(i, std::move(function.without_kernels));
+    if (placing.with_texts) {
+      placed.module.SetFunction(
+          i, function.without_kernels->Clone(&placed.module.literals()));
+    }
+    attempt.placed.push_back(std::move(function.without_kernels));
   }
   if (placing.with_texts) attempt.placed_text = PrintModule(placed.module);
   for (int i = 0; i < num_functions; ++i) {
@@ -362,7 +365,7 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
     std::vector<PlacedFunction*> functions;
     for (int i : deciding_order_) functions.push_back(&placed.functions[i]);
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> needed,
-                             NeededBytes(functions, with_texts));
+                             NeededBytes(functions));
     MissingBytes missing = MissingIn(needed);
     absl::Status packed;
     if (missing.device < 0) {
@@ -404,8 +407,13 @@ absl::Status Compilation::BuildCode(Plan& plan) {
   return Stage("native code", [&] { return BuildPlanCode(traits_, plan); });
 }
 
-absl::Status Compilation::Prove(Plan& plan) {
+absl::Status Compilation::Prove(Attempt& attempt) {
+  Plan& plan = attempt.plan;
   return Stage("prove", [&]() -> absl::Status {
+    const auto& functions = plan.module.functions();
+    for (size_t i = 0; i < functions.size(); ++i) {
+      PARTITA_RETURN_IF_ERROR(VerifyBinding(*attempt.placed[i], *functions[i]));
+    }
     absl::StatusOr<Certificate> certificate = CheckPlan(plan);
     if (!certificate.ok()) {
       return absl::InternalError(
@@ -413,8 +421,8 @@ absl::Status Compilation::Prove(Plan& plan) {
                        "made: ",
                        certificate.status().message()));
     }
-    certificate->proved.push_back(
-        "placed graph = optimised graph, from the dimension rules");
+    AddProof(kBoundIsPlaced, "", *certificate);
+    AddProof(kPlacedIsOptimised, ", from the dimension rules", *certificate);
     certificate->plan_hash = PlanHash(plan);
     plan.certificate = *std::move(certificate);
     return absl::OkStatus();

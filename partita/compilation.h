@@ -37,6 +37,8 @@ namespace partita {
 // One attempt: a placed module on its way to a plan, with its notes.
 struct Attempt {
   Plan plan;
+  // By entry: the placed graph, without kernels, over the plan's literals.
+  std::vector<std::unique_ptr<const Graph>> placed;
   std::vector<EntryNotes> notes;                // by entry
   std::vector<std::vector<PricedNode>> chosen;  // by entry
   // The module's text after these stages, if requested.
@@ -72,8 +74,9 @@ class Compilation {
   absl::StatusOr<Prediction> Predict(Attempt& attempt);
   // Generated code for the plan's nodes.
   absl::Status BuildCode(Plan& plan);
-  // Adds the certificate; Internal if the checker refuses the plan.
-  absl::Status Prove(Plan& plan);
+  // Proves the plan against its graphs, and these against the placed graphs;
+  // adds the certificate. Internal if a proof fails.
+  absl::Status Prove(Attempt& attempt);
 
  private:
   // By function, in the order in which functions decide.
@@ -86,7 +89,7 @@ class Compilation {
     Fingerprint fingerprint;            // of the graph without kernels
     EntryNotes notes;
     // Once it has kernels:
-    std::unique_ptr<Graph> without_kernels;  // if texts are requested
+    std::unique_ptr<Graph> without_kernels;
     std::vector<PricedNode> chosen;
     std::optional<CountedFunction> counted;
   };
@@ -123,11 +126,11 @@ class Compilation {
                                              std::vector<Placement> placements,
                                              const VariableHomes& homes);
   // Chooses kernels and counts live ranges, once.
-  absl::Status Count(int number, bool with_texts, PlacedFunction& placed);
+  absl::Status Count(int number, PlacedFunction& placed);
   // Bytes by device of a plan of these functions, in the order in which they
   // decide.
   absl::StatusOr<std::vector<int64_t>> NeededBytes(
-      absl::Span<PlacedFunction* const> functions, bool with_texts);
+      absl::Span<PlacedFunction* const> functions);
   // Lays out and emits. ResourceExhausted if that needs too much memory.
   absl::StatusOr<Attempt> Finish(const PlacingOptions& placing,
                                  PlacedModule placed);

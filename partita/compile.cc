@@ -69,7 +69,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   plan.notes = std::move(best->prediction.notes);
   plan.notes->summary = Summary(report);
   PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
-  PARTITA_RETURN_IF_ERROR(compilation.Prove(plan));
+  PARTITA_RETURN_IF_ERROR(compilation.Prove(best->attempt));
   const bool shards_updates = report.strategy == "data" &&
                               plan.devices.size() > 1 &&
                               options.planner.sharded_update_bytes.has_value();

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/form.h"
+#include "runtime/plan/checker/graph_claims.h"
 #include "runtime/plan/checker/launch_nodes.h"
 #include "runtime/plan/checker/proof.h"
 
@@ -144,9 +145,10 @@ absl::StatusOr<Certificate> CheckPlan(const Plan& plan) {
   Certificate certificate;
   certificate.checker = kCheckerName;
   certificate.proved = {"form",  "progress", "no race",
-                        "value", "memory",   "plan = placed graph"};
+                        "value", "memory",   "plan = bound graph"};
   certificate.assumed = {
-      "placed graph = optimised graph: verify_split",
+      Assumed(kBoundIsPlaced),
+      Assumed(kPlacedIsOptimised),
       "optimised graph = the user's graph: passes, tested only",
       "kernels access declared ranges only and compute their nodes",
       "a copy of a replicated value may come from any replica",

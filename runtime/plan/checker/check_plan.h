@@ -1,4 +1,4 @@
-// Proves independently that a plan computes its placed graph, within its
+// Proves independently that a plan computes its bound graph, within its
 // memory, without races, and terminates. Shares no code with what makes plans.
 // SPDX-License-Identifier: Apache-2.0
 

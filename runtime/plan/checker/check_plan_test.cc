@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/graph_claims.h"
 #include "runtime/plan/checker/plan_description.h"
 #include "runtime/plan/plan_text.h"
 
@@ -104,6 +105,26 @@ TEST(CheckPlan, ProvesAGoodPlan) {
   EXPECT_EQ(certificate->checker, "partita checker 2");
   EXPECT_FALSE(certificate->proved.empty());
   EXPECT_FALSE(certificate->assumed.empty());
+}
+
+TEST(CheckPlan, AClaimIsProvedOrAssumed) {
+  absl::StatusOr<Plan> plan = ParsePlan(kMlp, "mlp.plan", OpSet::BuiltIn());
+  ASSERT_TRUE(plan.ok());
+  absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
+  ASSERT_TRUE(certificate.ok());
+  EXPECT_EQ(certificate->proved.back(), "plan = bound graph");
+  EXPECT_EQ(certificate->assumed[0],
+            "bound graph = placed graph: only `compile` can prove it; the plan "
+            "does not hold the placed graph");
+  EXPECT_EQ(certificate->assumed[1],
+            "placed graph = optimised graph: only `compile` can prove it; the "
+            "plan does not hold the optimised graph");
+  const size_t assumed = certificate->assumed.size();
+  AddProof(kPlacedIsOptimised, ", from the dimension rules", *certificate);
+  EXPECT_EQ(certificate->proved.back(),
+            "placed graph = optimised graph, from the dimension rules");
+  EXPECT_EQ(certificate->assumed.size(), assumed - 1);
+  EXPECT_EQ(certificate->assumed[0], Assumed(kBoundIsPlaced));
 }
 
 TEST(CheckPlan, AMissingWaitIsARace) {

@@ -1,0 +1,417 @@
+// Numbers the values of both normal forms: equal numbers are equal values.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "binding/verify_binding.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "binding/literal_elements.h"
+#include "binding/normal_form.h"
+#include "graph/core_ops.h"
+#include "graph/literal_pool.h"
+#include "graph/op_def.h"
+#include "graph/shard.h"
+
+namespace partita {
+namespace {
+
+constexpr size_t kMaxFaults = 20;
+
+bool SameShardings(const std::vector<Sharding>& a,
+                   const std::vector<Sharding>& b, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (ShardingOf(a, static_cast<int>(i)) !=
+        ShardingOf(b, static_cast<int>(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool SameExtents(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.dims == b.dims;
+}
+
+// Equal attributes have equal hashes.
+size_t HashOfAttributes(const Attributes& attributes) {
+  std::vector<std::tuple<std::string, size_t>> entries;
+  for (const auto& [name, value] : attributes.entries()) {
+    const size_t hash = std::visit(
+        [](const auto& held) -> size_t {
+          using Held = std::decay_t<decltype(held)>;
+          if constexpr (std::is_same_v<Held, double>) {
+            return absl::HashOf(std::bit_cast<uint64_t>(held));
+          } else if constexpr (std::is_same_v<Held, std::vector<double>>) {
+            std::vector<uint64_t> bits;
+            for (double number : held) {
+              bits.push_back(std::bit_cast<uint64_t>(number));
+            }
+            return absl::HashOf(bits);
+          } else if constexpr (std::is_same_v<Held, Number>) {
+            return absl::HashOf(std::bit_cast<uint64_t>(held.ToDouble()));
+          } else {
+            return absl::HashOf(held);
+          }
+        },
+        value);
+    entries.push_back({name, hash});
+  }
+  return absl::HashOf(entries);
+}
+
+// Nodes that compute equal values: same op, attributes, operands and placement.
+struct NodeClass {
+  const NormalNode* example;  // of the placed graph
+  std::vector<int> operands;  // numbers
+  std::string elements;       // of a constant
+  std::vector<int> results;   // numbers
+  int live_placed = 0;
+  int live_bound = 0;
+};
+
+// Where a value is read from outside of the graph: the maker's placement.
+struct Port {
+  TensorType type;
+  absl::InlinedVector<std::string, 1> devices;
+  Sharding sharding;
+};
+
+Port PortOf(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  if (!value.defining_node.valid()) {
+    const Placement& placement = graph.input_placement(value.index);
+    return {value.type, placement.devices, ShardingOf(placement.results, 0)};
+  }
+  const Placement& placement = graph.node(value.defining_node).placement;
+  return {value.type, placement.devices,
+          ShardingOf(placement.results, value.index)};
+}
+
+std::string PortText(const Port& port) {
+  return absl::StrCat(port.type.ToString(), " on ",
+                      absl::StrJoin(port.devices, ", "));
+}
+
+bool SamePort(const Port& a, const Port& b) {
+  return a.type == b.type && a.devices == b.devices && a.sharding == b.sharding;
+}
+
+class Verifier {
+ public:
+  Verifier(const Graph& placed, const Graph& bound)
+      : placed_(placed),
+        bound_(bound),
+        placed_form_(placed),
+        bound_form_(bound),
+        of_placed_(placed_form_.num_values, -1),
+        of_bound_(bound_form_.num_values, -1) {}
+
+  absl::Status Run() {
+    for (const std::string& fault : placed_form_.faults) Fault(fault);
+    for (const std::string& fault : bound_form_.faults) Fault(fault);
+    CompareInputs();
+    NumberPlaced();
+    NumberBound();
+    CompareCounts();
+    CompareOutputs();
+    CompareUpdates();
+    if (faults_.empty()) return absl::OkStatus();
+    return absl::InternalError(
+        absl::StrCat("bug: choosing kernels for @", placed_.name(),
+                     " changed it: ", absl::StrJoin(faults_, "\n")));
+  }
+
+ private:
+  void Fault(std::string text) {
+    if (faults_.size() < kMaxFaults) faults_.push_back(std::move(text));
+  }
+
+  void Fault(absl::string_view where, absl::string_view found,
+             absl::string_view expected) {
+    Fault(absl::StrCat(where, ": found ", found, "; expected ", expected));
+  }
+
+  void ComparePorts(absl::string_view where, ValueId before, ValueId after) {
+    const Port expected = PortOf(placed_, before);
+    const Port found = PortOf(bound_, after);
+    if (SamePort(found, expected)) return;
+    Fault(where,
+          PortText(found) == PortText(expected) ? "another sharding"
+                                                : PortText(found),
+          PortText(expected));
+  }
+
+  void CompareInputs() {
+    if (placed_.inputs().size() != bound_.inputs().size()) {
+      return Fault("inputs", absl::StrCat(bound_.inputs().size()),
+                   absl::StrCat(placed_.inputs().size()));
+    }
+    for (size_t i = 0; i < placed_.inputs().size(); ++i) {
+      const ValueId before = placed_.inputs()[i];
+      const ValueId after = bound_.inputs()[i];
+      const std::string where = absl::StrCat("input ", i);
+      ComparePorts(where, before, after);
+      if (placed_.value(before).name != bound_.value(after).name) {
+        Fault(where, absl::StrCat("%", bound_.value(after).name),
+              absl::StrCat("%", placed_.value(before).name));
+      }
+      of_placed_[placed_form_.inputs[i]] = next_;
+      of_bound_[bound_form_.inputs[i]] = next_++;
+    }
+  }
+
+  static std::vector<int> NumbersOf(const std::vector<int>& values,
+                                    const std::vector<int>& numbering) {
+    std::vector<int> numbers;
+    for (int value : values) numbers.push_back(numbering[value]);
+    return numbers;
+  }
+
+  // The elements of a constant; "" for other nodes.
+  std::string ElementsOf(const NormalNode& node) {
+    if (!node.op.is(kConstant)) return "";
+    const LiteralPool& literals = node.op.graph().literals();
+    const LiteralId literal = node.op.attr_literal("value");
+    const auto [key, is_new] = elements_of_.try_emplace({&literals, literal});
+    if (!is_new) return key->second;
+    std::optional<std::string> elements = ElementsKey(literals, literal);
+    if (!elements.has_value()) {
+      Fault(NodeText(node), "padding that is not zero", "zeros there");
+      elements = "";
+    }
+    return key->second = *std::move(elements);
+  }
+
+  static size_t HashOfNode(const NormalNode& node,
+                           const std::vector<int>& operands,
+                           const std::string& elements) {
+    const size_t attributes =
+        node.op.is(kConstant) ? 0 : HashOfAttributes(node.op.node().attributes);
+    const std::vector<std::string> devices(node.placement.devices.begin(),
+                                           node.placement.devices.end());
+    return absl::HashOf(&node.op.op(), operands, elements, devices, attributes);
+  }
+
+  // What differs between the nodes, operands aside; "" if nothing does.
+  static std::string Difference(const NormalNode& found,
+                                const NormalNode& expected) {
+    const Node& a = found.op.node();
+    const Node& b = expected.op.node();
+    if (a.op != b.op || a.operands.size() != b.operands.size() ||
+        a.results.size() != b.results.size()) {
+      return "another op";
+    }
+    // Only fused nodes have bodies, and they are expanded.
+    if (!a.regions.empty() || !b.regions.empty()) return "a body";
+    if (!found.op.is(kConstant) && !(a.attributes == b.attributes)) {
+      return "other attributes";
+    }
+    for (int i = 0; i < found.op.num_results(); ++i) {
+      if (!SameExtents(found.op.result_type(i), expected.op.result_type(i))) {
+        return found.op.result_type(i).ToString();
+      }
+    }
+    if (found.placement.devices != expected.placement.devices) {
+      return absl::StrJoin(found.placement.devices, ", ");
+    }
+    if (!SameShardings(found.placement.operands, expected.placement.operands,
+                       a.operands.size()) ||
+        !SameShardings(found.placement.results, expected.placement.results,
+                       a.results.size())) {
+      return "another sharding";
+    }
+    return "";
+  }
+
+  // The class of the node; null if there is none.
+  NodeClass* Find(const NormalNode& node, const std::vector<int>& operands,
+                  const std::string& elements) {
+    const auto found = by_hash_.find(HashOfNode(node, operands, elements));
+    if (found == by_hash_.end()) return nullptr;
+    for (int number : found->second) {
+      NodeClass& candidate = classes_[number];
+      if (candidate.operands == operands && candidate.elements == elements &&
+          Difference(node, *candidate.example).empty()) {
+        return &candidate;
+      }
+    }
+    return nullptr;
+  }
+
+  NodeClass& AddClass(const NormalNode& node, std::vector<int> operands,
+                      std::string elements) {
+    by_hash_[HashOfNode(node, operands, elements)].push_back(
+        static_cast<int>(classes_.size()));
+    classes_.push_back({&node, std::move(operands), std::move(elements)});
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      classes_.back().results.push_back(next_++);
+    }
+    return classes_.back();
+  }
+
+  static void SetNumbers(const std::vector<int>& results,
+                         const std::vector<int>& numbers,
+                         std::vector<int>& numbering) {
+    for (size_t i = 0; i < results.size() && i < numbers.size(); ++i) {
+      numbering[results[i]] = numbers[i];
+    }
+  }
+
+  void NumberPlaced() {
+    for (const NormalNode& node : placed_form_.nodes) {
+      std::vector<int> operands = NumbersOf(node.operands, of_placed_);
+      std::string elements = ElementsOf(node);
+      NodeClass* same = Find(node, operands, elements);
+      if (same == nullptr) {
+        same = &AddClass(node, std::move(operands), std::move(elements));
+      }
+      same->live_placed += node.is_live;
+      SetNumbers(node.results, same->results, of_placed_);
+    }
+  }
+
+  void NumberBound() {
+    for (const NormalNode& node : bound_form_.nodes) {
+      if (!node.is_live) continue;
+      const std::vector<int> operands = NumbersOf(node.operands, of_bound_);
+      const std::string elements = ElementsOf(node);
+      NodeClass* same = Find(node, operands, elements);
+      if (same == nullptr) {
+        same = Nearest(node);
+        ReportDifference(node, operands, same);
+      }
+      if (faults_.size() >= kMaxFaults) return;
+      if (same == nullptr) continue;
+      ++same->live_bound;
+      SetNumbers(node.results, same->results, of_bound_);
+    }
+  }
+
+  // The node of the placed graph that was probably changed into this one: of
+  // the same op and name, or else the first of its op without a partner. Its
+  // readers are then compared as if it were the same. Called once for each
+  // fault.
+  NodeClass* Nearest(const NormalNode& node) {
+    NodeClass* first = nullptr;
+    for (NodeClass& candidate : classes_) {
+      const OpView& example = candidate.example->op;
+      if (candidate.live_bound >= candidate.live_placed ||
+          !example.is(node.op.op()) ||
+          example.num_results() != node.op.num_results()) {
+        continue;
+      }
+      const std::string& name = node.op.result(0).name();
+      if (!name.empty() && example.result(0).name() == name) return &candidate;
+      if (first == nullptr) first = &candidate;
+    }
+    return first;
+  }
+
+  void ReportDifference(const NormalNode& node,
+                        const std::vector<int>& operands,
+                        const NodeClass* nearest) {
+    if (nearest == nullptr) {
+      return Fault(NodeText(node), "a node that the placed graph does not have",
+                   "none");
+    }
+    const NormalNode& expected = *nearest->example;
+    std::string difference = Difference(node, expected);
+    for (size_t i = 0; difference.empty() && i < operands.size(); ++i) {
+      if (operands[i] == nearest->operands[i]) continue;
+      difference = absl::StrCat("another value as operand ", i);
+    }
+    if (difference.empty()) difference = "other elements";
+    Fault(NodeText(node), difference,
+          absl::StrCat("the same as of ", NodeText(expected), " on ",
+                       absl::StrJoin(expected.placement.devices, ", ")));
+  }
+
+  // A constant may be packed in several layouts, and its row-major copy
+  // dropped.
+  void CompareCounts() {
+    for (const NodeClass& nodes : classes_) {
+      if (nodes.live_placed == nodes.live_bound ||
+          nodes.example->op.is(kConstant)) {
+        continue;
+      }
+      Fault(NodeText(*nodes.example),
+            absl::StrCat(nodes.live_bound, " such nodes with kernels"),
+            absl::StrCat(nodes.live_placed));
+    }
+  }
+
+  void CompareOutputs() {
+    if (placed_.outputs().size() != bound_.outputs().size()) {
+      return Fault("outputs", absl::StrCat(bound_.outputs().size()),
+                   absl::StrCat(placed_.outputs().size()));
+    }
+    for (size_t i = 0; i < placed_.outputs().size(); ++i) {
+      const std::string& name = placed_.output_names()[i];
+      const std::string where = absl::StrCat("output ", name);
+      ComparePorts(where, placed_.outputs()[i], bound_.outputs()[i]);
+      if (bound_.output_names()[i] != name) {
+        Fault(where, bound_.output_names()[i], name);
+      }
+      CompareValues(where, placed_form_.outputs[i], bound_form_.outputs[i]);
+    }
+  }
+
+  void CompareUpdates() {
+    if (placed_.updates().size() != bound_.updates().size()) {
+      return Fault("updates", absl::StrCat(bound_.updates().size()),
+                   absl::StrCat(placed_.updates().size()));
+    }
+    for (size_t i = 0; i < placed_.updates().size(); ++i) {
+      const VariableUpdate& before = placed_.updates()[i];
+      const VariableUpdate& after = bound_.updates()[i];
+      const std::string where = absl::StrCat("update of @", before.variable);
+      if (before.variable != after.variable) {
+        Fault(where, absl::StrCat("@", after.variable),
+              absl::StrCat("@", before.variable));
+      }
+      ComparePorts(where, before.value, after.value);
+      CompareValues(where, placed_form_.updates[i], bound_form_.updates[i]);
+    }
+  }
+
+  void CompareValues(absl::string_view where, int before, int after) {
+    if (of_bound_[after] >= 0 && of_placed_[before] == of_bound_[after]) return;
+    Fault(where, "another value", "that of the placed graph");
+  }
+
+  const Graph& placed_;
+  const Graph& bound_;
+  const NormalForm placed_form_;
+  const NormalForm bound_form_;
+  std::vector<int> of_placed_;  // by value of the normal form: its number
+  std::vector<int> of_bound_;
+  int next_ = 0;
+  absl::flat_hash_map<std::pair<const LiteralPool*, LiteralId>, std::string>
+      elements_of_;
+  std::vector<NodeClass> classes_;  // of the placed graph
+  absl::flat_hash_map<size_t, absl::InlinedVector<int, 1>> by_hash_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+absl::Status VerifyBinding(const Graph& placed, const Graph& bound) {
+  return Verifier(placed, bound).Run();
+}
+
+}  // namespace partita

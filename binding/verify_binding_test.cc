@@ -1,0 +1,220 @@
+// Tests the proof that graphs with kernels compute the placed graphs, with a
+// toy catalog. tests/binding has models and mutants. SPDX-License-Identifier:
+// Apache-2.0
+
+#include "binding/verify_binding.h"
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "binding/choose_kernels.h"
+#include "binding/layout_state.h"
+#include "binding/literal_elements.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/op_set.h"
+#include "graph/text/parser.h"
+#include "graph/verifier.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+// Products read the first operand column-major and the second in blocks of four
+// rows, and have no kernel inside a fused node. All else is row-major.
+class ToyCatalog : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits&) const override {
+    if (node.is(kFused) && !node.region(0).ops(kMatmul).empty()) return {};
+    KernelChoice choice;
+    choice.kernel = "toy.any";
+    choice.operands.resize(node.num_operands());
+    choice.results.resize(node.num_results());
+    choice.seconds = 1;
+    choice.arithmetics = {{.source = "toy"}};
+    if (node.is(kMatmul)) {
+      choice.operands[0] = *ParseLayout("ba", 2);
+      choice.operands[1] = *ParseLayout("ab4a", 2);
+    }
+    if (node.is(kReorder)) {
+      choice.operands[0] = node.operand_type(0).layout;
+      choice.results[0] = node.result_type(0).layout;
+    }
+    return {choice};
+  }
+};
+
+// A product with a packed constant and a reorder, a fused tail, another device,
+// a sum over micro-batches and an update.
+constexpr char kStep[] = R"(
+variable @v: f32[2, 2]
+
+graph @main(%x: f32[2, 3] on cpu:0, %r: f32[2, 2] on cpu:0) -> (f32[2, 2], f32[2, 2]) {
+  %w = constant f32[3, 2] [1, 2, 3, 4, 5, 6] on cpu:0
+  %v = variable {dtype = f32, name = "v", shape = [2, 2]} : f32[2, 2] on cpu:1
+  %y = fused %x, %w, %r @body(%x: f32[2, 3], %w: f32[3, 2], %r: f32[2, 2]) {
+    %p = matmul %x, %w : f32[2, 2]
+    %a = sub %p, %r : f32[2, 2]
+    %y = relu %a : f32[2, 2]
+    return %y
+  } : f32[2, 2] on cpu:0
+  %there = copy %y : f32[2, 2] on cpu:1
+  %sum = accumulate %there {micro_batches = 2} : f32[2, 2] on cpu:1
+  %next = sub %v, %sum : f32[2, 2] on cpu:1
+  %n = neg %there : f32[2, 2] on cpu:1
+  update @v = %next
+  return %y, %n
+})";
+
+class VerifyBindingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<Module> module =
+        ParseModule(kStep, "verify_binding_test", OpSet::BuiltIn());
+    ASSERT_TRUE(module.ok()) << module.status();
+    module_ = *std::move(module);
+    placed_ = module_.main().Clone(&module_.literals());
+  }
+
+  Graph& bound() { return module_.main(); }
+
+  absl::Status Choose(PackedConstants& packed) {
+    std::vector<DeviceTraits> devices(2);
+    devices[0].name = "cpu:0";
+    devices[1].name = "cpu:1";
+    const absl::Status status =
+        ChooseKernels(bound(), ToyCatalog(), devices, packed).status();
+    return status.ok() ? Verify(bound()) : status;
+  }
+
+  void Choose() {
+    PackedConstants packed;
+    const absl::Status status = Choose(packed);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+  NodeId Find(const OpDef& op) { return bound().ops(op).front().id(); }
+
+  std::string Error() {
+    return std::string(VerifyBinding(*placed_, bound()).message());
+  }
+
+  Module module_;
+  std::unique_ptr<Graph> placed_;
+};
+
+TEST_F(VerifyBindingTest, SeesThroughReordersPackingAndFusion) {
+  Choose();
+  EXPECT_EQ(bound().ops(kReorder).size(), 1u);
+  EXPECT_EQ(bound().ops(kMatmul).size(), 1u);
+  EXPECT_EQ(bound().ops(kFused).size(), 1u);
+  ASSERT_EQ(bound().ops(kConstant).size(), 1u);
+  EXPECT_EQ(bound().ops(kConstant)[0].result_type(0).layout.ToString(), "ab4a");
+  EXPECT_EQ(Error(), "");
+}
+
+TEST_F(VerifyBindingTest, NamesTheFirstNodeThatDiffers) {
+  Choose();
+  const NodeId fused = Find(kFused);
+  Graph& body = *bound().node(fused).regions[0];
+  const NodeId sub = body.order().front();
+  const ValueIds operands = body.node(sub).operands;
+  body.SetOperand(sub, 0, operands[1]);
+  body.SetOperand(sub, 1, operands[0]);
+  const std::string error = Error();
+  EXPECT_TRUE(absl::StartsWith(
+      error, "bug: choosing kernels for @main changed it: sub %"))
+      << error;
+  EXPECT_TRUE(absl::EndsWith(
+      error,
+      " in fused %y: found another value as operand 0; expected the same as of "
+      "sub %a in fused %y on cpu:0"))
+      << error;
+}
+
+TEST_F(VerifyBindingTest, FindsAnotherDevice) {
+  Choose();
+  bound().node(Find(kNeg)).placement.devices[0] = "cpu:0";
+  EXPECT_EQ(Error(),
+            "bug: choosing kernels for @main changed it: neg %n: found cpu:0; "
+            "expected the same as of neg %n on cpu:1\n"
+            "output n: found f32[2, 2] on cpu:0; expected f32[2, 2] on cpu:1");
+}
+
+TEST_F(VerifyBindingTest, FindsAReorderOnAnotherDevice) {
+  Choose();
+  bound().node(Find(kReorder)).placement.devices[0] = "cpu:1";
+  EXPECT_NE(Error().find("found other devices or another sharding than of its "
+                         "operand; expected another layout only"),
+            std::string::npos)
+      << Error();
+}
+
+TEST_F(VerifyBindingTest, FindsALostUpdate) {
+  Choose();
+  bound().mutable_updates().clear();
+  EXPECT_NE(Error().find("updates: found 0; expected 1"), std::string::npos)
+      << Error();
+}
+
+TEST_F(VerifyBindingTest, FindsALostTail) {
+  Choose();
+  const OpView fused = bound().view(Find(kFused));
+  bound().ReplaceAllUses(fused.result(0).id(), fused.operand(0).id());
+  EXPECT_NE(Error().find("copy %there: found another value as operand 0"),
+            std::string::npos)
+      << Error();
+}
+
+// The constant's bytes change after it was packed, so the choice of kernels
+// uses a stale copy.
+TEST_F(VerifyBindingTest, FindsAConstantThatChoosingKernelsPackedWrong) {
+  PackedConstants packed;
+  const LiteralPool& literals = module_.literals();
+  const LiteralId literal = placed_->ops(kConstant)[0].attr_literal("value");
+  const HostTensor& tensor = literals.tensor(literal);
+  packed.Get(tensor, *ParseLayout("ab4a", 2));
+  const float other = 7;
+  std::memcpy(const_cast<std::byte*>(tensor.bytes()), &other, sizeof(other));
+  const absl::Status status = Choose(packed);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Error(),
+            "bug: choosing kernels for @main changed it: constant %w: found "
+            "other elements; expected the same as of constant %w on cpu:0");
+}
+
+TEST(LiteralElements, AreThoseThatWerePacked) {
+  for (const char* layout :
+       {"ba", "ab4a", "ba4b", "ab16b", "ab2a2b", "ab4a2b2a", "ba3a5b"}) {
+    for (const DType dtype :
+         {DType::kF32, DType::kF16, DType::kI8, DType::kI64}) {
+      HostTensor elements(TensorType{dtype, {7, 9}, {}});
+      for (int i = 0; i < 7 * 9; ++i) SetFromDouble(elements, i, i + 1);
+      TensorType type = elements.type();
+      type.layout = *ParseLayout(layout, 2);
+      HostTensor packed(type);
+      ConvertLayout(elements, packed);
+      const std::optional<HostTensor> found = UnpackedElements(packed);
+      ASSERT_TRUE(found.has_value()) << type.ToString();
+      EXPECT_EQ(found->byte_span(), elements.byte_span()) << type.ToString();
+    }
+  }
+}
+
+TEST(LiteralElements, PaddingMustBeZero) {
+  TensorType type{DType::kF32, {3, 2}, *ParseLayout("ab4a", 2)};
+  HostTensor packed(type);
+  EXPECT_TRUE(UnpackedElements(packed).has_value());
+  packed.data<float>()[3] = 1;  // row 3 of column 0
+  EXPECT_FALSE(UnpackedElements(packed).has_value());
+}
+
+}  // namespace
+}  // namespace partita
