@@ -37,7 +37,8 @@ TRAINED = {
 }
 
 TYPE = r"[a-z]+[0-9]*\[[0-9, ]*\](?:\{[a-z0-9]+\})?"
-DEFINED = re.compile(r"((?:%[^\s,]+, )*%[^\s,]+) = (\w+) ?([^{@:]*?) ?(?:\{(.*?)\})? : (" + TYPE + r"(?:, " + TYPE + r")*)")
+NAMES = r"%[^\s,]+(?:, %[^\s,]+)*"
+DEFINED = re.compile(r"(" + NAMES + r") = (\w+) ?(" + NAMES + r")? ?(?:\{(.*?)\})? : (" + TYPE + r"(?:, " + TYPE + r")*)")
 BODY = re.compile(r"((?:%[^\s,]+, )*%[^\s,]+) = \w+ .*@body\((.*)\) \{$")
 CLOSED = re.compile(r"\} : (" + TYPE + r"(?:, " + TYPE + r")*)")
 
@@ -139,10 +140,10 @@ def nodes_of(text):
     scopes, rows, constants = [{}], [], [set()]
     for line in statements(first_graph(text)):
         if line.startswith("graph @"):
-            scopes[0] = dict(re.findall(r"(%[^\s,:(]+): (" + TYPE + ")", line))
+            scopes[0] = dict(re.findall(r"(%[^\s,(]+): (" + TYPE + ")", line))
         elif body := BODY.match(line):
             outer = re.findall(r"%[^\s,]+", line.split("=", 1)[1].split("@body")[0])
-            arguments = re.findall(r"(%[^\s,:(]+): (" + TYPE + ")", body[2])
+            arguments = re.findall(r"(%[^\s,(]+): (" + TYPE + ")", body[2])
             constants.append({name for (name, _), value in zip(arguments, outer) if value in constants[-1]})
             scopes.append(dict(arguments, **{"": body[1]}))
         elif closed := CLOSED.match(line):
@@ -150,7 +151,7 @@ def nodes_of(text):
             for name, kind in zip(scopes.pop()[""].split(", "), re.findall(TYPE, closed[1])):
                 scopes[-1][name] = kind
         elif defined := DEFINED.match(line):
-            results, op, operands = defined[1].split(", "), defined[2], re.findall(r"%[^\s,]+", defined[3])
+            results, op, operands = defined[1].split(", "), defined[2], re.findall(r"%[^\s,]+", defined[3] or "")
             types = [scopes[-1].get(name, "?") for name in operands]
             found = re.findall(TYPE, defined[5])
             scopes[-1].update(zip(results, found))
