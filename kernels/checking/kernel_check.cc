@@ -196,9 +196,10 @@ class Check {
         library_.Bind({bound.node(), &binding, &device,
                        has_code ? &code_objects->front() : nullptr});
     // A process that may not have so many threads binds a kernel for fewer,
-    // which may need more workspace.
-    if (absl::IsResourceExhausted(bound_kernel.status()) &&
-        WithinThreadLimit(threads) < threads) {
+    // which may need more workspace or, as oneDNN's Winograd, another layout.
+    if (WithinThreadLimit(threads) < threads &&
+        (absl::IsResourceExhausted(bound_kernel.status()) ||
+         absl::IsUnimplemented(bound_kernel.status()))) {
       return absl::OkStatus();
     }
     PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, std::move(bound_kernel));
