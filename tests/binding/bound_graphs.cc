@@ -125,12 +125,12 @@ absl::StatusOr<BoundGraph> BindMain(Module module, const BindingCase& binding) {
         DivideIntoMicroBatches(graph, binding.micro_batches));
     options.batch = BatchOfInputs(graph, options.micro_batches.sharded_inputs);
   }
-  const VariableHomes homes = HomesToDecide(module);
-  options.follows_variables = WriteHomes(homes, graph);
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Placement> placements,
-                           Place(graph, binding, options));
   BoundGraph result{binding.name, {}, graph.Clone(&module.literals()), {}};
   Graph& placed = *result.placed;
+  const VariableHomes homes = HomesToDecide(module);
+  options.follows_variables = WriteHomes(homes, placed);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Placement> placements,
+                           Place(placed, binding, options));
   PARTITA_RETURN_IF_ERROR(
       Partition(placed, placements, binding.machine, {.homes = homes}));
   PARTITA_RETURN_IF_ERROR(

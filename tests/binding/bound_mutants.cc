@@ -45,14 +45,22 @@ bool AreConstants(const Graph& graph, ValueId a, ValueId b) {
          ValueView(&graph, b).is_constant();
 }
 
-// True if both values are equal: one value in two layouts, two constants, which
-// may be equal, or results of nodes that compute the same.
+// Inputs of a body may be the same operand of the fused node.
+bool IsInputOfBody(const Graph& graph, ValueId value) {
+  return !graph.value(value).defining_node.valid() &&
+         !graph.input_placement(graph.value(value).index).placed();
+}
+
+// True if both values are equal: one value in two layouts, two constants or
+// inputs of a body, which may be equal, or results of nodes that compute the
+// same.
 bool MayBeEqual(const Graph& graph, ValueId a, ValueId b) {
   a = SourceOf(graph, a);
   b = SourceOf(graph, b);
   if (a == b || AreConstants(graph, a, b)) return true;
   const NodeId maker_a = graph.value(a).defining_node;
   const NodeId maker_b = graph.value(b).defining_node;
+  if (IsInputOfBody(graph, a) && IsInputOfBody(graph, b)) return true;
   if (!maker_a.valid() || !maker_b.valid()) return false;
   const Node& x = graph.node(maker_a);
   const Node& y = graph.node(maker_b);
@@ -149,7 +157,8 @@ AttributeValue Other(const AttributeValue& value) {
         } else if constexpr (std::is_same_v<Held, std::vector<int64_t>> ||
                              std::is_same_v<Held, std::vector<double>>) {
           Held other = held;
-          other.push_back(1);
+          if (other.empty()) return Held{1};
+          other.back() += 1;
           return other;
         } else if constexpr (std::is_same_v<Held, DType>) {
           return OtherDType(held);
@@ -229,19 +238,6 @@ void ChangeSharding(Graph& graph, Sites& sites) {
     change(node.operands, node.placement.operands);
     change(node.results, node.placement.results);
   }
-}
-
-void ChangeType(Graph& graph, Sites& sites) {
-  UntilNode(graph, [&](Graph& in, NodeId id) {
-    if (IsUnread(in, id) || in.node(id).op == &kFused) return false;
-    for (ValueId result : in.node(id).results) {
-      if (!sites.Here()) continue;
-      TensorType& type = in.value(result).type;
-      type.dtype = OtherDType(type.dtype);
-      return true;
-    }
-    return false;
-  });
 }
 
 // Readers of a node read its operand: a copy, an activation or a tail is lost.
@@ -352,7 +348,6 @@ std::vector<BoundMutation> BoundMutations() {
       {"another constant", ChangeConstant},
       {"another device", ChangeDevice},
       {"another sharding", ChangeSharding},
-      {"another type", ChangeType},
       {"a dropped node", DropNode},
       {"a node twice", DuplicateNode},
       {"a lost update", LoseUpdate},
