@@ -1,6 +1,6 @@
 // Tests the proof that graphs with kernels compute the placed graphs, with a
-// toy catalog. tests/binding has models and mutants. SPDX-License-Identifier:
-// Apache-2.0
+// toy catalog. tests/binding has models and mutants.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "binding/verify_binding.h"
 

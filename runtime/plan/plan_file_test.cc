@@ -491,10 +491,13 @@ TEST_F(PlanFile, ConstantsThatShareBytesAreRefused) {
   const std::string shared =
       Forged(good, Bytes<int64_t>(range->offset), Bytes<int64_t>(4096));
   for (const bool verify : {true, false}) {
+    const std::string error = ErrorOf(shared, {.verify_hashes = verify});
+    EXPECT_TRUE(absl::StrContains(error, "m.plan: constant ")) << error;
     EXPECT_TRUE(absl::StrContains(
-        ErrorOf(shared, {.verify_hashes = verify}),
-        "m.plan: found bytes 4096..4176, which overlap another constant; "
-        "expected separate bytes; compile again"));
+        error,
+        ": found bytes 4096..4176, which overlap another constant; "
+        "expected separate bytes; compile again"))
+        << error;
   }
 }
 

@@ -15,8 +15,10 @@
 #include "graph/core_ops.h"
 #include "graph/node_kernels.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_set.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
+#include "graph/text/parser.h"
 #include "graph/verifier.h"
 #include "kernels/catalog/host_kernels.h"
 #include "passes/pipeline.h"
@@ -61,9 +63,10 @@ std::vector<DeviceTraits> TraitsOf(const Machine& machine) {
 
 absl::Status RunSourcePasses(Graph& graph,
                              absl::Span<const DeviceTraits> traits) {
+  const std::vector<DeviceClass> classes = ClassesOf(traits);
   const PipelineOptions passes{
-      .context = {.has_kernel = [traits](const OpView& fused) {
-        return RunsFused(fused, BuiltInCatalog(), traits);
+      .context = {.has_kernel = [&classes](const OpView& fused) {
+        return RunsFused(fused, BuiltInCatalog(), classes);
       }}};
   return RunPipeline(SourcePasses(), passes, graph);
 }
@@ -95,6 +98,22 @@ absl::StatusOr<std::vector<Placement>> Place(const Graph& graph,
     placements.push_back(node.placement);
   }
   return placements;
+}
+
+// A convolution with a tail of two nodes.
+constexpr char kTail[] = R"(
+graph @main(%x: f32[4, 16, 9, 9], %w: f32[16, 16, 3, 3], %r: f32[4, 16, 9, 9]) -> f32[4, 16, 9, 9] {
+  %y = fused %x, %w, %r @body(%x: f32[4, 16, 9, 9], %w: f32[16, 16, 3, 3], %r: f32[4, 16, 9, 9]) {
+    %c = conv %x, %w {pads_before = [1, 1], pads_after = [1, 1]} : f32[4, 16, 9, 9]
+    %a = relu %c : f32[4, 16, 9, 9]
+    %y = sub %a, %r : f32[4, 16, 9, 9]
+    return %y
+  } : f32[4, 16, 9, 9]
+  return %y
+})";
+
+absl::StatusOr<Module> Tail() {
+  return ParseModule(kTail, "tail.graph", OpSet::BuiltIn());
 }
 
 BoundGraph BoundOrDie(absl::StatusOr<Module> module,
@@ -167,7 +186,8 @@ std::vector<BoundGraph> BoundModels() {
   add(SmallConvNet(), {"convolutions, pipeline", two, "pipeline"});
   add(SmallConvNet(), {"convolutions, two GPUs", gpus, "data"});
   add(SmallConvNet(), {"convolutions, data, inlined", two, "data", 1, true});
-  add(ResNet50({.image = 32}), {"resnet50", one, "single"});
+  add(Tail(), {"tail", one, "single", 1, true});
+  add(Tail(), {"tail, data", two, "data", 1, true});
   add(TwoLayerPerceptron(), {"perceptron", two, "data", 1, true});
   add(MnistTraining(mnist), {"mnist, one device", one, "single"});
   add(MnistTraining(mnist), {"mnist, data", two, "data"});

@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "binding/verify_binding.h"
+#include "graph/builder/examples/models.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/text/printer.h"
@@ -25,7 +27,7 @@ namespace partita {
 namespace {
 
 constexpr int kMostSites = 25;  // of one kind in one graph
-constexpr uint64_t kSeeds = 60;
+constexpr uint64_t kSeeds = 150;
 
 // At most kMostSites sites, spread over all of them.
 std::vector<int> SitesOf(const Graph& graph, const BoundMutation& mutation) {
@@ -81,7 +83,7 @@ void Count(const BoundGraph& graph, Rewrites& all) {
   const int after = FusedNodes(*graph.bound);
   all.inlined += before > after;
   for (const OpView& op : graph.bound->ops(kFused)) {
-    all.tails += absl::StrContains(graph.name, "inlined") &&
+    all.tails += absl::StartsWith(graph.name, "tail") &&
                  op.region(0).ops()[0].op().traits.elementwise;
   }
 }
@@ -110,6 +112,17 @@ TEST(BoundMutants, EveryFaultInAModelIsRefused) {
   EXPECT_GT(rewrites.tails, 0);
 }
 
+TEST(BoundMutants, ResNet50IsAccepted) {
+  absl::StatusOr<Module> module = ResNet50({.image = 32});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto graph =
+      BindMain(*std::move(module),
+               {"resnet50", EqualCpus(1, int64_t{1} << 30), "single"});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::Status status = VerifyBinding(*graph->placed, *graph->bound);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(BoundMutants, RandomGraphsAreAcceptedAndTheirFaultsRefused) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomGraphOptions options{.steps = 4 + static_cast<int>(seed % 24),
@@ -125,7 +138,7 @@ TEST(BoundMutants, RandomGraphsAreAcceptedAndTheirFaultsRefused) {
     ASSERT_TRUE(status.ok()) << binding.name << ": " << status << "\n"
                              << PrintGraph(*graph->placed) << "\nto\n"
                              << PrintGraph(*graph->bound);
-    if (seed % 6 == 0) ExpectAllRefused(*graph);
+    if (seed % 3 == 0) ExpectAllRefused(*graph);
   }
 }
 
