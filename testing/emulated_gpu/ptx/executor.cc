@@ -67,13 +67,17 @@ class Thread {
     while (!done_) {
       const Instruction& instruction = kernel_.instructions[next_++];
       if (left_-- == 0)
-        return Fault(instruction, "more instructions than the limit",
-                     "an end of the loop");
+        return AddPosition(instruction, absl::DeadlineExceededError(
+                                            "found more instructions than the "
+                                            "limit; expected an end of the "
+                                            "loop"));
       const absl::Status status = Step(instruction);
       if (status.ok() && fault_ == nullptr) continue;
       if (fault_ == nullptr) return AddPosition(instruction, status);
-      return Fault(instruction, std::exchange(fault_, nullptr),
-                   "registers written before");
+      return AddPosition(instruction,
+                         absl::DataLossError(absl::StrCat(
+                             "found ", std::exchange(fault_, nullptr),
+                             "; expected registers written before")));
     }
     return absl::OkStatus();
   }
@@ -87,12 +91,6 @@ class Thread {
                      ", block ", at_block_.number, ", thread ",
                      at_thread_.number, ": ", instruction.form->text, ": ",
                      status.message()));
-  }
-  absl::Status Fault(const Instruction& instruction, absl::string_view found,
-                     absl::string_view expected) const {
-    return AddPosition(instruction,
-                       absl::FailedPreconditionError(absl::StrCat(
-                           "found ", found, "; expected ", expected)));
   }
 
   uint64_t ReadRegister(uint32_t number) {

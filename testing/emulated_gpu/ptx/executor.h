@@ -35,8 +35,8 @@ struct LaunchOptions {
 // barriers and shuffles cannot tell the difference, unless they race. A value
 // for each parameter, as bits. InvalidArgument for a launch that a driver
 // refuses; the memory's error, or FailedPrecondition for a misaligned address,
-// a register that is read before it is written, and an endless loop, with line,
-// block and thread.
+// DataLoss for a register that is read before it is written, DeadlineExceeded
+// for an endless loop, with line, block and thread.
 absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
                     absl::Span<const uint64_t> parameters, Memory& memory,
                     const LaunchOptions& options = {});

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -159,6 +160,55 @@ const Form* Find(const FormTable& table, absl::string_view text) {
   return it == table.end() ? nullptr : &it->second;
 }
 
+// Of PTX ISA 8.5, in the order of their names.
+constexpr absl::string_view kOperations[] = {
+    "abs",           "activemask", "add",
+    "addc",          "alloca",     "and",
+    "applypriority", "atom",       "bar",
+    "barrier",       "bfe",        "bfi",
+    "bfind",         "bmsk",       "bra",
+    "brev",          "brkpt",      "brx",
+    "call",          "clz",        "cnot",
+    "copysign",      "cos",        "cp",
+    "createpolicy",  "cvt",        "cvta",
+    "discard",       "div",        "dp2a",
+    "dp4a",          "elect",      "ex2",
+    "exit",          "fence",      "fma",
+    "fns",           "getctarank", "griddepcontrol",
+    "isspacep",      "istypep",    "ld",
+    "ldmatrix",      "ldu",        "lg2",
+    "lop3",          "mad",        "mad24",
+    "madc",          "mapa",       "match",
+    "max",           "mbarrier",   "membar",
+    "min",           "mma",        "mov",
+    "movmatrix",     "mul",        "mul24",
+    "multimem",      "nanosleep",  "neg",
+    "not",           "or",         "pmevent",
+    "popc",          "prefetch",   "prefetchu",
+    "prmt",          "rcp",        "red",
+    "redux",         "rem",        "ret",
+    "rsqrt",         "sad",        "selp",
+    "set",           "setmaxnreg", "setp",
+    "shf",           "shfl",       "shl",
+    "shr",           "sin",        "slct",
+    "sqrt",          "st",         "stackrestore",
+    "stacksave",     "stmatrix",   "sub",
+    "subc",          "suld",       "suq",
+    "sured",         "sust",       "szext",
+    "tanh",          "tcgen05",    "tensormap",
+    "testp",         "tex",        "tld4",
+    "trap",          "txq",        "vabsdiff",
+    "vabsdiff2",     "vabsdiff4",  "vadd",
+    "vadd2",         "vadd4",      "vavrg2",
+    "vavrg4",        "vmad",       "vmax",
+    "vmax2",         "vmax4",      "vmin",
+    "vmin2",         "vmin4",      "vote",
+    "vset",          "vset2",      "vset4",
+    "vshl",          "vshr",       "vsub",
+    "vsub2",         "vsub4",      "wgmma",
+    "wmma",          "xor",
+};
+
 struct Refusal {
   const char* word;  // of the instruction
   const char* why;
@@ -213,6 +263,10 @@ const Form* FindPack(absl::string_view text) {
 const Form* FindUnpack(absl::string_view text) {
   static const FormTable& table = *new FormTable(MakeTable(kUnpacks));
   return Find(table, text);
+}
+
+bool IsOperation(absl::string_view text) {
+  return absl::c_binary_search(kOperations, text.substr(0, text.find('.')));
 }
 
 std::string WhyRefused(absl::string_view text) {

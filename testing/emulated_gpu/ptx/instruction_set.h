@@ -89,6 +89,8 @@ const Form* FindForm(absl::string_view text);
 // `mov` of a vector: "mov.b32 %r1, {%h1, %h2}" packs, the other way unpacks.
 const Form* FindPack(absl::string_view text);
 const Form* FindUnpack(absl::string_view text);
+// Whether it begins with an operation of the PTX ISA: "mul" of "mul.rn.f32".
+bool IsOperation(absl::string_view text);
 // Why an instruction is refused: "barriers are not interpreted yet".
 std::string WhyRefused(absl::string_view text);
 

@@ -309,6 +309,11 @@ class Parser {
     }
     PARTITA_RETURN_IF_ERROR(Expect(";"));
     instruction.form = FormOf(word.text, *raw);
+    if (instruction.form == nullptr && !IsOperation(word.text)) {
+      return Wrong(word.line,
+                   absl::StrCat("the instruction ", Shown(word.text)),
+                   "an instruction of PTX");
+    }
     if (instruction.form == nullptr) {
       return Refused(word.line,
                      absl::StrCat("the instruction ", Shown(word.text)),

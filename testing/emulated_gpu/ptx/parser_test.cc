@@ -86,6 +86,9 @@ TEST(PtxParser, WhatIsNotInterpretedIsNamed) {
       absl::StrCat("a.ptx:12: found the instruction `popc.b32`", expected,
                    "it is not in the table of testing/emulated_gpu/"
                    "ptx/instruction_set.cc"));
+  ExpectRefused("mulrn.f32 %f1, %f2, %f3;",
+                "a.ptx:12: found the instruction `mulrn.f32`; expected an "
+                "instruction of PTX");
   ExpectRefused(".shared .b8 s[4];",
                 absl::StrCat("a.ptx:12: found `.shared`", expected,
                              "kernels declare registers alone"));

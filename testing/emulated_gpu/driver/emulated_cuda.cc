@@ -1,0 +1,53 @@
+// Owns the driver, and makes it the current one.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "testing/emulated_gpu/driver/emulated_cuda.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "testing/emulated_gpu/driver/driver.h"
+#include "testing/emulated_gpu/driver/entry.h"
+
+namespace partita::emulated_gpu {
+namespace {
+
+// What the host has addresses for.
+constexpr int kMostGpus = 64;
+
+}  // namespace
+
+EmulatedCuda::EmulatedCuda(std::unique_ptr<Driver> driver)
+    : driver_(std::move(driver)) {}
+
+absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
+    const EmulatedGpuOptions& options) {
+  if (options.gpus < 0 || options.gpus > kMostGpus ||
+      options.bytes_per_gpu < options.bytes_per_context ||
+      options.bytes_per_context < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "emulated GPUs: found ", options.gpus, " GPUs of ",
+        options.bytes_per_gpu, " bytes, ", options.bytes_per_context,
+        " for a context; expected at most ", kMostGpus,
+        " GPUs, each with memory for a context"));
+  }
+  auto driver = std::make_unique<Driver>(options);
+  if (!SetCurrentDriver(driver.get())) {
+    return absl::FailedPreconditionError(
+        "emulated GPUs: found a second EmulatedCuda in the process; expected "
+        "one at a time; end the first one");
+  }
+  return std::unique_ptr<EmulatedCuda>(new EmulatedCuda(std::move(driver)));
+}
+
+EmulatedCuda::~EmulatedCuda() { SetCurrentDriver(nullptr); }
+
+const DriverApi& EmulatedCuda::api() const { return EntryTable(); }
+
+std::vector<Finding> EmulatedCuda::findings() { return driver_->Findings(); }
+
+std::vector<Finding> EmulatedCuda::leaks() { return driver_->Leaks(); }
+
+int64_t EmulatedCuda::calls() { return driver_->CallCount(); }
+
+}  // namespace partita::emulated_gpu

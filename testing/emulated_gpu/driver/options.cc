@@ -1,0 +1,137 @@
+// Reads options from the environment.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "testing/emulated_gpu/driver/options.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "graph/status_macros.h"
+
+namespace partita::emulated_gpu {
+namespace {
+
+struct OrderName {
+  const char* name;
+  Order order;
+};
+constexpr OrderName kOrders[] = {
+    {"random", Order::kRandom},
+    {"oldest", Order::kOldestStreamFirst},
+    {"youngest", Order::kYoungestStreamFirst},
+    {"starve", Order::kStarveOneStream},
+    {"waits", Order::kLateWaits},
+    {"at_once", Order::kAtOnce},
+};
+
+absl::Status Wrong(const char* name, absl::string_view text,
+                   absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": found \"", text, "\"; expected ", expected));
+}
+
+// Leaves `value` if the variable is not set.
+template <typename Number>
+absl::Status ReadNumber(const char* name, Number& value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || absl::SimpleAtoi(text, &value)) {
+    return absl::OkStatus();
+  }
+  return Wrong(name, text, "a number");
+}
+
+absl::Status ReadCapability(EmulatedGpuOptions& options) {
+  constexpr char kName[] = "PARTITA_EMULATED_CAPABILITY";
+  const char* text = std::getenv(kName);
+  if (text == nullptr) return absl::OkStatus();
+  const std::vector<std::string> words = absl::StrSplit(text, '.');
+  if (words.size() == 2 &&
+      absl::SimpleAtoi(words[0], &options.compute_capability_major) &&
+      absl::SimpleAtoi(words[1], &options.compute_capability_minor)) {
+    return absl::OkStatus();
+  }
+  return Wrong(kName, text, "a capability as 9.0");
+}
+
+absl::Status ReadPeers(EmulatedGpuOptions& options) {
+  constexpr char kName[] = "PARTITA_EMULATED_PEERS";
+  const char* text = std::getenv(kName);
+  options.peers = AllPeers(options.gpus);
+  if (text == nullptr || absl::string_view(text) == "all") {
+    return absl::OkStatus();
+  }
+  options.peers.clear();
+  if (absl::string_view(text) == "none") return absl::OkStatus();
+  for (absl::string_view pair : absl::StrSplit(text, ',')) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(pair, '-');
+    int one = 0;
+    int two = 0;
+    if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &one) ||
+        !absl::SimpleAtoi(ends[1], &two)) {
+      return Wrong(kName, text, "all, none, or pairs as 0-1,2-3");
+    }
+    options.peers.emplace_back(one, two);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOrder(EmulatedGpuOptions& options) {
+  constexpr char kName[] = "PARTITA_EMULATED_ORDER";
+  const char* text = std::getenv(kName);
+  if (text == nullptr) return absl::OkStatus();
+  for (const OrderName& row : kOrders) {
+    if (absl::string_view(text) != row.name) continue;
+    options.order = row.order;
+    return absl::OkStatus();
+  }
+  return Wrong(kName, text,
+               "random, oldest, youngest, starve, waits or at_once");
+}
+
+absl::Status ReadFailure(EmulatedGpuOptions& options) {
+  constexpr char kName[] = "PARTITA_EMULATED_FAIL_CALL";
+  const char* text = std::getenv(kName);
+  if (text == nullptr) return absl::OkStatus();
+  const std::vector<absl::string_view> words = absl::StrSplit(text, ':');
+  int code = options.fail_with;
+  if (words.size() > 2 || !absl::SimpleAtoi(words[0], &options.fail_call) ||
+      (words.size() == 2 && !absl::SimpleAtoi(words[1], &code))) {
+    return Wrong(kName, text, "a number, or a number and a code as 12:700");
+  }
+  options.fail_with = static_cast<CUresult>(code);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::pair<int, int>> AllPeers(int gpus) {
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 0; i < gpus; ++i) {
+    for (int j = i + 1; j < gpus; ++j) pairs.emplace_back(i, j);
+  }
+  return pairs;
+}
+
+absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment() {
+  EmulatedGpuOptions options;
+  PARTITA_RETURN_IF_ERROR(ReadNumber("PARTITA_EMULATED_GPUS", options.gpus));
+  PARTITA_RETURN_IF_ERROR(
+      ReadNumber("PARTITA_EMULATED_BYTES", options.bytes_per_gpu));
+  PARTITA_RETURN_IF_ERROR(
+      ReadNumber("PARTITA_EMULATED_CONTEXT_BYTES", options.bytes_per_context));
+  PARTITA_RETURN_IF_ERROR(ReadNumber("PARTITA_EMULATED_SEED", options.seed));
+  PARTITA_RETURN_IF_ERROR(ReadCapability(options));
+  PARTITA_RETURN_IF_ERROR(ReadPeers(options));
+  PARTITA_RETURN_IF_ERROR(ReadOrder(options));
+  PARTITA_RETURN_IF_ERROR(ReadFailure(options));
+  int captures = options.peer_copy_captures ? 1 : 0;
+  PARTITA_RETURN_IF_ERROR(
+      ReadNumber("PARTITA_EMULATED_PEER_COPY_CAPTURES", captures));
+  options.peer_copy_captures = captures != 0;
+  return options;
+}
+
+}  // namespace partita::emulated_gpu
