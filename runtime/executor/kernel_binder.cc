@@ -175,15 +175,12 @@ class Candidate {
     PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, library_.Bind(request));
     const auto ungranted = Ungranted(*request_.binding, answer.in_place);
     if (ungranted.empty()) return answer;
-    if (IsPlans(emulates)) return NotInPlace(request_, answer);
+    if (!emulates && Names(*request_.binding, answer)) {
+      return NotInPlace(request_, answer);
+    }
     answer.kernel =
         UnaliasOperands(std::move(answer.kernel), request_.node, ungranted);
     return answer;
-  }
-
-  // The plan's in-place pairs hold for its own kernel only.
-  bool IsPlans(bool emulates) const {
-    return !emulates && IsPreferred(library_, request_.binding->kernel);
   }
 
   const KernelLibrary& library_;

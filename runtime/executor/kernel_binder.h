@@ -23,12 +23,12 @@ using KernelLibraries = std::vector<const KernelLibrary*>;
 //  1. The library that the plan names (KernelBinding::kernel up to the dot)
 //     binds the plan's kernel, or another of its own, within the plan's
 //     workspace budget. If all need more, the load fails with both numbers. If
-//     the kernel forbids one of the plan's in-place pairs, the load fails with
-//     both lists.
+//     the plan's kernel, with an arithmetic of the plan, forbids one of the
+//     plan's in-place pairs, the load fails with both lists.
 //  2. If that library is missing, or cannot compute the node as placed, the
 //     first other library that accepts the node within the budget binds it. If
-//     the plan lets a result overwrite an operand and the replacement cannot
-//     work in place, the operand is copied first.
+//     the plan lets a result overwrite an operand and a replacement, of either
+//     rule, cannot work in place, the operand is copied first.
 //  3. If `any_host_kernel` may compute for the device, and no library has the
 //     plan's kernel, any host library may bind a kernel that emulates it, with
 //     as much scratch outside the arena as needed.

@@ -69,19 +69,24 @@ TEST_F(KernelBinderTest,
     aliased.push_back(args.operands[0] == args.results[0]);
   };
   binding_.in_place = {{0, 0}};
-  binding_.kernel = "absent.relu";
-  for (bool in_place : {true, false}) {
-    library_.in_place = in_place;
-    auto bound = Bind({&library_}, false);
-    ASSERT_TRUE(bound.ok()) << bound.status();
-    std::vector<float> x = {-1, 2, -3};
-    void* bytes = x.data();
-    ASSERT_TRUE(
-        bound->kernel->Launch({.operands = {&bytes, 1}, .results = {&bytes, 1}})
-            .ok());
-    EXPECT_EQ(x, (std::vector<float>{0, 2, 0}));
+  binding_.arithmetics = ParseArithmetics("test 2");
+  // Another library's kernel, and the plan's with another arithmetic.
+  for (const char* kernel : {"absent.relu", "test.eval"}) {
+    binding_.kernel = kernel;
+    for (bool in_place : {true, false}) {
+      library_.in_place = in_place;
+      auto bound = Bind({&library_}, false);
+      ASSERT_TRUE(bound.ok()) << bound.status();
+      std::vector<float> x = {-1, 2, -3};
+      void* bytes = x.data();
+      ASSERT_TRUE(
+          bound->kernel
+              ->Launch({.operands = {&bytes, 1}, .results = {&bytes, 1}})
+              .ok());
+      EXPECT_EQ(x, (std::vector<float>{0, 2, 0}));
+    }
   }
-  EXPECT_EQ(aliased, (std::vector<bool>{true, false}));
+  EXPECT_EQ(aliased, (std::vector<bool>{true, false, true, false}));
 }
 
 TEST_F(KernelBinderTest, AnInPlacePairThatThePlansKernelForbidsIsRefused) {
