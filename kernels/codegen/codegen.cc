@@ -18,9 +18,9 @@ std::mutex& BuildMutex() {
 
 }  // namespace
 
-bool PartitaBuildSharedObject3(
-    const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
-    std::string* shared_object, std::string* error) {
+bool PartitaBuildSharedObject4(const std::vector<partita::AnyProgram>* programs,
+                               const char* isa, std::string* shared_object,
+                               std::string* error) {
   const std::lock_guard<std::mutex> lock(BuildMutex());
   std::string object;
   if (!partita::CompileObject(*programs, isa, object, *error)) {
@@ -30,7 +30,7 @@ bool PartitaBuildSharedObject3(
   return partita::LinkSharedObject(object, *shared_object, *error);
 }
 
-bool PartitaBuildPtx1(const std::vector<partita::ElementwiseProgram>* programs,
+bool PartitaBuildPtx2(const std::vector<partita::AnyProgram>* programs,
                       const char* target, std::string* ptx,
                       std::string* error) {
   const std::lock_guard<std::mutex> lock(BuildMutex());

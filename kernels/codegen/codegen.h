@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "kernels/codegen/program.h"
+#include "kernels/codegen/any_program.h"
 
 namespace partita {
 
 // Plain data only, since the library shares no graph code with its caller. The
-// number at the end of the symbol is the version of program.h.
-inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject3";
-using CodegenFunction =
-    bool (*)(const std::vector<ElementwiseProgram>* programs, const char* isa,
-             std::string* shared_object, std::string* error);
+// number at the end of the symbol is the version of any_program.h.
+inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject4";
+using CodegenFunction = bool (*)(const std::vector<AnyProgram>* programs,
+                                 const char* isa, std::string* shared_object,
+                                 std::string* error);
 
 // The same for GPUs: `target` is sm_80 or sm_90, and the result is PTX text.
-inline constexpr char kPtxSymbol[] = "PartitaBuildPtx1";
-using PtxFunction = bool (*)(const std::vector<ElementwiseProgram>* programs,
+inline constexpr char kPtxSymbol[] = "PartitaBuildPtx2";
+using PtxFunction = bool (*)(const std::vector<AnyProgram>* programs,
                              const char* target, std::string* ptx,
                              std::string* error);
 
@@ -29,12 +29,12 @@ using PtxFunction = bool (*)(const std::vector<ElementwiseProgram>* programs,
 // One function for each program, with its name. The same input gives the same
 // bytes. Thread safety: calls are serialized.
 extern "C" __attribute__((visibility("default"))) bool
-PartitaBuildSharedObject3(
-    const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
-    std::string* shared_object, std::string* error);
+PartitaBuildSharedObject4(const std::vector<partita::AnyProgram>* programs,
+                          const char* isa, std::string* shared_object,
+                          std::string* error);
 
-extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx1(
-    const std::vector<partita::ElementwiseProgram>* programs,
-    const char* target, std::string* ptx, std::string* error);
+extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx2(
+    const std::vector<partita::AnyProgram>* programs, const char* target,
+    std::string* ptx, std::string* error);
 
 #endif  // PARTITA_KERNELS_CODEGEN_CODEGEN_H_

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "kernels/codegen/cpu_entry.h"
 #include "kernels/codegen/instruction_emitter.h"
 #include "kernels/vector/streaming.h"
 #include "llvm/IR/IRBuilder.h"
@@ -21,18 +22,7 @@ class CpuFunction {
         lanes_(lanes),
         ir_(module.getContext()),
         emitter_(ir_, lanes) {
-    llvm::Type* pointer = ir_.getPtrTy();
-    function_ = llvm::Function::Create(
-        llvm::FunctionType::get(
-            ir_.getVoidTy(),
-            {pointer, pointer, ir_.getInt64Ty(), ir_.getInt64Ty()}, false),
-        llvm::Function::ExternalLinkage, program.name, module);
-    // Generated code has no imports, so LLVM must not turn loops into calls of
-    // memcpy or memset.
-    function_->addFnAttr("no-builtins");
-    function_->addFnAttr("min-legal-vector-width", "512");
-    function_->addFnAttr("prefer-vector-width", "512");
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    function_ = AddCpuEntry(program.name, module);
   }
 
   void Emit() {

@@ -8,15 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "kernels/codegen/gpu_access.h"
+#include "kernels/codegen/gpu_entry.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/gpu_threads.h"
 #include "kernels/codegen/instruction_emitter.h"
+#include "kernels/codegen/loop_index.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace partita {
 namespace {
-
-constexpr unsigned kGlobal = 1;  // the address space of the device's memory
 
 class GpuFunction {
  public:
@@ -25,16 +26,11 @@ class GpuFunction {
         count_(NumElements(program)),
         group_(GroupElements(program)),
         ir_(module.getContext()),
-        emitter_(ir_, /*lanes=*/1) {
-    const size_t parameters = program.operands.size() + program.results.size();
-    function_ = llvm::Function::Create(
-        llvm::FunctionType::get(
-            ir_.getVoidTy(),
-            std::vector<llvm::Type*>(parameters, ir_.getPtrTy()), false),
-        llvm::Function::ExternalLinkage, program.name, module);
-    function_->setCallingConv(llvm::CallingConv::PTX_Kernel);
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
-    LimitThreads(module);
+        emitter_(ir_, /*lanes=*/1),
+        access_(ir_, emitter_) {
+    function_ = AddGpuEntry(program.name,
+                            program.operands.size() + program.results.size(),
+                            GpuThreads::kAtMost, kGpuBlockThreads, module);
     index_type_ = CountsIn32Bits() ? ir_.getInt32Ty() : ir_.getInt64Ty();
   }
 
@@ -81,16 +77,6 @@ class GpuFunction {
     return program_.instructions[program_.results[result]].type;
   }
 
-  void LimitThreads(llvm::Module& module) {
-    llvm::LLVMContext& context = module.getContext();
-    module.getOrInsertNamedMetadata("nvvm.annotations")
-        ->addOperand(llvm::MDNode::get(
-            context,
-            {llvm::ValueAsMetadata::get(function_),
-             llvm::MDString::get(context, "maxntidx"),
-             llvm::ConstantAsMetadata::get(ir_.getInt32(kGpuBlockThreads))}));
-  }
-
   // Division of 64 bits takes several times as long. Indices and offsets stay
   // below kMostGpuThreads, so that a step further does not wrap.
   bool CountsIn32Bits() const {
@@ -112,20 +98,15 @@ class GpuFunction {
   }
 
   void ReadParameters() {
-    for (llvm::Argument& argument : function_->args()) {
-      llvm::Value* address = ir_.CreateAddrSpaceCast(
-          &argument, llvm::PointerType::get(ir_.getContext(), kGlobal));
-      (argument.getArgNo() < program_.operands.size() ? operands_ : results_)
-          .push_back(address);
-    }
-    const auto special = [&](llvm::Intrinsic::ID id) {
-      llvm::Value* value = ir_.CreateIntrinsic(id, {}, {});
+    SplitParameters(ir_, *function_, program_.operands.size(), operands_,
+                    results_);
+    const auto index = [&](llvm::Value* value) {
       return ir_.CreateZExt(value, index_type_);
     };
-    llvm::Value* threads = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
-    llvm::Value* block = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
-    llvm::Value* thread = special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
-    llvm::Value* blocks = special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    llvm::Value* threads = index(GpuBlockThreads(ir_));
+    llvm::Value* block = index(GpuBlock(ir_));
+    llvm::Value* thread = index(GpuThread(ir_));
+    llvm::Value* blocks = index(GpuBlocks(ir_));
     thread_ = ir_.CreateAdd(ir_.CreateMul(block, threads), thread);
     threads_ = ir_.CreateMul(blocks, threads);
   }
@@ -142,8 +123,7 @@ class GpuFunction {
     };
     for (size_t i = 0; i < operands_.size(); ++i) {
       const ProgramOperand& operand = program_.operands[i];
-      if (GroupAccessOf(program_, operand, group_) ==
-          GroupAccess::kNeighbours) {
+      if (GroupAccessOf(operand, group_) == GroupAccess::kNeighbours) {
         add(operands_[i], operand.type);
       }
     }
@@ -170,7 +150,8 @@ class GpuFunction {
   }
 
   void EmitElements(llvm::Value* index, int lanes) {
-    const std::vector<llvm::Value*> coordinates = Coordinates(index);
+    const std::vector<llvm::Value*> coordinates =
+        LoopCoordinates(ir_, program_.loops, index);
     // By operand, then by lane.
     std::vector<std::vector<llvm::Value*>> loaded;
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -181,27 +162,16 @@ class GpuFunction {
     for (int lane = 0; lane < lanes; ++lane) {
       const std::vector<llvm::Value*> values =
           emitter_.Emit(program_, [&](int operand) {
-            return ToRegister(program_.operands[operand].type,
-                              loaded[operand][lane]);
+            return access_.ToRegister(program_.operands[operand].type,
+                                      loaded[operand][lane]);
           });
       for (size_t i = 0; i < values.size(); ++i) {
-        computed[i].push_back(ToMemory(ResultType(i), values[i]));
+        computed[i].push_back(access_.ToMemory(ResultType(i), values[i]));
       }
     }
     for (size_t i = 0; i < results_.size(); ++i) {
-      Store(ResultType(i), computed[i], results_[i], index);
+      access_.Store(ResultType(i), computed[i], results_[i], index);
     }
-  }
-
-  // By loop.
-  std::vector<llvm::Value*> Coordinates(llvm::Value* index) {
-    std::vector<llvm::Value*> coordinates(program_.loops.size());
-    for (size_t loop = coordinates.size(); loop-- > 0;) {
-      llvm::Value* extent = Index(program_.loops[loop]);
-      coordinates[loop] = loop == 0 ? index : ir_.CreateURem(index, extent);
-      if (loop > 0) index = ir_.CreateUDiv(index, extent);
-    }
-    return coordinates;
   }
 
   bool IsDense(const ProgramOperand& operand) const {
@@ -216,14 +186,7 @@ class GpuFunction {
   llvm::Value* Offset(const ProgramOperand& operand, llvm::Value* index,
                       const std::vector<llvm::Value*>& coordinates) {
     if (IsDense(operand)) return index;
-    llvm::Value* offset = Index(0);
-    for (size_t loop = 0; loop < coordinates.size(); ++loop) {
-      if (operand.strides[loop] == 0) continue;
-      offset = ir_.CreateAdd(
-          offset,
-          ir_.CreateMul(coordinates[loop], Index(operand.strides[loop])));
-    }
-    return offset;
+    return LoopOffset(ir_, index_type_, coordinates, operand.strides);
   }
 
   // The elements of an operand as they are in memory.
@@ -233,13 +196,13 @@ class GpuFunction {
     const ProgramOperand& operand = program_.operands[i];
     llvm::Value* offset = Offset(operand, index, coordinates);
     const auto load = [&](llvm::Value* at) {
-      return Load(operand.type, operands_[i], at, /*lanes=*/1)[0];
+      return access_.Load(operand.type, operands_[i], at, /*lanes=*/1)[0];
     };
-    switch (GroupAccessOf(program_, operand, lanes)) {
+    switch (GroupAccessOf(operand, lanes)) {
       case GroupAccess::kOnce:
         return std::vector<llvm::Value*>(lanes, load(offset));
       case GroupAccess::kNeighbours:
-        return Load(operand.type, operands_[i], offset, lanes);
+        return access_.Load(operand.type, operands_[i], offset, lanes);
       case GroupAccess::kEach:
         break;
     }
@@ -251,101 +214,12 @@ class GpuFunction {
     return values;
   }
 
-  llvm::Value* Address(ScalarType type, llvm::Value* base, llvm::Value* at) {
-    return ir_.CreateGEP(emitter_.MemoryType(type), base,
-                         ir_.CreateZExt(at, ir_.getInt64Ty()));
-  }
-
-  // What one access of some elements is made of: elements of four bytes and
-  // more; of smaller ones, words that hold several.
-  struct AccessShape {
-    llvm::Type* word;  // the vector's element
-    int words;
-    int elements_of_word;
-    llvm::Align align;
-  };
-  AccessShape ShapeOf(ScalarType type, int lanes) {
-    const int bytes = static_cast<int>(BytesOf(type));
-    const llvm::Align align(static_cast<uint64_t>(bytes) * lanes);
-    if (bytes >= 4 || lanes == 1) {
-      return {emitter_.MemoryType(type), lanes, 1, align};
-    }
-    const int word_bytes = std::min(4, bytes * lanes);
-    return {ir_.getIntNTy(8 * word_bytes), bytes * lanes / word_bytes,
-            word_bytes / bytes, align};
-  }
-  static llvm::Type* AccessType(const AccessShape& shape) {
-    if (shape.words == 1) return shape.word;
-    return llvm::FixedVectorType::get(shape.word, shape.words);
-  }
-
-  // `lanes` neighbouring elements in one access.
-  std::vector<llvm::Value*> Load(ScalarType type, llvm::Value* base,
-                                 llvm::Value* at, int lanes) {
-    const AccessShape shape = ShapeOf(type, lanes);
-    llvm::Value* all = ir_.CreateAlignedLoad(
-        AccessType(shape), Address(type, base, at), shape.align);
-    std::vector<llvm::Value*> elements;
-    for (int i = 0; i < shape.words; ++i) {
-      llvm::Value* word =
-          shape.words == 1 ? all : ir_.CreateExtractElement(all, i);
-      for (int j = 0; j < shape.elements_of_word; ++j) {
-        elements.push_back(
-            shape.elements_of_word == 1 ? word : FromWord(type, word, j));
-      }
-    }
-    return elements;
-  }
-  // Element `j` of a word.
-  llvm::Value* FromWord(ScalarType type, llvm::Value* word, int j) {
-    const uint64_t shift = 8 * BytesOf(type) * j;
-    return ir_.CreateTrunc(ir_.CreateLShr(word, shift),
-                           emitter_.MemoryType(type));
-  }
-
-  void Store(ScalarType type, const std::vector<llvm::Value*>& elements,
-             llvm::Value* base, llvm::Value* at) {
-    const AccessShape shape = ShapeOf(type, static_cast<int>(elements.size()));
-    llvm::Value* all = nullptr;
-    for (int i = 0; i < shape.words; ++i) {
-      llvm::Value* word =
-          ToWord(type, shape, &elements[i * shape.elements_of_word]);
-      if (shape.words == 1) {
-        all = word;
-      } else {
-        if (all == nullptr) all = llvm::PoisonValue::get(AccessType(shape));
-        all = ir_.CreateInsertElement(all, word, i);
-      }
-    }
-    ir_.CreateAlignedStore(all, Address(type, base, at), shape.align);
-  }
-  // One word of an access, from its elements.
-  llvm::Value* ToWord(ScalarType type, const AccessShape& shape,
-                      llvm::Value* const* elements) {
-    if (shape.elements_of_word == 1) return elements[0];
-    llvm::Value* word = nullptr;
-    for (int j = 0; j < shape.elements_of_word; ++j) {
-      llvm::Value* element = ir_.CreateShl(
-          ir_.CreateZExt(elements[j], shape.word), 8 * BytesOf(type) * j);
-      word = word == nullptr ? element : ir_.CreateOr(word, element);
-    }
-    return word;
-  }
-
-  llvm::Value* ToRegister(ScalarType type, llvm::Value* memory) {
-    if (type != ScalarType::kBool) return memory;
-    return ir_.CreateICmpNE(memory, ir_.getInt8(0));
-  }
-  llvm::Value* ToMemory(ScalarType type, llvm::Value* value) {
-    if (type != ScalarType::kBool) return value;
-    return ir_.CreateZExt(value, ir_.getInt8Ty());
-  }
-
   const ElementwiseProgram& program_;
   const int64_t count_;
   const int group_;
   llvm::IRBuilder<> ir_;
   InstructionEmitter emitter_;
+  GpuAccess access_;
   llvm::Function* function_ = nullptr;
   llvm::Type* index_type_ = nullptr;
   llvm::Value* thread_ = nullptr;   // the number of this thread in the launch

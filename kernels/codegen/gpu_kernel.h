@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/codegen/program.h"
+#include "kernels/codegen/row_program.h"
 
 namespace partita {
 
@@ -24,6 +25,10 @@ struct GpuLaunch {
 
 // Threads of a block; no kernel takes more.
 inline constexpr unsigned kGpuBlockThreads = 256;
+// Threads that exchange values by shuffles.
+inline constexpr int kGpuWarpThreads = 32;
+// Bytes of the widest access.
+inline constexpr int64_t kWidestGpuAccess = 16;
 // Threads of a launch; no kernel takes more, as it counts in 32 bits.
 inline constexpr int64_t kMostGpuThreads = int64_t{1} << 30;
 
@@ -41,8 +46,28 @@ enum class GroupAccess : uint8_t {
   kNeighbours,  // one access of all, aligned to its size
   kEach,        // one by one
 };
-GroupAccess GroupAccessOf(const ElementwiseProgram& program,
-                          const ProgramOperand& operand, int group);
+GroupAccess GroupAccessOf(const ProgramOperand& operand, int group);
+
+// How the threads of a block share rows. The accumulators of a row
+// (row_program.h) are dealt to its threads in groups of neighbours, and so are
+// its elements, group by group.
+struct GpuRowShape {
+  int group = 1;        // accumulators of a thread; a power of two
+  int row_threads = 1;  // of one row; a power of two
+  int block_rows = 1;   // at once; one if a row has more than a warp's threads
+  unsigned block_threads() const {
+    return static_cast<unsigned>(row_threads * block_rows);
+  }
+};
+GpuRowShape RowShapeOf(const RowProgram& program);
+
+// True if the groups of elements are whole and on one line of the innermost
+// loop, so that they can be read and stored in accesses of several elements.
+bool HasWholeGroups(const RowProgram& program);
+
+// Any number of blocks computes all rows: block b of n has rows b, b + n, ...
+// or as many at once as it holds. It has exactly the shape's threads.
+GpuLaunch LaunchOf(const RowProgram& program, int multiprocessors);
 
 // One group for each thread, up to what a device of so many multiprocessors
 // holds at once a few times over.

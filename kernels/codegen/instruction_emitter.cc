@@ -41,10 +41,9 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
 }
 
 std::vector<llvm::Value*> InstructionEmitter::Emit(
-    const ElementwiseProgram& program,
-    const std::function<llvm::Value*(int)>& load) {
+    const ProgramBody& body, const std::function<llvm::Value*(int)>& load) {
   std::vector<llvm::Value*> values;
-  for (const Instruction& i : program.instructions) {
+  for (const Instruction& i : body.instructions) {
     if (i.op == Opcode::kLoad) {
       values.push_back(load(static_cast<int>(i.bits)));
       continue;
@@ -52,11 +51,11 @@ std::vector<llvm::Value*> InstructionEmitter::Emit(
     const auto value = [&](int32_t id) {
       return id < 0 ? nullptr : values[id];
     };
-    const ScalarType from = i.a < 0 ? i.type : program.instructions[i.a].type;
+    const ScalarType from = i.a < 0 ? i.type : body.instructions[i.a].type;
     values.push_back(EmitOne(i, from, value(i.a), value(i.b), value(i.c)));
   }
   std::vector<llvm::Value*> results;
-  for (int32_t result : program.results) results.push_back(values[result]);
+  for (int32_t result : body.results) results.push_back(values[result]);
   return results;
 }
 

@@ -19,10 +19,10 @@ class InstructionEmitter {
   InstructionEmitter(llvm::IRBuilder<>& ir, unsigned lanes)
       : ir_(ir), lanes_(lanes) {}
 
-  // Emits at the builder's position the values of the program's results for
+  // Emits at the builder's position the values of the results for
   // `lanes` elements. `load` returns those of an operand, bools as i1.
   std::vector<llvm::Value*> Emit(
-      const ElementwiseProgram& program,
+      const ProgramBody& body,
       const std::function<llvm::Value*(int operand)>& load);
 
   // A register's type; a bool is one bit.

@@ -3,246 +3,151 @@
 
 #include "kernels/codegen/interpret.h"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
-#include "graph/half.h"
+#include "kernels/codegen/interpret_instruction.h"
 
 namespace partita {
 namespace {
 
-template <typename T>
-T As(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
+uint64_t ReadElement(ScalarType type, const void* elements, int64_t offset) {
+  const int64_t size = BytesOf(type);
+  uint64_t value = 0;
+  std::memcpy(&value, static_cast<const char*>(elements) + offset * size,
+              static_cast<size_t>(size));
   return value;
 }
 
-template <typename T>
-uint64_t Bits(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
+void WriteElement(ScalarType type, void* elements, int64_t offset,
+                  uint64_t value) {
+  const int64_t size = BytesOf(type);
+  std::memcpy(static_cast<char*>(elements) + offset * size, &value,
+              static_cast<size_t>(size));
 }
 
-template <typename T>
-struct Tag {
-  using type = T;
-};
-
-template <typename Visitor>
-auto VisitScalar(ScalarType type, Visitor&& visit) {
-  switch (type) {
-    case ScalarType::kF32:
-      return visit(Tag<float>{});
-    case ScalarType::kF64:
-      return visit(Tag<double>{});
-    case ScalarType::kI32:
-      return visit(Tag<int32_t>{});
-    case ScalarType::kI64:
-      return visit(Tag<int64_t>{});
-    case ScalarType::kBF16:
-    case ScalarType::kF16:
-      return visit(Tag<int16_t>{});
-    case ScalarType::kBool:
-      break;
+// Of the element `index` of the loops, in order.
+int64_t OffsetOf(const std::vector<int64_t>& loops,
+                 const std::vector<int64_t>& strides, int64_t index) {
+  int64_t offset = 0;
+  for (size_t loop = loops.size(); loop-- > 0;) {
+    offset += index % loops[loop] * strides[loop];
+    index /= loops[loop];
   }
-  return visit(Tag<bool>{});
+  return offset;
 }
 
-template <typename T>
-T FloatResult(Opcode op, T a, T b, T c) {
-  switch (op) {
-    case Opcode::kAdd:
-      return a + b;
-    case Opcode::kSub:
-      return a - b;
-    case Opcode::kMul:
-      return a * b;
-    case Opcode::kDiv:
-      return a / b;
-    case Opcode::kFma:
-      return std::fma(a, b, c);
-    case Opcode::kNeg:
-      return -a;
-    case Opcode::kAbs:
-      return std::fabs(a);
-    case Opcode::kSqrt:
-      return std::sqrt(a);
-    case Opcode::kFloor:
-      return std::floor(a);
-    case Opcode::kCeil:
-      return std::ceil(a);
-    default:
-      return std::nearbyint(a);
-  }
-}
-
-// Wraps: computed as unsigned.
-template <typename T>
-T IntegerResult(const Instruction& i, T a, T b) {
-  using U = std::make_unsigned_t<T>;
-  const U ua = static_cast<U>(a);
-  const U ub = static_cast<U>(b);
-  switch (i.op) {
-    case Opcode::kAdd:
-      return static_cast<T>(ua + ub);
-    case Opcode::kSub:
-      return static_cast<T>(ua - ub);
-    case Opcode::kMul:
-      return static_cast<T>(ua * ub);
-    case Opcode::kNeg:
-      return static_cast<T>(U{0} - ua);
-    case Opcode::kAbs:
-      return a < 0 ? static_cast<T>(U{0} - ua) : a;
-    case Opcode::kAnd:
-      return a & b;
-    case Opcode::kOr:
-      return a | b;
-    case Opcode::kXor:
-      return a ^ b;
-    case Opcode::kShiftLeft:
-      return static_cast<T>(ua << i.bits);
-    default:
-      return a >> i.bits;
-  }
-}
-
-bool BoolResult(Opcode op, bool a, bool b) {
-  if (op == Opcode::kAnd) return a && b;
-  return op == Opcode::kOr ? a || b : a != b;
-}
-
-template <typename T>
-bool Compare(Opcode op, T a, T b) {
-  switch (op) {
-    case Opcode::kLess:
-      return a < b;
-    case Opcode::kLessEqual:
-      return a <= b;
-    case Opcode::kEqual:
-      return a == b;
-    default:
-      return a != b;
-  }
-}
-
-template <typename To, typename From>
-To CastTo(From value) {
-  if constexpr (std::is_same_v<To, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_integral_v<To> &&
-                       std::is_floating_point_v<From>) {
-    using Limits = std::numeric_limits<To>;
-    if (std::isnan(value)) return 0;
-    if (value <= static_cast<From>(Limits::min())) return Limits::min();
-    if (value >= static_cast<From>(Limits::max())) return Limits::max();
-    return static_cast<To>(value);
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
-// A NaN becomes quiet and keeps the upper bits of its payload, as in
-// processors.
-uint64_t WidenF16(uint64_t bits) {
-  Half half;
-  half.bits = static_cast<uint16_t>(bits);
-  const double value = half;
-  if (!std::isnan(value)) return Bits(static_cast<float>(value));
-  const uint32_t sign = (half.bits & 0x8000u) << 16;
-  return sign | 0x7fc00000u | (half.bits & 0x3ffu) << 13;
-}
-uint64_t NarrowToF16(uint64_t bits) {
-  const float value = As<float>(bits);
-  if (!std::isnan(value)) return Half(value).bits;
-  return (bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x3ffu);
-}
-
-class Interpreter {
+// One row at a time.
+class RowInterpreter {
  public:
-  Interpreter(const ElementwiseProgram& program,
-              std::vector<uint64_t>& registers)
-      : program_(program), registers_(registers) {
-    registers_.resize(program.instructions.size());
+  RowInterpreter(const RowProgram& program, void* const* operands,
+                 void* const* results)
+      : program_(program),
+        length_(RowLength(program)),
+        operands_(operands),
+        results_(results) {
+    for (const ProgramOperand& operand : program.operands) {
+      row_strides_.push_back(RowStrides(program, operand));
+      column_strides_.push_back(ColumnStrides(program, operand));
+    }
   }
 
-  void Element(int64_t index, void* const* operands, void* const* results) {
-    for (size_t i = 0; i < program_.instructions.size(); ++i) {
-      registers_[i] = Value(program_.instructions[i], index, operands);
+  void Row(int64_t row) {
+    row_ = row;
+    scalars_.clear();
+    for (const RowPhase& phase : program_.phases) {
+      Reduce(phase);
+      InterpretElement(phase.scalars, /*index=*/0);
+      for (int32_t result : phase.scalars.results) {
+        scalars_.push_back(registers_[result]);
+      }
     }
-    for (size_t i = 0; i < program_.results.size(); ++i) {
-      const int32_t from = program_.results[i];
-      const int64_t bytes = BytesOf(program_.instructions[from].type);
-      std::memcpy(static_cast<char*>(results[i]) + index * bytes,
-                  &registers_[from], static_cast<size_t>(bytes));
-    }
+    for (int64_t i = 0; i < length_; ++i) StoreElement(i);
+    StoreRow();
   }
 
  private:
-  uint64_t Load(int operand, int64_t index, const void* bytes) const {
-    const ProgramOperand& from = program_.operands[operand];
-    int64_t offset = 0;
-    for (size_t loop = program_.loops.size(); loop-- > 0;) {
-      offset += index % program_.loops[loop] * from.strides[loop];
-      index /= program_.loops[loop];
+  void InterpretElement(const ProgramBody& body, int64_t index) {
+    InterpretBody(
+        body, [&](int number) { return Load(number, index); }, registers_);
+  }
+  uint64_t Load(int number, int64_t index) const {
+    const size_t scalar = static_cast<size_t>(number);
+    if (scalar >= program_.operands.size()) {
+      return scalars_[scalar - program_.operands.size()];
     }
-    const int64_t size = BytesOf(from.type);
-    uint64_t value = 0;
-    std::memcpy(&value, static_cast<const char*>(bytes) + offset * size,
-                static_cast<size_t>(size));
-    return value;
+    const ProgramOperand& operand = program_.operands[number];
+    const int64_t offset =
+        OffsetOf(program_.rows, row_strides_[number], row_) +
+        OffsetOf(program_.columns, column_strides_[number], index);
+    return ReadElement(operand.type, operands_[number], offset);
   }
 
-  uint64_t Value(const Instruction& i, int64_t index,
-                 void* const* operands) const {
-    const uint64_t a = i.a < 0 ? 0 : registers_[i.a];
-    const uint64_t b = i.b < 0 ? 0 : registers_[i.b];
-    const uint64_t c = i.c < 0 ? 0 : registers_[i.c];
-    const ScalarType from = i.a < 0 ? i.type : program_.instructions[i.a].type;
-    switch (i.op) {
-      case Opcode::kConstant:
-        return i.bits;
-      case Opcode::kLoad:
-        return Load(static_cast<int>(i.bits), index, operands[i.bits]);
-      case Opcode::kSelect:
-        return (a & 1) != 0 ? b : c;
-      case Opcode::kBitcast:
-        return a;
-      case Opcode::kCast:
-        if (from == ScalarType::kF16 && i.type == ScalarType::kF32) {
-          return WidenF16(a);
-        }
-        if (from == ScalarType::kF32 && i.type == ScalarType::kF16) {
-          return NarrowToF16(a);
-        }
-        return VisitScalar(from, [&](auto f) {
-          return VisitScalar(i.type, [&](auto t) {
-            using From = typename decltype(f)::type;
-            using To = typename decltype(t)::type;
-            return Bits(CastTo<To>(As<From>(a)));
-          });
-        });
-      default:
-        break;
+  void Reduce(const RowPhase& phase) {
+    const size_t reductions = phase.combiners.size();
+    const size_t count = static_cast<size_t>(NumAccumulators(length_));
+    std::vector<std::vector<uint64_t>> accumulators;
+    std::vector<ProgramBody> combine;
+    for (size_t r = 0; r < reductions; ++r) {
+      const ScalarType type =
+          phase.elements.instructions[phase.elements.results[r]].type;
+      accumulators.emplace_back(count, StartBits(phase.combiners[r], type));
+      combine.push_back(BodyOf(phase.combiners[r], type));
     }
-    return VisitScalar(from, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if (IsComparison(i.op)) return Bits(Compare(i.op, As<T>(a), As<T>(b)));
-      if constexpr (std::is_floating_point_v<T>) {
-        return Bits(FloatResult(i.op, As<T>(a), As<T>(b), As<T>(c)));
-      } else if constexpr (std::is_same_v<T, bool>) {
-        return Bits(BoolResult(i.op, As<T>(a), As<T>(b)));
-      } else {
-        return Bits(IntegerResult(i, As<T>(a), As<T>(b)));
+    for (int64_t i = 0; i < length_; ++i) {
+      InterpretElement(phase.elements, i);
+      for (size_t r = 0; r < reductions; ++r) {
+        uint64_t& total = accumulators[r][static_cast<size_t>(i) % count];
+        total =
+            Combined(combine[r], total, registers_[phase.elements.results[r]]);
       }
-    });
+    }
+    for (size_t r = 0; r < reductions; ++r) {
+      scalars_.push_back(Joined(combine[r], accumulators[r]));
+    }
+  }
+  uint64_t Combined(const ProgramBody& combine, uint64_t a, uint64_t b) {
+    InterpretBody(
+        combine, [&](int number) { return number == 0 ? a : b; }, combined_);
+    return combined_[combine.results[0]];
+  }
+  uint64_t Joined(const ProgramBody& combine, std::vector<uint64_t>& values) {
+    while (values.size() > 1) {
+      for (size_t k = 0; 2 * k < values.size(); ++k) {
+        values[k] = Combined(combine, values[2 * k], values[2 * k + 1]);
+      }
+      values.resize(values.size() / 2);
+    }
+    return values[0];
   }
 
-  const ElementwiseProgram& program_;
-  std::vector<uint64_t>& registers_;
+  void StoreElement(int64_t index) {
+    const ProgramBody& body = program_.elements;
+    InterpretElement(body, index);
+    for (size_t i = 0; i < body.results.size(); ++i) {
+      const int32_t from = body.results[i];
+      WriteElement(body.instructions[from].type, results_[i],
+                   row_ * length_ + index, registers_[from]);
+    }
+  }
+  void StoreRow() const {
+    const std::vector<ScalarType> types = ResultTypes(program_);
+    const size_t first = program_.elements.results.size();
+    for (size_t i = first; i < types.size(); ++i) {
+      WriteElement(types[i], results_[i], row_,
+                   scalars_[program_.row_results[i - first]]);
+    }
+  }
+
+  const RowProgram& program_;
+  const int64_t length_;
+  void* const* operands_;
+  void* const* results_;
+  std::vector<std::vector<int64_t>> row_strides_;     // by operand
+  std::vector<std::vector<int64_t>> column_strides_;  // by operand
+  int64_t row_ = 0;
+  std::vector<uint64_t> scalars_;
+  std::vector<uint64_t> registers_;  // of a body
+  std::vector<uint64_t> combined_;   // of a combiner's
 };
 
 }  // namespace
@@ -250,10 +155,27 @@ class Interpreter {
 void Interpret(const ElementwiseProgram& program, void* const* operands,
                void* const* results, int64_t begin, int64_t end,
                std::vector<uint64_t>& registers) {
-  Interpreter interpreter(program, registers);
-  for (int64_t i = begin; i < end; ++i) {
-    interpreter.Element(i, operands, results);
+  for (int64_t index = begin; index < end; ++index) {
+    InterpretBody(
+        program,
+        [&](int number) {
+          const ProgramOperand& operand = program.operands[number];
+          return ReadElement(operand.type, operands[number],
+                             OffsetOf(program.loops, operand.strides, index));
+        },
+        registers);
+    for (size_t i = 0; i < program.results.size(); ++i) {
+      const int32_t from = program.results[i];
+      WriteElement(program.instructions[from].type, results[i], index,
+                   registers[from]);
+    }
   }
+}
+
+void InterpretRows(const RowProgram& program, void* const* operands,
+                   void* const* results, int64_t begin, int64_t end) {
+  RowInterpreter interpreter(program, operands, results);
+  for (int64_t row = begin; row < end; ++row) interpreter.Row(row);
 }
 
 }  // namespace partita

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/codegen/program.h"
+#include "kernels/codegen/row_program.h"
 
 namespace partita {
 
@@ -16,6 +17,10 @@ namespace partita {
 void Interpret(const ElementwiseProgram& program, void* const* operands,
                void* const* results, int64_t begin, int64_t end,
                std::vector<uint64_t>& registers);
+
+// The same for rows [begin, end).
+void InterpretRows(const RowProgram& program, void* const* operands,
+                   void* const* results, int64_t begin, int64_t end);
 
 }  // namespace partita
 

@@ -3,8 +3,11 @@
 
 #include "kernels/codegen/object_code.h"
 
+#include <variant>
+
 #include "kernels/codegen/compile_module.h"
 #include "kernels/codegen/cpu_function.h"
+#include "kernels/codegen/cpu_row_function.h"
 #include "llvm/Support/TargetSelect.h"
 
 namespace partita {
@@ -33,7 +36,7 @@ const IsaFeatures* FindIsa(const std::string& isa) {
 
 }  // namespace
 
-bool CompileObject(const std::vector<ElementwiseProgram>& programs,
+bool CompileObject(const std::vector<AnyProgram>& programs,
                    const std::string& isa, std::string& object,
                    std::string& error) {
   const IsaFeatures* features = FindIsa(isa);
@@ -47,8 +50,13 @@ bool CompileObject(const std::vector<ElementwiseProgram>& programs,
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
   const auto add = [&](llvm::Module& module) {
-    for (const ElementwiseProgram& program : programs) {
-      AddCpuFunction(program, features->lanes, module);
+    for (const AnyProgram& program : programs) {
+      if (const auto* rows = std::get_if<RowProgram>(&program)) {
+        AddCpuRowFunction(*rows, features->lanes, module);
+      } else {
+        AddCpuFunction(std::get<ElementwiseProgram>(program), features->lanes,
+                       module);
+      }
     }
   };
   return CompileModule({kTriple, "x86-64", features->features,

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "kernels/codegen/program.h"
+#include "kernels/codegen/any_program.h"
 
 namespace partita {
 
 // Returns false and sets `error` if LLVM refuses: a bug, or an unknown
 // instruction set.
-bool CompileObject(const std::vector<ElementwiseProgram>& programs,
+bool CompileObject(const std::vector<AnyProgram>& programs,
                    const std::string& isa, std::string& object,
                    std::string& error);
 

@@ -94,21 +94,26 @@ struct ProgramOperand {
   std::vector<int64_t> strides;  // in elements, by loop; 0: the same element
 };
 
+// What is computed from the values that its loads read.
+struct ProgramBody {
+  friend bool operator==(const ProgramBody&, const ProgramBody&) = default;
+  std::vector<Instruction> instructions;
+  std::vector<int32_t> results;  // the instructions that compute them
+};
+
 // One element of each result for each point of the loops, outermost first. All
 // results are dense in loop order. At each point all operands are read before
 // any result is written.
-struct ElementwiseProgram {
+struct ElementwiseProgram : ProgramBody {
   friend bool operator==(const ElementwiseProgram&,
                          const ElementwiseProgram&) = default;
   std::string name;  // of the function
   std::vector<int64_t> loops;
   std::vector<ProgramOperand> operands;
-  std::vector<Instruction> instructions;
-  std::vector<int32_t> results;  // the instructions that compute them
 };
 
 // The signature of every program compiled for a CPU: results [begin, end), in
-// elements.
+// elements; for rows (row_program.h) in rows.
 using ElementwiseEntry = void (*)(void* const* operands, void* const* results,
                                   int64_t begin, int64_t end);
 

@@ -92,7 +92,7 @@ Register ProgramBuilder::Write(Instruction i) {
 }
 
 void ProgramBuilder::Finish(const std::vector<Register>& results,
-                            ElementwiseProgram& program) const {
+                            ProgramBody& body) const {
   std::vector<Instruction> all = written_;
   const std::vector<int> readers = CountReaders(all, results);
   if (has_fma_) {
@@ -100,7 +100,7 @@ void ProgramBuilder::Finish(const std::vector<Register>& results,
   }
   // Fused products have no reader any more.
   const std::vector<int> needed = CountReaders(all, results);
-  std::vector<Instruction>& out = program.instructions;
+  std::vector<Instruction>& out = body.instructions;
   out.clear();
   std::vector<int32_t> place(all.size(), -1);
   for (size_t id = 0; id < all.size(); ++id) {
@@ -117,9 +117,9 @@ void ProgramBuilder::Finish(const std::vector<Register>& results,
     place[id] = static_cast<int32_t>(out.size());
     out.push_back(i);
   }
-  program.results.clear();
+  body.results.clear();
   for (const Register& result : results) {
-    program.results.push_back(place[result.id]);
+    body.results.push_back(place[result.id]);
   }
 }
 

@@ -37,11 +37,10 @@ class ProgramBuilder {
   Register Write(Instruction instruction);
   const Instruction& instruction(int32_t id) const { return written_[id]; }
 
-  // Sets the instructions of `program` to those that `results` need, in order.
+  // Sets the instructions of `body` to those that `results` need, in order.
   // With fma, a product is fused into the sum that is its only reader; without,
   // every fma becomes a product and a sum.
-  void Finish(const std::vector<Register>& results,
-              ElementwiseProgram& program) const;
+  void Finish(const std::vector<Register>& results, ProgramBody& body) const;
 
  private:
   using Key =

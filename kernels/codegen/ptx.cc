@@ -3,8 +3,11 @@
 
 #include "kernels/codegen/ptx.h"
 
+#include <variant>
+
 #include "kernels/codegen/compile_module.h"
 #include "kernels/codegen/gpu_function.h"
+#include "kernels/codegen/gpu_row_function.h"
 #include "llvm/Support/TargetSelect.h"
 
 namespace partita {
@@ -20,7 +23,7 @@ bool IsKnownTarget(const std::string& target) {
 
 }  // namespace
 
-bool CompilePtx(const std::vector<ElementwiseProgram>& programs,
+bool CompilePtx(const std::vector<AnyProgram>& programs,
                 const std::string& target, std::string& ptx,
                 std::string& error) {
   if (!IsKnownTarget(target)) {
@@ -32,8 +35,12 @@ bool CompilePtx(const std::vector<ElementwiseProgram>& programs,
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   const auto add = [&](llvm::Module& module) {
-    for (const ElementwiseProgram& program : programs) {
-      AddGpuFunction(program, module);
+    for (const AnyProgram& program : programs) {
+      if (const auto* rows = std::get_if<RowProgram>(&program)) {
+        AddGpuRowFunction(*rows, module);
+      } else {
+        AddGpuFunction(std::get<ElementwiseProgram>(program), module);
+      }
     }
   };
   return CompileModule(

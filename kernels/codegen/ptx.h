@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "kernels/codegen/program.h"
+#include "kernels/codegen/any_program.h"
 
 namespace partita {
 
 // One kernel for each program, with its name. The text depends on its input
 // only. `target` is sm_80 or sm_90; later architectures take either. Returns
 // false and sets `error` if LLVM refuses: a bug, or an unknown target.
-bool CompilePtx(const std::vector<ElementwiseProgram>& programs,
+bool CompilePtx(const std::vector<AnyProgram>& programs,
                 const std::string& target, std::string& ptx,
                 std::string& error);
 

@@ -16,6 +16,7 @@
 #include "graph/device_rates.h"
 #include "graph/in_place.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/any_program.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/native_code/trusted_code.h"
@@ -96,7 +97,7 @@ absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
     by_name.emplace(std::move(name), *std::move(program));
   }
   if (by_name.empty()) return std::vector<CodeObject>();
-  std::vector<ElementwiseProgram> programs;
+  std::vector<AnyProgram> programs;
   for (auto& [name, program] : by_name) programs.push_back(std::move(program));
   PARTITA_ASSIGN_OR_RETURN(const std::string object,
                            BuildSharedObject(programs, device.isa));

@@ -76,7 +76,7 @@ const absl::Status& FindCodegen() {
 }
 
 absl::StatusOr<std::string> BuildSharedObject(
-    const std::vector<ElementwiseProgram>& programs, absl::string_view isa) {
+    const std::vector<AnyProgram>& programs, absl::string_view isa) {
   const absl::StatusOr<CodegenLibrary>& library = Codegen();
   if (!library.ok()) return library.status();
   std::string object;
@@ -89,8 +89,8 @@ absl::StatusOr<std::string> BuildSharedObject(
       absl::StrCat("native code for fused kernels: ", error));
 }
 
-absl::StatusOr<std::string> BuildPtx(
-    const std::vector<ElementwiseProgram>& programs, absl::string_view target) {
+absl::StatusOr<std::string> BuildPtx(const std::vector<AnyProgram>& programs,
+                                     absl::string_view target) {
   const absl::StatusOr<CodegenLibrary>& library = Codegen();
   if (!library.ok()) return library.status();
   std::string ptx;

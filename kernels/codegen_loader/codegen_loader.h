@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kernels/codegen/program.h"
+#include "kernels/codegen/any_program.h"
 
 namespace partita {
 
@@ -31,12 +31,12 @@ std::future<void> OpenCodegenSoon();
 // Unavailable, with the folders, if the library is missing or does not open;
 // Internal if it cannot compile a program. Thread safe.
 absl::StatusOr<std::string> BuildSharedObject(
-    const std::vector<ElementwiseProgram>& programs, absl::string_view isa);
+    const std::vector<AnyProgram>& programs, absl::string_view isa);
 
 // PTX text with one kernel for each program (kernels/codegen/gpu_kernel.h), for
 // the target sm_80 or sm_90 and later architectures. Errors as above.
-absl::StatusOr<std::string> BuildPtx(
-    const std::vector<ElementwiseProgram>& programs, absl::string_view target);
+absl::StatusOr<std::string> BuildPtx(const std::vector<AnyProgram>& programs,
+                                     absl::string_view target);
 
 }  // namespace partita
 

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 
 namespace partita {
 namespace {
@@ -79,13 +80,17 @@ TEST(Ptxas, NoKernelHasAStackFrameOrSpills) {
   if (ptxas.empty()) {
     GTEST_SKIP() << "found no ptxas; set CUDA_HOME to a CUDA toolkit";
   }
-  std::vector<ElementwiseProgram> programs;
-  const std::vector<SampleProgram> samples = SamplePrograms();
-  for (size_t i = 0; i < samples.size(); i += IsFull() ? 1 : 11) {
-    programs.push_back(samples[i].program);
-  }
-  programs.push_back(BiasGeluResidual(1024, 4096));
-  programs.back().name = "large_bias_gelu_residual";
+  std::vector<AnyProgram> programs;
+  const auto add_some = [&](const auto& samples) {
+    for (size_t i = 0; i < samples.size(); i += IsFull() ? 1 : 11) {
+      programs.push_back(samples[i].program);
+    }
+  };
+  add_some(SamplePrograms());
+  add_some(SampleRows());
+  ElementwiseProgram large = BiasGeluResidual(1024, 4096);
+  large.name = "large_bias_gelu_residual";
+  programs.push_back(large);
   const std::string path =
       absl::StrCat(testing::TempDir(), "/generated_", getpid(), ".ptx");
   const auto assemble = [&](const char* from, const char* architecture) {

@@ -40,16 +40,13 @@ int ResultOver(const EmulatedLaunch& how, size_t operand) {
                                               : -1;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
-                                                  const SampleProgram& sample,
-                                                  const EmulatedLaunch& how) {
-  const ElementwiseProgram& program = sample.program;
-  const ptx::Kernel* kernel = module.Find(program.name);
+absl::StatusOr<std::vector<Bytes>> LaunchKernel(
+    const ptx::Module& module, const ProgramSignature& signature,
+    std::vector<Bytes> operands, GpuLaunch launch, const EmulatedLaunch& how) {
+  const ptx::Kernel* kernel = module.Find(signature.name);
   if (kernel == nullptr) {
     return absl::NotFoundError(
-        absl::StrCat("found no kernel ", program.name, "; expected one"));
+        absl::StrCat("found no kernel ", signature.name, "; expected one"));
   }
   WrittenOnce memory;
   const auto shift = [&](size_t parameter, ScalarType type) {
@@ -57,18 +54,14 @@ absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
                ? how.shifts[parameter] * static_cast<int>(BytesOf(type))
                : 0;
   };
-  const int64_t count = NumElements(program);
   std::vector<Bytes> results;
   std::vector<uint64_t> result_addresses;
-  for (int32_t result : program.results) {
-    const ScalarType type = program.instructions[result].type;
-    results.emplace_back(static_cast<size_t>(count * BytesOf(type)),
-                         kUnwritten);
+  for (const ProgramSignature::Buffer& result : signature.results) {
+    results.emplace_back(static_cast<size_t>(result.bytes()), kUnwritten);
     result_addresses.push_back(memory.Add(
         absl::MakeSpan(results.back()), ptx::Permission::kReadAndWrite,
-        shift(sample.operands.size() + result_addresses.size(), type)));
+        shift(operands.size() + result_addresses.size(), result.type)));
   }
-  std::vector<Bytes> operands = sample.operands;
   std::vector<uint64_t> parameters;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (const int result = ResultOver(how, i); result >= 0) {
@@ -78,16 +71,34 @@ absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
     }
     parameters.push_back(memory.Add(absl::MakeSpan(operands[i]),
                                     ptx::Permission::kRead,
-                                    shift(i, program.operands[i].type)));
+                                    shift(i, signature.operands[i].type)));
   }
   parameters.insert(parameters.end(), result_addresses.begin(),
                     result_addresses.end());
-  const GpuLaunch launch =
-      how.launch.value_or(LaunchOf(program, /*multiprocessors=*/1));
   PARTITA_RETURN_IF_ERROR(ptx::Launch(*kernel, {.x = launch.blocks},
                                       {.x = launch.threads}, parameters, memory,
                                       how.options));
   return results;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
+                                                  const SampleProgram& sample,
+                                                  const EmulatedLaunch& how) {
+  return LaunchKernel(
+      module, SignatureOf(sample.program), sample.operands,
+      how.launch.value_or(LaunchOf(sample.program, /*multiprocessors=*/1)),
+      how);
+}
+
+absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
+                                                  const RowSample& sample,
+                                                  const EmulatedLaunch& how) {
+  return LaunchKernel(
+      module, SignatureOf(sample.program), sample.operands,
+      how.launch.value_or(LaunchOf(sample.program, /*multiprocessors=*/1)),
+      how);
 }
 
 }  // namespace partita

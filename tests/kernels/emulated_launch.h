@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 #include "testing/emulated_gpu/ptx/executor.h"
 #include "testing/emulated_gpu/ptx/module.h"
 
@@ -33,6 +34,9 @@ struct EmulatedLaunch {
 // written once, and nothing else may be touched.
 absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
     const ptx::Module& module, const SampleProgram& sample,
+    const EmulatedLaunch& how = {});
+absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
+    const ptx::Module& module, const RowSample& sample,
     const EmulatedLaunch& how = {});
 
 }  // namespace partita

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kernels/codegen/any_program.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
@@ -21,9 +22,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-std::vector<ElementwiseProgram> ProgramsOf(
-    const std::vector<SampleProgram>& samples) {
-  std::vector<ElementwiseProgram> programs;
+std::vector<AnyProgram> ProgramsOf(const std::vector<SampleProgram>& samples) {
+  std::vector<AnyProgram> programs;
   for (const SampleProgram& sample : samples) {
     programs.push_back(sample.program);
   }

@@ -1,4 +1,4 @@
-// The PTX of three small kernels, whole: what changes in it shows in a diff.
+// The PTX of four small kernels, whole: what changes in it shows in a diff.
 // With --update the files on the command line are rewritten.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -7,14 +7,17 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kernels/codegen/any_program.h"
 #include "kernels/codegen/halves.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 
 namespace partita {
 namespace {
@@ -27,7 +30,19 @@ ElementwiseProgram Named(const char* name, ElementwiseProgram program) {
   return program;
 }
 
-std::vector<ElementwiseProgram> Programs() {
+// A block for each row: shuffles, shared memory and barriers.
+RowProgram RowMean() {
+  RowProgram program = DenseRows(5, 1024, S::kF32);
+  BuildReduction(RowReduction::kMean, /*has_fma=*/true, program);
+  program.name = "row_mean";
+  return program;
+}
+
+std::string NameOf(const AnyProgram& program) {
+  return std::visit([](const auto& one) { return one.name; }, program);
+}
+
+std::vector<AnyProgram> Programs() {
   return {
       // A group of four, and a tail.
       Named("scaled_sum", ProgramOf({1003}, {{S::kF32, {1}}, {S::kF32, {1}}},
@@ -48,6 +63,7 @@ std::vector<ElementwiseProgram> Programs() {
                       [](Registers x) -> std::vector<Register> {
                         return {x[0] < x[1], Cast(x[0], S::kI32)};
                       })),
+      RowMean(),
   };
 }
 
@@ -69,10 +85,10 @@ std::string PathOf(const std::string& name) {
 }
 
 TEST(GoldenPtx, IsWhatTheEmitterWrites) {
-  for (const ElementwiseProgram& program : Programs()) {
+  for (const AnyProgram& program : Programs()) {
     const auto text = BuildPtx({program}, "sm_80");
     ASSERT_TRUE(text.ok()) << text.status();
-    EXPECT_EQ(ReadFile(PathOf(program.name)), *text)
+    EXPECT_EQ(ReadFile(PathOf(NameOf(program))), *text)
         << "bazel run --config=opt //tests/kernels:golden_ptx_test -- --update";
   }
   EXPECT_EQ(Paths().size(), Programs().size());
@@ -81,11 +97,11 @@ TEST(GoldenPtx, IsWhatTheEmitterWrites) {
 int Update() {
   // `bazel run` starts in another folder; this is the source folder.
   const char* folder = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  for (const ElementwiseProgram& program : Programs()) {
+  for (const AnyProgram& program : Programs()) {
     const auto text = BuildPtx({program}, "sm_80");
     const std::string path =
         absl::StrCat(folder == nullptr ? "." : folder, "/tests/kernels/golden/",
-                     program.name, ".ptx");
+                     NameOf(program), ".ptx");
     std::ofstream out(path, std::ios::binary);
     if (text.ok()) out << *text;
     out.close();

@@ -53,6 +53,8 @@ constexpr Replacement kReplacements[] = {
     {"cvt.rni.", "cvt.rmi."},
     {"cvt.rmi.", "cvt.rpi."},
     {"cvt.rpi.", "cvt.rni."},
+    {"shfl.sync.down.", "shfl.sync.idx."},
+    {"shfl.sync.idx.", "shfl.sync.down."},
 };
 
 struct Line {

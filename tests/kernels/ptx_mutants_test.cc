@@ -10,9 +10,11 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/halves.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 #include "testing/emulated_gpu/ptx/parser.h"
 #include "tests/kernels/emulated_launch.h"
 
@@ -67,28 +69,70 @@ std::vector<SampleProgram> MutatedSamples() {
   return samples;
 }
 
-// Aligned, with each address and with all addresses aligned to elements only,
-// and with threads that go round.
-std::vector<EmulatedLaunch> Launches(const ElementwiseProgram& program) {
-  const size_t parameters = program.operands.size() + program.results.size();
+// A row for a warp, for a part of it, and for a block.
+std::vector<RowSample> MutatedRows() {
+  std::vector<RowSample> samples;
+  const auto add = [&](std::string name, RowProgram program) {
+    program.name = name;
+    samples.push_back(MakeRowSample(std::move(name), std::move(program)));
+  };
+  RowProgram norm = DenseRows(9, 300, S::kF32, {S::kF32, S::kF32});
+  BuildLayerNorm(/*epsilon=*/1e-5, /*has_fma=*/true, norm);
+  add("norm", norm);
+  RowProgram sum = DenseRows(11, 77, S::kI64);
+  BuildReduction(RowReduction::kSum, /*has_fma=*/true, sum);
+  add("sum", sum);
+  RowProgram mean = DenseRows(3, 1028, S::kBF16);
+  BuildReduction(RowReduction::kMean, /*has_fma=*/true, mean);
+  add("mean", mean);
+  return samples;
+}
+
+// Aligned, with each address and with all addresses aligned to elements only.
+std::vector<EmulatedLaunch> Alignments(size_t parameters) {
   std::vector<EmulatedLaunch> launches(1);
   for (size_t i = 0; i < parameters; ++i) {
     launches.emplace_back().shifts.assign(parameters, 0);
     launches.back().shifts[i] = 1;
   }
   launches.emplace_back().shifts.assign(parameters, 1);
-  launches.emplace_back().launch = GpuLaunch{2, 17};
-  // More threads than elements.
-  launches.push_back(launches[parameters + 1]);
-  launches.back().launch = GpuLaunch{12, 256};
-  // Many times what a right kernel takes.
-  for (EmulatedLaunch& launch : launches) {
-    launch.options.most_instructions = 5'000'000;
-  }
   return launches;
 }
 
-bool IsNoticed(const std::string& text, const SampleProgram& sample,
+// Many times what a right kernel takes.
+void LimitInstructions(std::vector<EmulatedLaunch>& launches) {
+  for (EmulatedLaunch& launch : launches) {
+    launch.options.most_instructions = 5'000'000;
+  }
+}
+
+std::vector<EmulatedLaunch> Launches(const ElementwiseProgram& program) {
+  std::vector<EmulatedLaunch> launches =
+      Alignments(program.operands.size() + program.results.size());
+  // Threads that go round, and more threads than elements.
+  launches.push_back(launches[0]);
+  launches.back().launch = GpuLaunch{2, 17};
+  launches.push_back(launches[launches.size() - 2]);
+  launches.back().launch = GpuLaunch{12, 256};
+  LimitInstructions(launches);
+  return launches;
+}
+
+std::vector<EmulatedLaunch> Launches(const RowProgram& program) {
+  std::vector<EmulatedLaunch> launches =
+      Alignments(program.operands.size() + ResultTypes(program).size());
+  // Blocks that go round, in another order of threads, and too many blocks.
+  const unsigned threads = RowShapeOf(program).block_threads();
+  for (unsigned blocks : {1u, 11u}) {
+    launches.emplace_back().launch = GpuLaunch{blocks, threads};
+    launches.back().options.seed = 1 + blocks;
+  }
+  LimitInstructions(launches);
+  return launches;
+}
+
+template <typename Sample>
+bool IsNoticed(const std::string& text, const Sample& sample,
                const std::vector<std::vector<std::byte>>& expected) {
   const auto module = ptx::ParseModule(text, "mutant");
   if (!module.ok()) return true;
@@ -101,13 +145,13 @@ bool IsNoticed(const std::string& text, const SampleProgram& sample,
   return false;
 }
 
-// Those that are not noticed compute the same: bounds that no value reaches, the
-// payload of a NaN, a test of alignment that makes all accesses single ones.
-TEST(PtxMutants, AChangedInstructionIsNoticed) {
+// Expects that `percent` of the mutants are noticed.
+template <typename Sample>
+void ExpectNoticed(const std::vector<Sample>& samples, int percent) {
   int tried = 0;
   int noticed = 0;
   std::string survivors;
-  for (const SampleProgram& sample : MutatedSamples()) {
+  for (const Sample& sample : samples) {
     const auto text = BuildPtx({sample.program}, "sm_80");
     ASSERT_TRUE(text.ok()) << text.status();
     const auto expected = InterpretedResults(sample);
@@ -126,7 +170,19 @@ TEST(PtxMutants, AChangedInstructionIsNoticed) {
   }
   std::printf("%d of %d mutants noticed; not these:\n%s", noticed, tried,
               survivors.c_str());
-  EXPECT_GE(noticed * 100, tried * 94) << survivors;
+  EXPECT_GE(noticed * 100, tried * percent) << survivors;
+}
+
+// Those that are not noticed compute the same: bounds that no value reaches,
+// the payload of a NaN, a test of alignment that makes all accesses single
+// ones.
+TEST(PtxMutants, AChangedInstructionIsNoticed) {
+  ExpectNoticed(MutatedSamples(), /*percent=*/94);
+}
+
+// Barriers and shuffles among them.
+TEST(PtxMutants, AChangedInstructionOfRowsIsNoticed) {
+  ExpectNoticed(MutatedRows(), /*percent=*/90);
 }
 
 TEST(PtxMutants, EachKindOfChangeIsMade) {

@@ -6,6 +6,7 @@
 #define PARTITA_KERNELS_CODEGEN_LOADER_TESTING_SAMPLE_PROGRAMS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "graph/op_view.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/program_builder.h"
+#include "kernels/codegen_loader/testing/program_signature.h"
 
 namespace partita {
 
@@ -43,6 +45,10 @@ std::vector<SampleProgram> SamplesOfSizes(int most);
 std::vector<std::vector<std::byte>> SampleOperands(
     const ElementwiseProgram& program);
 
+// `count` ordinary values, with special ones far between.
+std::vector<std::byte> OrdinaryElements(ScalarType type, uint64_t seed,
+                                        int64_t count);
+
 // A formula over operands, as a program without a name for processors with fma.
 ElementwiseProgram ProgramOf(
     std::vector<int64_t> loops, std::vector<ProgramOperand> operands,
@@ -56,8 +62,7 @@ ElementwiseProgram BiasGeluResidual(int64_t rows, int64_t columns);
 std::vector<std::vector<std::byte>> InterpretedResults(
     const SampleProgram& sample);
 
-// OK if all elements of all results have equal bits, where NaN equals NaN: its
-// bits are the processor's. Else names the program and the first difference.
+// As program_signature.h has it.
 absl::Status CheckResults(const SampleProgram& sample,
                           const std::vector<std::vector<std::byte>>& expected,
                           const std::vector<std::vector<std::byte>>& found);

@@ -31,12 +31,15 @@ struct LaunchOptions {
   uint64_t most_instructions = uint64_t{1} << 36;
 };
 
-// Runs every thread of the grid to its end, one after another: kernels without
-// barriers and shuffles cannot tell the difference, unless they race. A value
-// for each parameter, as bits. InvalidArgument for a launch that a driver
-// refuses; the memory's error, or FailedPrecondition for a misaligned address,
-// DataLoss for a register that is read before it is written, DeadlineExceeded
-// for an endless loop, with line, block and thread.
+// Runs every thread of the grid, block by block. Within a block each thread
+// runs to its end, or to a barrier or a shuffle, where it waits for the others:
+// kernels cannot tell the difference, unless they race. A value for each
+// parameter, as bits. InvalidArgument for a launch that a driver refuses; the
+// memory's error. With line, block and thread: DataLoss for a register that is
+// read before it is written, DeadlineExceeded for an endless loop, and
+// FailedPrecondition for a misaligned address, a barrier or shuffle that not
+// all of its threads reach, a shuffle from a thread that takes no part, and
+// races and undefined bytes in shared memory.
 absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
                     absl::Span<const uint64_t> parameters, Memory& memory,
                     const LaunchOptions& options = {});

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kHead[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry f(.param .u64 to)\n{\n"
+    ".visible .entry f(.param .u64 to)\n{ .shared .align 8 .b8 s[256];\n"
     ".reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n"
     ".reg .b64 %rd<9>; .reg .f64 %fd<9>;\n"
     "ld.param.u64 %rd0, [to];\n";
@@ -259,6 +259,128 @@ TEST(PtxExecutor, AnH100KeepsNaNsOfF64) {
   EXPECT_EQ(
       Result("neg.f32 %f1, 0fFFC00001;\nst.global.f32 [%rd0], %f1;", 0, kH100),
       0x7fffffffu);
+}
+
+// Thread t stores the value %r3 to word t.
+constexpr char kStoreR3[] =
+    "mul.wide.u32 %rd6, %r1, 8; add.s64 %rd7, %rd0, %rd6;\n"
+    "cvt.u64.u32 %rd8, %r3; st.global.u64 [%rd7], %rd8;";
+// %r1 is the thread, %rd3 the address of its element of s.
+constexpr char kOwnElement[] =
+    "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; mov.u64 %rd2, s; "
+    "add.s64 %rd3, %rd2, %rd1;\n";
+
+TEST(PtxExecutor, ABarrierLetsThreadsReadWhatOthersWrote) {
+  const std::string body =
+      absl::StrCat(kOwnElement, "st.shared.u32 [%rd3], %r1;\nbar.sync 0;\n",
+                   "xor.b32 %r2, %r1, 63; mul.wide.u32 %rd4, %r2, 4;\n"
+                   "add.s64 %rd5, %rd2, %rd4; ld.shared.u32 %r3, [%rd5];\n",
+                   kStoreR3);
+  for (uint64_t seed : {0, 1, 2}) {
+    std::vector<uint64_t> words(64);
+    const absl::Status status =
+        RunBody(body, words, {.x = 2}, {.x = 64}, {.seed = seed});
+    // The blocks write the same words, in sequence.
+    ASSERT_TRUE(status.ok()) << status;
+    for (uint64_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], 63 - i);
+  }
+}
+
+TEST(PtxExecutor, RacesInSharedMemoryAreReported) {
+  std::vector<uint64_t> words(64);
+  const auto message = [&](absl::string_view body) {
+    return std::string(
+        RunBody(absl::StrCat(kOwnElement, body), words, {}, {.x = 2})
+            .message());
+  };
+  EXPECT_EQ(message("ld.shared.u32 %r3, [%rd3];"),
+            "kernel f, line 10, block 0, thread 0: ld.shared.u32: found a read "
+            "of shared memory that no thread wrote; expected bytes written "
+            "before");
+  EXPECT_EQ(message("st.shared.u32 [s], %r1;"),
+            "kernel f, line 10, block 0, thread 1: st.shared.u32: found a "
+            "write of a byte that thread 0 wrote; expected a barrier between "
+            "them");
+  EXPECT_EQ(message("setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], %r1;\n"
+                    "ld.shared.u32 %r3, [s];"),
+            "kernel f, line 11, block 0, thread 1: ld.shared.u32: found a read "
+            "of a byte that thread 0 wrote; expected a barrier between them");
+  EXPECT_EQ(message("setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], %r1;\n"
+                    "bar.sync 0; ld.shared.u32 %r3, [s];\n"
+                    "@!%p1 st.shared.u32 [s], %r1;"),
+            "kernel f, line 12, block 0, thread 1: st.shared.u32: found a "
+            "write of a byte that thread 0 read; expected a barrier between "
+            "them");
+  EXPECT_EQ(message("st.shared.u32 [%rd3+256], %r1;"),
+            "kernel f, line 10, block 0, thread 0: st.shared.u32: found 4 "
+            "bytes of shared memory at 53504; expected bytes of one variable");
+}
+
+TEST(PtxExecutor, ShufflesTakeValuesOfOtherThreads) {
+  const auto shuffled = [&](absl::string_view operation) {
+    std::vector<uint64_t> words(64);
+    const absl::Status status =
+        RunBody(absl::StrCat("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 100;\n",
+                             operation, "\n", kStoreR3),
+                words, {}, {.x = 64}, {.seed = 9});
+    EXPECT_TRUE(status.ok()) << status;
+    return words;
+  };
+  const auto down = shuffled("shfl.sync.down.b32 %r3, %r2, 2, 31, -1;");
+  const auto up = shuffled("shfl.sync.up.b32 %r3, %r2, 2, 0, -1;");
+  const auto butterfly = shuffled("shfl.sync.bfly.b32 %r3, %r2, 5, 31, -1;");
+  const auto from = shuffled("shfl.sync.idx.b32 %r3, %r2, 7, 31, -1;");
+  // Segments of eight threads.
+  const auto segments = shuffled("shfl.sync.idx.b32 %r3, %r2, 3, 6175, -1;");
+  for (uint64_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(down[i], 100 + (i % 32 < 30 ? i + 2 : i)) << i;
+    EXPECT_EQ(up[i], 100 + (i % 32 < 2 ? i : i - 2)) << i;
+    EXPECT_EQ(butterfly[i], 100 + (i ^ 5)) << i;
+    EXPECT_EQ(from[i], 100 + i / 32 * 32 + 7) << i;
+    EXPECT_EQ(segments[i], 100 + i / 8 * 8 + 3) << i;
+  }
+}
+
+TEST(PtxExecutor, DivergenceIsReported) {
+  std::vector<uint64_t> words(64);
+  const auto message = [&](absl::string_view body) {
+    return std::string(
+        RunBody(absl::StrCat("mov.u32 %r1, %tid.x; setp.eq.s32 %p1, %r1, 3;\n",
+                             body),
+                words, {}, {.x = 64})
+            .message());
+  };
+  EXPECT_EQ(message("@%p1 ret;\nbar.sync 0;"),
+            "kernel f, line 11, block 0, thread 0: bar.sync: found a thread of "
+            "the block that has ended; expected all threads of the block at "
+            "the same barrier");
+  EXPECT_EQ(message("@%p1 bar.sync 0;\nbar.sync 0;"),
+            "kernel f, line 11, block 0, thread 0: bar.sync: found a thread of "
+            "the block at line 10; expected all threads of the block at the "
+            "same barrier");
+  EXPECT_EQ(message("@!%p1 shfl.sync.down.b32 %r2, %r1, 1, 31, -1;"),
+            "kernel f, line 10, block 0, thread 0: shfl.sync.down.b32: found "
+            "no thread 3 of the warp at this shuffle, of mask ffffffff; "
+            "expected all threads of the mask, the own one among them");
+  EXPECT_EQ(message("@!%p1 shfl.sync.down.b32 %r2, %r1, 1, 31, -9;"),
+            "kernel f, line 10, block 0, thread 2: shfl.sync.down.b32: found a "
+            "value of thread 3 of the warp; expected one of a thread of the "
+            "mask");
+  EXPECT_EQ(message("bar.sync 1;"),
+            "kernel f, line 10, block 0, thread 0: bar.sync: found barrier 1; "
+            "expected barrier 0");
+}
+
+TEST(PtxExecutor, AKernelMayNeedAnExactBlock) {
+  const auto module = ParseModule(
+      ".version 8.0 .target sm_80 .address_size 64 .visible .entry f() "
+      ".reqntid 64 { ret; }",
+      "a.ptx");
+  ASSERT_TRUE(module.ok()) << module.status();
+  GuardedBlocks memory;
+  EXPECT_EQ(Launch(module->kernels[0], {}, {.x = 32}, {}, memory).message(),
+            "kernel f: found 32 threads of a block; expected 64");
+  EXPECT_TRUE(Launch(module->kernels[0], {}, {.x = 64}, {}, memory).ok());
 }
 
 }  // namespace

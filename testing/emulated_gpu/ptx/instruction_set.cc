@@ -92,6 +92,16 @@ constexpr Pattern kPatterns[] = {
      Action::kStore},
     {"st.global.{v2,v4}.{b8,u8,b16,u16,b32,u32,s32,f32}", "Ms", Action::kStore},
     {"st.global.v2.{b64,u64,s64,f64}", "Ms", Action::kStore},
+    {"ld.shared.{b8,u8,s8,b16,u16,s16,b32,u32,s32,b64,u64,s64,f32,f64}", "lS",
+     Action::kLoadShared},
+    {"ld.shared.{v2,v4}.{b8,u8,b16,u16,b32,u32,s32,f32}", "lS",
+     Action::kLoadShared},
+    {"ld.shared.v2.{b64,u64,s64,f64}", "lS", Action::kLoadShared},
+    {"st.shared.{b8,u8,s8,b16,u16,s16,b32,u32,s32,b64,u64,s64,f32,f64}", "Ss",
+     Action::kStoreShared},
+    // Other threads.
+    {"bar.sync", "i", Action::kBarrier},
+    {"shfl.sync.{up,down,bfly,idx}.b32", "daiii", Action::kShuffle},
     // Control.
     {"bra", "L", Action::kBranch},
     {"bra.uni", "L", Action::kBranch},
@@ -116,6 +126,12 @@ std::vector<std::string> Expand(absl::string_view pattern) {
   return texts;
 }
 
+ShuffleMode ShuffleModeOf(absl::string_view word) {
+  if (word == "up") return ShuffleMode::kUp;
+  if (word == "down") return ShuffleMode::kDown;
+  return word == "bfly" ? ShuffleMode::kButterfly : ShuffleMode::kIndex;
+}
+
 Form MakeForm(const std::string& text, const Pattern& pattern) {
   Form form{
       .text = text, .action = pattern.action, .signature = pattern.signature};
@@ -138,6 +154,9 @@ Form MakeForm(const std::string& text, const Pattern& pattern) {
   if (form.action == Action::kCompute) {
     form.evaluate =
         FindEvaluate(absl::StrJoin(operation, "."), form.type, form.from);
+  }
+  if (form.action == Action::kShuffle) {
+    form.shuffle = ShuffleModeOf(operation.back());
   }
   return form;
 }
@@ -214,13 +233,13 @@ struct Refusal {
   const char* why;
 };
 constexpr Refusal kRefusals[] = {
-    {"bar", "barriers are not interpreted yet"},
-    {"barrier", "barriers are not interpreted yet"},
+    {"bar", "the only barrier is `bar.sync` of the whole block"},
+    {"barrier", "the only barrier is `bar.sync` of the whole block"},
     {"membar", "fences are not interpreted yet"},
     {"fence", "fences are not interpreted yet"},
-    {"shfl", "shuffles are not interpreted yet"},
+    {"shfl", "shuffles are `shfl.sync` of 32 bits, without a predicate"},
     {"vote", "votes are not interpreted yet"},
-    {"shared", "shared memory is not interpreted yet"},
+    {"shared", "shared memory is read and written by `ld` and `st` alone"},
     {"local", "local memory is not interpreted: kernels have no stack frame"},
     {"atom", "atomics are not interpreted: their order is not fixed"},
     {"red", "atomics are not interpreted: their order is not fixed"},

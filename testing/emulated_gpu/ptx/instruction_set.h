@@ -62,7 +62,14 @@ enum class Action : uint8_t {
   kStore,
   kBranch,
   kReturn,
+  kLoadShared,
+  kStoreShared,
+  kBarrier,  // of the block
+  kShuffle,  // operand 0 = operand 1 of another thread of the warp
 };
+
+// Which thread's value a shuffle gives.
+enum class ShuffleMode : uint8_t { kUp, kDown, kButterfly, kIndex };
 
 // One instruction with all its modifiers, as "add.rn.f32".
 struct Form {
@@ -76,11 +83,12 @@ struct Form {
   //   u  a register with half the bytes of `type`
   //   l  registers, loaded          s  values, stored
   //   M  an address in memory       P  one of a parameter
-  //   L  a label
+  //   S  one in shared memory       L  a label
   std::string signature;
   Type type = Type::kB32;
   Type from = Type::kB32;  // the second type, if there are two
   int vector = 1;          // 2 or 4 for accesses of several
+  ShuffleMode shuffle = ShuffleMode::kIndex;
   Evaluate evaluate = nullptr;
 };
 
@@ -91,7 +99,7 @@ const Form* FindPack(absl::string_view text);
 const Form* FindUnpack(absl::string_view text);
 // Whether it begins with an operation of the PTX ISA: "mul" of "mul.rn.f32".
 bool IsOperation(absl::string_view text);
-// Why an instruction is refused: "barriers are not interpreted yet".
+// Why an instruction is refused: "fences are not interpreted yet".
 std::string WhyRefused(absl::string_view text);
 
 }  // namespace partita::ptx

@@ -36,7 +36,7 @@ struct Operand {
     kImmediate,  // `bits`
     kSpecial,    // `index` is a Special
     kParameter,  // parameter `index`, from byte `bits` on
-    kAddress,    // register `index` + `bits`
+    kAddress,    // register `index`, if there is one, + `bits`
   };
   static constexpr uint32_t kNoRegister = UINT32_MAX;
   Kind kind = Kind::kNone;
@@ -62,11 +62,21 @@ struct Parameter {
   int bytes = 0;
 };
 
+// Memory that each block has for itself. Variables are far apart.
+struct SharedVariable {
+  std::string name;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
 struct Kernel {
   std::string name;
   std::vector<Parameter> parameters;
-  uint32_t most_threads = 1024;  // of a block
+  std::vector<SharedVariable> shared;
+  uint32_t most_threads = 1024;     // of a block
+  bool needs_most_threads = false;  // a block has no fewer
   uint32_t registers = 0;
+  bool threads_meet = false;  // at barriers or in shuffles
   // The last one is a `ret`, or a branch without a guard.
   std::vector<Instruction> instructions;
 };

@@ -66,6 +66,10 @@ Type TwiceOf(Type type) {
   }
 }
 
+// Between variables in shared memory, so that an access behind one is seen.
+constexpr uint64_t kSharedGap = 4096;
+constexpr uint64_t kMostSharedBytes = 48 << 10;  // of a variable
+
 class Parser {
  public:
   Parser(absl::string_view text, absl::string_view name)
@@ -197,9 +201,11 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // .maxntid 256, 1, 1
+  // .maxntid 256, 1, 1 for at most so many threads, .reqntid for as many
   absl::Status ParseLimits() {
-    while (tokens_.Accept(".maxntid")) {
+    while (tokens_.peek().text == ".maxntid" ||
+           tokens_.peek().text == ".reqntid") {
+      kernel_.needs_most_threads = tokens_.Take().text == ".reqntid";
       uint64_t threads = 1;
       do {
         uint32_t extent = 0;
@@ -250,9 +256,10 @@ class Parser {
   absl::Status ParseStatement() {
     const Token token = tokens_.peek();
     if (token.text == ".reg") return ParseRegisters();
+    if (token.text == ".shared") return ParseSharedVariable();
     if (token.text.front() == '.') {
       return Refused(token.line, Shown(token.text),
-                     "kernels declare registers alone");
+                     "kernels declare registers and shared memory alone");
     }
     Instruction instruction{.line = token.line};
     if (tokens_.Accept("@")) {
@@ -302,6 +309,44 @@ class Parser {
     return Expect(";");
   }
 
+  // .shared .align 8 .b8 name[64];
+  absl::Status ParseSharedVariable() {
+    const int line = tokens_.Take().line;
+    uint32_t align = 1;
+    if (tokens_.Accept(".align")) PARTITA_RETURN_IF_ERROR(TakeNumber(align));
+    Type type;
+    PARTITA_RETURN_IF_ERROR(TakeType(type));
+    SharedVariable variable;
+    PARTITA_RETURN_IF_ERROR(TakeName("the name of a variable", variable.name));
+    uint32_t count = 1;
+    if (tokens_.Accept("[")) {
+      PARTITA_RETURN_IF_ERROR(TakeNumber(count));
+      PARTITA_RETURN_IF_ERROR(Expect("]"));
+    }
+    variable.bytes = uint64_t{count} * BytesOf(type);
+    if (kernel_.shared.size() == kMostSharedVariables ||
+        FindShared({false, variable.name}).has_value() || type == Type::kPred ||
+        variable.bytes == 0 || variable.bytes > kMostSharedBytes ||
+        align == 0 || kSharedGap % align != 0) {
+      return Wrong(
+          line, absl::StrCat("such a variable ", variable.name),
+          absl::StrCat("at most ", kMostSharedVariables,
+                       " with names of their own, of 1 to ", kMostSharedBytes,
+                       " bytes, with alignments that divide ", kSharedGap));
+    }
+    variable.address =
+        (kernel_.shared.size() + 1) * (kMostSharedBytes + kSharedGap);
+    kernel_.shared.push_back(std::move(variable));
+    return Expect(";");
+  }
+  // The address of a variable in shared memory.
+  std::optional<uint64_t> FindShared(const RawWord& word) const {
+    for (const SharedVariable& variable : kernel_.shared) {
+      if (!word.negative && word.text == variable.name) return variable.address;
+    }
+    return std::nullopt;
+  }
+
   absl::Status ParseInstruction(const Token& word, Instruction& instruction) {
     const std::optional<std::vector<RawOperand>> raw = ReadOperands(tokens_);
     if (!raw.has_value()) {
@@ -324,6 +369,9 @@ class Parser {
       return Wrong(word.line, fault,
                    absl::StrCat("the operands of ", Shown(word.text)));
     }
+    const Action action = instruction.form->action;
+    kernel_.threads_meet |=
+        action == Action::kBarrier || action == Action::kShuffle;
     kernel_.instructions.push_back(instruction);
     return absl::OkStatus();
   }
@@ -348,7 +396,7 @@ class Parser {
     for (const RawOperand& operand : raw) {
       if (letter == form.signature.size()) return "more operands";
       const char kind = form.signature[letter];
-      if (kind == 'M' || kind == 'P') {
+      if (kind == 'M' || kind == 'P' || kind == 'S') {
         const std::string fault =
             ResolveBracket(operand, kind, form, instruction.operands[next++]);
         if (!fault.empty()) return fault;
@@ -427,7 +475,7 @@ class Parser {
     return "";
   }
   std::string ToValue(const RawWord& word, Type type, bool may_be_wider,
-                      Operand& operand) const {
+                      Operand& operand) {
     if (!word.negative && registers_.Find(word.text).has_value()) {
       return ToRegister(word, type, may_be_wider, operand);
     }
@@ -437,6 +485,12 @@ class Parser {
       operand = {.kind = Operand::Kind::kSpecial,
                  .index = static_cast<uint32_t>(special.special)};
       return "";
+    }
+    if (BytesOf(type) == 8 && !IsFloat(type)) {
+      if (const std::optional<uint64_t> address = FindShared(word)) {
+        operand = {.kind = Operand::Kind::kImmediate, .bits = *address};
+        return "";
+      }
     }
     const std::optional<uint64_t> number = ReadNumber(word, type);
     if (!number.has_value()) {
@@ -448,9 +502,10 @@ class Parser {
     return "";
   }
 
-  // [%rd1], [%rd1+8], [name], [name+4]
+  // [%rd1], [%rd1+8], [name], [name+4]; a name is that of a parameter or of a
+  // variable in shared memory.
   std::string ResolveBracket(const RawOperand& raw, char kind, const Form& form,
-                             Operand& operand) const {
+                             Operand& operand) {
     if (raw.kind != RawOperand::Kind::kBracket) return "no address";
     uint64_t offset = 0;
     if (raw.words.size() == 2) {
@@ -458,7 +513,13 @@ class Parser {
       if (!number.has_value()) return "no number after `+`";
       offset = *number;
     }
-    if (kind == 'M') {
+    if (kind != 'P') {
+      const std::optional<uint64_t> shared =
+          kind == 'S' ? FindShared(raw.words[0]) : std::nullopt;
+      if (shared.has_value()) {
+        operand = {.kind = Operand::Kind::kAddress, .bits = *shared + offset};
+        return "";
+      }
       const std::string fault =
           ToRegister(raw.words[0], Type::kB64, false, operand);
       operand.kind = Operand::Kind::kAddress;

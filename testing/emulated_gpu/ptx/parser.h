@@ -17,6 +17,7 @@ namespace partita::ptx {
 inline constexpr size_t kMostTextBytes = size_t{64} << 20;
 inline constexpr uint32_t kMostRegisters = 1 << 16;  // of a kernel
 inline constexpr size_t kMostParameters = 512;       // of a kernel
+inline constexpr size_t kMostSharedVariables = 16;   // of a kernel
 
 // The kernels of a text. Whatever is not interpreted is refused by name, never
 // skipped. InvalidArgument if the text is wrong, Unimplemented if it is not

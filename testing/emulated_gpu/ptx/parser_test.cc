@@ -63,16 +63,22 @@ TEST(PtxParser, RegistersInBracesEndWithThem) {
 TEST(PtxParser, WhatIsNotInterpretedIsNamed) {
   const absl::string_view expected =
       "; expected what the interpreter of PTX executes: ";
-  ExpectRefused("bar.sync 0;",
-                absl::StrCat("a.ptx:12: found the instruction `bar.sync`",
-                             expected, "barriers are not interpreted yet"));
   ExpectRefused(
-      "shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;",
-      absl::StrCat("a.ptx:12: found the instruction `shfl.sync.bfly.b32`",
-                   expected, "shuffles are not interpreted yet"));
-  ExpectRefused("ld.shared.f32 %f1, [%rd1];",
-                absl::StrCat("a.ptx:12: found the instruction `ld.shared.f32`",
-                             expected, "shared memory is not interpreted yet"));
+      "bar.arrive 0, 64;",
+      absl::StrCat("a.ptx:12: found the instruction `bar.arrive`", expected,
+                   "the only barrier is `bar.sync` of the whole "
+                   "block"));
+  ExpectRefused(
+      "shfl.bfly.b32 %r1, %r2, 16, 31;",
+      absl::StrCat("a.ptx:12: found the instruction `shfl.bfly.b32`", expected,
+                   "shuffles are `shfl.sync` of 32 bits, without a "
+                   "predicate"));
+  ExpectRefused(
+      "cvta.shared.u64 %rd1, %rd2;",
+      absl::StrCat("a.ptx:12: found the instruction `cvta.shared.u64`",
+                   expected,
+                   "shared memory is read and written by `ld` and `st` "
+                   "alone"));
   ExpectRefused("div.approx.f32 %f1, %f2, %f3;",
                 absl::StrCat("a.ptx:12: found the instruction `div.approx.f32`",
                              expected, "approximations have no fixed bits"));
@@ -89,9 +95,10 @@ TEST(PtxParser, WhatIsNotInterpretedIsNamed) {
   ExpectRefused("mulrn.f32 %f1, %f2, %f3;",
                 "a.ptx:12: found the instruction `mulrn.f32`; expected an "
                 "instruction of PTX");
-  ExpectRefused(".shared .b8 s[4];",
-                absl::StrCat("a.ptx:12: found `.shared`", expected,
-                             "kernels declare registers alone"));
+  ExpectRefused(".local .b8 s[4];",
+                absl::StrCat("a.ptx:12: found `.local`", expected,
+                             "kernels declare registers and shared memory "
+                             "alone"));
 }
 
 TEST(PtxParser, OperandsHaveTheInstructionsTypes) {
@@ -164,6 +171,41 @@ TEST(PtxParser, DeclarationsAreBounded) {
   EXPECT_EQ(device_function.status().message(),
             "a.ptx:4: found `.func`; expected what the interpreter of PTX "
             "executes: a text has kernels, `.visible .entry`, alone");
+}
+
+TEST(PtxParser, AKernelMayHaveSharedMemory) {
+  const auto parse = [](absl::string_view variables) {
+    return ParseModule(
+        absl::StrCat(".version 8.0 .target sm_80 .address_size 64\n"
+                     ".visible .entry f() .reqntid 32, 1, 1 {\n",
+                     variables,
+                     ".reg .b32 %r<2>; ld.shared.u32 %r1, [s+60];\n"
+                     "bar.sync 0; ret; }\n"
+                     ".visible .entry g() { ret; }"),
+        "a.ptx");
+  };
+  const auto module = parse(".shared .align 8 .b8 s[64]; .shared .f32 t;\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Kernel* f = module->Find("f");
+  ASSERT_EQ(f->shared.size(), 2u);
+  EXPECT_EQ(f->shared[0].name, "s");
+  EXPECT_EQ(f->shared[0].bytes, 64u);
+  EXPECT_EQ(f->shared[0].address % 8, 0u);
+  EXPECT_EQ(f->shared[1].bytes, 4u);
+  EXPECT_TRUE(f->threads_meet);
+  EXPECT_TRUE(f->needs_most_threads);
+  EXPECT_EQ(f->most_threads, 32u);
+  EXPECT_TRUE(module->Find("g")->shared.empty());
+  EXPECT_FALSE(module->Find("g")->threads_meet);
+  for (const char* variable :
+       {".shared .b8 s[0];", ".shared .b8 s[49153];", ".shared .align 3 .b8 s;",
+        ".shared .b8 s[64]; .shared .b8 s[64];"}) {
+    EXPECT_EQ(
+        parse(variable).status().message(),
+        "a.ptx:3: found such a variable s; expected at most 16 with names "
+        "of their own, of 1 to 49152 bytes, with alignments that divide "
+        "4096");
+  }
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/any_program.h"
 #include "kernels/codegen/halves.h"
+#include "kernels/codegen/row_ops.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 
 namespace partita {
@@ -55,9 +57,48 @@ std::vector<ElementwiseProgram> MeasuredPrograms() {
   };
 }
 
+std::vector<RowProgram> MeasuredRows() {
+  constexpr double kEpsilon = 1e-5;
+  constexpr bool kHasFma = true;
+  std::vector<RowProgram> programs;
+  const auto add = [&](const char* name, RowProgram program) {
+    program.name = name;
+    programs.push_back(std::move(program));
+  };
+  for (int64_t columns : {kColumns, int64_t{256}}) {
+    const int64_t rows = kElements / columns;
+    RowProgram sum = DenseRows(rows, columns, S::kF32);
+    BuildReduction(RowReduction::kSum, kHasFma, sum);
+    add(columns == kColumns ? "measured_row_sum_f32"
+                            : "measured_short_row_sum_f32",
+        sum);
+    RowProgram softmax = DenseRows(rows, columns, S::kF32);
+    BuildSoftmax(kHasFma, softmax);
+    add(columns == kColumns ? "measured_softmax_f32"
+                            : "measured_short_softmax_f32",
+        softmax);
+  }
+  RowProgram norm = DenseRows(kRows, kColumns, S::kF32, {S::kF32, S::kF32});
+  BuildLayerNorm(kEpsilon, kHasFma, norm);
+  add("measured_layer_norm_f32", norm);
+  RowProgram half = DenseRows(kRows, kColumns, S::kBF16, {S::kBF16, S::kBF16});
+  BuildLayerNorm(kEpsilon, kHasFma, half);
+  add("measured_layer_norm_bf16", half);
+  return programs;
+}
+
 absl::StatusOr<std::string> CorpusPtx(absl::string_view target) {
-  std::vector<ElementwiseProgram> programs = MeasuredPrograms();
+  std::vector<AnyProgram> programs;
+  for (ElementwiseProgram& program : MeasuredPrograms()) {
+    programs.push_back(std::move(program));
+  }
+  for (RowProgram& program : MeasuredRows()) {
+    programs.push_back(std::move(program));
+  }
   for (SampleProgram& sample : SamplePrograms()) {
+    programs.push_back(std::move(sample.program));
+  }
+  for (RowSample& sample : SampleRows()) {
     programs.push_back(std::move(sample.program));
   }
   return BuildPtx(programs, target);

@@ -11,7 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kernels/codegen/program.h"
+#include "kernels/codegen/row_program.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 
 namespace partita {
 
@@ -20,8 +22,9 @@ inline constexpr const char* kCorpusTargets[] = {"sm_80", "sm_90"};
 
 // Large programs, to measure bytes a second.
 std::vector<ElementwiseProgram> MeasuredPrograms();
+std::vector<RowProgram> MeasuredRows();
 
-// PTX of SamplePrograms() and MeasuredPrograms().
+// PTX of SamplePrograms(), SampleRows(), and the measured programs.
 absl::StatusOr<std::string> CorpusPtx(absl::string_view target);
 
 // Writes FOLDER/sm_80.ptx and FOLDER/sm_90.ptx. Operands and expected results

@@ -13,7 +13,9 @@
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen_loader/testing/program_signature.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
+#include "kernels/codegen_loader/testing/sample_rows.h"
 #include "third_party/cuda_loader/driver_handles.h"
 #include "tools/gpu/ptx_corpus/corpus.h"
 
@@ -41,11 +43,25 @@ class CorpusRun {
     PARTITA_ASSIGN_OR_RETURN(const std::string text,
                              ReadCorpus(folder, target));
     PARTITA_ASSIGN_OR_RETURN(library_, LoadLibrary(api_, text.c_str()));
-    for (const SampleProgram& sample : SamplePrograms()) {
+    PARTITA_RETURN_IF_ERROR(RunSamples(target, SamplePrograms(), counts));
+    PARTITA_RETURN_IF_ERROR(RunSamples(target, SampleRows(), counts));
+    PARTITA_RETURN_IF_ERROR(MeasureAll(target, MeasuredPrograms()));
+    return MeasureAll(target, MeasuredRows());
+  }
+
+ private:
+  template <typename Sample>
+  absl::Status RunSamples(const char* target,
+                          const std::vector<Sample>& samples,
+                          CorpusCounts& counts) {
+    for (const Sample& sample : samples) {
       const std::vector<Bytes> expected = InterpretedResults(sample);
+      const ProgramSignature signature = SignatureOf(sample.program);
       for (int shift : {0, 1}) {
-        PARTITA_ASSIGN_OR_RETURN(const std::vector<Bytes> found,
-                                 Run(sample, shift));
+        PARTITA_ASSIGN_OR_RETURN(
+            const std::vector<Bytes> found,
+            Run(signature, LaunchOf(sample.program, multiprocessors_),
+                sample.operands, shift));
         ++counts.runs;
         const absl::Status status = CheckResults(sample, expected, found);
         if (status.ok()) continue;
@@ -53,13 +69,18 @@ class CorpusRun {
         out_ << "WRONG " << target << " " << status.message() << "\n";
       }
     }
-    for (const ElementwiseProgram& program : MeasuredPrograms()) {
-      PARTITA_RETURN_IF_ERROR(Measure(target, program));
+    return absl::OkStatus();
+  }
+  template <typename Program>
+  absl::Status MeasureAll(const char* target,
+                          const std::vector<Program>& programs) {
+    for (const Program& program : programs) {
+      PARTITA_RETURN_IF_ERROR(Measure(target, SignatureOf(program),
+                                      LaunchOf(program, multiprocessors_)));
     }
     return absl::OkStatus();
   }
 
- private:
   absl::Status Check(CUresult result, absl::string_view call) const {
     return CudaStatus(api_, result, call);
   }
@@ -77,33 +98,35 @@ class CorpusRun {
     return buffer;
   }
 
-  absl::Status LaunchProgram(const ElementwiseProgram& program,
+  absl::Status LaunchProgram(const ProgramSignature& signature,
+                             GpuLaunch launch,
                              const std::vector<Buffer>& buffers) {
     CUkernel kernel = nullptr;
     PARTITA_RETURN_IF_ERROR(Check(
-        api_.LibraryGetKernel(&kernel, library_.get(), program.name.c_str()),
-        program.name));
+        api_.LibraryGetKernel(&kernel, library_.get(), signature.name.c_str()),
+        signature.name));
     std::vector<CUdeviceptr> addresses;
     for (const Buffer& buffer : buffers) addresses.push_back(buffer.address);
     std::vector<void*> parameters;
     for (CUdeviceptr& address : addresses) parameters.push_back(&address);
-    const GpuLaunch launch = LaunchOf(program, multiprocessors_);
     return Check(api_.LaunchKernel(reinterpret_cast<CUfunction>(kernel),
                                    launch.blocks, 1, 1, launch.threads, 1, 1, 0,
                                    stream_, parameters.data(), nullptr),
-                 program.name);
+                 signature.name);
   }
 
   // Every address is `shift` elements after an aligned one.
-  absl::StatusOr<std::vector<Bytes>> Run(const SampleProgram& sample,
+  absl::StatusOr<std::vector<Bytes>> Run(const ProgramSignature& signature,
+                                         GpuLaunch launch,
+                                         const std::vector<Bytes>& operands,
                                          int shift) {
-    const ElementwiseProgram& program = sample.program;
     std::vector<Buffer> buffers;
-    for (size_t i = 0; i < sample.operands.size(); ++i) {
-      const Bytes& operand = sample.operands[i];
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const Bytes& operand = operands[i];
       PARTITA_ASSIGN_OR_RETURN(
-          Buffer buffer, NewBuffer(static_cast<int64_t>(operand.size()),
-                                   shift * BytesOf(program.operands[i].type)));
+          Buffer buffer,
+          NewBuffer(static_cast<int64_t>(operand.size()),
+                    shift * BytesOf(signature.operands[i].type)));
       if (!operand.empty()) {
         PARTITA_RETURN_IF_ERROR(Check(
             api_.MemcpyHtoD(buffer.address, operand.data(), operand.size()),
@@ -112,24 +135,23 @@ class CorpusRun {
       buffers.push_back(std::move(buffer));
     }
     std::vector<Bytes> results;
-    for (int32_t result : program.results) {
-      const int64_t element = BytesOf(program.instructions[result].type);
-      results.emplace_back(static_cast<size_t>(NumElements(program) * element));
+    for (const ProgramSignature::Buffer& result : signature.results) {
+      results.emplace_back(static_cast<size_t>(result.bytes()));
       PARTITA_ASSIGN_OR_RETURN(
-          Buffer buffer, NewBuffer(static_cast<int64_t>(results.back().size()),
-                                   shift * element));
+          Buffer buffer,
+          NewBuffer(result.bytes(), shift * BytesOf(result.type)));
       PARTITA_RETURN_IF_ERROR(
           Check(api_.MemsetD8Async(buffer.memory.get(), kUnwritten,
                                    results.back().size() + kRoom, stream_),
                 "cuMemsetD8Async"));
       buffers.push_back(std::move(buffer));
     }
-    PARTITA_RETURN_IF_ERROR(LaunchProgram(program, buffers));
+    PARTITA_RETURN_IF_ERROR(LaunchProgram(signature, launch, buffers));
     PARTITA_RETURN_IF_ERROR(
-        Check(api_.StreamSynchronize(stream_), program.name));
+        Check(api_.StreamSynchronize(stream_), signature.name));
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].empty()) continue;
-      const CUdeviceptr from = buffers[sample.operands.size() + i].address;
+      const CUdeviceptr from = buffers[operands.size() + i].address;
       PARTITA_RETURN_IF_ERROR(
           Check(api_.MemcpyDtoH(results[i].data(), from, results[i].size()),
                 "cuMemcpyDtoH"));
@@ -137,35 +159,20 @@ class CorpusRun {
     return results;
   }
 
-  // The bytes that a launch has to move at least: every element once.
-  static int64_t MovedBytes(const ElementwiseProgram& program,
-                            std::vector<int64_t>& stored) {
+  absl::Status Measure(const char* target, const ProgramSignature& signature,
+                       GpuLaunch launch) {
+    // The bytes that a launch has to move at least: every element once.
     int64_t moved = 0;
-    for (const ProgramOperand& operand : program.operands) {
-      int64_t elements = 1;
-      for (size_t loop = 0; loop < program.loops.size(); ++loop) {
-        elements += (program.loops[loop] - 1) * operand.strides[loop];
-      }
-      stored.push_back(elements * BytesOf(operand.type));
-    }
-    for (int32_t result : program.results) {
-      stored.push_back(NumElements(program) *
-                       BytesOf(program.instructions[result].type));
-    }
-    for (int64_t bytes : stored) moved += bytes;
-    return moved;
-  }
-
-  absl::Status Measure(const char* target, const ElementwiseProgram& program) {
-    std::vector<int64_t> stored;
-    const int64_t moved = MovedBytes(program, stored);
     std::vector<Buffer> buffers;
-    for (int64_t bytes : stored) {
-      PARTITA_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(bytes, 0));
-      PARTITA_RETURN_IF_ERROR(
-          Check(api_.MemsetD8Async(buffer.address, 0x3f, bytes, stream_),
-                "cuMemsetD8Async"));
-      buffers.push_back(std::move(buffer));
+    for (const auto* all : {&signature.operands, &signature.results}) {
+      for (const ProgramSignature::Buffer& one : *all) {
+        moved += one.bytes();
+        PARTITA_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(one.bytes(), 0));
+        PARTITA_RETURN_IF_ERROR(Check(
+            api_.MemsetD8Async(buffer.address, 0x3f, one.bytes(), stream_),
+            "cuMemsetD8Async"));
+        buffers.push_back(std::move(buffer));
+      }
     }
     constexpr int kLaunches = 20;
     PARTITA_ASSIGN_OR_RETURN(const OwnedEvent begin,
@@ -173,23 +180,23 @@ class CorpusRun {
     PARTITA_ASSIGN_OR_RETURN(const OwnedEvent end,
                              NewEvent(api_, CU_EVENT_DEFAULT));
     // One launch first, which may load code.
-    PARTITA_RETURN_IF_ERROR(LaunchProgram(program, buffers));
+    PARTITA_RETURN_IF_ERROR(LaunchProgram(signature, launch, buffers));
     PARTITA_RETURN_IF_ERROR(
         Check(api_.EventRecord(begin.get(), stream_), "cuEventRecord"));
     for (int i = 0; i < kLaunches; ++i) {
-      PARTITA_RETURN_IF_ERROR(LaunchProgram(program, buffers));
+      PARTITA_RETURN_IF_ERROR(LaunchProgram(signature, launch, buffers));
     }
     PARTITA_RETURN_IF_ERROR(
         Check(api_.EventRecord(end.get(), stream_), "cuEventRecord"));
     PARTITA_RETURN_IF_ERROR(
-        Check(api_.StreamSynchronize(stream_), program.name));
+        Check(api_.StreamSynchronize(stream_), signature.name));
     float milliseconds = 0;
     PARTITA_RETURN_IF_ERROR(
         Check(api_.EventElapsedTime(&milliseconds, begin.get(), end.get()),
               "cuEventElapsedTime"));
     const double seconds = milliseconds / 1e3 / kLaunches;
     out_ << absl::StreamFormat("%s %s: %.1f us a launch, %.3f TB/s\n", target,
-                               program.name, seconds * 1e6,
+                               signature.name, seconds * 1e6,
                                static_cast<double>(moved) / seconds / 1e12);
     return absl::OkStatus();
   }

@@ -22,7 +22,13 @@ TEST(PtxCorpus, EveryProgramHasAKernelInItsText) {
     for (const SampleProgram& sample : SamplePrograms()) {
       EXPECT_NE(module->Find(sample.program.name), nullptr) << sample.what;
     }
+    for (const RowSample& sample : SampleRows()) {
+      EXPECT_NE(module->Find(sample.program.name), nullptr) << sample.what;
+    }
     for (const ElementwiseProgram& program : MeasuredPrograms()) {
+      EXPECT_NE(module->Find(program.name), nullptr) << program.name;
+    }
+    for (const RowProgram& program : MeasuredRows()) {
       EXPECT_NE(module->Find(program.name), nullptr) << program.name;
     }
   }
