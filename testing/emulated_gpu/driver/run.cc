@@ -174,6 +174,12 @@ void Driver::ExecuteKernel(const Command& command, const KernelLaunch& launch) {
     case absl::StatusCode::kDataLoss:
       report.Add(FindingKind::kUndefined, absl::StrCat(": ", status.message()));
       return EndContexts(command, CUDA_ERROR_LAUNCH_FAILED);
+    case absl::StatusCode::kAborted:
+      report.Add(FindingKind::kRace, absl::StrCat(": ", status.message()));
+      return EndContexts(command, CUDA_ERROR_LAUNCH_FAILED);
+    case absl::StatusCode::kOutOfRange:
+      report.Add(FindingKind::kBounds, absl::StrCat(": ", status.message()));
+      return EndContexts(command, CUDA_ERROR_ILLEGAL_ADDRESS);
     case absl::StatusCode::kFailedPrecondition:
       report.Add(FindingKind::kBounds, absl::StrCat(": ", status.message()));
       return EndContexts(command, CUDA_ERROR_MISALIGNED_ADDRESS);

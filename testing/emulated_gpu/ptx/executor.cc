@@ -110,11 +110,11 @@ class Thread {
     Write(waiting_->operands[0], value);
     waiting_ = nullptr;
   }
-  // Of the instruction at which it waits.
+  // Of the instruction at which it waits, on a GPU for ever.
   absl::Status Fault(absl::string_view found,
                      absl::string_view expected) const {
     return AddPosition(
-        *waiting_, absl::FailedPreconditionError(
+        *waiting_, absl::DeadlineExceededError(
                        absl::StrCat("found ", found, "; expected ", expected)));
   }
 

@@ -35,11 +35,11 @@ struct LaunchOptions {
 // runs to its end, or to a barrier or a shuffle, where it waits for the others:
 // kernels cannot tell the difference, unless they race. A value for each
 // parameter, as bits. InvalidArgument for a launch that a driver refuses; the
-// memory's error. With line, block and thread: DataLoss for a register that is
-// read before it is written, DeadlineExceeded for an endless loop, and
-// FailedPrecondition for a misaligned address, a barrier or shuffle that not
-// all of its threads reach, a shuffle from a thread that takes no part, and
-// races and undefined bytes in shared memory.
+// memory's error. With line, block and thread: FailedPrecondition for a
+// misaligned address; DataLoss for a register or shared memory that is read
+// before it is written; OutOfRange outside of shared variables; Aborted for a
+// race in shared memory; DeadlineExceeded for an endless loop, and for a
+// barrier or shuffle that not all of its threads reach.
 absl::Status Launch(const Kernel& kernel, Extents grid, Extents block,
                     absl::Span<const uint64_t> parameters, Memory& memory,
                     const LaunchOptions& options = {});
