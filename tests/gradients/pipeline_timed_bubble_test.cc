@@ -75,11 +75,12 @@ TEST_P(OnTimedDevices, TheBubbleIsThatOfTheBookOrOfPins) {
   for (Cut cut : AllCuts(kSpeed)) {
     if (!is_full && (cut.stages != 4 || cut.micro_batches != 8)) continue;
     SCOPED_TRACE(cut.ToString());
-    auto run = RunTimed(GetParam(), cut, is_full ? 0 : kBusyHost);
+    const double busy_host = is_full ? 0 : kBusyHost;
+    auto run = RunTimed(GetParam(), cut, busy_host);
     ASSERT_TRUE(run.ok()) << run.status();
-    while (is_full && run->bubble > run->most && cut.speed > kLeastSpeed) {
+    while (run->bubble > run->most && cut.speed > kLeastSpeed) {
       cut.speed *= kSlower;
-      run = RunTimed(GetParam(), cut, 0);
+      run = RunTimed(GetParam(), cut, busy_host);
       ASSERT_TRUE(run.ok()) << run.status();
     }
     EXPECT_LE(run->bubble, run->most) << run->times;
