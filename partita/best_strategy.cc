@@ -108,7 +108,7 @@ absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
       continue;
     }
     report.strategy = planner.name;
-    best = *std::move(plan);
+    best.emplace(*std::move(plan));
   }
   if (!best.has_value()) return NothingFits(refusals);
   return *std::move(best);

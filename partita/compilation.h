@@ -37,7 +37,9 @@ namespace partita {
 // One attempt: a placed module on its way to a plan, with its notes.
 struct Attempt {
   Plan plan;
-  // By entry: the placed graph, without kernels, over the plan's literals.
+  // By entry: the placed graph, without kernels. It refers to literals of
+  // `plan`, so it is declared after it and destroyed before it. Assign only to
+  // an empty attempt: assignment replaces `plan` first.
   std::vector<std::unique_ptr<const Graph>> placed;
   std::vector<EntryNotes> notes;                // by entry
   std::vector<std::vector<PricedNode>> chosen;  // by entry
@@ -66,9 +68,8 @@ class Compilation {
   // Places, chooses kernels and lowers. Lowering counts the memory of each
   // draft that the planner asks about, and of the whole module. If a device is
   // short, a planner that reads memory limits runs again and fills that device
-  // less. The refusal is
-  // that of the placement that misses least. What was counted or lowered once,
-  // for any strategy, is not counted or lowered again.
+  // less. The refusal is that of the placement that misses least. What was
+  // counted or lowered once, for any strategy, is not counted or lowered again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
 
   absl::StatusOr<Prediction> Predict(Attempt& attempt);

@@ -65,13 +65,14 @@ bool IsAnyComputedBy(ComputedBy computed_by, const Devices& devices) {
 absl::StatusOr<std::string> PrepareCode(const Plan& plan,
                                         const Devices& devices,
                                         bool trust_code) {
-  const bool emulates = IsAnyComputedBy(ComputedBy::kHostKernels, devices);
+  const bool has_host_kernels =
+      IsAnyComputedBy(ComputedBy::kHostKernels, devices);
   std::vector<std::string> notices;
-  if (emulates || IsAnyComputedBy(ComputedBy::kOwnKernels, devices)) {
+  if (has_host_kernels || IsAnyComputedBy(ComputedBy::kOwnKernels, devices)) {
     PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(),
                              PrepareGeneratedCode(plan, trust_code));
   }
-  if (emulates) {
+  if (has_host_kernels) {
     PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(), PrepareEmulatedCode(plan));
   }
   notices.erase(std::remove(notices.begin(), notices.end(), ""), notices.end());

@@ -126,7 +126,7 @@ class Session {
   absl::Status Wait(uint64_t step);
 
   // The expected outputs of the next step, followed by the variables that it
-  // updates, in the order of the graph's updates, bit for bit: the placed graph
+  // updates, in the order of the graph's updates, bit for bit: the bound graph
   // computed one instance at a time from the present inputs and variables. Does
   // not change the session.
   absl::StatusOr<std::vector<HostTensor>> RunReference();

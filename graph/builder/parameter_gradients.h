@@ -20,8 +20,8 @@ std::vector<Parameter> ClipByNorm(std::vector<Parameter> parameters,
 // Accumulates gradients of several batches for one update: adds each to a
 // variable "w.gradient". Call in the function that computes them.
 //
-// For batches that the caller feeds in steps of their own. If all examples of an
-// update are fed in one step, compile with CompileOptions::micro_batches
+// For batches that the caller feeds in steps of their own. If all examples of
+// an update are fed in one step, compile with CompileOptions::micro_batches
 // (--micro-batches) instead: the compiler then accumulates within the step, and
 // needs no such variables.
 void AccumulateGradients(absl::Span<const Parameter> parameters,

@@ -58,6 +58,22 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
   }
 }
 
+// A GPU's memory is out of their reach.
+TEST(HostKernels, NoLibraryBindsForAGpu) {
+  const DeviceTraits gpu = Gpu();
+  for (const OpSample& sample : OpSamples()) {
+    LiteralPool pool;
+    Graph graph("sample", &pool);
+    const OpView node = graph.view(*AddSample(sample, graph));
+    for (const KernelLibrary* library : HostLibraries()) {
+      const KernelBinding any = {.kernel = std::string(library->name()),
+                                 .workspace = 1 << 30};
+      EXPECT_FALSE(library->Bind({node, &any, &gpu}).ok())
+          << ToString(sample) << ": " << library->name();
+    }
+  }
+}
+
 // Kernel families by op: "conv  cpu: onednn.conv reference.eval  cuda: ..."
 // Those of every instruction set, so that it is the same on every host.
 std::string Matrix() {

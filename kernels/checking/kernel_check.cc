@@ -99,6 +99,11 @@ bool IsWithinUnits(double have, double want, double units, DType dtype) {
   return std::abs(have - want) <= units * UnitOf(want, dtype);
 }
 
+// oneDNN blocks its transformed weights by the number of threads.
+bool HasLayoutForThreads(const KernelId& kernel) {
+  return kernel.Is("onednn.winograd") || kernel.Is("upcast.onednn.winograd");
+}
+
 class Check {
  public:
   Check(const OpView& node, const KernelCatalog& catalog,
@@ -196,10 +201,11 @@ class Check {
         library_.Bind({bound.node(), &binding, &device,
                        has_code ? &code_objects->front() : nullptr});
     // A process that may not have so many threads binds a kernel for fewer,
-    // which may need more workspace or, as oneDNN's Winograd, another layout.
+    // which may need more workspace or another layout.
     if (WithinThreadLimit(threads) < threads &&
         (absl::IsResourceExhausted(bound_kernel.status()) ||
-         absl::IsUnimplemented(bound_kernel.status()))) {
+         (absl::IsUnimplemented(bound_kernel.status()) &&
+          HasLayoutForThreads(choice.kernel)))) {
       return absl::OkStatus();
     }
     PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, std::move(bound_kernel));

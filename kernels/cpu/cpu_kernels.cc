@@ -153,7 +153,8 @@ std::vector<KernelChoice> CpuCatalog::Choices(
 
 absl::StatusOr<BoundKernel> CpuLibrary::Bind(const BindRequest& request) const {
   for (const CpuFamily* family : Families()) {
-    if (!KernelId(family->kernel).Is(request.binding->kernel) ||
+    if (!RunsHostCode(*request.device) ||
+        !KernelId(family->kernel).Is(request.binding->kernel) ||
         !Takes(*family, request.node)) {
       continue;
     }
@@ -166,10 +167,10 @@ absl::StatusOr<BoundKernel> CpuLibrary::Bind(const BindRequest& request) const {
         family->bind(request.node, request.device->threads), family->kernel,
         ArithmeticOf(*family, HasFusedProducts()), PairsOf(*family)};
   }
-  return absl::UnimplementedError(
-      absl::StrCat(request.node.ToString(), ": found kernel ",
-                   request.binding->kernel.ToString(),
-                   "; expected one that computes this node in these layouts"));
+  return absl::UnimplementedError(absl::StrCat(
+      request.node.ToString(), ": found kernel ",
+      request.binding->kernel.ToString(),
+      "; expected one that computes this node in these layouts on a cpu"));
 }
 
 }  // namespace partita

@@ -251,7 +251,9 @@ absl::StatusOr<BoundKernel> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   const auto families = FamiliesFor(request, name());
-  if (families.empty()) return NoKernel(request);
+  if (families.empty() || !RunsHostCode(*request.device)) {
+    return NoKernel(request);
+  }
   const int threads = GrantedThreads(*request.device);
   const ThreadScope scope(threads);
   const KernelBinding& binding = *request.binding;

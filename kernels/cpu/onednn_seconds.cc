@@ -31,8 +31,8 @@ constexpr Efficiency kEfficiencies[] = {
     {"nchw", 0.1, 0.4},    {"jit", 0.73, 0.8},
 };
 
-// Vectors of AVX2 are loaded as fast as they are multiplied. Measure them on any
-// host with ONEDNN_MAX_CPU_ISA=AVX2.
+// Vectors of AVX2 are loaded as fast as they are multiplied. Measure them on
+// any host with ONEDNN_MAX_CPU_ISA=AVX2.
 constexpr Efficiency kNarrowEfficiencies[] = {
     {"gemm", 0.8, 0.7}, {"jit_1x1", 0.88, 0.7}, {"jit:", 0.85, 0.8}};
 

@@ -104,6 +104,11 @@ absl::StatusOr<int64_t> ReferenceWorkspace(const OpView& node) {
 absl::StatusOr<BoundKernel> ReferenceLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
+  if (!RunsHostCode(*request.device)) {
+    return absl::UnimplementedError(
+        absl::StrCat(node.ToString(), ": found ", request.device->name,
+                     ", which runs no host code; expected a cpu"));
+  }
   if (OnlyMoves(node)) {
     return BoundKernel{
         std::make_unique<MoveKernel>(

@@ -71,7 +71,8 @@ class CostModel {
   // 0 within one device, infinite without a link.
   double TransferSeconds(MachineDeviceId from, MachineDeviceId to,
                          int64_t bytes) const;
-  // The device that graph inputs come from: the first `cpu`; invalid: none.
+  // The device that graph inputs come from: the first that shares the host;
+  // invalid: none.
   MachineDeviceId host() const { return host_; }
 
   // The device with this name; invalid if none.

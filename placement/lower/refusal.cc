@@ -37,7 +37,7 @@ std::string RefusalText(const Refusal& refusal) {
   return absl::StrCat(
       refusal.where, ": found ", RoundedByteSize(refusal.needed), " needed on ",
       refusal.device, at, ", ",
-      RoundedByteSize(refusal.needed - refusal.limit, refusal.limit),
+      RoundedByteSize(refusal.needed - refusal.limit, refusal.needed),
       " too much; expected at most ", RoundedByteSize(refusal.limit),
       HoldersText(refusal.largest));
 }

@@ -29,14 +29,19 @@ TEST(RefusalTest, ARefusalNamesTheLargestTensors) {
             "a machine with at least 1152 B free on cpu:0");
 }
 
-TEST(RefusalTest, TheMissingBytesAreInTheUnitOfTheLimit) {
-  EXPECT_EQ(RefusalError({.where = "placement @sample",
-                          .device = "gpu:0",
-                          .needed = 4 << 20,
-                          .limit = 64 << 10})
-                .message(),
-            "placement @sample: found 4.0 MiB needed on gpu:0, 4032.0 KiB too "
-            "much; expected at most 64.0 KiB");
+TEST(RefusalTest, TheMissingBytesReadOtherThanTheNeededOnes) {
+  const auto text = [](int64_t limit) {
+    return RefusalText({.where = "placement @sample",
+                        .device = "gpu:0",
+                        .needed = int64_t{40} << 30,
+                        .limit = limit});
+  };
+  EXPECT_EQ(text(512 << 10),
+            "placement @sample: found 40.0 GiB needed on gpu:0, 40959.5 MiB "
+            "too much; expected at most 512.0 KiB");
+  EXPECT_EQ(text(int64_t{8} << 30),
+            "placement @sample: found 40.0 GiB needed on gpu:0, 32.0 GiB too "
+            "much; expected at most 8.0 GiB");
 }
 
 TEST(RefusalTest, ARemedyNamesItsStrategy) {

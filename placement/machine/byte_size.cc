@@ -3,7 +3,6 @@
 
 #include "placement/machine/byte_size.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/ascii.h"
@@ -62,9 +61,14 @@ std::string RoundedByteSize(int64_t bytes) {
 }
 
 std::string RoundedByteSize(int64_t bytes, int64_t other) {
+  const auto text_in = [](const Unit& unit, int64_t size) {
+    return absl::StrFormat("%.1f %s", size / unit.bytes, unit.name);
+  };
   for (int i = 0; i < kNumBinaryUnits; ++i) {
-    if (std::min(bytes, other) < kUnits[i].bytes) continue;
-    return absl::StrFormat("%.1f %s", bytes / kUnits[i].bytes, kUnits[i].name);
+    const Unit& unit = kUnits[i];
+    if (bytes < unit.bytes) continue;
+    std::string text = text_in(unit, bytes);
+    if (bytes == other || text != text_in(unit, other)) return text;
   }
   return absl::StrCat(bytes, " B");
 }

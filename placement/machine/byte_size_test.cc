@@ -37,9 +37,15 @@ TEST(ByteSizeTest, RoundedTextHasOneDigit) {
   EXPECT_EQ(RoundedByteSize(512), "512 B");
   EXPECT_EQ(RoundedByteSize(1536), "1.5 KiB");
   EXPECT_EQ(RoundedByteSize(int64_t{10093173145}), "9.4 GiB");
-  EXPECT_EQ(RoundedByteSize(4096 << 10, 64 << 10), "4096.0 KiB");
+}
+
+TEST(ByteSizeTest, RoundedTextDiffersFromThatOfASizeBesideIt) {
+  const int64_t large = int64_t{40} << 30;
+  EXPECT_EQ(RoundedByteSize(large - (int64_t{1} << 30), large), "39.0 GiB");
+  EXPECT_EQ(RoundedByteSize(large - (64 << 10), large), "40959.9 MiB");
+  EXPECT_EQ(RoundedByteSize((4 << 20) - 1, 4 << 20), "4194303 B");
   EXPECT_EQ(RoundedByteSize(1536, 4 << 20), "1.5 KiB");
-  EXPECT_EQ(RoundedByteSize(1536, 512), "1536 B");
+  EXPECT_EQ(RoundedByteSize(1536, 1536), "1.5 KiB");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A draft placement: devices by index, and the steps that all strategies share.
+// A draft placement: devices by id, and the steps that all strategies share.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_

@@ -79,6 +79,16 @@ struct PlannerOptions;  // strategies.h
 // fits, it returns the one that misses least.
 using StrategyFn = absl::StatusOr<Draft>(const PlanRequest& request);
 
+// A bool without a default: a row that omits it does not compile.
+class StatedBool {
+ public:
+  constexpr StatedBool(bool value) : value_(value) {}  // NOLINT
+  constexpr operator bool() const { return value_; }   // NOLINT
+
+ private:
+  bool value_;
+};
+
 struct Planner {
   // Does not change the graph and reads no clock. The graph has types and no
   // layouts. A node with a placement is pinned by the user (WritePins) and
@@ -98,7 +108,7 @@ struct Planner {
   absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;  // of no use without pins
   // Reads Objective::memory_limits: with lower ones it may place differently.
-  bool reads_memory_limits = false;
+  StatedBool reads_memory_limits;
 };
 
 // Every strategy except auto, in the order in which auto tries them. Auto

@@ -106,8 +106,11 @@ TEST(SingleTest, ADeviceThatLacksAKernelIsSkipped) {
 // these devices.
 absl::StatusOr<PlacementTable> SingleWithout(
     const std::set<std::string>& refused, const SampleGraph& g) {
-  constexpr Planner kSingle{
-      .name = "single", .doc = "", .draft = DraftSingle, .follow = DraftSingle};
+  constexpr Planner kSingle{.name = "single",
+                            .doc = "",
+                            .draft = DraftSingle,
+                            .follow = DraftSingle,
+                            .reads_memory_limits = true};
   const auto count = [&](absl::Span<const Placement> placements)
       -> absl::StatusOr<std::vector<int64_t>> {
     for (const Placement& placement : placements) {
@@ -146,10 +149,11 @@ TEST(PlannerTest, StrategiesSayWhetherTheyReadMemoryLimits) {
         }
         return needed;
       };
-      return Text(
-          g, planner.Place(
-                 g.graph(), CpuAndGpus(1, 400), catalog,
-                 {.memory_limits = {1000, memory}, .needed_bytes = count}, {}));
+      const auto table = planner.Place(
+          g.graph(), CpuAndGpus(1, 400), catalog,
+          {.memory_limits = {1000, memory}, .needed_bytes = count}, {});
+      EXPECT_TRUE(table.ok()) << table.status();  // two errors would be equal
+      return Text(g, table);
     };
     EXPECT_EQ(within(1000) != within(0), planner.reads_memory_limits)
         << planner.name << "\n"

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "graph/core_ops.h"
 #include "graph/device_kind_traits.h"
@@ -135,7 +136,7 @@ class Pricer {
         node_seconds_(node_seconds) {
     for (const MachineDevice& device : machine.devices) {
       if (!TraitsOf(device.traits.kind).shares_host) continue;
-      cpus_.push_back(&device.traits);
+      host_devices_.push_back(&device.traits);
     }
   }
 
@@ -305,19 +306,21 @@ class Pricer {
     return PriceLink(*link, link->from == source_name, to, bytes);
   }
 
-  // Feeds and fetches of a CPU are copies in its memory; those of other devices
-  // take the link to a CPU. If the machine has no CPU, they count as local.
+  // Feeds and fetches of a device that shares the host are copies in its
+  // memory; those of others take the link to such a device. If the machine has
+  // none, they count as local.
   absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
     const DeviceId device = buffer(id).device;
     const int64_t bytes = SizeOf(id);
-    if (TraitsOf(traits(device).kind).shares_host || cpus_.empty()) {
+    if (TraitsOf(traits(device).kind).shares_host || host_devices_.empty()) {
       return PriceLocal(device, bytes);
     }
     const std::string& name = traits(device).name;
-    for (const DeviceTraits* cpu : cpus_) {
-      const Link* link = links_.Find(cpu->name, name);
+    for (const DeviceTraits* host : host_devices_) {
+      const Link* link = links_.Find(host->name, name);
       if (link == nullptr) continue;
-      return PriceLink(*link, (link->from == cpu->name) == feed, device, bytes);
+      return PriceLink(*link, (link->from == host->name) == feed, device,
+                       bytes);
     }
     return absl::FailedPreconditionError(absl::StrCat(
         "found ", feed ? "an input that is fed to " : "an output fetched from ",
@@ -331,7 +334,7 @@ class Pricer {
   const Entry& entry_;
   const LinkTable links_;
   const absl::Span<const double> node_seconds_;
-  std::vector<const DeviceTraits*> cpus_;
+  std::vector<const DeviceTraits*> host_devices_;
 };
 
 }  // namespace

@@ -39,8 +39,9 @@ class DeviceEvent {
   bool Wait(uint64_t step, const WaitPolicy& policy) {
     return steps_.value() > step || WaitUntilReached(step, policy);
   }
-  // At least t + 1 only if step t has reached this point. A record of a stream
-  // that runs behind the host does not raise it.
+  // At least t + 1 only if step t has reached this point, or has failed and all
+  // its streams have finished. A record of a stream that runs behind the host
+  // does not raise it.
   StepCounter& steps() { return steps_; }
 
  private:
@@ -70,7 +71,9 @@ class DeviceStream {
   // `event` is of this stream's device.
   virtual absl::Status Record(DeviceEvent& event, uint64_t step) = 0;
   // Later work begins after `step` has reached the event, which may be another
-  // device's. False if `policy` ended the wait before.
+  // device's. A stream that runs behind the host need not wait for that itself:
+  // host code that follows may run before. False if `policy` ended the wait
+  // before.
   virtual bool Wait(DeviceEvent& event, uint64_t step,
                     const WaitPolicy& policy) = 0;
   // Delays the work that follows. This is all that the stream of a device that
@@ -79,6 +82,7 @@ class DeviceStream {
   // Sets `time` when earlier work is done; it is valid after Finish. For
   // traces.
   virtual void Stamp(SteadyTime& time) = 0;
+  // Waits until all issued work is done. No policy ends this wait.
   virtual absl::Status Finish() = 0;
 };
 

@@ -16,6 +16,8 @@
 namespace partita {
 namespace {
 
+// Kernels are bound for this number of threads, and OpenMP has no more for a
+// team.
 int KernelThreads(const DeviceTraits& traits) {
   return std::clamp(traits.threads, 1, MostTeamThreads());
 }
@@ -39,7 +41,7 @@ class HostDevice : public Device {
     return std::unique_ptr<Arena>(std::move(arena));
   }
   std::unique_ptr<DeviceStream> NewStream() override {
-    return std::make_unique<HostStream>(std::max(1, traits_.threads));
+    return std::make_unique<HostStream>(properties_.kernel_threads);
   }
   std::unique_ptr<DeviceEvent> NewEvent() override {
     return std::make_unique<DeviceEvent>();

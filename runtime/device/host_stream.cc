@@ -30,14 +30,12 @@ void CopyBlocks(const Blocks& to, const Blocks& from) {
 
 }  // namespace
 
-// Kernels are bound for this number of threads: OMP_THREAD_LIMIT and
-// OMP_DYNAMIC must not lower it while they run.
-HostStream::HostStream(int threads)
-    : threads_(std::min(threads, omp_get_thread_limit())) {}
+HostStream::HostStream(int threads) : threads_(threads) {}
 
 int HostStream::Attach() {
   const int before = omp_get_max_threads();
   if (before != threads_) omp_set_num_threads(threads_);
+  // OpenMP would otherwise choose fewer on a busy host.
   dynamic_ = omp_get_dynamic();
   if (dynamic_ != 0) omp_set_dynamic(0);
   return before;

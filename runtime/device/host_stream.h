@@ -11,7 +11,8 @@ namespace partita {
 // Each call returns when its work is done.
 class HostStream : public DeviceStream {
  public:
-  // Kernels run on a team of `threads` OpenMP threads.
+  // Kernels run on a team of `threads` OpenMP threads, which is within
+  // OMP_THREAD_LIMIT.
   explicit HostStream(int threads);
 
   int Attach() override;

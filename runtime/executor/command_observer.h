@@ -15,7 +15,9 @@ class CommandObserver {
   // Called before a command accesses its bytes or waits; the command goes on
   // when this returns. A correct plan survives every finite delay.
   virtual void Before(uint64_t step, int command) = 0;
-  // Called after the command has ended or failed.
+  // Called once for each Before, and after a failure before it: when the
+  // command has failed or is done, or is issued to a stream that runs behind
+  // the host.
   virtual void After(uint64_t step, int command) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -351,6 +352,19 @@ TEST(ExecutorTest, KernelsWaitForCopiesOfADeviceThatRunsBehindTheHost) {
     ASSERT_TRUE(session->Wait(*number).ok());
     ASSERT_EQ(y, x);  // no element is negative
   }
+}
+
+TEST(ExecutorTest, HostKernelsAreNotBoundToMemoryThatTheHostCannotAccess) {
+  const std::shared_ptr<Plan> plan = CopiedPlan();
+  Devices devices;
+  devices.push_back(NewCpuDevice(plan->devices[0].traits));
+  devices.push_back(std::make_unique<LateDevice>(plan->devices[1].traits));
+  const TestSession session(plan, std::move(devices));
+  EXPECT_EQ(session.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(session.status().message().find(absl::StrCat(
+                "found kernels of the host on ", plan->devices[1].traits.name)),
+            absl::string_view::npos)
+      << session.status();
 }
 
 TEST(ExecutorTest, TimedDevicesSleepForThePredictedTime) {

@@ -32,6 +32,7 @@ using KernelLibraries = std::vector<const KernelLibrary*>;
 //  3. If `any_host_kernel` may compute for the device, and no library has the
 //     plan's kernel, any host library may bind a kernel that emulates it, with
 //     as much scratch outside the arena as needed.
+// Host libraries refuse a device that runs no host code, except under rule 3.
 // Errors name the node and every library that was asked.
 absl::StatusOr<BoundKernel> BindKernel(const BindRequest& request,
                                        const KernelLibraries& libraries,

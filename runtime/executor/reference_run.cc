@@ -1,4 +1,4 @@
-// Walks the placed graph and stores the results of each instance.
+// Walks the bound graph and stores the results of each instance.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/reference_run.h"

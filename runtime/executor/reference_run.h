@@ -1,4 +1,4 @@
-// The reference for every plan: evaluates the placed graph one instance at a
+// The reference for every plan: evaluates the bound graph one instance at a
 // time, in the arithmetic of the plan's kernels.
 // SPDX-License-Identifier: Apache-2.0
 

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
@@ -28,6 +29,21 @@ const CodeObject* FindCode(const Plan& plan, const DeviceTraits& device) {
     }
   }
   return nullptr;
+}
+
+// Host code uses the pointers that it is launched with.
+absl::Status CheckAccess(const Device& device) {
+  const DeviceProperties& properties = device.properties();
+  const bool host_computes =
+      properties.computed_by == ComputedBy::kHostKernels ||
+      RunsHostCode(device.traits());
+  if (!host_computes || properties.host_accesses_arenas) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      "found kernels of the host on ", device.traits().name,
+      ", whose memory the host cannot access; expected a device whose memory "
+      "it can access, such as a CPU"));
 }
 
 }  // namespace
@@ -78,6 +94,7 @@ absl::StatusOr<OpView> StreamKernels::NodeOf(const Command& command) {
 }
 
 absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
+  PARTITA_RETURN_IF_ERROR(CheckAccess(device_));
   PARTITA_ASSIGN_OR_RETURN(const OpView node, NodeOf(command));
   if (!node.node().kernel.has_value()) {
     return absl::InvalidArgumentError(

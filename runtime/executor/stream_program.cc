@@ -138,7 +138,7 @@ class ProgramBuilder {
     return CheckReachable(communication);
   }
 
-  // Ranks read one another's bytes on host threads.
+  // Host threads read and write the bytes of all ranks.
   absl::Status CheckReachable(const Communication& communication) const {
     for (const int c : communication.commands) {
       const StreamId stream = (*context_.commands)[c].stream;
@@ -147,8 +147,8 @@ class ProgramBuilder {
       if (device.properties().host_accesses_arenas) continue;
       return absl::UnimplementedError(absl::StrCat(
           "found a rank on ", device.traits().name,
-          ", whose memory the host cannot read; expected host or virtual "
-          "devices"));
+          ", whose memory the host cannot access; expected a device whose "
+          "memory it can access, such as a CPU"));
     }
     return absl::OkStatus();
   }

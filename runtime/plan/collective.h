@@ -1,4 +1,4 @@
-// Derives collectives from nodes of the placed graph.
+// Derives collectives from nodes of the bound graph.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_COLLECTIVE_H_

@@ -67,7 +67,7 @@ struct Buffer {
   bool persistent = false;  // the range is relative to the persistent part
 };
 
-// One instance of a node of the placed graph.
+// One instance of a node of the bound graph.
 struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
   NodeId node;
@@ -101,7 +101,7 @@ struct Command {
   ChannelId channel;
 };
 
-// The node in the placed graph determines the collective. Every rank of the
+// The node in the bound graph determines the collective. Every rank of the
 // group issues the same collectives in the same order.
 struct Group {
   std::vector<StreamId> ranks;

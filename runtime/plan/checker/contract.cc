@@ -38,7 +38,7 @@ class Comparison {
             absl::StrCat("kind ", DeviceKindName(kind)),
             absl::StrCat(RunnableNames(), ", as this build drives no other"));
       } else if (TraitsOf(kind).shares_host) {
-        AddCpu(device);
+        AddHostDevice(device);
       }
     }
     CompareSums();
@@ -53,9 +53,9 @@ class Comparison {
                          });
   }
 
-  void AddCpu(const PlanDevice& device) {
+  void AddHostDevice(const PlanDevice& device) {
     const DeviceTraits& traits = device.traits;
-    cpus_.push_back(traits.name);
+    host_devices_.push_back(traits.name);
     threads_ += traits.threads;
     memory_ = CappedSum(memory_, ArenaBytes(device, PlanDepth(plan_)));
     if (traits.isa.empty() || absl::c_linear_search(host_.isas, traits.isa)) {
@@ -69,15 +69,15 @@ class Comparison {
   }
 
   void CompareSums() {
-    const std::string cpus = absl::StrJoin(cpus_, " and ");
+    const std::string names = absl::StrJoin(host_devices_, " and ");
     if (threads_ > host_.threads) {
-      Differ(absl::StatusCode::kFailedPrecondition, cpus,
+      Differ(absl::StatusCode::kFailedPrecondition, names,
              absl::StrCat("a plan for ", threads_, " threads"),
              absl::StrCat("at most the ", host_.threads,
                           " that this process may use"));
     }
     if (memory_ > host_.memory) {
-      Differ(absl::StatusCode::kResourceExhausted, cpus,
+      Differ(absl::StatusCode::kResourceExhausted, names,
              absl::StrCat("arenas of ", memory_, " bytes"),
              absl::StrCat("at most the ", host_.memory,
                           " bytes that this process may use"));
@@ -108,7 +108,7 @@ class Comparison {
   const Plan& plan_;
   const HostCapacity& host_;
   const absl::Span<const DeviceKind> runnable_;
-  std::vector<std::string> cpus_;
+  std::vector<std::string> host_devices_;
   int64_t threads_ = 0;
   int64_t memory_ = 0;  // of the arenas of CPU devices
   std::vector<absl::StatusCode> codes_;

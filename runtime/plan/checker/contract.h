@@ -11,10 +11,10 @@
 
 namespace partita {
 
-// The plan's CPU devices share the host: each needs its instruction set, and
-// all together need their threads and arenas. Reports all differences at once:
-// Unavailable if the kind of a device is not one of `runnable`, which this
-// build can run, else ResourceExhausted if memory is short, else
+// Of the plan's devices that share the host, each needs its instruction set,
+// and all together need their threads and arenas. Reports all differences at
+// once: Unavailable if the kind of a device is not one of `runnable`, which
+// this build can run, else ResourceExhausted if memory is short, else
 // FailedPrecondition. Does not compare rates, because they are predictions.
 // Needs: a plan that passed the checker.
 absl::Status CheckContract(const Plan& plan, const HostCapacity& host,

@@ -16,7 +16,7 @@
 namespace partita::ptx {
 namespace {
 
-// Integers wrap. T is the type of the instruction; `Zero` fills above it.
+// Integers wrap. T is the type of the instruction; the bits above it are zero.
 
 template <typename T>
 struct Integers {
