@@ -155,13 +155,21 @@ class Chooser {
     for (int id = first; id < graph_.node_id_bound(); ++id) {
       tail.push_back(NodeId(id));
     }
-    const Placement placement = PlacementOf(tail);
+    Placement placement = PlacementOf(tail);
     PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                              MakeFused(graph_, tail, tail.back()));
-    graph_.node(fused).placement = placement;
+    SetPlacement(graph_.node(fused), std::move(placement));
     pending_.erase(pending_.begin() + 1, pending_.begin() + 1 + tail.size());
     pending_.insert(pending_.begin() + 1, fused);
     return absl::OkStatus();
+  }
+
+  // All results of a loop are sharded alike, those of its middle nodes too.
+  static void SetPlacement(Node& fused, Placement placement) {
+    if (!placement.results.empty()) {
+      placement.results.resize(fused.results.size(), placement.results[0]);
+    }
+    fused.placement = std::move(placement);
   }
 
   // The placement of a fused node of these members. Its operands are the values

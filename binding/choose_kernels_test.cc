@@ -41,8 +41,9 @@ class ChooseKernelsTest : public testing::Test {
   absl::StatusOr<std::vector<PricedNode>> Choose(const std::string& text) {
     module_ = ParseModule(text, "choose_kernels_test", OpSet::BuiltIn());
     if (!module_.ok()) return module_.status();
-    std::vector<DeviceTraits> devices(1);
+    std::vector<DeviceTraits> devices(2);
     devices[0].name = "cpu:0";
+    devices[1].name = "cpu:1";
     PackedConstants packed;
     return ChooseKernels(module_->main(), ToyCatalog(), devices, packed);
   }
@@ -72,6 +73,25 @@ graph @main(%x: f32[2, 3] on cpu:0, %w: f32[3, 4] on cpu:0, %r: f32[2, 4] on cpu
     EXPECT_EQ(op.node().kernel->kernel, "toy.any");
     EXPECT_EQ(ArithmeticsText(op.node().kernel->arithmetics), "toy");
   }
+}
+
+// A value in the middle of the loop is read outside too.
+TEST_F(ChooseKernelsTest, EveryResultOfALoopIsSharded) {
+  const auto chosen = Choose(R"(
+graph @main(%x: f32[2, 3] on {cpu:0, cpu:1} -> (split 0), %w: f32[3, 4] on {cpu:0, cpu:1}, %r: f32[2, 4] on {cpu:0, cpu:1} -> (split 0)) -> (f32[2, 4], f32[2, 4]) {
+  %a, %y = fused %x, %w, %r @body(%x: f32[2, 3], %w: f32[3, 4], %r: f32[2, 4]) {
+    %p = matmul %x, %w : f32[2, 4]
+    %a = add %p, %r : f32[2, 4]
+    %y = relu %a : f32[2, 4]
+    return %a, %y
+  } : f32[2, 4], f32[2, 4] on {cpu:0, cpu:1} (split 0, replicated, split 0) -> (split 0, split 0)
+  return %a, %y
+})");
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  const std::vector<OpView> ops = module_->main().ops();
+  ASSERT_EQ(ops.size(), 2u);
+  const Sharding rows{.kind = Sharding::Kind::kSplit};
+  EXPECT_EQ(ops[1].node().placement.results, (std::vector{rows, rows}));
 }
 
 TEST_F(ChooseKernelsTest, AnErrorCountsTheNodesThatItDoesNotList) {

@@ -20,8 +20,9 @@ std::optional<HostTensor> UnpackedElements(const HostTensor& packed);
 
 // Equal for literals with the same dtype, extents and elements, in any layout;
 // different for others, as far as hashes tell (ContentHash). Nothing if the
-// padding is not zero. Reads only literals that are not row-major, one at a
-// time; a literal without bytes equals only those of its own layout.
+// padding is not zero. Reads only literals that are not row-major, and hashes
+// those without a known hash, one at a time; a literal without bytes equals
+// only those of its own layout.
 std::optional<std::string> ElementsKey(const LiteralPool& literals,
                                        LiteralId literal);
 

@@ -14,7 +14,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
@@ -22,6 +21,7 @@
 #include "absl/strings/str_join.h"
 #include "binding/literal_elements.h"
 #include "binding/normal_form.h"
+#include "graph/check_layouts.h"
 #include "graph/core_ops.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
@@ -288,6 +288,7 @@ class Verifier {
   void NumberBound() {
     for (const NormalNode& node : bound_form_.nodes) {
       if (!node.is_live) continue;
+      CompareLayouts(node);
       const std::vector<int> operands = NumbersOf(node.operands, of_bound_);
       const std::string elements = ElementsOf(node);
       NodeClass* same = Find(node, operands, elements);
@@ -300,6 +301,12 @@ class Verifier {
       ++same->live_bound;
       SetNumbers(node.results, same->results, of_bound_);
     }
+  }
+
+  void CompareLayouts(const NormalNode& node) {
+    const absl::Status status = CheckLayouts(node.op);
+    if (status.ok()) return;
+    Fault(absl::StrCat(NodeText(node), ": ", status.message()));
   }
 
   // The node of the placed graph that was probably changed into this one: of

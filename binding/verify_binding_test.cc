@@ -157,6 +157,28 @@ TEST_F(VerifyBindingTest, FindsAReorderOnAnotherDevice) {
       << Error();
 }
 
+// In micro-batch 0 no kernel runs: the bytes of the summand are the sum.
+TEST_F(VerifyBindingTest, FindsASumInAnotherLayoutThanItsSummand) {
+  Choose();
+  const OpView sum = bound().view(Find(kAccumulate));
+  bound().value(sum.result(0).id()).type.layout = *ParseLayout("ba", 2);
+  EXPECT_EQ(Error(),
+            "bug: choosing kernels for @main changed it: accumulate %sum: "
+            "found operand 0 as f32[2, 2] and result 0 as f32[2, 2]{ba}; "
+            "expected one layout for both, as no kernel converts it");
+}
+
+TEST_F(VerifyBindingTest, FindsACopyInAnotherLayout) {
+  Choose();
+  const OpView copy = bound().view(Find(kCopy));
+  bound().value(copy.result(0).id()).type.layout = *ParseLayout("ba", 2);
+  EXPECT_TRUE(absl::StrContains(
+      Error(),
+      "copy %there: found operand 0 as f32[2, 2] and result 0 as "
+      "f32[2, 2]{ba}; expected one layout for both, as no kernel converts it"))
+      << Error();
+}
+
 TEST_F(VerifyBindingTest, FindsALostUpdate) {
   Choose();
   bound().mutable_updates().clear();

@@ -127,23 +127,47 @@ class InputReader {
     }
     if (absl::Status status = CheckType(type); !status.ok()) {
       return WrongType(
-          input, absl::StrCat("input ", input.name(), ": ", status.message()));
+          input, type,
+          absl::StrCat("input ", input.name(), ": ", status.message()));
     }
     return type;
   }
 
-  // The error of an option if one gave extents of the input, otherwise of the
+  // The names of those dimensions of the type that have their extents from
+  // options_.dims: of all, or of the first that is negative.
+  std::vector<std::string> GivenDimsAtFault(const onnx::ValueInfoProto& input,
+                                            const TensorType& type) const {
+    const auto negative =
+        absl::c_find_if(type.dims, [](int64_t dim) { return dim < 0; });
+    const int only = negative == type.dims.end()
+                         ? -1
+                         : static_cast<int>(negative - type.dims.begin());
+    const auto& shape = input.type().tensor_type().shape();
+    std::vector<std::string> names;
+    for (int i = options_.batch.has_value(); i < shape.dim_size(); ++i) {
+      const std::string name = NameOf(input.name(), i, shape.dim(i));
+      if (IsFixed(shape.dim(i)) || !options_.dims.contains(name)) continue;
+      if (only < 0 || i == only) AddOnce(name, names);
+    }
+    return names;
+  }
+
+  // The error of an option if one gave the extents at fault, otherwise of the
   // file.
   absl::Status WrongType(const onnx::ValueInfoProto& input,
+                         const TensorType& type,
                          const std::string& message) const {
     if (options_.shapes.contains(input.name())) {
       return GivenWrongly(ImportOption::kShapes, input.name(), message);
     }
-    for (const std::string& dim : OpenDimsOf(input)) {
-      if (!options_.dims.contains(dim)) continue;
-      return GivenWrongly(ImportOption::kDims, dim, message);
+    const std::vector<std::string> given = GivenDimsAtFault(input, type);
+    if (given.empty()) return absl::InvalidArgumentError(message);
+    if (given.size() == 1) {
+      return GivenWrongly(ImportOption::kDims, given[0], message);
     }
-    return absl::InvalidArgumentError(message);
+    return GivenWrongly(ImportOption::kDims, given[0],
+                        absl::StrCat(message, " by the extents of ",
+                                     absl::StrJoin(given, ", ")));
   }
 
   absl::Status CheckGivenShape(const onnx::ValueInfoProto& input,

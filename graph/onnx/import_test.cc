@@ -352,6 +352,30 @@ TEST(ImportErrors, ATypeOfGivenExtentsIsTheErrorOfTheirOption) {
             "expected extents of 0 or more [partita/option='shapes']");
 }
 
+TEST(ImportErrors, ATypeBlamesTheDimensionsAtFault) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  InputShape(model).mutable_dim(1)->set_dim_param("length");
+  const auto blamed = [&](const ImportOptions& options) {
+    const absl::Status status =
+        ImportOnnx(WriteModel(model.SerializeAsString()), options).status();
+    const auto given = GivenOptionOf(status);
+    return absl::StrCat(
+        given.has_value() ? given->name : "nothing",
+        absl::StrContains(status.message(), "length") ? ", all are named" : "");
+  };
+  EXPECT_EQ(blamed({.dims = {{"batch", 8}, {"length", -2}}}), "length");
+  EXPECT_EQ(blamed({.dims = {{"batch", -8}, {"length", 2}}}), "batch");
+  const int64_t large = int64_t{1} << 40;
+  EXPECT_EQ(blamed({.dims = {{"batch", large}, {"length", large}}}),
+            "batch, all are named");
+  // Not the dimension that `batch` gives.
+  EXPECT_EQ(blamed({.dims = {{"batch", 8}, {"length", 2}}, .batch = -8}),
+            "nothing");
+  EXPECT_EQ(blamed({.dims = {{"batch", 8}, {"length", large}}, .batch = large}),
+            "length");
+}
+
 TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
   onnx::ModelProto model = ReluModel();
   InputShape(model).mutable_dim(0)->set_dim_param("batch");

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -32,6 +33,19 @@ std::vector<Number> NumbersOf(const HostTensor& tensor) {
   return numbers;
 }
 
+// True if the element type is the declared one, and the extents are if all of
+// them are declared. Others are compared once the open ones are known.
+bool IsDataOf(const onnx::ValueInfoProto& input, const HostTensor& tensor) {
+  const std::optional<DType> dtype =
+      DTypeOfOnnx(input.type().tensor_type().elem_type());
+  if (!dtype.has_value()) return true;  // the import refuses the input
+  const TensorType declared{*dtype, tensor.type().dims, {}};
+  const bool is_stored_so =
+      tensor.type().dtype == *dtype ||
+      (tensor.type().dtype == DType::kU16 && *dtype == DType::kBF16);
+  return is_stored_so && (HasOpenShape(input) || IsDeclaredAs(input, declared));
+}
+
 absl::StatusOr<std::map<std::string, HostTensor>> ReadInputs(
     const std::vector<const onnx::ValueInfoProto*>& inputs,
     const ImportOptions& options, const std::string& folder) {
@@ -40,9 +54,15 @@ absl::StatusOr<std::map<std::string, HostTensor>> ReadInputs(
   std::map<std::string, HostTensor> tensors;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (options.values.contains(inputs[i]->name())) continue;
-    PARTITA_ASSIGN_OR_RETURN(
-        HostTensor tensor,
-        ReadTensorFile(TestDataPath(folder, "input", static_cast<int>(i))));
+    const std::string path = TestDataPath(folder, "input", static_cast<int>(i));
+    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensorFile(path));
+    if (!IsDataOf(*inputs[i], tensor)) {
+      return GivenWrongly(
+          ImportOption::kInputs, inputs[i]->name(),
+          absl::StrCat(path, ": found ",
+                       FoundAndDeclared(tensor.type(), *inputs[i]),
+                       "; convert it, or take the folder of its test data"));
+    }
     tensors.insert_or_assign(inputs[i]->name(), std::move(tensor));
   }
   return tensors;

@@ -42,7 +42,8 @@ absl::StatusOr<TestedModel> ImportForInputs(
     std::map<std::string, HostTensor> inputs);
 
 // The same for FOLDER/input_0.pb and so on. An input that options.values binds
-// needs no file. Errors: files that are missing, too many, or not tensors.
+// needs no file. Errors: files that are missing, too many, not tensors, or
+// of another type than the model declares.
 absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
                                               ImportOptions options,
                                               const std::string& folder);

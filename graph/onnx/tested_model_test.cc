@@ -207,6 +207,20 @@ TEST_F(TestDataTest, FilesThatDoNotGoWithTheModel) {
             "open dimensions, in PyTorch by dynamic_axes");
 }
 
+TEST_F(TestDataTest, AFileOfAnotherTypeIsNamed) {
+  Model("g (float[2] x, float[N] y) => (float[2] z) { z = Add(x, y) }");
+  Input(0, HostTensor(TensorType{DType::kF32, {3}, {}}));
+  Input(1, HostTensor(TensorType{DType::kF32, {2}, {}}));
+  EXPECT_EQ(Import(),
+            "F/input_0.pb: found f32[3]; expected f32[2], as the model "
+            "declares it; convert it, or take the folder of its test data");
+  Input(0, HostTensor(TensorType{DType::kF32, {2}, {}}));
+  Input(1, HostTensor(TensorType{DType::kI32, {2}, {}}));
+  EXPECT_EQ(Import(),
+            "F/input_1.pb: found i32[2]; expected f32[N], as the model "
+            "declares it; convert it, or take the folder of its test data");
+}
+
 // The error is the model's, not that of the data, which are not tensors.
 TEST_F(TestDataTest, AnUnsupportedModelIsReportedFirst) {
   Model("g (float[2] x) => (float[2] y) { y = Foo(x) }");

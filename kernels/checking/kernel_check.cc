@@ -104,6 +104,15 @@ bool HasLayoutForThreads(const KernelId& kernel) {
   return kernel.Is("onednn.winograd") || kernel.Is("upcast.onednn.winograd");
 }
 
+// A process that may not have so many threads binds a kernel for fewer, which
+// may need more workspace or another layout.
+bool IsForTooManyThreads(const absl::Status& status, const KernelId& kernel,
+                         int threads) {
+  if (WithinThreadLimit(threads) == threads) return false;
+  return absl::IsResourceExhausted(status) ||
+         (absl::IsUnimplemented(status) && HasLayoutForThreads(kernel));
+}
+
 class Check {
  public:
   Check(const OpView& node, const KernelCatalog& catalog,
@@ -200,12 +209,7 @@ class Check {
     absl::StatusOr<BoundKernel> bound_kernel =
         library_.Bind({bound.node(), &binding, &device,
                        has_code ? &code_objects->front() : nullptr});
-    // A process that may not have so many threads binds a kernel for fewer,
-    // which may need more workspace or another layout.
-    if (WithinThreadLimit(threads) < threads &&
-        (absl::IsResourceExhausted(bound_kernel.status()) ||
-         (absl::IsUnimplemented(bound_kernel.status()) &&
-          HasLayoutForThreads(choice.kernel)))) {
+    if (IsForTooManyThreads(bound_kernel.status(), choice.kernel, threads)) {
       return absl::OkStatus();
     }
     PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, std::move(bound_kernel));
@@ -248,7 +252,10 @@ class Check {
                          const DeviceTraits& device) {
     --choice.workspace;
     const auto other = library_.Bind({node, &choice, &device});
-    if (absl::IsResourceExhausted(other.status())) return absl::OkStatus();
+    if (absl::IsResourceExhausted(other.status()) ||
+        IsForTooManyThreads(other.status(), choice.kernel, device.threads)) {
+      return absl::OkStatus();
+    }
     PARTITA_RETURN_IF_ERROR(other.status());
     std::vector<std::string> bits;
     return LaunchOnce(node, choice, *other->kernel, Side::kAtEnd, {}, bits);

@@ -102,7 +102,7 @@ void ReadModule(const flatbuffers::String* text, const OpSet& ops,
                 MetadataReader& reader, Module& module) {
   if (text == nullptr || !reader.Spend(text->size())) return;
   reader.Update(ParseIntoModule(absl::string_view(text->c_str(), text->size()),
-                                "placed graph", ops, module));
+                                "bound graph", ops, module));
 }
 
 DeviceTraits UnpackTraits(const fb::Device& from, MetadataReader& reader) {

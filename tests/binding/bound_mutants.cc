@@ -4,6 +4,7 @@
 #include "tests/binding/bound_mutants.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -240,6 +241,33 @@ void ChangeSharding(Graph& graph, Sites& sites) {
   }
 }
 
+Layout OtherLayout(const TensorType& type) {
+  Layout other;
+  if (!type.layout.is_row_major()) return other;
+  for (int dim = type.rank() - 1; dim >= 0; --dim) {
+    other.order.push_back(static_cast<uint8_t>(dim));
+  }
+  return other;
+}
+
+// The result of a copy, a bucket or a sum over micro-batches, which no kernel
+// writes.
+void ChangeLayout(Graph& graph, Sites& sites) {
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const OpTraits& traits = node.op->traits;
+    if (!traits.placed_only || !traits.keeps_layout || IsUnread(graph, id)) {
+      continue;
+    }
+    for (ValueId result : node.results) {
+      TensorType& type = graph.value(result).type;
+      if (type.rank() < 2 || !sites.Here()) continue;
+      type.layout = OtherLayout(type);
+      return;
+    }
+  }
+}
+
 // Readers of a node read its operand: a copy, an activation or a tail is lost.
 void DropNode(Graph& graph, Sites& sites) {
   UntilNode(graph, [&](Graph& in, NodeId id) {
@@ -348,6 +376,7 @@ std::vector<BoundMutation> BoundMutations() {
       {"another constant", ChangeConstant},
       {"another device", ChangeDevice},
       {"another sharding", ChangeSharding},
+      {"another layout", ChangeLayout},
       {"a dropped node", DropNode},
       {"a node twice", DuplicateNode},
       {"a lost update", LoseUpdate},

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/literal_pool.h"
 #include "graph/onnx/inspect.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
@@ -179,6 +180,7 @@ std::string JsonOf(const ModelSummary& summary) {
 absl::Status Run(const Arguments& arguments) {
   const std::string& path = arguments.positional()[0];
   if (absl::EndsWith(path, ".graph")) {
+    PARTITA_RETURN_IF_ERROR(MappedFile::Open(path).status());
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": found a graph as text; expected an ONNX model; print it with ",
         "its types: partita compile ", path, " --stop-after imported"));

@@ -41,25 +41,32 @@ absl::Status SetRandomInputs(Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status SetReadInputs(Session& session,
+// The session's refusal of what `given`, a flag with its value, says: a name
+// that it does not have, or a tensor of another type.
+absl::Status AsWrongCall(const absl::Status& status, absl::string_view given) {
+  if (status.ok()) return status;
+  return CalledWrongly(absl::StrCat(
+      given, ": ", status.message(),
+      absl::IsNotFound(status)
+          ? ""
+          : "; reshape or convert it, or compile the model for this shape"));
+}
+
+// Inputs of an ONNX model, whose files the import has compared with the types
+// that it declares.
+absl::Status SetReadInputs(Session& session, const std::string& folder,
                            const std::map<std::string, HostTensor>& inputs) {
   for (const auto& [name, tensor] : inputs) {
-    PARTITA_RETURN_IF_ERROR(session.SetInput(name, tensor));
+    PARTITA_RETURN_IF_ERROR(AsWrongCall(session.SetInput(name, tensor),
+                                        absl::StrCat("--test-data ", folder)));
   }
   return absl::OkStatus();
 }
 
-// The session refuses a name that it does not have, and a tensor of another
-// type.
 absl::Status SetInputOfFlag(Session& session, const std::string& name,
                             const std::string& path, const HostTensor& tensor) {
-  const absl::Status status = session.SetInput(name, tensor);
-  if (status.ok()) return status;
-  return CalledWrongly(absl::StrCat(
-      "--input ", name, "=", path, ": ", status.message(),
-      absl::IsNotFound(status)
-          ? ""
-          : "; reshape or convert it, or compile the model for this shape"));
+  return AsWrongCall(session.SetInput(name, tensor),
+                     absl::StrCat("--input ", name, "=", path));
 }
 
 // The inputs of --input. An ONNX model was read with them.
@@ -87,10 +94,12 @@ absl::Status SetOrderedInputs(Session& session, const std::string& folder) {
   PARTITA_RETURN_IF_ERROR(
       ExpectNoMoreTestData(folder, "input", session.num_inputs()));
   for (int i = 0; i < session.num_inputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor,
-                             ReadTensor(TestDataPath(folder, "input", i)));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(
-        i, AsDeclared(std::move(tensor), session.input_type(i))));
+    const std::string path = TestDataPath(folder, "input", i);
+    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensor(path));
+    const absl::Status status = session.SetInput(
+        i, AsDeclared(std::move(tensor), session.input_type(i)));
+    PARTITA_RETURN_IF_ERROR(
+        AsWrongCall(status, absl::StrCat("--test-data ", folder, ": ", path)));
   }
   return absl::OkStatus();
 }
@@ -99,7 +108,7 @@ absl::Status SetTestInputs(Session& session, const std::string& folder,
                            const TestInputs& inputs) {
   PARTITA_RETURN_IF_ERROR(
       ExpectNoMoreTestData(folder, "output", session.num_outputs()));
-  return inputs.has_value() ? SetReadInputs(session, *inputs)
+  return inputs.has_value() ? SetReadInputs(session, folder, *inputs)
                             : SetOrderedInputs(session, folder);
 }
 

@@ -109,10 +109,11 @@ def other(facts, rows):
     if list(first) != [row["id"] for row in facts["rows"]]:
         raise ValueError("%(gpu)s, %(date)s: found other facts than the first file has; expected the same" % run)
     lines = ["%(gpu)s, driver %(driver)s, CUDA %(cuda)s, measured on %(date)s at commit %(commit)s:" % run]
-    differing = [row for row in facts["rows"] if row["id"] != "device.name" and
+    compared = [row for row in facts["rows"] if row["id"] != "device.name"]
+    differing = [row for row in compared if
                  (row["verdict"], codes(row)) != (first[row["id"]]["verdict"], codes(first[row["id"]]))]
-    lines[0] += " the codes and verdicts of %d of %d facts are the same; others:" % (
-        len(rows) - len(differing), len(rows))
+    lines[0] += " the codes and verdicts of %d of %d facts are the same%s" % (
+        len(compared) - len(differing), len(compared), "; others:" if differing else ".")
     return lines + [""] + ["* `%s`, %s: %s" % (row["id"], VERDICTS[row["verdict"]], seen(row)) for row in differing]
 
 

@@ -32,7 +32,7 @@ a test compares.
 | `cpu.move`, `cpu.gather`, `cpu.fill`, `cpu.random_uniform`, ... | oneDNN has none | `kernels/copy`, a source each in `kernels/cpu` |
 | fused elementwise nodes | generated, not written by hand | `kernels/codegen` |
 
-All of them are offered and bound by `CpuCatalog` and `CpuLibrary` ([`kernels/cpu/cpu_kernels.h`](../../kernels/cpu/cpu_kernels.h)), from a table
+Those named `cpu.` are offered and bound by `CpuCatalog` and `CpuLibrary` ([`kernels/cpu/cpu_kernels.h`](../../kernels/cpu/cpu_kernels.h)), from a table
 with a row for each family. Winograd's arithmetic is in one folder, `kernels/winograd`, which knows neither graphs nor oneDNN;
 `kernels/cpu/tiled_convolution.cc` makes kernels of it. Products inside our kernels are those of
 [`kernels/vector/block_product.h`](../../kernels/vector/block_product.h). The library's kernels are chosen for everything else; a plan names each
@@ -69,8 +69,8 @@ DECISION = """## The decision
 Partita keeps oneDNN %(base)s and its own kernels:
 
 * *Speed.* %(speed)s
-* *Right under the guarded test.* No version is free of faults: the last two columns of the first table say what each does with two of those that
-  [the sweep](kernel_sweep.md) found. Exclusions would remain, and every implementation of a new version would have to be swept
+* *Right under the guarded test.* The last two columns of the first table say what each version does with two faults that
+  [the sweep](kernel_sweep.md) found. %(free)s. Exclusions would remain, and every implementation of a new version would have to be swept
   again, for each instruction set.
 * *Simplest to install.* Debian's package is %(base_mb)s MB and in every mirror; %(others)s. Versions after 3.2 come from PyPI with SYCL
   alone, whose launches cost more than a small node.
@@ -217,6 +217,20 @@ def speed_text(setting, names):
         BASE, setting.title(), len(chosen), LARGE, ", ".join(ratios))
 
 
+def is_right(outcome):
+    """Of a line of `onednn_bench fault`: the library has no such kernel, or computes right with it."""
+    return outcome in ("no crash", "not offered") or outcome.startswith("right, ")
+
+
+def free_text(faults):
+    """Which versions are free of the faults. The decision rests on none being so."""
+    right = [name for name, outcomes in faults.items() if all(map(is_right, outcomes.values()))]
+    if right:
+        sys.exit("oneDNN %s: found no fault in %s; expected a version with faults, as the page decides; decide anew in DECISION" % (
+            ", ".join(right), " or ".join(faults[right[0]])))
+    return "No version is free of them"
+
+
 def page(report, nodes):
     run, versions = report["run"], report["versions"]
     settings = [Setting(setting, nodes) for setting in report["settings"]]
@@ -237,7 +251,8 @@ def page(report, nodes):
     lines += table(["model", "ms with %s" % BASE, *settings[0].columns], model_rows(settings[0], names))
     others = ", ".join("%s takes %d MB" % (name, version["megabytes"]) for name, version in versions.items() if name != BASE)
     lines.append(DECISION.rstrip() % {
-        "base": BASE, "speed": speed_text(settings[0], names), "base_mb": versions[BASE]["megabytes"], "others": others})
+        "base": BASE, "speed": speed_text(settings[0], names), "base_mb": versions[BASE]["megabytes"], "others": others,
+        "free": free_text(report["faults"])})
     return "\n".join(lines)
 
 

@@ -45,13 +45,14 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   view.index = index;
   if (view.entry->graph == nullptr || !OwnsGraph(plan, view.entry->graph)) {
     findings.Add(view.Found(Rule::kShape, -1,
-                            "found no placed graph of the plan's module; "
+                            "found no bound graph of the plan's module; "
                             "expected one; name a function that it has"));
     return view;
   }
   CheckDeclarations(view, findings);
   CheckNames(view, findings);
   if (findings.empty()) CheckShardings(view, findings);
+  if (findings.empty()) CheckLayouts(view, findings);
   return view;
 }
 

@@ -334,6 +334,48 @@ TEST(CheckPlan, ASumHasEachMicroBatchOnceAndInOrder) {
       "expected the 2 and 1 of accumulate %s; name one buffer for each");
 }
 
+// In micro-batch 0 no kernel runs: the bytes of the summand are the sum.
+constexpr char kSumOfRows[] = R"(graph @f(%x: i8[2, 2]) -> i8[2, 2] {
+  %g = neg %x : i8[2, 2] on gpu:0
+  %s = accumulate %g {micro_batches = 2} : i8[2, 2] on gpu:0
+      by k {in_place = [1 -> 0]}
+  %y = reorder %s : i8[2, 2] on gpu:0
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 16
+  entry @f of @f {
+    input x i8[4, 2]
+    output y i8[2, 2]
+    arena gpu:0
+      !x 0 4
+      !g 4 4
+      !s 8 4
+      !y 12 4
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %g (!x) -> !s
+      2 feed batch 1 -> !x input 0
+      3 kernel %g batch 1 (!x) -> !g
+      4 kernel %s batch 1 (!g, !s) -> !s
+      5 kernel %y batch 1 (!s) -> !y
+      6 fetch !y output 0
+  }
+}
+)";
+
+TEST(CheckPlan, ASumKeepsTheLayoutOfItsSummand) {
+  EXPECT_EQ(CheckerVerdict({}, kSumOfRows), "proved");
+  EXPECT_EQ(
+      CheckerVerdict({{"{micro_batches = 2} : i8[2, 2]",
+                       "{micro_batches = 2} : i8[2, 2]{ba}"}},
+                     kSumOfRows),
+      "plan @f: accumulate %s: found operand 0 as i8[2, 2] and result 0 as "
+      "i8[2, 2]{ba}; expected one layout for both, as no kernel converts it; "
+      "put a reorder before it");
+}
+
 TEST(CheckPlan, SizesAreThoseOfTheTypes) {
   EXPECT_EQ(CheckerVerdict({{"!y 32768 1280", "!y 32768 1276"}}),
             "plan @mlp: command 8 kernel: found 1276 bytes in gpu:1 !y; "
@@ -370,7 +412,7 @@ TEST(CheckPlan, AMissingIdHasNoNumber) {
             "exist; add its number to the command, as in `input 0`");
   EXPECT_EQ(CheckerVerdict({{"1 kernel %a", "1 kernel"}}),
             "plan @mlp: command 1 kernel: found no node; expected one of the "
-            "placed graph; name it by its first result, as in `%y`");
+            "bound graph; name it by its first result, as in `%y`");
   EXPECT_EQ(CheckerVerdict({{"!a channel 0", "!a"}}, kMessage),
             "plan @f: command 2: found no channel; expected one of the 1 that "
             "exist; add its number to the command, as in `channel 0`");

@@ -43,6 +43,10 @@ void CheckNames(const EntryView& view, Findings& findings);
 // without findings.
 void CheckShardings(const EntryView& view, Findings& findings);
 
+// Copies, collectives and sums over micro-batches keep the layout of what they
+// pass on. Needs: shardings without findings.
+void CheckLayouts(const EntryView& view, Findings& findings);
+
 // Each accumulation over micro-batches covers all micro-batches of the entry.
 void CheckAccumulations(const EntryView& view, Findings& findings);
 

@@ -116,14 +116,14 @@ bool NodeExists(CommandForm& form) {
   const NodeId id = instance.node;
   if (!id.valid()) {
     form.Add(Rule::kShape,
-             "found no node; expected one of the placed graph; name it by its "
+             "found no node; expected one of the bound graph; name it by its "
              "first result, as in `%y`");
     return false;
   }
   if (!InBounds(id.index, graph.node_id_bound()) || !graph.alive(id)) {
     form.Add(Rule::kShape,
              absl::StrCat("found node ", id.index,
-                          "; expected one of the placed graph; name another"));
+                          "; expected one of the bound graph; name another"));
     return false;
   }
   const size_t ranks = form.NumInstances();

@@ -325,7 +325,7 @@ TEST(Hostile, AnEntryWithoutAGraphIsRefused) {
   Plan plan = PlanOf(kSeed);
   plan.entries[0].graph = nullptr;
   EXPECT_EQ(CheckPlan(plan).status().message(),
-            "plan @f: found no placed graph of the plan's module; expected "
+            "plan @f: found no bound graph of the plan's module; expected "
             "one; name a function that it has");
 }
 

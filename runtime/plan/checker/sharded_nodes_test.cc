@@ -93,6 +93,60 @@ plan @f {
             "partial max, as %r was made; place it again");
 }
 
+// Ranks exchange bytes, and shards are blocks of row-major bytes.
+TEST(ShardedNodes, CollectivesMoveBytesAsTheyAre) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2, 2] {
+  %r = reorder %x : i8[2, 2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %y = copy %r : i8[2, 2] on {gpu:0, gpu:1} (split 0) -> (replicated)
+  %z = reorder %y : i8[2, 2] on gpu:0
+  return %z as y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 12
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 12
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2, 2]
+    arena gpu:0
+      !x 0 2
+      !r 2 2
+      !y 4 4
+      !z 8 4
+    arena gpu:1
+      !x.m1 0 2
+      !r.m1 2 2
+      !y.m1 4 4
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %r (!x) -> !r
+      4 collective %y !r -> !y group 0
+      6 kernel %z (!y) -> !z
+      7 fetch !z output 0
+    stream gpu:1/s
+      2 feed -> !x.m1 input 0
+      3 kernel %r rank 1 (!x.m1) -> !r.m1
+      5 collective %y rank 1 !r.m1 -> !y.m1 group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+  EXPECT_EQ(CheckerVerdict({}, kText), "proved");
+  constexpr absl::string_view kReordered = "reorder %x : i8[2, 2]";
+  constexpr absl::string_view kGathered = "copy %r : i8[2, 2]";
+  EXPECT_EQ(CheckerVerdict({{kReordered, "reorder %x : i8[2, 2]{ba}"},
+                            {kGathered, "copy %r : i8[2, 2]{ba}"}},
+                           kText),
+            "plan @f: copy %y: found operand 0 as i8[2, 2]{ba}; expected it "
+            "row-major, as its sharding changes; put a reorder before it");
+  EXPECT_EQ(CheckerVerdict({{kGathered, "copy %r : i8[2, 2]{ba}"}}, kText),
+            "plan @f: copy %y: found operand 0 as i8[2, 2] and result 0 as "
+            "i8[2, 2]{ba}; expected one layout for both, as no kernel converts "
+            "it; put a reorder before it");
+}
+
 // Two micro-batches; each of two replicas has half of each.
 constexpr absl::string_view kTwoReplicasSums =
     R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2] {

@@ -74,6 +74,17 @@ Attributes WindowOf(const Row& row) {
   return window;
 }
 
+// The rows and columns of a transposed convolution's result that no element of
+// its operand reaches.
+Ints OutputPadding(const OpDef& op, const std::vector<TensorType>& operands,
+                   const Attributes& attributes, const Ints& y) {
+  const OneNode without(op, operands, attributes);
+  const Shape& dims = without.node().result_type(0).dims;
+  Ints padding;
+  for (size_t i = 2; i < y.size(); ++i) padding.push_back(y[i] - dims[i]);
+  return padding;
+}
+
 // Null if none of our kernels can be chosen for the row: for products, and for
 // convolutions of constant weights, whose kernels are oneDNN's.
 std::unique_ptr<OneNode> NodeOf(const Row& row) {
@@ -102,7 +113,12 @@ std::unique_ptr<OneNode> NodeOf(const Row& row) {
     return std::make_unique<OneNode>(
         op, std::vector{x, F32(ParseDims(row[kY]))}, window);
   }
-  return std::make_unique<OneNode>(op, std::vector{x, F32(w)}, window);
+  const std::vector<TensorType> operands = {x, F32(w)};
+  if (kind == "conv_transpose") {
+    window.Set("output_padding",
+               OutputPadding(op, operands, window, ParseDims(row[kY])));
+  }
+  return std::make_unique<OneNode>(op, operands, window);
 }
 
 // Memory of a value or a workspace, aligned.
