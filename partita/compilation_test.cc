@@ -27,7 +27,7 @@ Planner PlannerOf(StrategyFn& draft, bool reads_memory_limits = true) {
           .reads_memory_limits = reads_memory_limits};
 }
 
-// The refusal of a small convolution network on a device of so many bytes, and
+// The refusal of a small convolution network on a device of a given size, and
 // how often the strategy was asked.
 struct Outcome {
   absl::Status refusal;

@@ -25,7 +25,7 @@ struct GpuLaunch {
 
 // Threads of a block; no kernel takes more.
 inline constexpr unsigned kGpuBlockThreads = 256;
-// Threads that exchange values by shuffles.
+// Threads of a warp, which shuffles connect.
 inline constexpr int kGpuWarpThreads = 32;
 // Bytes of the widest access.
 inline constexpr int64_t kWidestGpuAccess = 16;

@@ -1,4 +1,4 @@
-// What the threads of a block exchange, as LLVM IR.
+// Shuffles, barriers and shared memory, as LLVM IR.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CODEGEN_GPU_THREADS_H_

@@ -25,8 +25,8 @@ std::string ExactByteSize(int64_t bytes);
 
 // One digit after the point, for messages: "9.4 GiB", "512 B".
 std::string RoundedByteSize(int64_t bytes);
-// The same in the largest unit that tells it from `other`, a size beside it:
-// "4.0 MiB" and 40 KiB less would look equal in MiB.
+// The same in the largest unit that distinguishes it from `other`, a size
+// beside it: "4.0 MiB" and 40 KiB less would look equal in MiB.
 std::string RoundedByteSize(int64_t bytes, int64_t other);
 
 }  // namespace partita

@@ -7,8 +7,8 @@
 namespace partita::emulated_gpu {
 namespace {
 
-// As an H100's driver (memory.granularity): blocks of 2 MiB, of which small
-// ones share some.
+// As an H100's driver (memory.granularity): blocks of 2 MiB; small
+// allocations share them.
 constexpr uint64_t kLarge = uint64_t{2} << 20;
 // memory.alignment. No block is aligned better than that: what relies on more
 // is found here.

@@ -55,7 +55,7 @@ struct EmulatedGpuOptions {
   bool peer_copy_captures = false;
 };
 
-// Every pair of so many GPUs.
+// Every pair of `gpus` GPUs.
 std::vector<std::pair<int, int>> AllPeers(int gpus);
 
 // Options from the environment, where they are set:

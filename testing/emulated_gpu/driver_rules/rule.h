@@ -45,7 +45,7 @@ class Bench {
   // Empty if all was as the rule says.
   const std::string& faults() const { return faults_; }
 
-  // Device memory of so many zeros, given back with the bench; in the context
+  // Device memory of `bytes` zeros, given back with the bench; in the context
   // that is current.
   CUdeviceptr Memory(size_t bytes);
   // Page-locked words, 0 at first.
