@@ -367,7 +367,7 @@ class GpuRowFunction {
     scalars_.insert(scalars_.end(), scalars.begin(), scalars.end());
   }
 
-  // The accumulators of this thread, by reduction, one behind the other.
+  // The accumulators of this thread, by reduction, in sequence.
   Values Accumulate(const RowPhase& phase) {
     Values begin;
     for (size_t r = 0; r < phase.combiners.size(); ++r) {

@@ -45,7 +45,9 @@ void AddExponentials(Register (*of_sum)(Register sum), bool has_fma,
       [](const RowReader& row) -> Registers {
         return {Exp(row.Operand(0) - row.Scalar(0))};
       },
-      [&](const RowReader& row) -> Registers { return {of_sum(row.Scalar(1))}; },
+      [&](const RowReader& row) -> Registers {
+        return {of_sum(row.Scalar(1))};
+      },
       has_fma, program);
 }
 
@@ -141,8 +143,7 @@ void BuildRmsNorm(double epsilon, bool has_fma, RowProgram& program) {
       has_fma, program);
   SetElements(
       [&](const RowReader& row) -> Registers {
-        return {
-            ScaledAndShifted(program, row, row.Operand(0) * row.Scalar(1))};
+        return {ScaledAndShifted(program, row, row.Operand(0) * row.Scalar(1))};
       },
       has_fma, program);
 }

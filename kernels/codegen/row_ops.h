@@ -23,8 +23,8 @@ void BuildReduction(RowReduction reduction, bool has_fma, RowProgram& program);
 void BuildSoftmax(bool has_fma, RowProgram& program);
 void BuildLogSoftmax(bool has_fma, RowProgram& program);
 
-// Of floats: (x - mean) / sqrt(variance + epsilon) times operand 1, plus operand
-// 2 if there is one. The variance is the mean of squared differences.
+// Of floats: (x - mean) / sqrt(variance + epsilon) times operand 1, plus
+// operand 2 if there is one. The variance is the mean of squared differences.
 void BuildLayerNorm(double epsilon, bool has_fma, RowProgram& program);
 // The same without mean and differences: an RMS norm.
 void BuildRmsNorm(double epsilon, bool has_fma, RowProgram& program);

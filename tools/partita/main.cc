@@ -50,7 +50,8 @@ std::string Help() {
                     doc.substr(0, doc.find('\n')), "\n");
   }
   return text +
-         "\n`partita COMMAND --help` says more; -o stands for --output; `partita "
+         "\n`partita COMMAND --help` says more; -o stands for --output; "
+         "`partita "
          "--version` says which plans it reads.\n";
 }
 

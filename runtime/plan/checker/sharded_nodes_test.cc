@@ -93,7 +93,7 @@ plan @f {
             "partial max, as %r was made; place it again");
 }
 
-// Ranks exchange bytes, and shards are blocks of row-major bytes.
+// Collectives move bytes, and shards are blocks of row-major bytes.
 TEST(ShardedNodes, CollectivesMoveBytesAsTheyAre) {
   constexpr absl::string_view kText =
       R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2, 2] {

@@ -71,7 +71,7 @@ uint64_t HashOfBytes(const std::byte* bytes, uint64_t count);
 void ReadBytes(const Allocation& from, uint64_t offset, uint64_t bytes,
                std::byte* to);
 
-// Device memory lies at addresses that are reserved and not mapped: the host
+// Device memory has addresses that are reserved and not mapped: the host
 // that reads it ends with SIGSEGV. An address is taken again as late as can be.
 class AddressSpace {
  public:

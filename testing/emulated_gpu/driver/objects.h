@@ -132,7 +132,7 @@ struct Function {
 
 struct Graph;
 
-// What a node does, but for those that only order.
+// What a node does, except nodes that only order others.
 struct GraphNode {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   Graph* graph = nullptr;
