@@ -3,10 +3,25 @@
 
 #include "kernels/codegen/gpu_entry.h"
 
+#include <algorithm>
+
+#include "kernels/codegen/gpu_kernel.h"
+
 namespace partita {
 namespace {
 
 constexpr unsigned kGlobal = 1;  // the address space of the device's memory
+
+void Annotate(llvm::Function& kernel, const char* name, unsigned value) {
+  llvm::LLVMContext& context = kernel.getContext();
+  kernel.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(
+          context, {llvm::ValueAsMetadata::get(&kernel),
+                    llvm::MDString::get(context, name),
+                    llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+                        llvm::Type::getInt32Ty(context), value))}));
+}
 
 }  // namespace
 
@@ -23,13 +38,10 @@ llvm::Function* AddGpuEntry(const std::string& name, size_t parameters,
       llvm::Function::ExternalLinkage, name, module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  const char* limit = how == GpuThreads::kExactly ? "reqntidx" : "maxntidx";
-  module.getOrInsertNamedMetadata("nvvm.annotations")
-      ->addOperand(llvm::MDNode::get(
-          context, {llvm::ValueAsMetadata::get(function),
-                    llvm::MDString::get(context, limit),
-                    llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
-                        llvm::Type::getInt32Ty(context), block_threads))}));
+  Annotate(*function, how == GpuThreads::kExactly ? "reqntidx" : "maxntidx",
+           block_threads);
+  Annotate(*function, "minctasm",
+           std::max(1u, kGpuThreadsWithRegisters / block_threads));
   return function;
 }
 

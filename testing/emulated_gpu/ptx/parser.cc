@@ -201,10 +201,18 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // .maxntid 256, 1, 1 for at most so many threads, .reqntid for as many
+  // .maxntid 256, 1, 1 for at most so many threads, .reqntid for as many;
+  // .minnctapersm 4 for the blocks that the assembler leaves registers for
   absl::Status ParseLimits() {
     while (tokens_.peek().text == ".maxntid" ||
-           tokens_.peek().text == ".reqntid") {
+           tokens_.peek().text == ".reqntid" ||
+           tokens_.peek().text == ".minnctapersm") {
+      if (tokens_.Accept(".minnctapersm")) {
+        uint32_t blocks = 0;
+        PARTITA_RETURN_IF_ERROR(TakeNumber(blocks));
+        if (blocks < 1) return WrongNext("1 or more blocks before it");
+        continue;
+      }
       kernel_.needs_most_threads = tokens_.Take().text == ".reqntid";
       uint64_t threads = 1;
       do {

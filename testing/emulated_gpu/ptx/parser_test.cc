@@ -173,6 +173,23 @@ TEST(PtxParser, DeclarationsAreBounded) {
             "executes: a text has kernels, `.visible .entry`, alone");
 }
 
+TEST(PtxParser, BlocksOfAMultiprocessorAreAtLeastOne) {
+  const auto parse = [](absl::string_view blocks) {
+    return ParseModule(
+        absl::StrCat(".version 8.0 .target sm_80 .address_size 64\n"
+                     ".visible .entry f() .reqntid 32, 1, 1\n"
+                     ".minnctapersm ",
+                     blocks, "\n{ ret; }"),
+        "a.ptx");
+  };
+  const auto module = parse("32");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(module->Find("f")->most_threads, 32u);
+  EXPECT_TRUE(module->Find("f")->needs_most_threads);
+  EXPECT_EQ(parse("0").status().message(),
+            "a.ptx:4: found `{`; expected 1 or more blocks before it");
+}
+
 TEST(PtxParser, AKernelMayHaveSharedMemory) {
   const auto parse = [](absl::string_view variables) {
     return ParseModule(
