@@ -25,9 +25,9 @@ struct GpuLaunch {
 
 // Threads of a block; no kernel takes more.
 inline constexpr unsigned kGpuBlockThreads = 256;
-// Threads that one multiprocessor of any architecture from sm_80 on holds with
-// 64 registers each. Left to itself, ptxas may spill rather than pass 40.
-inline constexpr unsigned kGpuThreadsWithRegisters = 1024;
+// Threads that a multiprocessor of sm_80 or later holds with 80 of its 65,536
+// registers each. No limit, or one of 64, makes ptxas spill in some kernels.
+inline constexpr unsigned kGpuThreadsWithRegisters = 768;
 // Threads of a warp, which shuffles connect.
 inline constexpr int kGpuWarpThreads = 32;
 // Bytes of the widest access.

@@ -106,8 +106,8 @@ TEST(Ptxas, NoKernelHasAStackFrameOrSpills) {
     const Assembled read = ReadReport(output);
     EXPECT_EQ(read.kernels, static_cast<int>(programs.size())) << architecture;
     EXPECT_EQ(read.with_stack_or_spills, 0) << architecture << output;
-    // More would leave a multiprocessor less than half full.
-    EXPECT_LE(read.most_registers, 64) << architecture;
+    // As many as kGpuThreadsWithRegisters threads have.
+    EXPECT_LE(read.most_registers, 80) << architecture;
     std::printf("%s: %d kernels, at most %d registers\n", architecture,
                 read.kernels, read.most_registers);
   };
