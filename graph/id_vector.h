@@ -60,7 +60,8 @@ template <typename IdType, typename T>
 class IdVector {
  public:
   IdVector() = default;
-  explicit IdVector(size_t size, const T& value = T()) : list_(size, value) {}
+  explicit IdVector(size_t size) : list_(size) {}
+  explicit IdVector(size_t size, const T& value) : list_(size, value) {}
 
   typename std::vector<T>::reference operator[](IdType id) {
     return list_[id.index];
@@ -73,6 +74,8 @@ class IdVector {
     list_.push_back(std::move(value));
     return IdType(static_cast<int32_t>(list_.size()) - 1);
   }
+
+  void reserve(size_t size) { list_.reserve(size); }
 
   size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }

@@ -27,6 +27,10 @@ struct Id {
 using NodeId = Id<struct NodeTag>;        // a node of one Graph
 using ValueId = Id<struct ValueTag>;      // an input or result of one Graph
 using LiteralId = Id<struct LiteralTag>;  // constant bytes of one Module
+using MicroBatchId = Id<struct MicroBatchTag>;  // in a step, in order
+
+// What a node that runs once per step belongs to.
+inline constexpr MicroBatchId kFirstMicroBatch{0};
 
 }  // namespace partita
 

@@ -164,7 +164,8 @@ absl::StatusOr<NodeSpec> ShardSpec(const OpView& node,
 
 // Sets the origin of the node's shard in this micro-batch. An overflow gives an
 // origin that type inference refuses.
-void MoveOrigin(const OpView& node, int micro_batch, Attributes& attributes) {
+void MoveOrigin(const OpView& node, MicroBatchId micro_batch,
+                Attributes& attributes) {
   if (!ChangesWithMicroBatch(node)) return;
   const std::vector<int64_t>& advance = node.attr_ints("advance");
   std::vector<int64_t> origin(advance.size(), 0);
@@ -173,7 +174,7 @@ void MoveOrigin(const OpView& node, int micro_batch, Attributes& attributes) {
   origin.resize(advance.size(), 0);
   for (size_t d = 0; d < advance.size(); ++d) {
     int64_t moved = 0;
-    if (__builtin_mul_overflow(advance[d], micro_batch, &moved) ||
+    if (__builtin_mul_overflow(advance[d], micro_batch.index, &moved) ||
         __builtin_add_overflow(origin[d], moved, &origin[d])) {
       origin[d] = std::numeric_limits<int64_t>::max();
     }
@@ -312,13 +313,14 @@ bool HasOwnShards(const OpView& node, const Placement& placement) {
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
-                                                   int micro_batch) {
+                                                   MicroBatchId micro_batch) {
   return ShardOfNode(node, node.node().placement, rank, micro_batch);
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
                                                    const Placement& placement,
-                                                   int rank, int micro_batch) {
+                                                   int rank,
+                                                   MicroBatchId micro_batch) {
   const int ranks = static_cast<int>(placement.devices.size());
   auto shard = std::make_unique<Graph>("shard", &node.graph().literals());
   ValueIds operands;
@@ -328,7 +330,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
         ShardType(node.operand_type(i), ShardingOf(placement.operands, i), rank,
                   ranks)));
   }
-  if (node.is(kAccumulate) && micro_batch > 0) {
+  if (node.is(kAccumulate) && micro_batch > kFirstMicroBatch) {
     AddSumSoFar(node, placement, rank, *shard, operands);
   }
   PARTITA_ASSIGN_OR_RETURN(

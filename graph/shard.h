@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
+#include "graph/ids.h"
 #include "graph/op_view.h"
 #include "graph/placement.h"
 
@@ -60,19 +61,20 @@ bool HasOwnShards(const OpView& node);
 bool HasOwnShards(const OpView& node, const Placement& placement);
 
 // The micro-batch that represents all of them, for example in the choice of
-// kernels. Not 0: the first micro-batch has no sum to add to.
-inline constexpr int kTypicalMicroBatch = 1;
+// kernels. Not the first, which has no sum to add to.
+inline constexpr MicroBatchId kTypicalMicroBatch{1};
 
 // A graph of one node: what rank `rank` computes in a micro-batch, with its
 // types, layouts, attributes and kernel. A fused node has the rank's shard of
 // its body. `accumulate` has the sum so far as operand 1, except in micro-batch
 // 0. Unimplemented if the node, or a node of its body, has no such shard.
-absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node, int rank,
-                                                   int micro_batch = 0);
+absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(
+    const OpView& node, int rank, MicroBatchId micro_batch = kFirstMicroBatch);
 // The same under another placement than the node's own.
 absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
                                                    const Placement& placement,
-                                                   int rank, int micro_batch);
+                                                   int rank,
+                                                   MicroBatchId micro_batch);
 
 }  // namespace partita
 

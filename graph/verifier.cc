@@ -1,4 +1,4 @@
-// The checks of graphs and modules, one function for each kind of fault.
+// The checks of a graph, one function for each kind of fault.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/verifier.h"
@@ -10,45 +10,18 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/graph_faults.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 
 namespace partita {
 namespace {
 
-constexpr size_t kMostFaults = 20;
-
-// Faults, each "<where>: found <found>; expected <expected>; <fix>".
-class Faults {
- public:
-  void Add(std::string fault) { faults_.push_back(std::move(fault)); }
-  void Add(absl::string_view where, absl::string_view found,
-           absl::string_view expected, absl::string_view fix) {
-    Add(absl::StrCat(where, ": found ", found, "; expected ", expected, "; ",
-                     fix));
-  }
-  size_t size() const { return faults_.size(); }
-  absl::Status ToStatus() const {
-    if (faults_.empty()) return absl::OkStatus();
-    const size_t shown = std::min(faults_.size(), kMostFaults);
-    std::string text =
-        absl::StrJoin(faults_.begin(), faults_.begin() + shown, "\n");
-    if (shown < faults_.size()) {
-      absl::StrAppend(&text, "\nand ", faults_.size() - shown, " faults more");
-    }
-    return absl::InvalidArgumentError(text);
-  }
-
- private:
-  std::vector<std::string> faults_;
-};
-
 class GraphVerifier {
  public:
   GraphVerifier(const Graph& graph, std::string where, bool is_body,
-                Faults& faults)
+                GraphFaults& faults)
       : graph_(graph),
         where_(std::move(where)),
         is_body_(is_body),
@@ -321,93 +294,21 @@ class GraphVerifier {
   const Graph& graph_;
   const std::string where_;  // "@f", "@f: fused %y: body 0"
   const bool is_body_;
-  Faults& faults_;
+  GraphFaults& faults_;
   std::vector<bool> defined_;           // by value id, up to the current node
   std::vector<std::vector<Use>> uses_;  // by value id, from the operands
 };
 
-void CheckVariableType(const Module& module, absl::string_view at,
-                       absl::string_view name, const TensorType& type,
-                       Faults& faults) {
-  const Variable* variable = module.FindVariable(name);
-  if (variable == nullptr) {
-    faults.Add(at, absl::StrCat("variable @", name, ", which is not declared"),
-               "one of the module", "declare it");
-  } else if (variable->type.RowMajor() != type.RowMajor()) {
-    faults.Add(at, type.ToString(),
-               absl::StrCat(variable->type.ToString(), " as variable @", name,
-                            " is declared"),
-               "mend one of them");
-  }
-}
-
-void CheckVariablesOf(const Module& module, const Graph& function,
-                      Faults& faults) {
-  const std::string where = absl::StrCat("@", function.name());
-  for (const OpView& op : function.ops()) {
-    if (!op.op().traits.reads_variable) continue;
-    CheckVariableType(module, absl::StrCat(where, ": ", op.ToString()),
-                      op.attr_string("name"), op.result_type(0), faults);
-  }
-  for (const VariableUpdate& update : function.updates()) {
-    CheckVariableType(module,
-                      absl::StrCat(where, ": update of @", update.variable),
-                      update.variable, function.type(update.value), faults);
-  }
-}
-
-void CheckVariable(const Module& module, const Variable& variable,
-                   Faults& faults) {
-  const std::string at = absl::StrCat("variable @", variable.name);
-  if (absl::Status status = CheckType(variable.type); !status.ok()) {
-    faults.Add(absl::StrCat(at, ": ", status.message()));
-  }
-  if (!variable.initial.valid()) return;
-  if (variable.initial.index >= module.literals().size()) {
-    faults.Add(at, "an initial value that does not exist",
-               "one of the module's literals", "add it to the pool");
-    return;
-  }
-  const TensorType& type = module.literals().type(variable.initial);
-  if (type.RowMajor() == variable.type.RowMajor()) return;
-  faults.Add(at, absl::StrCat("initial value ", type.ToString()),
-             variable.type.ToString(), "mend one of them");
-}
-
 }  // namespace
 
-absl::Status Verify(const Graph& graph) {
-  Faults faults;
-  GraphVerifier(graph, absl::StrCat("@", graph.name()), /*is_body=*/false,
-                faults)
-      .Run();
-  return faults.ToStatus();
+void AddFaultsOf(const Graph& function, absl::string_view where,
+                 GraphFaults& faults) {
+  GraphVerifier(function, std::string(where), /*is_body=*/false, faults).Run();
 }
 
-absl::Status VerifyModule(const Module& module) {
-  Faults faults;
-  absl::flat_hash_set<absl::string_view> variables;
-  for (const Variable& variable : module.variables()) {
-    CheckVariable(module, variable, faults);
-    if (variables.insert(variable.name).second) continue;
-    faults.Add(absl::StrCat("variable @", variable.name), "a second one",
-               "names given once", "rename it");
-  }
-  if (module.functions().empty()) {
-    faults.Add("module", "no function", "at least one graph",
-               "write `graph @name(...) -> ... { ... }`");
-  }
-  absl::flat_hash_set<absl::string_view> functions;
-  for (const auto& function : module.functions()) {
-    const std::string where = absl::StrCat("@", function->name());
-    if (!functions.insert(function->name()).second) {
-      faults.Add(where, "a second graph", "names given once", "rename it");
-    }
-    const size_t before = faults.size();
-    GraphVerifier(*function, where, /*is_body=*/false, faults).Run();
-    // Values that do not exist have no types to compare.
-    if (faults.size() == before) CheckVariablesOf(module, *function, faults);
-  }
+absl::Status Verify(const Graph& graph) {
+  GraphFaults faults;
+  AddFaultsOf(graph, absl::StrCat("@", graph.name()), faults);
   return faults.ToStatus();
 }
 

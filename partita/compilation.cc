@@ -256,7 +256,8 @@ absl::Status Compilation::Count(int number, PlacedFunction& placed) {
     opening_codegen_ = OpenCodegenSoon();
   }
   return Stage("lower", [&]() -> absl::Status {
-    PARTITA_ASSIGN_OR_RETURN(placed.counted, lowering_->Count(graph, number));
+    PARTITA_ASSIGN_OR_RETURN(placed.counted,
+                             lowering_->CountLiveBytes(graph, number));
     return absl::OkStatus();
   });
 }

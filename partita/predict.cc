@@ -131,7 +131,7 @@ int64_t OperandBytes(const Entry& entry, const Command& command) {
 
 // A collective has one command a rank.
 absl::Status CountTransfers(const Entry& entry, EntryReport& report) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   for (const Command& command : commands) {
     if (command.kind == Command::Kind::kCopy) {
       ++report.copies;

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/onnx/attention_attributes.h"
 #include "graph/onnx/attention_sizes.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
-#include "graph/onnx/tensor_proto.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "onnx/onnx_pb.h"
 
 namespace partita {
 namespace {
@@ -24,69 +23,7 @@ namespace {
 enum Input { kQueries, kKeys, kValues, kMask, kPastKeys, kPastValues, kFilled };
 enum Output { kResult, kPresentKeys, kPresentValues, kScores };
 
-// What the output kScores contains.
-enum class Stage { kProducts, kCapped, kMasked, kProbabilities };
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Options {
-  double scale = 1;
-  double softcap = 0;  // 0: none
-  bool causal = false;
-  // Positions that a query sees to its left and right; -1: all.
-  int64_t left = -1;
-  int64_t right = -1;
-  DType softmax_dtype = DType::kF32;
-  Stage stage = Stage::kProducts;
-};
-
-// The standard scales queries and keys by the root of `scale`.
-absl::Status ReadScales(NodeImport& node, int64_t size, Options& options) {
-  const double otherwise = 1 / std::sqrt(static_cast<double>(size));
-  options.scale = node.Float("scale", otherwise);
-  options.softcap = node.Float("softcap", 0);
-  if (!(options.scale >= 0)) {
-    return node.Invalid(absl::StrCat("scale ", options.scale), "0 or more");
-  }
-  if (options.softcap >= 0) return absl::OkStatus();
-  return node.Invalid(absl::StrCat("softcap ", options.softcap), "0 or more");
-}
-
-// A window larger than any tensor leaves its side open.
-absl::StatusOr<int64_t> WindowSize(NodeImport& node, absl::string_view name) {
-  const int64_t size = node.Int(name, -1);
-  if (size >= -1) return std::min(size, kMaxTensorBytes);
-  return node.Invalid(absl::StrCat(name, " ", size), "-1 or more");
-}
-
-absl::StatusOr<DType> SoftmaxDType(NodeImport& node) {
-  const DType otherwise = node.type(kQueries).dtype;
-  if (!node.has_attr("softmax_precision")) return otherwise;
-  const int64_t type = node.Int("softmax_precision", 0);
-  for (const int known :
-       {onnx::TensorProto::FLOAT, onnx::TensorProto::FLOAT16,
-        onnx::TensorProto::DOUBLE, onnx::TensorProto::BFLOAT16}) {
-    if (type == known) return *DTypeOfOnnx(known);
-  }
-  return node.Invalid(absl::StrCat("softmax_precision ", type),
-                      "1 (f32), 10 (f16), 11 (f64) or 16 (bf16)");
-}
-
-absl::StatusOr<Options> ReadOptions(NodeImport& node, int64_t size) {
-  Options options;
-  PARTITA_RETURN_IF_ERROR(ReadScales(node, size, options));
-  options.causal = node.Flag("is_causal", false);
-  PARTITA_ASSIGN_OR_RETURN(options.left, WindowSize(node, "left_window_size"));
-  PARTITA_ASSIGN_OR_RETURN(options.right,
-                           WindowSize(node, "right_window_size"));
-  PARTITA_ASSIGN_OR_RETURN(options.softmax_dtype, SoftmaxDType(node));
-  const int64_t stage = node.Int("qk_matmul_output_mode", 0);
-  if (stage < 0 || stage > 3) {
-    return node.Invalid(absl::StrCat("qk_matmul_output_mode ", stage), "0..3");
-  }
-  options.stage = static_cast<Stage>(stage);
-  return options;
-}
 
 // --- operands ---
 
@@ -188,7 +125,7 @@ class Sight {
 // By position. A query's position is its own number plus the number of keys
 // before the first query: the past ones, or those already filled in.
 void DemandPositions(Composition& c, const AttentionSizes& sizes,
-                     const Options& options, Sight& sight) {
+                     const AttentionAttributes& options, Sight& sight) {
   const bool counted = c.node().has_input(kFilled);
   const bool ordered =
       options.causal || options.left >= 0 || options.right >= 0;
@@ -214,7 +151,7 @@ void DemandPositions(Composition& c, const AttentionSizes& sizes,
 
 // What is added to scores; nullopt if every query sees all keys.
 std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
-                         const Options& options) {
+                         const AttentionAttributes& options) {
   const DType dtype = c.node().type(kQueries).dtype;
   Sight sight(c);
   std::optional<Expr> added;
@@ -231,7 +168,8 @@ std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
 }
 
 // If only order hides keys, every query sees the first key.
-bool AllSeeSomething(const NodeImport& node, const Options& options) {
+bool AllSeeSomething(const NodeImport& node,
+                     const AttentionAttributes& options) {
   return !node.has_input(kMask) && !node.has_input(kFilled) &&
          options.left < 0 && options.right < 0;
 }
@@ -258,7 +196,7 @@ Expr WithPast(Composition& c, Input input, const HeadSizes& sizes, Input past) {
 class Probabilities {
  public:
   Probabilities(Composition& c, const AttentionSizes& sizes,
-                const Options& options)
+                const AttentionAttributes& options)
       : c_(c), options_(options), bias_(Bias(c, sizes, options)) {
     if (!bias_.has_value() || AllSeeSomething(c.node(), options)) return;
     const Expr top = bias_->Apply(
@@ -269,19 +207,19 @@ class Probabilities {
 
   // Rows of queries without keys are NaN.
   Expr Of(Expr products) const {
-    Show(Stage::kProducts, products);
+    Show(AttentionStage::kProducts, products);
     Expr scores = products;
     if (options_.softcap > 0) {
       scores = (scores / options_.softcap).Apply(kTanh) * options_.softcap;
     }
-    Show(Stage::kCapped, scores);
+    Show(AttentionStage::kCapped, scores);
     if (bias_.has_value()) scores = scores + *bias_;
-    Show(Stage::kMasked, scores);
+    Show(AttentionStage::kMasked, scores);
     const Expr probabilities = scores.Cast(options_.softmax_dtype)
                                    .Apply(kSoftmax, {{"axis", int64_t{-1}}})
                                    .Cast(products.dtype());
-    if (Shows(Stage::kProbabilities))
-      Show(Stage::kProbabilities, Seeing(probabilities));
+    if (Shows(AttentionStage::kProbabilities))
+      Show(AttentionStage::kProbabilities, Seeing(probabilities));
     return probabilities;
   }
 
@@ -291,21 +229,21 @@ class Probabilities {
   }
 
  private:
-  bool Shows(Stage stage) const {
+  bool Shows(AttentionStage stage) const {
     return options_.stage == stage && c_.node().has_output(kScores);
   }
-  void Show(Stage stage, Expr value) const {
+  void Show(AttentionStage stage, Expr value) const {
     if (Shows(stage)) c_.Set(kScores, value);
   }
 
   Composition& c_;
-  const Options& options_;
+  const AttentionAttributes& options_;
   std::optional<Expr> bias_;
   std::optional<Expr> blind_;  // [.., queries, 1]
 };
 
 // True if the node computes f32 and returns no scores.
-bool IsOneOp(const NodeImport& node, const Options& options) {
+bool IsOneOp(const NodeImport& node, const AttentionAttributes& options) {
   return node.type(kQueries).dtype == DType::kF32 &&
          node.type(kValues).dtype == DType::kF32 &&
          options.softmax_dtype == DType::kF32 && !node.has_output(kScores);
@@ -313,7 +251,7 @@ bool IsOneOp(const NodeImport& node, const Options& options) {
 
 // If only order hides keys, an attribute says so; for counts, a mask.
 Attributes OpAttributes(const NodeImport& node, const AttentionSizes& sizes,
-                        const Options& options) {
+                        const AttentionAttributes& options) {
   Attributes attributes = {{"scale", options.scale},
                            {"softcap", options.softcap},
                            {"zero_blind", !AllSeeSomething(node, options)}};
@@ -324,9 +262,10 @@ Attributes OpAttributes(const NodeImport& node, const AttentionSizes& sizes,
   return attributes;
 }
 
-Expr OneOp(Composition& c, const AttentionSizes& sizes, const Options& options,
-           absl::Span<const Expr> operands, bool positions_first) {
-  Options masked = options;
+Expr OneOp(Composition& c, const AttentionSizes& sizes,
+           const AttentionAttributes& options, absl::Span<const Expr> operands,
+           bool positions_first) {
+  AttentionAttributes masked = options;
   masked.causal = options.causal && c.node().has_input(kFilled);
   Attributes attributes = OpAttributes(c.node(), sizes, options);
   attributes.Set("positions_first", positions_first);
@@ -344,7 +283,7 @@ bool StaysPacked(const NodeImport& node) {
 }
 
 absl::Status PackedAttention(Composition& c, const AttentionSizes& sizes,
-                             const Options& options) {
+                             const AttentionAttributes& options) {
   const auto rows = [&](Input input, const HeadSizes& s) {
     return c.Input(input).Reshaped({s.batch, s.positions, s.heads, s.size});
   };
@@ -359,7 +298,8 @@ absl::Status PackedAttention(Composition& c, const AttentionSizes& sizes,
 
 // Only queries are scaled: they are fewer than keys if keys are cached.
 Expr Composed(Composition& c, const AttentionSizes& sizes,
-              const Options& options, Expr queries, Expr keys, Expr values) {
+              const AttentionAttributes& options, Expr queries, Expr keys,
+              Expr values) {
   const Expr products =
       Product(Grouped(queries * options.scale, sizes), keys, false, true);
   const Probabilities probabilities(c, sizes, options);
@@ -371,8 +311,8 @@ Expr Composed(Composition& c, const AttentionSizes& sizes,
 
 absl::Status Attention(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const AttentionSizes sizes, ReadSizes(node));
-  PARTITA_ASSIGN_OR_RETURN(const Options options,
-                           ReadOptions(node, sizes.queries.size));
+  PARTITA_ASSIGN_OR_RETURN(const AttentionAttributes options,
+                           ReadAttentionAttributes(node, sizes.queries.size));
   Composition c(node);
   const bool one_op = IsOneOp(node, options);
   if (one_op && StaysPacked(node)) return PackedAttention(c, sizes, options);

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/reduced_axes.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
@@ -19,41 +19,11 @@
 namespace partita {
 namespace {
 
-// By dimension of the operand: true if it is reduced. Empty if the attribute
-// has a repeated or unknown dimension.
-std::vector<bool> ReducedDims(const OpView& op) {
-  const int rank = op.operand_type(0).rank();
-  std::vector<bool> reduced(rank, false);
-  for (int64_t axis : op.attr_ints("axes")) {
-    if (axis < -rank || axis >= rank) return {};
-    const int64_t dim = axis < 0 ? axis + rank : axis;
-    if (reduced[dim]) return {};
-    reduced[dim] = true;
-  }
-  return reduced;
-}
-
-absl::Status CheckAxes(const OpView& op) {
-  const TensorType& x = op.operand_type(0);
-  if (ReducedDims(op).size() == x.dims.size() &&
-      (!x.dims.empty() || op.attr_ints("axes").empty())) {
-    return absl::OkStatus();
-  }
-  return BadOp(
-      op,
-      absl::StrCat("axes = [", absl::StrJoin(op.attr_ints("axes"), ", "),
-                   "] on ", x.ToString()),
-      x.dims.empty() ? "none: the operand has no dimension"
-                     : absl::StrCat("each of ", -x.rank(), "..", x.rank() - 1,
-                                    " at most once"),
-      "list the dimensions to reduce");
-}
-
 template <int accepted>
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, accepted));
-  PARTITA_RETURN_IF_ERROR(CheckAxes(op));
+  PARTITA_RETURN_IF_ERROR(CheckReducedAxes(op));
   const std::vector<bool> reduced = ReducedDims(op);
   Shape dims;
   for (int d = 0; d < x.rank(); ++d) {
@@ -63,41 +33,6 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {x.dtype, dims, {}});
 }
 
-// Strides of the result along the operand's dimensions: 0 where reduced.
-Shape ResultStrides(const OpView& op) {
-  const std::vector<bool> reduced = ReducedDims(op);
-  Shape kept = op.operand_type(0).dims;
-  for (size_t d = 0; d < kept.size(); ++d) {
-    if (reduced[d]) kept[d] = 1;
-  }
-  Shape strides = RowMajorStrides(kept);
-  for (size_t d = 0; d < kept.size(); ++d) {
-    if (reduced[d]) strides[d] = 0;
-  }
-  return strides;
-}
-
-// How many elements make one result.
-double ReducedCount(const OpView& op) {
-  const std::vector<bool> reduced = ReducedDims(op);
-  double count = 1;
-  for (size_t d = 0; d < reduced.size(); ++d) {
-    if (reduced[d]) count *= op.operand_type(0).dims[d];
-  }
-  return count;
-}
-
-// totals[position of the result] = step(totals[...], element) for every
-// element, in row-major order.
-template <typename W, typename T, typename Step>
-void Fold(const OpView& op, const T* x, std::vector<W>& totals, Step step) {
-  ForEachOffset<1>(op.operand_type(0).dims, {ResultStrides(op)},
-                   [&](const std::array<int64_t, 1>& at) {
-                     W& total = totals[at[0]];
-                     total = step(total, static_cast<W>(*x++));
-                   });
-}
-
 // Sums and products: modulo 2^64 for integers.
 template <typename Row>
 absl::Status EvaluateWide(const OpView& op, absl::Span<const HostTensor> in,
@@ -105,8 +40,8 @@ absl::Status EvaluateWide(const OpView& op, absl::Span<const HostTensor> in,
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<Wide<T>> totals(out[0].type().num_elements(), Row::kStart);
-    Fold(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
-         [](Wide<T> total, Wide<T> x) { return Row::Step(total, x); });
+    FoldReduced(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
+                [](Wide<T> total, Wide<T> x) { return Row::Step(total, x); });
     T* y = reinterpret_cast<T*>(out[0].bytes());
     for (size_t i = 0; i < totals.size(); ++i) y[i] = Narrow<T>(totals[i]);
   });
@@ -167,11 +102,11 @@ absl::Status EvaluateExtreme(const OpView& op, absl::Span<const HostTensor> in,
     using E = Exact<T>;
     std::vector<E> totals(out[0].type().num_elements(),
                           static_cast<E>(Extreme<T, is_max>()));
-    Fold(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
-         [](E total, E x) {
-           const bool better = is_max ? x > total : x < total;
-           return better || x != x ? x : total;
-         });
+    FoldReduced(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
+                [](E total, E x) {
+                  const bool better = is_max ? x > total : x < total;
+                  return better || x != x ? x : total;
+                });
     T* y = reinterpret_cast<T*>(out[0].bytes());
     for (size_t i = 0; i < totals.size(); ++i) y[i] = Narrow<T>(totals[i]);
   });
@@ -193,7 +128,7 @@ absl::Status EvaluateDouble(const OpView& op, absl::Span<const HostTensor> in,
                             absl::Span<HostTensor> out) {
   const std::vector<double> x = ToDoubles(in[0]);
   std::vector<double> totals(out[0].type().num_elements(), 0);
-  Fold(op, x.data(), totals, step);
+  FoldReduced(op, x.data(), totals, step);
   const double count = ReducedCount(op);
   for (double& total : totals) total = finish(total, count);
   FromDoubles(totals, out[0]);
@@ -206,7 +141,7 @@ absl::Status EvaluateLogSumExp(const OpView& op,
                                absl::Span<HostTensor> out) {
   std::vector<double> x = ToDoubles(in[0]);
   std::vector<double> tops(out[0].type().num_elements(), -HUGE_VAL);
-  Fold(op, x.data(), tops, MaxStep);
+  FoldReduced(op, x.data(), tops, MaxStep);
   for (double& top : tops) top = std::isfinite(top) ? top : 0;
   double* next = x.data();
   ForEachOffset<1>(in[0].type().dims, {ResultStrides(op)},
@@ -215,18 +150,11 @@ absl::Status EvaluateLogSumExp(const OpView& op,
                      ++next;
                    });
   std::vector<double> sums(tops.size(), 0);
-  Fold(op, x.data(), sums, SumStep);
+  FoldReduced(op, x.data(), sums, SumStep);
   for (size_t i = 0; i < sums.size(); ++i)
     sums[i] = tops[i] + std::log(sums[i]);
   FromDoubles(sums, out[0]);
   return absl::OkStatus();
-}
-
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 1.0 * x.num_elements(),
-          .bytes = 1.0 * op.num_operands() * x.num_bytes() +
-                   op.result_type(0).RowMajor().num_bytes()};
 }
 
 // Other dimensions are kept; the reduction of the reduced ones depends on the
@@ -254,107 +182,6 @@ DimensionRule PartialRule(const OpView& op) {
 }
 DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
-// The same for both sums, and for both operands if there are two.
-DimensionRule MomentsRule(const OpView& op) {
-  RuleBuilder rule(op);
-  const std::vector<bool> reduced = ReducedDims(op);
-  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
-    const std::string name = absl::StrCat("d", d);
-    const int64_t size = op.operand_type(0).dims[d];
-    const int factor = reduced[d] ? rule.Reduced(name, size, Reduction::kSum)
-                                  : rule.Kept(name, size);
-    for (int i = 0; i < op.num_operands(); ++i) rule.Operand(i, d, factor);
-    if (!reduced[d]) rule.Result(0, d, factor).Result(1, d, factor);
-  }
-  return rule.Finish();
-}
-
-absl::Status InferMoments(const OpView& op, Types& results) {
-  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
-  if (op.num_operands() == 2) {
-    PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
-    PARTITA_RETURN_IF_ERROR(ExpectDims(op, 1, op.operand_type(0).dims));
-  }
-  PARTITA_RETURN_IF_ERROR(CheckAxes(op));
-  const std::vector<bool> reduced = ReducedDims(op);
-  TensorType type = {DType::kF64, op.operand_type(0).dims, {}};
-  for (size_t d = 0; d < reduced.size(); ++d) {
-    if (reduced[d]) type.dims[d] = 1;
-  }
-  PARTITA_RETURN_IF_ERROR(results.Set(0, type));
-  return results.Set(1, type);
-}
-
-// Neumaier (1974): a sum, and what its roundings lost. Squares and products of
-// f32 are not spread evenly over the last digits of f64, so that a plain sum of
-// n of them drifts with n, not with its root.
-struct CompensatedSum {
-  CompensatedSum(double x) : sum(x) {}  // NOLINT: for Fold
-  double Total() const { return std::isfinite(sum) ? sum + lost : sum; }
-  double sum;
-  double lost = 0;
-};
-
-CompensatedSum CompensatedStep(CompensatedSum total, CompensatedSum x) {
-  const double sum = total.sum + x.sum;
-  total.lost += std::fabs(total.sum) >= std::fabs(x.sum)
-                    ? total.sum - sum + x.sum
-                    : x.sum - sum + total.sum;
-  total.sum = sum;
-  return total;
-}
-
-void SumUp(const OpView& op, const std::vector<double>& x, HostTensor& out) {
-  std::vector<CompensatedSum> sums(out.type().num_elements(), 0);
-  Fold(op, x.data(), sums, CompensatedStep);
-  std::vector<double> totals;
-  for (const CompensatedSum& sum : sums) totals.push_back(sum.Total());
-  FromDoubles(totals, out);
-}
-
-absl::Status EvaluateMoments(const OpView& op, absl::Span<const HostTensor> in,
-                             absl::Span<HostTensor> out) {
-  std::vector<double> x = ToDoubles(in[0]);
-  const std::vector<double> y = ToDoubles(in.back());
-  SumUp(op, x, out[0]);
-  for (size_t i = 0; i < x.size(); ++i) x[i] *= y[i];
-  SumUp(op, x, out[1]);
-  return absl::OkStatus();
-}
-
-// dx = dsum + 2 x dsquares
-absl::Status MomentsGradient(GradBuilder& b) {
-  const Term x = b.operand(0);
-  const DType dtype = x.type().dtype;
-  b.Yield(0, x * CastTo(b.grad(1) * 2, dtype) + CastTo(b.grad(0), dtype));
-  return b.status();
-}
-
-// dx = dsum + y dproducts, dy = x dproducts
-absl::Status CrossMomentsGradient(GradBuilder& b) {
-  const DType dtype = b.operand(0).type().dtype;
-  const Term of_products = CastTo(b.grad(1), dtype);
-  b.Yield(0, b.operand(1) * of_products + CastTo(b.grad(0), dtype));
-  b.Yield(1, b.operand(0) * of_products);
-  return b.status();
-}
-
-std::vector<OpSample> MomentsSamples() {
-  using Ints = std::vector<int64_t>;
-  return {
-      {{F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
-      {{F32({4, 5, 3})}, {{"axes", Ints{-1}}}},
-  };
-}
-
-std::vector<OpSample> CrossMomentsSamples() {
-  using Ints = std::vector<int64_t>;
-  return {
-      {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
-      {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{-1}}}},
-  };
-}
-
 std::vector<OpSample> SamplesOf(const SampleOperand& x) {
   using Ints = std::vector<int64_t>;
   return {
@@ -367,26 +194,6 @@ std::vector<OpSample> Samples() { return SamplesOf(F32({4, 5, 3})); }
 // Sums of these have a logarithm.
 std::vector<OpSample> PositiveSamples() {
   return SamplesOf({DType::kF32, {4, 5, 3}, 0.1, 2});
-}
-
-constexpr OpDef MomentsOp(const char* name, const char* doc,
-                          decltype(OpDef::operands) operands,
-                          decltype(OpDef::gradient) gradient,
-                          decltype(OpDef::samples) samples) {
-  OpDef op;
-  op.name = name;
-  op.doc = doc;
-  op.operands = operands;
-  op.num_results = 2;
-  op.attrs = {{RequiredAttr("axes", AttributeKind::kInts)}};
-  op.tolerance = Tolerance::kReduction;
-  op.infer = InferMoments;
-  op.eval = EvaluateMoments;
-  op.gradient = gradient;
-  op.cost = EstimateCost;
-  op.dimension_rule = MomentsRule;
-  op.samples = samples;
-  return op;
 }
 
 constexpr OpDef ReduceOp(const char* name, const char* doc,
@@ -402,7 +209,7 @@ constexpr OpDef ReduceOp(const char* name, const char* doc,
   op.tolerance = Tolerance::kReduction;
   op.infer = Infer<kNumbers>;
   op.eval = eval;
-  op.cost = EstimateCost;
+  op.cost = ReductionCost;
   op.dimension_rule = rule;
   op.gradient = gradient;
   op.samples = Samples;
@@ -476,17 +283,6 @@ Term ProdGradient(const Totals& r) {
 }
 
 }  // namespace
-
-extern constinit const OpDef kMoments = MomentsOp(
-    "moments",
-    "The sum and the sum of squares over axes, which stay with extent 1, in "
-    "f64: mean and variance follow from these, also from shards' sums.",
-    {{{"x"}}}, MomentsGradient, MomentsSamples);
-extern constinit const OpDef kCrossMoments = MomentsOp(
-    "cross_moments",
-    "The sum of x and that of x y over axes, which stay with extent 1, in f64: "
-    "both in one walk.",
-    {{{"x"}, {"y"}}}, CrossMomentsGradient, CrossMomentsSamples);
 
 // clang-format off
 extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>, Reduced<L1Gradient>);

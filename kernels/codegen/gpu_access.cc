@@ -121,4 +121,16 @@ llvm::Value* GpuAccess::ToMemory(ScalarType type, llvm::Value* value) {
   return ir_.CreateZExt(value, ir_.getInt8Ty());
 }
 
+llvm::Value* GpuAccess::GroupsAreAligned(const std::vector<Array>& arrays,
+                                         int group) {
+  llvm::Value* beyond = ir_.getInt64(0);
+  for (const Array& array : arrays) {
+    const int64_t bytes =
+        std::min(kWidestGpuAccess, group * BytesOf(array.type));
+    llvm::Value* bits = ir_.CreatePtrToInt(array.address, ir_.getInt64Ty());
+    beyond = ir_.CreateOr(beyond, ir_.CreateAnd(bits, ir_.getInt64(bytes - 1)));
+  }
+  return ir_.CreateICmpEQ(beyond, ir_.getInt64(0));
+}
+
 }  // namespace partita

@@ -25,6 +25,14 @@ class GpuAccess {
   void Store(ScalarType type, const std::vector<llvm::Value*>& elements,
              llvm::Value* base, llvm::Value* at);
 
+  // The first element of an operand or result.
+  struct Array {
+    llvm::Value* address;
+    ScalarType type;
+  };
+  // True if groups of `group` elements can be accessed as above in all arrays.
+  llvm::Value* GroupsAreAligned(const std::vector<Array>& arrays, int group);
+
   // The bool of a byte, the byte of a bool; others as they are.
   llvm::Value* ToRegister(ScalarType type, llvm::Value* memory);
   llvm::Value* ToMemory(ScalarType type, llvm::Value* value);

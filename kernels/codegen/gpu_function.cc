@@ -114,22 +114,17 @@ class GpuFunction {
   // True if the addresses of all accesses of kNeighbours are multiples of their
   // sizes.
   llvm::Value* EveryGroupIsAligned() {
-    llvm::Value* beyond = ir_.getInt64(0);
-    const auto add = [&](llvm::Value* address, ScalarType type) {
-      llvm::Value* bits = ir_.CreatePtrToInt(address, ir_.getInt64Ty());
-      beyond = ir_.CreateOr(
-          beyond,
-          ir_.CreateAnd(bits, ir_.getInt64(group_ * BytesOf(type) - 1)));
-    };
+    std::vector<GpuAccess::Array> arrays;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const ProgramOperand& operand = program_.operands[i];
       if (GroupAccessOf(operand, group_) == GroupAccess::kNeighbours) {
-        add(operands_[i], operand.type);
+        arrays.push_back({operands_[i], operand.type});
       }
     }
-    for (size_t i = 0; i < results_.size(); ++i)
-      add(results_[i], ResultType(i));
-    return ir_.CreateICmpEQ(beyond, ir_.getInt64(0));
+    for (size_t i = 0; i < results_.size(); ++i) {
+      arrays.push_back({results_[i], ResultType(i)});
+    }
+    return access_.GroupsAreAligned(arrays, group_);
   }
 
   // for (i = first + thread; i < end; i += threads) compute the `lanes`

@@ -1,15 +1,16 @@
-// Loops over rows and groups, and joins across threads.
+// Loops over rows and groups.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/codegen/gpu_row_function.h"
 
-#include <algorithm>
 #include <functional>
 #include <vector>
 
+#include "kernels/codegen/emit_if.h"
 #include "kernels/codegen/gpu_access.h"
 #include "kernels/codegen/gpu_entry.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/gpu_row_join.h"
 #include "kernels/codegen/gpu_threads.h"
 #include "kernels/codegen/instruction_emitter.h"
 #include "kernels/codegen/loop_index.h"
@@ -25,22 +26,21 @@ class GpuRowFunction {
         num_rows_(NumRows(program)),
         length_(RowLength(program)),
         shape_(RowShapeOf(program)),
-        warps_(std::max(1, shape_.row_threads / kGpuWarpThreads)),
         result_types_(ResultTypes(program)),
         ir_(module.getContext()),
         emitter_(ir_, /*lanes=*/1),
         access_(ir_, emitter_),
         function_(AddGpuEntry(
             program.name, program.operands.size() + result_types_.size(),
-            GpuThreads::kExactly, shape_.block_threads(), module)) {
-    index_type_ = CountsIn32Bits() ? ir_.getInt32Ty() : ir_.getInt64Ty();
+            GpuThreads::kExactly, shape_.block_threads(), module)),
+        join_(program, shape_, *function_, ir_, emitter_) {
+    // Division of 64 bits takes several times as long.
+    index_type_ = GreatestIndex(program) <= kMostGpuThreads ? ir_.getInt32Ty()
+                                                            : ir_.getInt64Ty();
     for (const ProgramOperand& operand : program.operands) {
       row_strides_.push_back(RowStrides(program, operand));
       column_strides_.push_back(ColumnStrides(program, operand));
       is_constant_.push_back(IsRowConstant(program, operand));
-    }
-    if (warps_ > 1 && NumReductions() > 0) {
-      shared_ = AddSharedWords(*function_, warps_ * NumReductions());
     }
   }
 
@@ -77,67 +77,30 @@ class GpuRowFunction {
   llvm::Value* Index(int64_t value) {
     return llvm::ConstantInt::get(index_type_, value);
   }
-  int64_t NumReductions() const {
-    size_t count = 0;
-    for (const RowPhase& phase : program_.phases) {
-      count += phase.combiners.size();
-    }
-    return static_cast<int64_t>(count);
-  }
-  static ScalarType TypeOf(const ProgramBody& body, size_t result) {
-    return body.instructions[body.results[result]].type;
-  }
-
-  // Division of 64 bits takes several times as long.
-  bool CountsIn32Bits() const {
-    const auto is_near = [](int64_t offset) {
-      return offset <= kMostGpuThreads;
-    };
-    if (!is_near(num_rows_ * length_)) return false;
-    return std::all_of(program_.operands.begin(), program_.operands.end(),
-                       [&](const ProgramOperand& operand) {
-                         int64_t furthest = 0;
-                         std::vector<int64_t> loops = program_.rows;
-                         loops.insert(loops.end(), program_.columns.begin(),
-                                      program_.columns.end());
-                         for (size_t loop = 0; loop < loops.size(); ++loop) {
-                           furthest +=
-                               (loops[loop] - 1) * operand.strides[loop];
-                         }
-                         return is_near(furthest);
-                       });
-  }
 
   void FindThread() {
     thread_ = GpuThread(ir_);
-    lane_ = ir_.CreateAnd(thread_, ir_.getInt32(kGpuWarpThreads - 1));
+    join_.FindLane(thread_);
     row_of_block_ = ir_.CreateZExt(
         ir_.CreateUDiv(thread_, ir_.getInt32(shape_.row_threads)), index_type_);
     row_thread_ = ir_.CreateAnd(thread_, ir_.getInt32(shape_.row_threads - 1));
     first_group_ = ir_.CreateZExt(row_thread_, index_type_);
   }
 
-  bool IsReadByGroups(size_t operand) const {
-    return !is_constant_[operand] &&
-           GroupAccessOf(program_.operands[operand], shape_.group) ==
-               GroupAccess::kNeighbours;
-  }
+  // True if the accesses of whole groups are aligned.
   llvm::Value* EveryGroupIsAligned() {
-    llvm::Value* beyond = ir_.getInt64(0);
-    const auto add = [&](llvm::Value* address, ScalarType type) {
-      const int64_t bytes =
-          std::min(kWidestGpuAccess, shape_.group * BytesOf(type));
-      llvm::Value* bits = ir_.CreatePtrToInt(address, ir_.getInt64Ty());
-      beyond =
-          ir_.CreateOr(beyond, ir_.CreateAnd(bits, ir_.getInt64(bytes - 1)));
-    };
+    std::vector<GpuAccess::Array> arrays;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      if (IsReadByGroups(i)) add(operands_[i], program_.operands[i].type);
+      const ProgramOperand& operand = program_.operands[i];
+      if (!is_constant_[i] &&
+          GroupAccessOf(operand, shape_.group) == GroupAccess::kNeighbours) {
+        arrays.push_back({operands_[i], operand.type});
+      }
     }
     for (size_t i = 0; i < program_.elements.results.size(); ++i) {
-      add(results_[i], result_types_[i]);
+      arrays.push_back({results_[i], result_types_[i]});
     }
-    return ir_.CreateICmpEQ(beyond, ir_.getInt64(0));
+    return access_.GroupsAreAligned(arrays, shape_.group);
   }
 
   // The rows of this block, then a branch to `next`. All threads go round
@@ -173,23 +136,10 @@ class GpuRowFunction {
     }
     FindRow(row);
     scalars_.clear();
-    next_shared_word_ = 0;
+    join_.BeginRow();
     for (const RowPhase& phase : program_.phases) EmitPhase(phase);
-    If(exists, [&] { StoreRow(row); });
-    // The next row's totals are written to the same words.
-    if (shared_ != nullptr) GpuBarrier(ir_);
-  }
-
-  // Emits what a condition guards; null is always true.
-  void If(llvm::Value* condition, const std::function<void()>& emit) {
-    if (condition == nullptr) return emit();
-    llvm::BasicBlock* then = Block("then");
-    llvm::BasicBlock* next = Block("next");
-    ir_.CreateCondBr(condition, then, next);
-    ir_.SetInsertPoint(then);
-    emit();
-    ir_.CreateBr(next);
-    ir_.SetInsertPoint(next);
+    EmitIf(ir_, exists, [&] { StoreRow(row); });
+    join_.EndRow();
   }
 
   // Sets the operands' offsets of the row, and the elements of those that are
@@ -205,8 +155,6 @@ class GpuRowFunction {
     }
     first_element_ = ir_.CreateMul(row, Index(length_));
   }
-
-  // Elements.
 
   llvm::Value* LoadOne(size_t i, llvm::Value* at) {
     const ScalarType type = program_.operands[i].type;
@@ -337,30 +285,8 @@ class GpuRowFunction {
     return values;
   }
 
-  // Reductions.
-
-  llvm::Value* Combine(Combiner combiner, ScalarType type, llvm::Value* a,
-                       llvm::Value* b) {
-    return emitter_.Emit(BodyOf(combiner, type),
-                         [&](int number) { return number == 0 ? a : b; })[0];
-  }
-
   void EmitPhase(const RowPhase& phase) {
-    const Values accumulators = Accumulate(phase);
-    Values totals;
-    for (size_t r = 0; r < phase.combiners.size(); ++r) {
-      const auto first = accumulators.begin() + r * shape_.group;
-      totals.push_back(JoinWarp(phase.combiners[r], TypeOf(phase.elements, r),
-                                Values(first, first + shape_.group)));
-    }
-    if (warps_ > 1) {
-      JoinWarps(phase, totals);
-    } else if (shape_.row_threads > 1) {
-      // From the first thread of the row.
-      llvm::Value* from =
-          ir_.CreateAnd(lane_, ir_.getInt32(-shape_.row_threads));
-      for (llvm::Value*& total : totals) total = ShuffleFrom(ir_, total, from);
-    }
+    const Values totals = join_.Totals(phase, Accumulate(phase));
     scalars_.insert(scalars_.end(), totals.begin(), totals.end());
     const Values scalars = emitter_.Emit(
         phase.scalars, [&](int number) { return ReadScalar(number); });
@@ -371,7 +297,7 @@ class GpuRowFunction {
   Values Accumulate(const RowPhase& phase) {
     Values begin;
     for (size_t r = 0; r < phase.combiners.size(); ++r) {
-      const ScalarType type = TypeOf(phase.elements, r);
+      const ScalarType type = ResultType(phase.elements, r);
       const Instruction start = {.op = Opcode::kConstant,
                                  .type = type,
                                  .bits = StartBits(phase.combiners[r], type)};
@@ -385,9 +311,9 @@ class GpuRowFunction {
       for (size_t r = 0; r < values.size(); ++r) {
         for (int lane = 0; lane < shape_.group; ++lane) {
           llvm::Value* total = before[after.size()];
-          llvm::Value* combined =
-              Combine(phase.combiners[r], TypeOf(phase.elements, r), total,
-                      values[r][lane]);
+          llvm::Value* combined = EmitCombiner(emitter_, phase.combiners[r],
+                                               ResultType(phase.elements, r),
+                                               total, values[r][lane]);
           llvm::Value* exists = group.exists[lane];
           after.push_back(exists == nullptr
                               ? combined
@@ -397,58 +323,6 @@ class GpuRowFunction {
       return after;
     });
   }
-
-  llvm::Value* JoinNeighbours(Combiner combiner, ScalarType type,
-                              Values values) {
-    while (values.size() > 1) {
-      for (size_t k = 0; 2 * k < values.size(); ++k) {
-        values[k] = Combine(combiner, type, values[2 * k], values[2 * k + 1]);
-      }
-      values.resize(values.size() / 2);
-    }
-    return values[0];
-  }
-
-  // Of a thread, then of the row's threads in a warp: right in the first.
-  llvm::Value* JoinWarp(Combiner combiner, ScalarType type,
-                        const Values& accumulators) {
-    llvm::Value* total = JoinNeighbours(combiner, type, accumulators);
-    const int threads = std::min(shape_.row_threads, kGpuWarpThreads);
-    for (int distance = 1; distance < threads; distance *= 2) {
-      total = Combine(combiner, type, total, ShuffleDown(ir_, total, distance));
-    }
-    return total;
-  }
-
-  // Sets the totals of warps to those of the row, in every thread.
-  void JoinWarps(const RowPhase& phase, Values& totals) {
-    if (totals.empty()) return;
-    const auto word = [&](size_t r, llvm::Value* warp) {
-      llvm::Value* at = ir_.CreateAdd(
-          warp, ir_.getInt32(next_shared_word_ + static_cast<int>(r) * warps_));
-      return ir_.CreateGEP(ir_.getInt64Ty(), shared_, at);
-    };
-    If(ir_.CreateICmpEQ(lane_, ir_.getInt32(0)), [&] {
-      llvm::Value* warp =
-          ir_.CreateUDiv(thread_, ir_.getInt32(kGpuWarpThreads));
-      for (size_t r = 0; r < totals.size(); ++r) {
-        ir_.CreateStore(totals[r], word(r, warp));
-      }
-    });
-    GpuBarrier(ir_);
-    for (size_t r = 0; r < totals.size(); ++r) {
-      const ScalarType type = TypeOf(phase.elements, r);
-      Values of_warps;
-      for (int warp = 0; warp < warps_; ++warp) {
-        of_warps.push_back(ir_.CreateLoad(emitter_.RegisterType(type),
-                                          word(r, ir_.getInt32(warp))));
-      }
-      totals[r] = JoinNeighbours(phase.combiners[r], type, of_warps);
-    }
-    next_shared_word_ += static_cast<int>(totals.size()) * warps_;
-  }
-
-  // Results.
 
   void StoreRow(llvm::Value* row) {
     const size_t of_elements = program_.elements.results.size();
@@ -462,7 +336,7 @@ class GpuRowFunction {
       });
     }
     if (of_elements == result_types_.size()) return;
-    If(ir_.CreateICmpEQ(row_thread_, ir_.getInt32(0)), [&] {
+    EmitIf(ir_, ir_.CreateICmpEQ(row_thread_, ir_.getInt32(0)), [&] {
       for (size_t i = of_elements; i < result_types_.size(); ++i) {
         llvm::Value* scalar = scalars_[program_.row_results[i - of_elements]];
         access_.Store(result_types_[i],
@@ -479,7 +353,7 @@ class GpuRowFunction {
       return access_.Store(type, values, results_[i], at);
     }
     for (int lane = 0; lane < shape_.group; ++lane) {
-      If(group.exists[lane], [&] {
+      EmitIf(ir_, group.exists[lane], [&] {
         access_.Store(type, {values[lane]}, results_[i],
                       ir_.CreateAdd(at, Index(lane)));
       });
@@ -490,21 +364,19 @@ class GpuRowFunction {
   const int64_t num_rows_;
   const int64_t length_;
   const GpuRowShape shape_;
-  const int warps_;  // of a row
   const std::vector<ScalarType> result_types_;
   llvm::IRBuilder<> ir_;
   InstructionEmitter emitter_;
   GpuAccess access_;
   llvm::Function* function_;
+  GpuRowJoin join_;
   llvm::Type* index_type_ = nullptr;
   std::vector<std::vector<int64_t>> row_strides_;     // by operand
   std::vector<std::vector<int64_t>> column_strides_;  // by operand
   std::vector<bool> is_constant_;                     // of a row, by operand
-  llvm::Value* shared_ = nullptr;  // a word for each warp and reduction
   Values operands_;
   Values results_;
   llvm::Value* thread_ = nullptr;        // of the block
-  llvm::Value* lane_ = nullptr;          // of the warp
   llvm::Value* row_thread_ = nullptr;    // of the row
   llvm::Value* first_group_ = nullptr;   // of this thread
   llvm::Value* row_of_block_ = nullptr;  // of this thread
@@ -513,7 +385,6 @@ class GpuRowFunction {
   llvm::Value* first_element_ = nullptr;  // of the row, in results
   Values constants_;  // an operand's element for the whole row, or null
   Values scalars_;    // of the row, as far as they are known
-  int next_shared_word_ = 0;
 };
 
 }  // namespace

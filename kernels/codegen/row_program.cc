@@ -54,6 +54,20 @@ int64_t RowLength(const RowProgram& program) {
   return Product(program.columns);
 }
 
+int64_t GreatestIndex(const RowProgram& program) {
+  std::vector<int64_t> loops = program.rows;
+  loops.insert(loops.end(), program.columns.begin(), program.columns.end());
+  int64_t greatest = NumRows(program) * RowLength(program);
+  for (const ProgramOperand& operand : program.operands) {
+    int64_t index = 0;
+    for (size_t loop = 0; loop < loops.size(); ++loop) {
+      index += (loops[loop] - 1) * operand.strides[loop];
+    }
+    greatest = std::max(greatest, index);
+  }
+  return greatest;
+}
+
 int64_t NumAccumulators(int64_t length) {
   constexpr int64_t kMost = 1024;
   // Fewer than a warp's threads have in 16-byte accesses would leave some idle.

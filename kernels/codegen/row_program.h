@@ -55,6 +55,9 @@ struct RowProgram {
 
 int64_t NumRows(const RowProgram& program);
 int64_t RowLength(const RowProgram& program);
+// The greatest index of an element of an operand that is read, or the number of
+// elements of all rows if that is more.
+int64_t GreatestIndex(const RowProgram& program);
 // A power of two, at most 1024 and at most the length. Accumulators of long
 // rows have four elements each, so that a GPU has many threads for a row.
 int64_t NumAccumulators(int64_t length);

@@ -10,10 +10,10 @@
 namespace partita {
 namespace {
 
-// Up to this many items, all pairs are compared.
-constexpr size_t kFewItems = 2048;
+// Up to this many intervals, all pairs are compared.
+constexpr size_t kFewIntervals = 2048;
 
-// Opened items between two searches for ended ones.
+// Opened intervals between two searches for ended ones.
 constexpr int kOpenedBetweenLooks = 32;
 
 // A packing by time is good enough up to this much above the bound, in
@@ -23,33 +23,35 @@ constexpr int64_t kGoodPerMille = 10;
 }  // namespace
 
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
-  const IdVector<PackItemId, LiveRange>& live_ranges = storages.live_ranges;
-  IdVector<PackItemId, PackItem>& items = storages.problem.items;
+  const IdVector<PackIntervalId, LiveRange>& live_ranges = storages.live_ranges;
+  IdVector<PackIntervalId, PackInterval>& intervals =
+      storages.problem.intervals;
   StreamKnowledge knowledge(live_ranges, clocks);
-  // Items that some stream may not know to have ended.
-  std::vector<PackItemId> open;
+  // Intervals that some stream may not know to have ended.
+  std::vector<PackIntervalId> open;
   int since_look = 0;
-  for (PackItemId item : ByFirstAccess(live_ranges)) {
-    for (PackItemId other : open) {
-      if (items[other].body == items[item].body) continue;
-      if (EndedBefore(live_ranges[other], live_ranges[item].known)) continue;
-      items[item].conflicts.push_back(other);
-      items[other].conflicts.push_back(item);
+  for (PackIntervalId interval : ByFirstAccess(live_ranges)) {
+    for (PackIntervalId other : open) {
+      if (intervals[other].buffer == intervals[interval].buffer) continue;
+      if (EndedBefore(live_ranges[other], live_ranges[interval].known))
+        continue;
+      intervals[interval].conflicts.push_back(other);
+      intervals[other].conflicts.push_back(interval);
     }
-    open.push_back(item);
+    open.push_back(interval);
     if (++since_look < kOpenedBetweenLooks) continue;
     since_look = 0;
-    knowledge.Advance(live_ranges[item].first);
-    std::erase_if(open, [&](PackItemId other) {
+    knowledge.Advance(live_ranges[interval].first);
+    std::erase_if(open, [&](PackIntervalId other) {
       return knowledge.AllKnow(live_ranges[other]);
     });
   }
-  for (PackItem& item : items) absl::c_sort(item.conflicts);
+  for (PackInterval& interval : intervals) absl::c_sort(interval.conflicts);
 }
 
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
                int64_t budget) {
-  if (storages.problem.items.size() > kFewItems) {
+  if (storages.problem.intervals.size() > kFewIntervals) {
     Packing packing = PackByTime(storages, clocks);
     const int64_t above = packing.bytes - storages.bound;
     if (above <= storages.bound / 1000 * kGoodPerMille) return packing;

@@ -1,4 +1,4 @@
-// Finds which bytes may not overlap, and chooses all addresses.
+// Finds which bytes may not overlap, and chooses all offsets.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
@@ -10,14 +10,15 @@
 
 namespace partita {
 
-// Fills in the conflicts of each item, ascending. Two items conflict unless
-// everything that accesses one has ended before anything that accesses the
-// other. Takes time quadratic in the number of items that are live at once.
+// Fills in the conflicts of each interval, ascending. Two intervals conflict
+// unless everything that accesses one has ended before anything that accesses
+// the other. Takes time quadratic in the number of intervals that are live at
+// once.
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
-// Chooses addresses for the bodies of one device. Many items are first packed
-// by time, in one pass. Few items, and those that packing by time leaves far
-// above the bound, are packed by search (`budget` as in Pack).
+// Chooses offsets for the buffers of one device. Many intervals are first
+// packed by time, in one pass. Few intervals, and those that packing by time
+// leaves far above the bound, are packed by search (`budget` as in Pack).
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
                int64_t budget);
 

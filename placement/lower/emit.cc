@@ -137,7 +137,7 @@ BufferId Emitter::BufferOf(const ShardAccess& access) {
   const Shard& shard = draft_.shards[access.shard];
   const Storage& storage = draft_.storages[shard.storage];
   const BufferKey key{
-      shard.value, shard.rank,  storage.address + shard.offset + range.offset,
+      shard.value, shard.rank,  storage.offset + shard.offset + range.offset,
       range.block, range.count, range.stride};
   if (const auto it = buffers_.find(key); it != buffers_.end()) {
     return it->second;
@@ -152,7 +152,7 @@ BufferId Emitter::BufferOf(const ShardAccess& access) {
   if (range.empty()) {
     buffer.range = {};
   } else {
-    buffer.range.offset += storage.address + shard.offset;
+    buffer.range.offset += storage.offset + shard.offset;
   }
   const BufferId id = AddBuffer(std::move(buffer));
   buffers_.emplace(key, id);
@@ -166,20 +166,20 @@ BufferId Emitter::WorkspaceOf(const Task& task) {
   const ValueId of = results.empty() ? ValueId() : results[0];
   // Micro-batches may share a workspace.
   const BufferKey key{
-      of, -1 - storage.device.index, storage.address, storage.bytes, 1, 0};
+      of, -1 - storage.device.index, storage.offset, storage.bytes, 1, 0};
   const auto [it, added] = buffers_.try_emplace(key);
   if (added) {
     it->second = AddBuffer(
         {.name = absl::StrCat(of.valid() ? names_[of.index] : "", ".workspace"),
          .device = devices_[storage.device],
-         .range = {.offset = storage.address, .block = storage.bytes}});
+         .range = {.offset = storage.offset, .block = storage.bytes}});
   }
   return it->second;
 }
 
 void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
-    if (!storage.persistent() || storage.address < 0) continue;
+    if (!storage.persistent() || storage.offset < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
     const ShardId shard =
         draft_.ShardOf(op.result(0).id(), storage.rank, kFirstMicroBatch);

@@ -1,4 +1,4 @@
-// Splits storages into items of one live range each.
+// Splits storages into intervals of one live range each.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/live_ranges.h"
@@ -62,9 +62,9 @@ class LiveRangeFinder {
       bounds.insert(access.begin);
       bounds.insert(access.end);
     }
-    const PackBodyId body = found_.storages.Add(storage);
-    ++found_.problem.num_bodies;
-    PackItemId item;  // the last one of the body
+    const PackBufferId buffer = found_.storages.Add(storage);
+    ++found_.problem.num_buffers;
+    PackIntervalId interval;  // the last one of the buffer
     std::vector<TaskId> previous;
     for (auto it = bounds.begin(); std::next(it) != bounds.end(); ++it) {
       std::vector<TaskId> tasks;
@@ -77,33 +77,33 @@ class LiveRangeFinder {
       if (tasks.empty()) {
         previous.clear();
       } else if (tasks == previous) {
-        found_.problem.items[item].end = *std::next(it);
+        found_.problem.intervals[interval].end = *std::next(it);
       } else {
-        item = AddItem(body, *it, *std::next(it), tasks);
+        interval = AddInterval(buffer, *it, *std::next(it), tasks);
         previous = std::move(tasks);
       }
     }
   }
 
-  PackItemId AddItem(PackBodyId body, int64_t begin, int64_t end,
-                     const std::vector<TaskId>& tasks) {
+  PackIntervalId AddInterval(PackBufferId buffer, int64_t begin, int64_t end,
+                             const std::vector<TaskId>& tasks) {
     const LiveRange& live_range =
         found_.live_ranges[found_.live_ranges.Add(LiveRangeOf(tasks, clocks_))];
-    return found_.problem.items.Add({.body = body,
-                                     .begin = begin,
-                                     .end = end,
-                                     .first = live_range.first.index,
-                                     .last = live_range.last.index});
+    return found_.problem.intervals.Add({.buffer = buffer,
+                                         .begin = begin,
+                                         .end = end,
+                                         .first = live_range.first.index,
+                                         .last = live_range.last.index});
   }
 
-  // Unordered items are live at the same time, so no layout takes less than the
-  // heaviest set of them.
+  // Unordered intervals are live at the same time, so no layout takes less than
+  // the heaviest set of them.
   void FindBound() {
     std::vector<StreamLiveRange> live_ranges;
-    for (PackItemId item : ByFirstAccess(found_.live_ranges)) {
-      const PackItem& bytes = found_.problem.items[item];
+    for (PackIntervalId interval : ByFirstAccess(found_.live_ranges)) {
+      const PackInterval& bytes = found_.problem.intervals[interval];
       live_ranges.push_back(
-          Weighted(found_.live_ranges[item], clocks_,
+          Weighted(found_.live_ranges[interval], clocks_,
                    AlignUp(bytes.end) - AlignUp(bytes.begin)));
     }
     found_.bound = HeaviestAntichain(live_ranges);
@@ -142,13 +142,14 @@ DeviceStorages FindLiveRanges(const PlanDraft& draft,
   return LiveRangeFinder(draft, clocks, device).Run(tasks);
 }
 
-std::vector<PackItemId> ByFirstAccess(
-    const IdVector<PackItemId, LiveRange>& live_ranges) {
-  std::vector<PackItemId> order(live_ranges.ids().begin(),
-                                live_ranges.ids().end());
-  std::stable_sort(order.begin(), order.end(), [&](PackItemId a, PackItemId b) {
-    return live_ranges[a].first < live_ranges[b].first;
-  });
+std::vector<PackIntervalId> ByFirstAccess(
+    const IdVector<PackIntervalId, LiveRange>& live_ranges) {
+  std::vector<PackIntervalId> order(live_ranges.ids().begin(),
+                                    live_ranges.ids().end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PackIntervalId a, PackIntervalId b) {
+                     return live_ranges[a].first < live_ranges[b].first;
+                   });
   return order;
 }
 

@@ -17,9 +17,9 @@ namespace partita {
 // The step part of the arena of one device as a packing problem. FindConflicts
 // adds the conflicts.
 struct DeviceStorages {
-  IdVector<PackBodyId, StorageId> storages;
+  IdVector<PackBufferId, StorageId> storages;
   PackProblem problem;
-  IdVector<PackItemId, LiveRange> live_ranges;
+  IdVector<PackIntervalId, LiveRange> live_ranges;
   int64_t bound = 0;  // no layout takes fewer bytes
 };
 
@@ -33,9 +33,9 @@ DeviceStorages FindLiveRanges(const PlanDraft& draft,
                               absl::Span<const TaskId> tasks,
                               MachineDeviceId device);
 
-// Items by first access.
-std::vector<PackItemId> ByFirstAccess(
-    const IdVector<PackItemId, LiveRange>& live_ranges);
+// Intervals by first access.
+std::vector<PackIntervalId> ByFirstAccess(
+    const IdVector<PackIntervalId, LiveRange>& live_ranges);
 
 }  // namespace partita
 

@@ -94,8 +94,8 @@ IdVector<MachineDeviceId, int64_t> LayOutStep(FunctionDraft& function,
     const DeviceClocks clocks(function.clocks, tasks[device]);
     DeviceStorages& found = function.storages[device];
     const Packing packing = LayOut(found, clocks, budget);
-    for (PackBodyId body : found.storages.ids()) {
-      draft.storages[found.storages[body]].address = packing.addresses[body];
+    for (PackBufferId buffer : found.storages.ids()) {
+      draft.storages[found.storages[buffer]].offset = packing.offsets[buffer];
     }
     bytes[device] = AlignUp(packing.bytes);
   }
@@ -172,8 +172,8 @@ absl::StatusOr<FunctionDraft> Lowering::Draft(const Graph& function, int number,
       delayed);
 }
 
-absl::StatusOr<CountedFunction> Lowering::Count(const Graph& function,
-                                                int number) const {
+absl::StatusOr<CountedFunction> Lowering::CountLiveBytes(const Graph& function,
+                                                         int number) const {
   if (options_.depth < 1 || options_.depth > kMaxPlanDepth) {
     return absl::InvalidArgumentError(absl::StrCat(
         "found depth ", options_.depth, "; expected 1..", kMaxPlanDepth));
@@ -269,19 +269,6 @@ absl::StatusOr<Plan> Lowering::Finish(
   PARTITA_RETURN_IF_ERROR(plan.status());
   plan->module = std::move(module);
   return plan;
-}
-
-absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
-                           const LowerOptions& options) {
-  const Lowering lowering(machine, options);
-  std::vector<CountedFunction> functions;
-  for (const auto& function : module.functions()) {
-    PARTITA_ASSIGN_OR_RETURN(
-        CountedFunction counted,
-        lowering.Count(*function, static_cast<int>(functions.size())));
-    functions.push_back(std::move(counted));
-  }
-  return lowering.Finish(std::move(module), std::move(functions));
 }
 
 }  // namespace partita

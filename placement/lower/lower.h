@@ -49,9 +49,9 @@ struct CountedFunction {
 //   updates              new values of variables made in place
 //   clocks               the necessary waits
 //   in_place             results in the bytes of an operand
-//   live_ranges          when bytes are live: memory is counted (Count)
+//   live_ranges          when bytes are live; CountLiveBytes ends here
 //   conflicts            which bytes may not overlap, by happens-before
-//   pack, pack_by_time   addresses
+//   pack, pack_by_time   offsets
 //   persistent           constants and variables
 //   emit                 the entry
 //   programs             its commands, invoked for each micro-batch (Finish)
@@ -62,13 +62,13 @@ class Lowering {
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
 
-  // Function `number` of the module. The graph must not move or change until
-  // the end. InvalidArgument if `depth` is out of range. FailedPrecondition if
-  // an earlier phase left a node unfinished; the message names it.
-  // Unimplemented for a resharding of too many blocks, or for updates that
-  // overlapping steps cannot order.
-  absl::StatusOr<CountedFunction> Count(const Graph& function,
-                                        int number) const;
+  // Counts the live bytes of function `number` of the module. The graph must
+  // not move or change until the end. InvalidArgument if `depth` is out of
+  // range. FailedPrecondition if an earlier phase left a node unfinished; the
+  // message names it. Unimplemented for a resharding of too many blocks, or for
+  // updates that overlapping steps cannot order.
+  absl::StatusOr<CountedFunction> CountLiveBytes(const Graph& function,
+                                                 int number) const;
 
   // By machine device: the bytes that a plan of these functions needs, as
   // partita::NeededBytes. If they are more than a device has, those of the
@@ -103,10 +103,6 @@ class Lowering {
   const MicroBatches whole_batch_;
   DeviceTable devices_;  // the machine's
 };
-
-// Counts and finishes a module whose functions are all placed.
-absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
-                           const LowerOptions& options = {});
 
 }  // namespace partita
 

@@ -47,6 +47,20 @@ void PlaceSums(Graph& graph) {
   }
 }
 
+// Counts and finishes a module whose functions are all placed.
+absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
+                           const LowerOptions& options) {
+  const Lowering lowering(machine, options);
+  std::vector<CountedFunction> functions;
+  for (const auto& function : module.functions()) {
+    PARTITA_ASSIGN_OR_RETURN(
+        CountedFunction counted,
+        lowering.CountLiveBytes(*function, static_cast<int>(functions.size())));
+    functions.push_back(std::move(counted));
+  }
+  return lowering.Finish(std::move(module), std::move(functions));
+}
+
 }  // namespace
 
 Machine LinkedMachine(int count, int64_t memory) {

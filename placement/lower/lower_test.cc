@@ -340,7 +340,7 @@ TEST(Lower, TheCountIsThatOfThePlan) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     const Lowering lowering(machine, options);
     absl::StatusOr<CountedFunction> counted =
-        lowering.Count(plan->module.main(), 0);
+        lowering.CountLiveBytes(plan->module.main(), 0);
     ASSERT_TRUE(counted.ok()) << counted.status();
     const auto needed = lowering.NeededBytes({&*counted});
     ASSERT_TRUE(needed.ok()) << needed.status();
@@ -379,7 +379,7 @@ graph @f(%x: f32[4, 8]) -> f32[8] {
   const Machine too_small = Gpus(1);
   const Lowering lowering(too_small, {});
   absl::StatusOr<CountedFunction> counted =
-      lowering.Count(plan->module.main(), 0);
+      lowering.CountLiveBytes(plan->module.main(), 0);
   ASSERT_TRUE(counted.ok()) << counted.status();
   ASSERT_TRUE(HasOverlappedCollectives(counted->fast.draft));
   counted->small = counted->fast;

@@ -65,13 +65,13 @@ Plan InMicroBatches(int count, PipelineSchedule schedule) {
 
 // The micro-batches of a node's commands, in launch order.
 std::string MicroBatchesOf(const Plan& plan, absl::string_view name) {
-  const absl::StatusOr<std::vector<Command>> commands = Expand(plan.entries[0]);
+  const absl::StatusOr<CommandList> commands = Expand(plan.entries[0]);
   std::string text;
   for (const Command& command : *commands) {
     if (command.kind != Command::Kind::kKernel) continue;
     const OpView node = plan.entries[0].graph->view(command.instance.node);
     if (node.result(0).name() != name) continue;
-    absl::StrAppend(&text, command.instance.micro_batch);
+    absl::StrAppend(&text, command.instance.micro_batch.index);
   }
   return text;
 }

@@ -59,7 +59,7 @@ class TaskLister {
         recorded_(entry.num_events),
         tasks_{{}, Clocks(entry.streams.size())} {}
 
-  EntryTasks Run(const std::vector<Command>& commands) {
+  EntryTasks Run(absl::Span<const Command> commands) {
     for (size_t i = 0, end = 0; i < commands.size(); i = end) {
       end = i + 1;
       while (end < commands.size() &&
@@ -68,8 +68,7 @@ class TaskLister {
       }
       for (size_t c = i; c < end; ++c) Add(commands[c]);
       if (commands[i].kind == Command::Kind::kCollective) {
-        tasks_.clocks.EndCollective(
-            RanksOf(absl::MakeConstSpan(commands).subspan(i, end - i)));
+        tasks_.clocks.EndCollective(RanksOf(commands.subspan(i, end - i)));
       }
     }
     return std::move(tasks_);
@@ -238,7 +237,7 @@ IdVector<BufferId, std::vector<BufferUse>> UsesOf(
 
 absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
                                                      const Entry& entry) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   for (const Command& command : commands) {
     if (command.channel.valid()) {
       return absl::UnimplementedError(absl::StrCat(

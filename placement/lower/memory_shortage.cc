@@ -96,7 +96,7 @@ std::vector<RefusalHolder> Holders(const PlanDraft& draft,
   for (StorageId id : draft.storages.ids()) {
     const Storage& storage = draft.storages[id];
     const bool is_stored =
-        storage.persistent() ? storage.address >= 0 : live.is_live(id);
+        storage.persistent() ? storage.offset >= 0 : live.is_live(id);
     if (storage.device != device || !is_stored) continue;
     of_each[id].bytes = storage.bytes;
     holders.push_back(std::move(of_each[id]));

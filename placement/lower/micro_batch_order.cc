@@ -288,7 +288,7 @@ class MicroBatchOrderer {
   }
 
   int UnitRunOf(const Task& task) const {
-    const MicroBatchId micro_batch(task.instance.micro_batch);
+    const MicroBatchId micro_batch = task.instance.micro_batch;
     switch (task.kind) {
       case Command::Kind::kFeed:
         return UnitRunOfInput(graph_.inputs()[task.port], micro_batch);

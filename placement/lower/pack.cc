@@ -24,13 +24,15 @@ constexpr int64_t kLoosePerMille = 40;
 constexpr int64_t kLooseFactor = 8;
 constexpr int kMaxRounds = 3;
 
-// Up to this many bodies, filling a skyline (quadratic time) is fast.
+// Up to this many buffers, filling a skyline (quadratic time) is fast.
 constexpr int kMaxSkyline = 4000;
 
-int64_t Span(const PackItem& item) { return item.last - item.first + 1; }
+int64_t Span(const PackInterval& interval) {
+  return interval.last - interval.first + 1;
+}
 
-// A body as a box: its live range by its bytes.
-struct BodyBox {
+// A buffer as a box: its live range by its bytes.
+struct LiveBox {
   int first = std::numeric_limits<int>::max();
   int last = 0;
   int64_t bytes = 0;
@@ -40,24 +42,25 @@ struct BodyBox {
 // fitting box with the longest live range (Sekiyama et al. 2018).
 class Skyline {
  public:
-  explicit Skyline(const IdVector<PackBodyId, BodyBox>& boxes) : boxes_(boxes) {
-    for (const BodyBox& box : boxes) end_ = std::max(end_, box.last);
+  explicit Skyline(const IdVector<PackBufferId, LiveBox>& boxes)
+      : boxes_(boxes) {
+    for (const LiveBox& box : boxes) end_ = std::max(end_, box.last);
     steps_ = {{0, end_, 0}};
   }
 
-  std::vector<PackBodyId> Order() {
-    std::vector<PackBodyId> waiting(boxes_.ids().begin(), boxes_.ids().end());
+  std::vector<PackBufferId> Order() {
+    std::vector<PackBufferId> waiting(boxes_.ids().begin(), boxes_.ids().end());
     std::stable_sort(waiting.begin(), waiting.end(),
-                     [&](PackBodyId a, PackBodyId b) {
+                     [&](PackBufferId a, PackBufferId b) {
                        return Key(boxes_[a]) > Key(boxes_[b]);
                      });
-    std::vector<PackBodyId> order;
+    std::vector<PackBufferId> order;
     while (!waiting.empty()) {
       const size_t lowest = Lowest();
-      const auto fits =
-          std::find_if(waiting.begin(), waiting.end(), [&](PackBodyId body) {
-            return boxes_[body].first >= steps_[lowest].first &&
-                   boxes_[body].last <= steps_[lowest].last;
+      const auto fits = std::find_if(
+          waiting.begin(), waiting.end(), [&](PackBufferId buffer) {
+            return boxes_[buffer].first >= steps_[lowest].first &&
+                   boxes_[buffer].last <= steps_[lowest].last;
           });
       // No box fits this step any more, so its bytes up to the lower neighbour
       // stay unused.
@@ -78,7 +81,7 @@ class Skyline {
     int last;
     int64_t height;
   };
-  static std::pair<int, int64_t> Key(const BodyBox& box) {
+  static std::pair<int, int64_t> Key(const LiveBox& box) {
     return {box.last - box.first, box.bytes};
   }
   size_t Lowest() const {
@@ -99,7 +102,7 @@ class Skyline {
     steps_[other].last = std::max(steps_[other].last, steps_[at].last);
     steps_.erase(steps_.begin() + at);
   }
-  void Put(size_t at, const BodyBox& box) {
+  void Put(size_t at, const LiveBox& box) {
     const Step below = steps_[at];
     std::vector<Step> parts;
     if (below.first < box.first) {
@@ -113,7 +116,7 @@ class Skyline {
     steps_.insert(steps_.begin() + at, parts.begin(), parts.end());
   }
 
-  const IdVector<PackBodyId, BodyBox>& boxes_;
+  const IdVector<PackBufferId, LiveBox>& boxes_;
   int end_ = 0;
   std::vector<Step> steps_;
 };
@@ -129,19 +132,19 @@ class Packer {
       : problem_(problem),
         target_(target),
         budget_(budget),
-        items_(problem.num_bodies),
-        sizes_(problem.num_bodies, 0) {
-    for (PackItemId id : problem.items.ids()) {
-      const PackItem& item = problem.items[id];
-      items_[item.body].push_back(id);
-      sizes_[item.body] = std::max(sizes_[item.body], item.end);
+        intervals_(problem.num_buffers),
+        sizes_(problem.num_buffers, 0) {
+    for (PackIntervalId id : problem.intervals.ids()) {
+      const PackInterval& interval = problem.intervals[id];
+      intervals_[interval.buffer].push_back(id);
+      sizes_[interval.buffer] = std::max(sizes_[interval.buffer], interval.end);
     }
     best_.bytes = std::numeric_limits<int64_t>::max();
   }
 
   Packing Run() {
     std::vector<Start> starts;
-    for (const std::vector<PackBodyId>& order : StartingOrders()) {
+    for (const std::vector<PackBufferId>& order : StartingOrders()) {
       for (Fit fit : {Fit::kFirst, Fit::kBest}) {
         if (Done()) return std::move(best_);
         Packing packing = Place(order, fit, kNoLimit);
@@ -167,7 +170,7 @@ class Packer {
 
   // A starting order and its packing.
   struct Start {
-    std::vector<PackBodyId> order;
+    std::vector<PackBufferId> order;
     Fit fit;
     Packing packing;
   };
@@ -181,78 +184,79 @@ class Packer {
   // budget counts comparisons, not seconds, and the random numbers are our own.
   bool Done() const {
     if (best_.bytes <= target_) return true;
-    if (best_.addresses.empty()) return false;
-    return looks_ > (IsLoose() ? kLooseFactor * budget_ : budget_);
+    if (best_.offsets.empty()) return false;
+    return comparisons_ > (IsLoose() ? kLooseFactor * budget_ : budget_);
   }
 
-  std::vector<std::vector<PackBodyId>> StartingOrders() const {
-    const std::vector<PackBodyId> by_begin(problem_.bodies().begin(),
-                                           problem_.bodies().end());
-    IdVector<PackBodyId, double> area(problem_.num_bodies, 0);
-    IdVector<PackBodyId, double> span(problem_.num_bodies, 0);
-    IdVector<PackBodyId, double> crowd(problem_.num_bodies, 0);
-    for (const PackItem& item : problem_.items) {
-      area[item.body] +=
-          static_cast<double>(item.end - item.begin) * Span(item);
-      span[item.body] = std::max<double>(span[item.body], Span(item));
-      for (PackItemId other : item.conflicts) {
-        crowd[item.body] +=
-            problem_.items[other].end - problem_.items[other].begin;
+  std::vector<std::vector<PackBufferId>> StartingOrders() const {
+    const std::vector<PackBufferId> by_begin(problem_.buffers().begin(),
+                                             problem_.buffers().end());
+    IdVector<PackBufferId, double> area(problem_.num_buffers, 0);
+    IdVector<PackBufferId, double> span(problem_.num_buffers, 0);
+    IdVector<PackBufferId, double> conflicting_bytes(problem_.num_buffers, 0);
+    for (const PackInterval& interval : problem_.intervals) {
+      area[interval.buffer] +=
+          static_cast<double>(interval.end - interval.begin) * Span(interval);
+      span[interval.buffer] =
+          std::max<double>(span[interval.buffer], Span(interval));
+      for (PackIntervalId other : interval.conflicts) {
+        conflicting_bytes[interval.buffer] +=
+            problem_.intervals[other].end - problem_.intervals[other].begin;
       }
     }
     auto sorted = [&](auto key) {
-      std::vector<PackBodyId> order = by_begin;
+      std::vector<PackBufferId> order = by_begin;
       std::stable_sort(
           order.begin(), order.end(),
-          [&](PackBodyId a, PackBodyId b) { return key(a) > key(b); });
+          [&](PackBufferId a, PackBufferId b) { return key(a) > key(b); });
       return order;
     };
     // No order is best for all graphs. Largest first (Pisarchyk and Lee 2020)
-    // leaves small gaps, which small bodies fill. Largest area or longest live
+    // leaves small gaps, which small buffers fill. Largest area or longest live
     // range first places what can share its bytes with the fewest others. Most
-    // bytes of conflicts first places what has the fewest addresses to choose
+    // bytes of conflicts first places what has the fewest offsets to choose
     // from.
-    std::vector<std::vector<PackBodyId>> orders = {
-        sorted([&](PackBodyId b) { return std::pair(sizes_[b], span[b]); }),
-        sorted([&](PackBodyId b) { return area[b]; }),
-        sorted([&](PackBodyId b) { return std::pair(span[b], sizes_[b]); }),
-        sorted([&](PackBodyId b) { return crowd[b]; }), by_begin};
-    if (problem_.num_bodies <= kMaxSkyline) orders.push_back(SkylineOrder());
+    std::vector<std::vector<PackBufferId>> orders = {
+        sorted([&](PackBufferId b) { return std::pair(sizes_[b], span[b]); }),
+        sorted([&](PackBufferId b) { return area[b]; }),
+        sorted([&](PackBufferId b) { return std::pair(span[b], sizes_[b]); }),
+        sorted([&](PackBufferId b) { return conflicting_bytes[b]; }), by_begin};
+    if (problem_.num_buffers <= kMaxSkyline) orders.push_back(SkylineOrder());
     return orders;
   }
 
-  std::vector<PackBodyId> SkylineOrder() const {
-    IdVector<PackBodyId, BodyBox> boxes(problem_.num_bodies);
-    for (const PackItem& item : problem_.items) {
-      BodyBox& box = boxes[item.body];
-      box.first = std::min(box.first, item.first);
-      box.last = std::max(box.last, item.last);
-      box.bytes = std::max(box.bytes, Aligned(item.end));
+  std::vector<PackBufferId> SkylineOrder() const {
+    IdVector<PackBufferId, LiveBox> boxes(problem_.num_buffers);
+    for (const PackInterval& interval : problem_.intervals) {
+      LiveBox& box = boxes[interval.buffer];
+      box.first = std::min(box.first, interval.first);
+      box.last = std::max(box.last, interval.last);
+      box.bytes = std::max(box.bytes, Aligned(interval.end));
     }
     return Skyline(boxes).Order();
   }
 
-  // Finds the base addresses at which the body would overlap a conflicting one:
+  // Finds the base offsets at which the buffer would overlap a conflicting one:
   // sorted open intervals.
-  void Forbidden(PackBodyId body,
-                 const IdVector<PackBodyId, int64_t>& addresses) {
+  void Forbidden(PackBufferId buffer,
+                 const IdVector<PackBufferId, int64_t>& offsets) {
     forbidden_.clear();
-    for (PackItemId i : items_[body]) {
-      const PackItem& item = problem_.items[i];
-      looks_ += static_cast<int64_t>(item.conflicts.size());
-      for (PackItemId other : item.conflicts) {
-        const PackItem& placed = problem_.items[other];
-        const int64_t address = addresses[placed.body];
-        if (address < 0 || placed.body == body) continue;
-        Forbid(address + placed.begin - item.end,
-               address + placed.end - item.begin);
+    for (PackIntervalId i : intervals_[buffer]) {
+      const PackInterval& interval = problem_.intervals[i];
+      comparisons_ += static_cast<int64_t>(interval.conflicts.size());
+      for (PackIntervalId other : interval.conflicts) {
+        const PackInterval& placed = problem_.intervals[other];
+        const int64_t offset = offsets[placed.buffer];
+        if (offset < 0 || placed.buffer == buffer) continue;
+        Forbid(offset + placed.begin - interval.end,
+               offset + placed.end - interval.begin);
       }
     }
     std::sort(forbidden_.begin(), forbidden_.end());
   }
 
-  // Adds an interval, merged into the last one if they overlap: the items of
-  // one body are adjacent, and so are their conflicts.
+  // Adds an interval, merged into the last one if they overlap: the intervals
+  // of one buffer are adjacent, and so are their conflicts.
   void Forbid(int64_t low, int64_t high) {
     if (!forbidden_.empty() && low < forbidden_.back().second &&
         forbidden_.back().first < high) {
@@ -264,11 +268,13 @@ class Packer {
     }
   }
 
-  int64_t Aligned(int64_t address) const {
+  int64_t Aligned(int64_t offset) const {
     const int64_t a = problem_.alignment;
-    return RoundUp(address, a);
+    return RoundUp(offset, a);
   }
 
+  // The lowest offset outside the forbidden intervals, or that in the gap that
+  // fits best.
   int64_t Choose(Fit fit) const {
     int64_t base = 0;
     int64_t best = -1;
@@ -286,17 +292,18 @@ class Packer {
     return best >= 0 ? best : base;
   }
 
-  // Packs in this order. Returns no addresses if that takes more than `limit`
+  // Packs in this order. Returns no offsets if that takes more than `limit`
   // bytes.
-  Packing Place(const std::vector<PackBodyId>& order, Fit fit, int64_t limit) {
+  Packing Place(const std::vector<PackBufferId>& order, Fit fit,
+                int64_t limit) {
     Packing packing;
-    packing.addresses = IdVector<PackBodyId, int64_t>(problem_.num_bodies, -1);
-    for (PackBodyId body : order) {
-      ++looks_;
-      Forbidden(body, packing.addresses);
-      packing.addresses[body] = Choose(fit);
+    packing.offsets = IdVector<PackBufferId, int64_t>(problem_.num_buffers, -1);
+    for (PackBufferId buffer : order) {
+      ++comparisons_;
+      Forbidden(buffer, packing.offsets);
+      packing.offsets[buffer] = Choose(fit);
       packing.bytes =
-          std::max(packing.bytes, packing.addresses[body] + sizes_[body]);
+          std::max(packing.bytes, packing.offsets[buffer] + sizes_[buffer]);
       if (packing.bytes > limit) return {{}, packing.bytes};
     }
     return packing;
@@ -313,19 +320,20 @@ class Packer {
     return static_cast<uint32_t>(state_ >> 33);
   }
 
-  // The order with one body moved nearer to the front; in three of four cases
-  // one that reaches the highest address.
-  std::vector<PackBodyId> Moved(const Start& start) {
-    // A packing is lower only if the bodies that reach its highest address end
-    // up elsewhere. The body at the front of the order cannot move.
+  // The order with one buffer moved nearer to the front; in three of four cases
+  // one that reaches the highest offset.
+  std::vector<PackBufferId> Moved(const Start& start) {
+    // A packing is lower only if the buffers that reach its highest offset end
+    // up elsewhere. The buffer at the front of the order cannot move.
     std::vector<size_t> highest;
     for (size_t i = 1; i < start.order.size(); ++i) {
-      const PackBodyId body = start.order[i];
-      if (start.packing.addresses[body] + sizes_[body] == start.packing.bytes) {
+      const PackBufferId buffer = start.order[i];
+      if (start.packing.offsets[buffer] + sizes_[buffer] ==
+          start.packing.bytes) {
         highest.push_back(i);
       }
     }
-    std::vector<PackBodyId> next = start.order;
+    std::vector<PackBufferId> next = start.order;
     const size_t from = highest.empty() || Random() % 4 == 0
                             ? Random() % next.size()
                             : highest[Random() % highest.size()];
@@ -339,12 +347,12 @@ class Packer {
   // row have not improved it.
   void Improve(Start& start) {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
-      std::vector<PackBodyId> next = Moved(start);
+      std::vector<PackBufferId> next = Moved(start);
       Packing packing = Place(next, start.fit, start.packing.bytes);
       // Most moves change nothing. Accepting equal packings lets the search
       // cross such plateaus; refusing worse ones early saves most of the
       // placing.
-      if (packing.addresses.empty()) continue;
+      if (packing.offsets.empty()) continue;
       if (packing.bytes < start.packing.bytes) stalled = 0;
       start.order = std::move(next);
       start.packing = std::move(packing);
@@ -355,18 +363,18 @@ class Packer {
   const PackProblem& problem_;
   const int64_t target_;
   const int64_t budget_;
-  IdVector<PackBodyId, std::vector<PackItemId>> items_;
-  IdVector<PackBodyId, int64_t> sizes_;
+  IdVector<PackBufferId, std::vector<PackIntervalId>> intervals_;
+  IdVector<PackBufferId, int64_t> sizes_;
   std::vector<std::pair<int64_t, int64_t>> forbidden_;
   Packing best_;
-  int64_t looks_ = 0;
+  int64_t comparisons_ = 0;
   uint64_t state_ = 1;
 };
 
 }  // namespace
 
 Packing Pack(const PackProblem& problem, int64_t target, int64_t budget) {
-  if (problem.num_bodies == 0) return {};
+  if (problem.num_buffers == 0) return {};
   return Packer(problem, target, budget).Run();
 }
 

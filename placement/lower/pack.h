@@ -12,37 +12,41 @@
 
 namespace partita {
 
-using PackBodyId = Id<struct PackBodyTag>;  // 0 .. PackProblem::num_bodies - 1
-using PackItemId = Id<struct PackItemTag>;  // index into PackProblem::items
+// 0 .. PackProblem::num_buffers - 1
+using PackBufferId = Id<struct PackBufferTag>;
+// Index into PackProblem::intervals.
+using PackIntervalId = Id<struct PackIntervalTag>;
 
-// Bytes [begin, end) of a body with one live range.
-struct PackItem {
-  PackBodyId body;
+// Bytes [begin, end) of a buffer with one live range.
+struct PackInterval {
+  PackBufferId buffer;
   int64_t begin = 0;
   int64_t end = 0;
   // Live range in launch order; only guides the search.
   int first = 0;
   int last = 0;
-  std::vector<PackItemId> conflicts;  // items that must not overlap it
+  std::vector<PackIntervalId> conflicts;  // intervals that must not overlap it
 };
 
 struct PackProblem {
-  IdRange<PackBodyId> bodies() const { return IdRange<PackBodyId>(num_bodies); }
+  IdRange<PackBufferId> buffers() const {
+    return IdRange<PackBufferId>(num_buffers);
+  }
 
-  int num_bodies = 0;
-  IdVector<PackItemId, PackItem> items;
+  int num_buffers = 0;
+  IdVector<PackIntervalId, PackInterval> intervals;
   int64_t alignment = 64;
 };
 
 struct Packing {
-  IdVector<PackBodyId, int64_t> addresses;
+  IdVector<PackBufferId, int64_t> offsets;
   int64_t bytes = 0;
 };
 
 // Tries several orders with first and best fit. Then improves the results:
-// repeatedly moves a body that reaches the highest address nearer to the front
+// repeatedly moves a buffer that reaches the highest offset nearer to the front
 // of its order. Stops at `target` bytes or after `budget` comparisons of
-// conflicting items (a multiple of it while the packing is far above the
+// conflicting intervals (a multiple of it while the packing is far above the
 // target). Deterministic.
 Packing Pack(const PackProblem& problem, int64_t target, int64_t budget);
 

@@ -1,4 +1,4 @@
-// Assigns addresses in launch order, as an allocator does at run time.
+// Assigns offsets in launch order, as an allocator does at run time.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
@@ -10,11 +10,11 @@
 
 namespace partita {
 
-// Every stream has its own arena. A body is allocated in the arena of the
+// Every stream has its own arena. A buffer is allocated in the arena of the
 // stream that first accesses it, in the smallest gap that holds it. It is freed
-// once that stream knows that all items of the body have ended. Compares no
-// pairs: O(n log n) for n items. Wasteful if the streams need most memory at
-// different times.
+// once that stream knows that all intervals of the buffer have ended. Compares
+// no pairs: O(n log n) for n intervals. Wasteful if the streams need most
+// memory at different times.
 Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks);
 
 }  // namespace partita

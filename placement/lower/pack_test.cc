@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-// A body of one item: its bytes and its live range.
+// A buffer of one interval: its bytes and its live range.
 struct Box {
   int64_t bytes;
   int first;
@@ -19,32 +19,32 @@ struct Box {
 };
 
 PackProblem ProblemOf(const std::vector<Box>& boxes) {
-  PackProblem problem{.num_bodies = static_cast<int>(boxes.size())};
-  for (PackBodyId body : problem.bodies()) {
-    const Box& box = boxes[body.index];
-    const PackItemId added = problem.items.Add({.body = body,
-                                                .begin = 0,
-                                                .end = box.bytes,
-                                                .first = box.first,
-                                                .last = box.last});
-    for (PackItemId other : IdRange<PackItemId>(added.index)) {
-      const PackItem& item = problem.items[other];
-      if (box.first > item.last || item.first > box.last) continue;
-      problem.items[added].conflicts.push_back(other);
-      problem.items[other].conflicts.push_back(added);
+  PackProblem problem{.num_buffers = static_cast<int>(boxes.size())};
+  for (PackBufferId buffer : problem.buffers()) {
+    const Box& box = boxes[buffer.index];
+    const PackIntervalId added = problem.intervals.Add({.buffer = buffer,
+                                                        .begin = 0,
+                                                        .end = box.bytes,
+                                                        .first = box.first,
+                                                        .last = box.last});
+    for (PackIntervalId other : IdRange<PackIntervalId>(added.index)) {
+      const PackInterval& interval = problem.intervals[other];
+      if (box.first > interval.last || interval.first > box.last) continue;
+      problem.intervals[added].conflicts.push_back(other);
+      problem.intervals[other].conflicts.push_back(added);
     }
   }
   return problem;
 }
 
-// Expects that no two conflicting items overlap.
+// Expects that no two conflicting intervals overlap.
 void ExpectApart(const PackProblem& problem, const Packing& packing) {
-  for (const PackItem& a : problem.items) {
-    for (PackItemId other : a.conflicts) {
-      const PackItem& b = problem.items[other];
-      if (a.body == b.body) continue;
-      const int64_t x = packing.addresses[a.body];
-      const int64_t y = packing.addresses[b.body];
+  for (const PackInterval& a : problem.intervals) {
+    for (PackIntervalId other : a.conflicts) {
+      const PackInterval& b = problem.intervals[other];
+      if (a.buffer == b.buffer) continue;
+      const int64_t x = packing.offsets[a.buffer];
+      const int64_t y = packing.offsets[b.buffer];
       EXPECT_TRUE(x + a.end <= y + b.begin || y + b.end <= x + a.begin);
       EXPECT_EQ(x % problem.alignment, 0);
     }
@@ -55,8 +55,8 @@ TEST(Pack, BoxesThatAreNeverLiveTogetherShareBytes) {
   const PackProblem problem = ProblemOf({{128, 0, 1}, {64, 2, 3}, {100, 4, 4}});
   const Packing packing = Pack(problem, 0, 1000);
   EXPECT_EQ(packing.bytes, 128);
-  EXPECT_EQ(packing.addresses.size(), 3u);
-  for (int64_t address : packing.addresses) EXPECT_EQ(address, 0);
+  EXPECT_EQ(packing.offsets.size(), 3u);
+  for (int64_t offset : packing.offsets) EXPECT_EQ(offset, 0);
 }
 
 TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
@@ -73,12 +73,12 @@ TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
 }
 
 TEST(Pack, ADeadPartOfABodyMayBeUsedByOthers) {
-  // Half of body 0 is dead early; body 1 fits into it.
-  PackProblem problem{.num_bodies = 2};
-  const PackBodyId large(0), small(1);
-  problem.items.Add({large, 0, 64, 0, 1, {}});
-  problem.items.Add({large, 64, 128, 0, 9, {PackItemId(2)}});
-  problem.items.Add({small, 0, 64, 5, 9, {PackItemId(1)}});
+  // Half of buffer 0 is dead early; buffer 1 fits into it.
+  PackProblem problem{.num_buffers = 2};
+  const PackBufferId large(0), small(1);
+  problem.intervals.Add({large, 0, 64, 0, 1, {}});
+  problem.intervals.Add({large, 64, 128, 0, 9, {PackIntervalId(2)}});
+  problem.intervals.Add({small, 0, 64, 5, 9, {PackIntervalId(1)}});
   const Packing packing = Pack(problem, 0, 1000);
   EXPECT_EQ(packing.bytes, 128);
 }

@@ -103,7 +103,7 @@ IdVector<StorageId, int64_t> PersistentArenas::Allocate(
     for (const ShardAccess& access : task.reads) use(access);
     for (const ShardAccess& access : task.writes) use(access);
   }
-  IdVector<StorageId, int64_t> addresses(draft.storages.size(), -1);
+  IdVector<StorageId, int64_t> offsets(draft.storages.size(), -1);
   std::map<std::pair<MachineDeviceId, std::string>, int> seen;
   for (StorageId id : draft.storages.ids()) {
     const Storage& storage = draft.storages[id];
@@ -116,19 +116,19 @@ IdVector<StorageId, int64_t> PersistentArenas::Allocate(
     const int times = ++seen[key];
     if (times > 1) absl::StrAppend(&key.second, " again ", times);
     const auto [it, inserted] =
-        addresses_.emplace(std::move(key), bytes_[storage.device]);
+        offsets_.emplace(std::move(key), bytes_[storage.device]);
     if (inserted) bytes_[storage.device] += AlignUp(storage.bytes);
-    addresses[id] = it->second;
+    offsets[id] = it->second;
   }
-  return addresses;
+  return offsets;
 }
 
 absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
-  const IdVector<StorageId, int64_t> addresses = Allocate(draft);
+  const IdVector<StorageId, int64_t> offsets = Allocate(draft);
   for (StorageId id : draft.storages.ids()) {
     Storage& storage = draft.storages[id];
-    if (addresses[id] < 0) continue;
-    storage.address = addresses[id];
+    if (offsets[id] < 0) continue;
+    storage.offset = offsets[id];
     PARTITA_ASSIGN_OR_RETURN(storage.initial,
                              InitialOf(draft, storage, module));
   }

@@ -23,10 +23,10 @@ class PersistentArenas {
   explicit PersistentArenas(const DeviceTable& devices)
       : bytes_(devices.names.size(), 0) {}
 
-  // The addresses of the persistent storages that a task of the draft accesses;
+  // The offsets of the persistent storages that a task of the draft accesses;
   // -1 for others.
   IdVector<StorageId, int64_t> Allocate(const PlanDraft& draft);
-  // Writes these addresses, and the initial values, into the storages. Adds
+  // Writes these offsets, and the initial values, into the storages. Adds
   // shards of a literal to the literals of the module. FailedPrecondition if
   // the bytes of the literal are not loaded.
   absl::Status Place(PlanDraft& draft, const Module& module);
@@ -37,7 +37,7 @@ class PersistentArenas {
                                       const Storage& storage,
                                       const Module& module);
 
-  std::map<std::pair<MachineDeviceId, std::string>, int64_t> addresses_;
+  std::map<std::pair<MachineDeviceId, std::string>, int64_t> offsets_;
   // By content: shards of split literals.
   std::map<std::string, LiteralId> literal_shards_;
   IdVector<MachineDeviceId, int64_t> bytes_;

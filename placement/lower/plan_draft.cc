@@ -68,6 +68,11 @@ StorageId PlanDraft::AddStorage(MachineDeviceId device, int64_t bytes) {
   return storages.Add({.device = device, .bytes = bytes});
 }
 
+Task PlanDraft::NewTask(Command::Kind kind, StreamKey stream,
+                        Instance instance) {
+  return {.kind = kind, .instance = instance, .stream = StreamOf(stream)};
+}
+
 StreamId PlanDraft::StreamOf(StreamKey key) {
   for (StreamId stream : streams.ids()) {
     if (streams[stream] == key) return stream;

@@ -45,15 +45,15 @@ struct Shard {
   bool updated = false;  // the new value of a variable
 };
 
-// Bytes that get one address.
+// Bytes that get one offset in the arena.
 struct Storage {
   MachineDeviceId device;
   int64_t bytes = 0;
   // If persistent: its constant or variable node, and the rank.
   NodeId source;
   int rank = 0;
-  LiteralId initial;     // initial value of a persistent storage
-  int64_t address = -1;  // in its part of the arena; -1: none yet
+  LiteralId initial;    // initial value of a persistent storage
+  int64_t offset = -1;  // in its part of the arena; -1: none yet
   bool persistent() const { return source.valid(); }
 };
 
@@ -132,6 +132,8 @@ struct PlanDraft {
   }
   StorageId AddStorage(MachineDeviceId device, int64_t bytes);
   StreamId StreamOf(StreamKey key);
+  // A task that is not in `tasks` yet.
+  Task NewTask(Command::Kind kind, StreamKey stream, Instance instance);
   // True if the task runs in the compute stream of its device.
   bool Computes(const Task& task) const {
     return streams[task.stream].role == StreamKey::Role::kCompute;

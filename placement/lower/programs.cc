@@ -50,7 +50,9 @@ Form FormOf(const CommandRun& run) {
   Slots<EventId> events(form.events);
   for (Command& command : form.commands) {
     // Records and waits belong to no micro-batch.
-    if (!command.event.valid()) command.instance.micro_batch -= run.micro_batch;
+    if (!command.event.valid()) {
+      command.instance.micro_batch.index -= run.micro_batch.index;
+    }
     ForEachBuffer(command, [&](BufferId& id) { buffers.Replace(id); });
     if (command.event.valid()) events.Replace(command.event);
   }
@@ -90,7 +92,7 @@ std::vector<Id> Bound(const std::vector<Id>& ids,
 }
 
 // Makes the program of a group, and fills in the invocations of its runs.
-Program ProgramOf(const Shared& group, int index, std::vector<Form>& forms,
+Program ProgramOf(const Shared& group, ProgramId id, std::vector<Form>& forms,
                   std::vector<Invocation>& invocations) {
   Program program{.name = group.name};
   std::vector<const std::vector<BufferId>*> buffers;
@@ -112,7 +114,7 @@ Program ProgramOf(const Shared& group, int index, std::vector<Form>& forms,
     }
   }
   for (size_t run : group.runs) {
-    invocations[run].program = index;
+    invocations[run].program = id;
     invocations[run].buffers = Bound(forms[run].buffers, of_buffers);
     invocations[run].events = Bound(forms[run].events, of_events);
   }
@@ -144,8 +146,8 @@ void AddPrograms(const std::vector<CommandRun>& runs, Entry& entry) {
     group->runs.push_back(r);
   }
   for (size_t g = 0; g < groups.size(); ++g) {
-    entry.programs.push_back(
-        ProgramOf(groups[g], static_cast<int>(g), forms, invocations));
+    entry.programs.push_back(ProgramOf(
+        groups[g], ProgramId(static_cast<int>(g)), forms, invocations));
   }
   entry.schedule = std::move(invocations);
 }

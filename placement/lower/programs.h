@@ -14,7 +14,7 @@ namespace partita {
 // A stretch of the launch order that one invocation can run.
 struct CommandRun {
   std::string name;  // name of its program
-  int micro_batch = 0;
+  MicroBatchId micro_batch = kFirstMicroBatch;
   std::vector<Command> commands;
 };
 

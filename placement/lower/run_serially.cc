@@ -235,14 +235,14 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
   }
   // The offset of a micro-batch in a port, in bytes.
   const auto port_offset = [&](const Port& port, ValueId value,
-                               int micro_batch) {
+                               MicroBatchId micro_batch) {
     const int64_t bytes = entry.graph->type(value).num_bytes();
-    return port.type.num_bytes() == bytes ? 0 : micro_batch * bytes;
+    return port.type.num_bytes() == bytes ? 0 : micro_batch.index * bytes;
   };
   std::vector<HostTensor> outputs;
   std::vector<int64_t> fetched(entry.outputs.size(), 0);
   for (const Port& port : entry.outputs) outputs.emplace_back(port.type);
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   for (const Command& command : commands) {
     switch (command.kind) {
       case Command::Kind::kKernel:

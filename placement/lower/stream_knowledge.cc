@@ -8,7 +8,7 @@
 namespace partita {
 
 StreamKnowledge::StreamKnowledge(
-    const IdVector<PackItemId, LiveRange>& live_ranges,
+    const IdVector<PackIntervalId, LiveRange>& live_ranges,
     const DeviceClocks& clocks)
     : clocks_(clocks) {
   for (const LiveRange& live_range : live_ranges) {

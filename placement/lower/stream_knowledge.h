@@ -11,12 +11,12 @@
 
 namespace partita {
 
-// Knowledge of a stream never decreases. An item that all streams know to have
-// ended therefore conflicts with no item that is first accessed later.
+// Knowledge of a stream never decreases. An interval that all streams know to
+// have ended therefore conflicts with no interval that is first accessed later.
 class StreamKnowledge {
  public:
   // Covers the streams that access these live ranges. `clocks` must outlive it.
-  StreamKnowledge(const IdVector<PackItemId, LiveRange>& live_ranges,
+  StreamKnowledge(const IdVector<PackIntervalId, LiveRange>& live_ranges,
                   const DeviceClocks& clocks);
 
   // Advances to `task` in launch order.

@@ -227,13 +227,13 @@ class MicroBatcher {
   // only in an origin that advances.
   void FindShards(const OpView& op) {
     if (!sharding_.nodes[op.id().index].placed()) return;
-    absl::StatusOr<Shard> first = ShardOf(op, 0);
-    absl::StatusOr<Shard> second = ShardOf(op, 1);
+    absl::StatusOr<Shard> first = ShardOf(op, kFirstMicroBatch);
+    absl::StatusOr<Shard> second = ShardOf(op, MicroBatchId(1));
     if (!first.ok() || !second.ok()) {
       return Fault(op.ToString(), "cannot be split");
     }
     SetAdvance(**first, **second);
-    for (int m = 1; m < count_; ++m) {
+    for (MicroBatchId m : IdRange(MicroBatchId(1), count_ - 1)) {
       const absl::StatusOr<Shard> shard = ShardOf(op, m);
       if (shard.ok() && IsInstance((*first)->ops()[0], m, **shard)) continue;
       return Fault(op.ToString(),
@@ -242,11 +242,12 @@ class MicroBatcher {
     shards_[op.id().index] = *std::move(first);
   }
 
-  absl::StatusOr<Shard> ShardOf(const OpView& op, int m) {
+  // Micro-batch m is rank m of the whole graph.
+  absl::StatusOr<Shard> ShardOf(const OpView& op, MicroBatchId m) {
     Node& node = graph_.node(op.id());
     const Placement pin =
         std::exchange(node.placement, sharding_.nodes[op.id().index]);
-    absl::StatusOr<Shard> shard = ShardOfNode(op, m);
+    absl::StatusOr<Shard> shard = ShardOfNode(op, /*rank=*/m.index);
     node.placement = pin;
     return shard;
   }
@@ -263,7 +264,8 @@ class MicroBatcher {
     first.node(op.id()).attributes.Set("advance", advance);
   }
 
-  static bool IsInstance(const OpView& first, int m, const Graph& shard) {
+  static bool IsInstance(const OpView& first, MicroBatchId m,
+                         const Graph& shard) {
     if (!ChangesWithMicroBatch(first)) return SameNode(first, shard.ops()[0]);
     absl::StatusOr<Shard> instance = ShardOfNode(first, 0, m);
     if (!instance.ok()) return false;

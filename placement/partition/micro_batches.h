@@ -24,10 +24,6 @@ enum class PipelineSchedule : uint8_t {
   kGPipe,                  // forward of all, then backward of all
 };
 
-using MicroBatchId = Id<struct MicroBatchTag>;  // 0 .. MicroBatches::count - 1
-// What a node that runs once per step belongs to.
-inline constexpr MicroBatchId kFirstMicroBatch{0};
-
 // How a step of a function splits its batch.
 struct MicroBatches {
   IdRange<MicroBatchId> ids() const { return IdRange<MicroBatchId>(count); }

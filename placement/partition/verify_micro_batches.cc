@@ -217,8 +217,9 @@ class Verifier {
       return Fault(after.ToString(), status.message());
     }
     for (int m = 0; m < count_; ++m) {
-      const auto shard = ShardOfNode(before, m);
-      if (!shard.ok() || !IsInstance(after, m, (*shard)->ops()[0])) {
+      const auto shard = ShardOfNode(before, /*rank=*/m);
+      if (!shard.ok() ||
+          !IsInstance(after, MicroBatchId(m), (*shard)->ops()[0])) {
         return Fault(after.ToString(),
                      absl::StrCat("another node than the shard of ",
                                   before.ToString(), " in micro-batch ", m));
@@ -226,7 +227,8 @@ class Verifier {
     }
   }
 
-  static bool IsInstance(const OpView& after, int m, const OpView& shard) {
+  static bool IsInstance(const OpView& after, MicroBatchId m,
+                         const OpView& shard) {
     if (!ChangesWithMicroBatch(after)) return SameNode(after, shard);
     const auto instance = ShardOfNode(after, 0, m);
     if (!instance.ok()) return false;

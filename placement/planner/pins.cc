@@ -18,6 +18,7 @@
 #include "graph/text/names.h"
 #include "placement/cost/node_roles.h"
 #include "placement/partition/sharded_placement.h"
+#include "placement/planner/match_pattern.h"
 #include "placement/planner/pin_divisions.h"
 
 namespace partita {
@@ -348,28 +349,6 @@ absl::Status CheckPin(const CostModel& costs, const OpView& node) {
 }
 
 }  // namespace
-
-bool MatchesPattern(absl::string_view pattern, absl::string_view text) {
-  size_t p = 0, t = 0;
-  size_t star = absl::string_view::npos, retry = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) &&
-        pattern[p] != '*') {
-      ++p;
-      ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = t;
-    } else if (star != absl::string_view::npos) {
-      p = star + 1;
-      t = ++retry;  // the star takes one more character
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,

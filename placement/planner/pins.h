@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "placement/cost/cost_model.h"
@@ -17,7 +16,7 @@
 
 namespace partita {
 
-// Nodes whose scope or result name matches `pattern` (MatchesPattern) go to
+// Nodes whose scope or result name matches `pattern` (match_pattern.h) go to
 // `devices`. They are whole on each device or, if `dim` is not negative,
 // sharded along dimension `dim` of their results. Nodes that match by scope or
 // wildcard may belong to a generated gradient; those that cannot be sharded
@@ -27,9 +26,6 @@ struct Pin {
   std::vector<std::string> devices;
   int dim = -1;
 };
-
-// Shell pattern over the whole text: * is any run of characters, ? any one.
-bool MatchesPattern(absl::string_view pattern, absl::string_view text);
 
 // A pin and the nodes that it placed.
 struct WrittenPin {

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
+#include "placement/planner/match_pattern.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/plan_sample.h"
 

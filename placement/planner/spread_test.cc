@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 #include "absl/algorithm/container.h"
@@ -14,6 +13,7 @@
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/random_sample.h"
 
 namespace partita {
 namespace {
@@ -203,37 +203,11 @@ TEST(ListTest, ANodeWithOneKernelGoesThere) {
             "n0 cpu:0 only_kernel\nn1 gpu:0 only_kernel\n");
 }
 
-// A random graph: each node reads up to three earlier values and perhaps a
-// weight.
-struct RandomGraph : SampleGraph {
-  RandomGraph(int nodes, std::mt19937& random) {
-    const auto draw = [&](int least, int most) {
-      return std::uniform_int_distribution<int>(least, most)(random);
-    };
-    std::vector<ValueId> values = {Input("x", 2 * kLine), Input("y", kLine)};
-    std::vector<ValueId> weights;
-    for (int i = 0; i < 4; ++i) {
-      weights.push_back(Weight(absl::StrCat("w", i), draw(1, 6) * kLine));
-    }
-    for (int i = 0; i < nodes; ++i) {
-      std::vector<ValueId> operands;
-      for (int k = draw(1, 3); k > 0; --k) {
-        const int reach = std::min<int>(8, values.size());
-        operands.push_back(values[values.size() - draw(1, reach)]);
-      }
-      if (draw(0, 2) == 0) operands.push_back(weights[draw(0, 3)]);
-      values.push_back(
-          Work(absl::StrCat("n", i), operands, draw(1, 8) * kLine));
-    }
-    Return({values.back(), values[values.size() / 2]});
-  }
-};
-
 TEST(EveryStrategyTest, PinsAndLinksHoldOnRandomGraphs) {
   std::mt19937 random(11);
   int placed = 0, missed = 0, refused = 0;
   for (int round = 0; round < 60; ++round) {
-    RandomGraph g(5 + round % 40, random);
+    RandomSample g(5 + round % 40, random);
     Machine machine = CpuAndGpus(round % 4, 600 + 200 * (round % 30));
     machine.devices[0].memory = 800 + 100 * (round % 50);
     if (round % 5 == 4 && machine.links.size() > 2) machine.links.pop_back();
@@ -275,33 +249,18 @@ TEST(EveryStrategyTest, PinsAndLinksHoldOnRandomGraphs) {
   EXPECT_GT(missed + refused, 20);
 }
 
-// Seconds of one planning.
-double TimeOf(const Planner& planner, const SampleGraph& g,
-              const Machine& machine) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto table = PlanBy(planner.name, g, machine);
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
-  EXPECT_TRUE(table.ok()) << planner.name << ": " << table.status();
-  return took.count();
-}
-
-TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesTakeSeconds) {
+// tests/bench/planner_bench says how long it takes. Work that is quadratic in
+// the number of nodes would end in the test's timeout.
+TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesArePlanned) {
   std::mt19937 random(13);
-  const RandomGraph g(10000, random);
+  const RandomSample g(10000, random);
   for (int unequal : {0, 5, 8}) {
     for (bool fits : {true, false}) {
       if (unequal != 0 && !fits) continue;
-      Machine machine = EqualCpus(8, fits ? 20000 : 1000);
-      for (int d = 0; d < unequal; ++d) {
-        machine.devices[d].traits.memory_bandwidth += d;
-      }
+      const Machine machine = UnequalCpus(8, unequal, fits ? 20000 : 1000);
       for (const Planner& planner : Planners()) {
-        const double seconds = TimeOf(planner, g, machine);
-        RecordProperty(
-            absl::StrCat(planner.name, "_", unequal, fits ? "_fits" : "_not"),
-            absl::StrCat(seconds));
-        EXPECT_LT(seconds, 20);  // far above what it takes: machines are busy
+        const auto table = PlanBy(planner.name, g, machine);
+        EXPECT_TRUE(table.ok()) << planner.name << ": " << table.status();
       }
     }
   }

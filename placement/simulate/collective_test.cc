@@ -20,9 +20,8 @@ std::vector<SimulatedCommand> CommandsOfCollectives(
   EXPECT_TRUE(commands.ok()) << commands.status();
   std::vector<SimulatedCommand> ranks;
   if (!commands.ok()) return ranks;
-  const IdSpan<CommandId, Command> by_id(*commands);
-  for (CommandId id : by_id.ids()) {
-    if (by_id[id].kind != Command::Kind::kCollective) continue;
+  for (CommandId id : commands->ids()) {
+    if ((*commands)[id].kind != Command::Kind::kCollective) continue;
     ranks.push_back(simulation.commands[id]);
   }
   return ranks;

@@ -363,10 +363,10 @@ absl::StatusOr<IdVector<CommandId, CommandCost>> CostCommands(
   for (CommandId id : commands.ids()) {
     absl::StatusOr<CommandCost> cost = pricer.Price(commands[id]);
     if (!cost.ok()) {
-      return absl::Status(cost.status().code(),
-                          absl::StrCat("plan @", plan.name, ": ",
-                                       CommandPlaces(entry).Text(id.index),
-                                       ": ", cost.status().message()));
+      return absl::Status(
+          cost.status().code(),
+          absl::StrCat("plan @", plan.name, ": ", CommandPlaces(entry).Text(id),
+                       ": ", cost.status().message()));
     }
     costs.Add(*cost);
   }

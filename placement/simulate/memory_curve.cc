@@ -146,28 +146,27 @@ std::vector<MemoryPoint> Sweep(const LiveRanges& live_ranges, int64_t base) {
 absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
     const Plan& plan, int entry_index, const Simulation& simulation) {
   const Entry& entry = plan.entries[entry_index];
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   if (commands.size() != simulation.commands.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "plan @", plan.name, ": found ", simulation.commands.size(),
         " simulated commands; expected ", commands.size(),
         "; simulate the same entry"));
   }
-  const IdSpan<CommandId, Command> by_id(commands);
-  const ChannelMessages messages = MessagesOf(entry, by_id);
-  std::vector<CommandId> order(by_id.ids().begin(), by_id.ids().end());
+  const ChannelMessages messages = MessagesOf(entry, commands);
+  std::vector<CommandId> order(commands.ids().begin(), commands.ids().end());
   std::stable_sort(order.begin(), order.end(), [&](CommandId a, CommandId b) {
     return simulation.commands[a].start < simulation.commands[b].start;
   });
   LiveRangeRecorder recorder(plan, entry);
   for (CommandId c : order) {
     const SimulatedCommand& times = simulation.commands[c];
-    recorder.Visit(by_id[c], times);
+    recorder.Visit(commands[c], times);
     const MessageId message = messages.of_command[c];
     if (!message.valid()) continue;
     const BufferId slot = messages.list[message].slot;
-    if (by_id[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
-    if (by_id[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
+    if (commands[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
+    if (commands[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
   }
   std::vector<std::vector<MemoryPoint>> curves;
   for (DeviceId device : IdRange<DeviceId>(plan.devices.size())) {

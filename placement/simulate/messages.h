@@ -10,8 +10,6 @@
 
 namespace partita {
 
-using MessageId = Id<struct MessageTag>;  // index into ChannelMessages::list
-
 struct ChannelMessage {
   CommandId send;  // invalid: the plan has none
   CommandId recv;

@@ -13,7 +13,7 @@ namespace partita {
 absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
                                            const Simulation& simulation) {
   const Entry& entry = plan.entries[entry_index];
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   PARTITA_ASSIGN_OR_RETURN(const auto curves,
                            MemoryCurves(plan, entry_index, simulation));
   const CommandTitles titles(plan, entry);
@@ -24,7 +24,7 @@ absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
         {plan.devices[stream.device.index].traits.name, stream.name});
   }
   for (CommandId id : simulation.commands.ids()) {
-    const Command& command = commands[id.index];
+    const Command& command = commands[id];
     timeline.spans.push_back({command.stream.index,
                               titles.TitleOf(command),
                               std::string(CommandKindName(command.kind)),

@@ -1,15 +1,15 @@
-// Event-driven simulation of streams, devices and links.
+// Event-driven simulation of streams and devices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/simulate.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "placement/simulate/activities.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/messages.h"
 #include "runtime/plan/command_places.h"
@@ -18,21 +18,11 @@ namespace partita {
 namespace {
 
 using On = CommandCost::On;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The time between steps is measured after the pipeline has filled and before
 // it drains. Lengths of both phases, in units of the depth.
 constexpr int kFillingDepths = 3;
 constexpr int kDrainingDepths = 1;
-
-// A command that takes time, in one step.
-struct Activity {
-  int step = 0;
-  CommandId command;
-  double fixed_end = 0;  // end; of a transfer, of its latency
-  bool flowing = false;  // a transfer after its latency
-  double bytes_left = 0;
-};
 
 class Simulator {
  public:
@@ -52,7 +42,8 @@ class Simulator {
         delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
         left_(steps_, static_cast<int>(commands.size())),
         ends_(steps_, 0),
-        collective_(commands.size()) {
+        collective_(commands.size()),
+        active_(costs) {
     for (CommandId c : commands.ids()) {
       streams_[commands[c].stream].list.push_back(c);
     }
@@ -64,7 +55,7 @@ class Simulator {
     for (StreamId s : streams_.ids()) runnable_.insert(s);
     Progress();
     while (!active_.empty()) {
-      Advance(NextTime());
+      for (const Activity& activity : active_.Advance()) End(activity);
       Progress();
     }
     return std::all_of(left_.begin(), left_.end(),
@@ -102,6 +93,8 @@ class Simulator {
   }
 
  private:
+  double now() const { return active_.now(); }
+
   struct StreamState {
     std::vector<CommandId> list;  // in order
     int step = 0;
@@ -172,9 +165,9 @@ class Simulator {
     if (command.kind == Command::Kind::kSend) return TrySend(s, c);
     if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
-      recorded_[EventIndex(stream.step, command)] = now_;
+      recorded_[EventIndex(stream.step, command)] = now();
       if (stream.step == 0) recorder_[command.event] = c;
-      Note(stream.step, c, now_, stream.last);
+      Note(stream.step, c, now(), stream.last);
       Finish(stream.step, c);
       WakeAll();
       return true;
@@ -216,7 +209,7 @@ class Simulator {
                                  : messages_.list[message.before].recv;
     }
     stream.busy = true;
-    delivery.begun = now_;
+    delivery.begun = now();
     Carry(stream.step, c, cause);
     return true;
   }
@@ -227,7 +220,7 @@ class Simulator {
     Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
     if (delivery.arrived < 0) {
       if (delivery.awaited < 0) {
-        delivery.awaited = now_;
+        delivery.awaited = now();
         WakeStreamOf(message.send);
       }
       return false;
@@ -235,7 +228,7 @@ class Simulator {
     const bool waited = delivery.arrived > stream.ready;
     Note(stream.step, c, std::max(stream.ready, delivery.begun),
          waited ? message.send : stream.last);
-    delivery.received = now_;
+    delivery.received = now();
     Finish(stream.step, c);
     WakeStreamOf(message.send);
     return true;
@@ -273,7 +266,7 @@ class Simulator {
   void Start(int step, CommandId c) {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
-      devices_[cost.device].queue.insert({now_, step, c});
+      devices_[cost.device].queue.insert({now(), step, c});
       return;
     }
     Carry(step, c, StreamOf(c).last);
@@ -281,8 +274,8 @@ class Simulator {
 
   void Carry(int step, CommandId c, CommandId cause) {
     const CommandCost& cost = costs_[c];
-    Note(step, c, now_, cause);
-    active_.push_back({step, c, now_ + cost.seconds, false, cost.bytes});
+    Note(step, c, now(), cause);
+    active_.Add({step, c, now() + cost.seconds, false, cost.bytes});
   }
 
   // Rule 8. The last rank to arrive starts all of them.
@@ -294,8 +287,8 @@ class Simulator {
     if (--missing > 0) return;
     const CommandId cause = StreamOf(c).last;
     for (CommandId rank : ranks) {
-      Note(step, rank, now_, cause);
-      active_.push_back({step, rank, now_ + costs_[rank].seconds, false, 0});
+      Note(step, rank, now(), cause);
+      active_.Add({step, rank, now() + costs_[rank].seconds, false, 0});
     }
   }
 
@@ -304,69 +297,11 @@ class Simulator {
     const auto [ready, step, c] = *device.queue.begin();
     device.queue.erase(device.queue.begin());
     device.busy = true;
-    const bool held = ready < now_ && device.holder_step == step;
-    Note(step, c, now_, held ? device.holder : StreamOf(c).last);
+    const bool held = ready < now() && device.holder_step == step;
+    Note(step, c, now(), held ? device.holder : StreamOf(c).last);
     device.holder = c;
     device.holder_step = step;
-    active_.push_back({step, c, now_ + costs_[c].seconds, false, 0});
-  }
-
-  // Rule 4. True for transfers that share bandwidth: over the same link or bus,
-  // in the same direction unless one link is not duplex.
-  bool Share(const Activity& a, const Activity& b) const {
-    const CommandCost& x = costs_[a.command];
-    const CommandCost& y = costs_[b.command];
-    const bool together = x.link == y.link ||
-                          (!x.link->bus.empty() && x.link->bus == y.link->bus);
-    const bool duplex = x.link->duplex && y.link->duplex;
-    return together && (!duplex || x.forward == y.forward);
-  }
-
-  double Rate(const Activity& transfer) const {
-    int sharers = 0;
-    for (const Activity& other : active_) {
-      sharers += other.flowing && Share(transfer, other);
-    }
-    return costs_[transfer.command].link->bandwidth / sharers;
-  }
-
-  double EndOf(const Activity& activity) const {
-    if (!activity.flowing) return activity.fixed_end;
-    return now_ + activity.bytes_left / Rate(activity);
-  }
-
-  double NextTime() const {
-    double next = kNever;
-    for (const Activity& activity : active_) {
-      next = std::min(next, EndOf(activity));
-    }
-    return next;
-  }
-
-  void Advance(double time) {
-    std::vector<double> ends;
-    for (const Activity& activity : active_) ends.push_back(EndOf(activity));
-    for (size_t i = 0; i < active_.size(); ++i) {
-      if (!active_[i].flowing || ends[i] <= time) continue;
-      // Leaves the fraction that does not flow before `time`.
-      active_[i].bytes_left *= (ends[i] - time) / (ends[i] - now_);
-    }
-    now_ = time;
-    std::vector<Activity> going, ended;
-    for (size_t i = 0; i < active_.size(); ++i) {
-      Activity& activity = active_[i];
-      const bool transfer = costs_[activity.command].on == On::kLink;
-      if (ends[i] > time) {
-        going.push_back(activity);
-      } else if (transfer && !activity.flowing && activity.bytes_left > 0) {
-        activity.flowing = true;
-        going.push_back(activity);
-      } else {
-        ended.push_back(activity);
-      }
-    }
-    active_ = std::move(going);
-    for (const Activity& activity : ended) End(activity);
+    active_.Add({step, c, now() + costs_[c].seconds, false, 0});
   }
 
   void End(const Activity& activity) {
@@ -376,15 +311,15 @@ class Simulator {
     if (costs_[c].on == On::kCompute) devices_[costs_[c].device].busy = false;
     if (commands_[c].kind != Command::Kind::kSend) return;
     const MessageId message = messages_.of_command[c];
-    DeliveryOf(activity.step, message).arrived = now_;
+    DeliveryOf(activity.step, message).arrived = now();
     WakeStreamOf(messages_.list[message].recv);
   }
 
   void Finish(int step, CommandId c) {
     StreamState& stream = streams_[commands_[c].stream];
-    if (step == 0) first_step_[c].end = now_;
-    ends_[step] = std::max(ends_[step], now_);
-    stream.ready = now_;
+    if (step == 0) first_step_[c].end = now();
+    ends_[step] = std::max(ends_[step], now());
+    stream.ready = now();
     stream.last = c;
     if (++stream.next == stream.list.size()) {
       stream.next = 0;
@@ -411,13 +346,10 @@ class Simulator {
     return path;
   }
 
-  using CollectiveId = Id<struct CollectiveTag>;
-
   const IdSpan<CommandId, Command> commands_;
   const IdVector<CommandId, CommandCost>& costs_;
   const int depth_;
   const int steps_;
-  double now_ = 0;
   IdVector<StreamId, StreamState> streams_;
   IdVector<DeviceId, DeviceState> devices_;
   IdVector<CommandId, SimulatedCommand> first_step_;
@@ -431,7 +363,7 @@ class Simulator {
   IdVector<CommandId, CollectiveId> collective_;  // invalid: of none
   IdVector<CollectiveId, std::vector<CommandId>> collectives_;
   std::vector<int> missing_ranks_;  // step * collectives + collective
-  std::vector<Activity> active_;
+  Activities active_;
   std::set<StreamId> runnable_;  // streams that may have a command to start
 };
 
@@ -446,17 +378,16 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
                      "; expected 0 to ", plan.entries.size(), " - 1"));
   }
   const Entry& entry = plan.entries[entry_index];
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
-  const IdSpan<CommandId, Command> by_id(commands);
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   PARTITA_ASSIGN_OR_RETURN(
       const auto costs,
-      CostCommands(plan, entry, by_id, machine, node_seconds));
-  Simulator simulator(entry, by_id, costs, plan.devices.size());
+      CostCommands(plan, entry, commands, machine, node_seconds));
+  Simulator simulator(entry, commands, costs, plan.devices.size());
   if (!simulator.Run()) {
     const CommandId stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(
-        "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck.index),
-        ": found a ", CommandKindName(by_id[stuck].kind),
+        "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck),
+        ": found a ", CommandKindName(commands[stuck].kind),
         " that never ends; expected a plan that the checker accepts"));
   }
   return simulator.Result();

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "runtime/plan/plan.h"
+
 namespace partita {
 
 // Thread safety: calls come from the threads of all streams at once.
@@ -14,11 +16,11 @@ class CommandObserver {
   virtual ~CommandObserver() = default;
   // Called before a command accesses its bytes or waits; the command goes on
   // when this returns. A correct plan survives every finite delay.
-  virtual void Before(uint64_t step, int command) = 0;
+  virtual void Before(uint64_t step, CommandId command) = 0;
   // Called once for each Before, and after a failure before it: when the
   // command has failed or is done, or is issued to a stream that runs behind
   // the host.
-  virtual void After(uint64_t step, int command) = 0;
+  virtual void After(uint64_t step, CommandId command) = 0;
 };
 
 }  // namespace partita

@@ -17,10 +17,10 @@ namespace {
 using Kind = Command::Kind;
 
 // By group or channel, by rank or end: the commands in launch order.
-using Issued = std::vector<std::vector<std::vector<int>>>;
+using Issued = std::vector<std::vector<std::vector<CommandId>>>;
 
 // Omits commands on streams that are not in the collective's group.
-Issued CollectivesOf(const Entry& entry, const std::vector<Command>& commands) {
+Issued CollectivesOf(const Entry& entry, const CommandList& commands) {
   Issued issued(entry.groups.size());
   absl::flat_hash_map<std::pair<GroupId, StreamId>, int> ranks;
   for (size_t g = 0; g < entry.groups.size(); ++g) {
@@ -31,41 +31,39 @@ Issued CollectivesOf(const Entry& entry, const std::vector<Command>& commands) {
           static_cast<int>(m);
     }
   }
-  for (size_t c = 0; c < commands.size(); ++c) {
+  for (CommandId c : commands.ids()) {
     if (commands[c].kind != Kind::kCollective) continue;
     const auto rank = ranks.find({commands[c].group, commands[c].stream});
     if (rank == ranks.end()) continue;
-    issued[commands[c].group.index][rank->second].push_back(
-        static_cast<int>(c));
+    issued[commands[c].group.index][rank->second].push_back(c);
   }
   return issued;
 }
 
 // For each channel the sends, then the receives.
-Issued MessagesOf(const Entry& entry, const std::vector<Command>& commands) {
-  Issued issued(entry.channels.size(), std::vector<std::vector<int>>(2));
-  for (size_t c = 0; c < commands.size(); ++c) {
+Issued MessagesOf(const Entry& entry, const CommandList& commands) {
+  Issued issued(entry.channels.size(), std::vector<std::vector<CommandId>>(2));
+  for (CommandId c : commands.ids()) {
     const Kind kind = commands[c].kind;
     if (kind != Kind::kSend && kind != Kind::kRecv) continue;
     if (!commands[c].channel.valid()) continue;
-    issued[commands[c].channel.index][kind == Kind::kRecv].push_back(
-        static_cast<int>(c));
+    issued[commands[c].channel.index][kind == Kind::kRecv].push_back(c);
   }
   return issued;
 }
 
-absl::Status NotPaired(int command, absl::string_view found) {
+absl::Status NotPaired(CommandId command, absl::string_view found) {
   return absl::InvalidArgumentError(
-      absl::StrCat("command ", command, ": found ", found,
+      absl::StrCat("command ", command.index, ": found ", found,
                    "; expected a plan that the checker accepts"));
 }
 
 }  // namespace
 
 absl::StatusOr<Communications> Communications::Find(
-    const Entry& entry, const std::vector<Command>& commands) {
+    const Entry& entry, const CommandList& commands) {
   Communications communications;
-  communications.of_.assign(commands.size(), -1);
+  communications.of_ = IdVector<CommandId, int>(commands.size(), -1);
   for (const auto& by_rank : CollectivesOf(entry, commands)) {
     PARTITA_RETURN_IF_ERROR(
         communications.AddCommunications(by_rank, kPointsOfCollective));
@@ -74,26 +72,25 @@ absl::StatusOr<Communications> Communications::Find(
   for (const auto& by_end : MessagesOf(entry, commands)) {
     PARTITA_RETURN_IF_ERROR(communications.AddCommunications(by_end, 1));
   }
-  for (size_t c = 0; c < commands.size(); ++c) {
+  for (CommandId c : commands.ids()) {
     const Kind kind = commands[c].kind;
     const bool communicates =
         kind == Kind::kCollective || kind == Kind::kSend || kind == Kind::kRecv;
     if (communicates && communications.of_[c] < 0) {
-      return NotPaired(static_cast<int>(c),
-                       "no group or channel of its stream");
+      return NotPaired(c, "no group or channel of its stream");
     }
   }
   return communications;
 }
 
 absl::Status Communications::AddCommunications(
-    const std::vector<std::vector<int>>& by_rank, int points) {
+    const std::vector<std::vector<CommandId>>& by_rank, int points) {
   GroupRendezvous group;
   group.rendezvous =
       std::make_unique<Rendezvous>(static_cast<int>(by_rank.size()));
   const size_t count = by_rank.empty() ? 0 : by_rank[0].size();
   group.points_per_step = count * points;
-  for (const std::vector<int>& issued : by_rank) {
+  for (const std::vector<CommandId>& issued : by_rank) {
     if (issued.size() == count) continue;
     return NotPaired(std::max(issued, by_rank[0],
                               [](const auto& a, const auto& b) {
@@ -104,7 +101,7 @@ absl::Status Communications::AddCommunications(
   }
   for (size_t k = 0; k < count; ++k) {
     Communication communication;
-    for (const std::vector<int>& issued : by_rank) {
+    for (const std::vector<CommandId>& issued : by_rank) {
       of_[issued[k]] = static_cast<int>(communications_.size());
       communication.commands.push_back(issued[k]);
     }
@@ -118,13 +115,13 @@ absl::Status Communications::AddCommunications(
 }
 
 // A group may list its streams in another order than a node its devices.
-absl::Status Communications::OrderByRank(const std::vector<Command>& commands) {
+absl::Status Communications::OrderByRank(const CommandList& commands) {
   for (Communication& communication : communications_) {
-    std::vector<int> ordered(communication.commands.size(), -1);
-    for (const int c : communication.commands) {
+    std::vector<CommandId> ordered(communication.commands.size());
+    for (const CommandId c : communication.commands) {
       const int rank = commands[c].instance.rank;
       if (rank < 0 || rank >= static_cast<int>(ordered.size()) ||
-          ordered[rank] >= 0 ||
+          ordered[rank].valid() ||
           commands[c].instance.node !=
               commands[communication.commands[0]].instance.node) {
         return NotPaired(c, "another rank's command");

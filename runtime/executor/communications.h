@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/id_vector.h"
 #include "runtime/executor/rendezvous.h"
 #include "runtime/plan/plan.h"
 
@@ -17,9 +18,9 @@ namespace partita {
 
 // One collective or message of a step.
 struct Communication {
-  // Command numbers: of a collective by the node's ranks, of a message those of
-  // `send` and `recv`.
-  std::vector<int> commands;
+  // Of a collective by the node's ranks; of a message the `send` and the
+  // `recv`.
+  std::vector<CommandId> commands;
   int number = 0;  // index in its group or channel, from 0 in each step
   Rendezvous* rendezvous = nullptr;
   uint64_t points_per_step = 0;  // of `rendezvous`
@@ -34,11 +35,11 @@ class Communications {
 
   // InvalidArgument if the ranks of a group issue different numbers of
   // collectives, or the ends of a channel different numbers of messages.
-  static absl::StatusOr<Communications> Find(
-      const Entry& entry, const std::vector<Command>& commands);
+  static absl::StatusOr<Communications> Find(const Entry& entry,
+                                             const CommandList& commands);
 
   // The collective or message that a command takes part in.
-  const Communication& of(int command) const {
+  const Communication& of(CommandId command) const {
     return communications_[of_[command]];
   }
 
@@ -51,12 +52,12 @@ class Communications {
     std::unique_ptr<Rendezvous> rendezvous;
     uint64_t points_per_step = 0;
   };
-  absl::Status AddCommunications(const std::vector<std::vector<int>>& by_rank,
-                                 int points);
-  absl::Status OrderByRank(const std::vector<Command>& commands);
+  absl::Status AddCommunications(
+      const std::vector<std::vector<CommandId>>& by_rank, int points);
+  absl::Status OrderByRank(const CommandList& commands);
 
   std::vector<Communication> communications_;
-  std::vector<int> of_;  // by command; -1: does not communicate
+  IdVector<CommandId, int> of_;  // -1: does not communicate
   std::vector<GroupRendezvous> rendezvous_;
 };
 

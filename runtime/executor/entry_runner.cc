@@ -34,9 +34,9 @@ int SpinsFor(int64_t threads) {
 }
 
 // Events belong to the device whose stream records them.
-std::vector<std::unique_ptr<DeviceEvent>> NewEvents(
-    const Entry& entry, const std::vector<Command>& commands,
-    const Devices& devices) {
+std::vector<std::unique_ptr<DeviceEvent>> NewEvents(const Entry& entry,
+                                                    const CommandList& commands,
+                                                    const Devices& devices) {
   std::vector<int> device_of(entry.num_events, 0);
   for (const Command& command : commands) {
     if (command.kind != Command::Kind::kRecord) continue;
@@ -100,9 +100,10 @@ absl::Status EntryRunner::Prepare() {
                        "devices sleep for them; use a plan with its notes"));
     }
   }
-  of_stream_.resize(entry_.streams.size());
-  for (size_t c = 0; c < commands_.size(); ++c) {
-    of_stream_[commands_[c].stream.index].push_back(static_cast<int>(c));
+  of_stream_ =
+      IdVector<StreamId, std::vector<CommandId>>(entry_.streams.size());
+  for (CommandId c : commands_.ids()) {
+    of_stream_[commands_[c].stream].push_back(c);
   }
   events_ = NewEvents(entry_, commands_, devices);
   PARTITA_ASSIGN_OR_RETURN(communications_,
@@ -221,12 +222,12 @@ absl::Status EntryRunner::Wait(uint64_t step) {
 // The stalled command: the first in launch order among the commands that
 // streams are at. All others may be waiting for it.
 FailedCommand EntryRunner::Straggler() const {
-  int first = -1;
+  CommandId first;
   for (const auto& worker : workers_) {
-    const int at = worker->at();
-    if (at >= 0 && (first < 0 || at < first)) first = at;
+    const CommandId at = worker->at();
+    if (at.valid() && (!first.valid() || at < first)) first = at;
   }
-  if (first < 0) return {.entry = entry_.name};
+  if (!first.valid()) return {.entry = entry_.name};
   return DescribeCommand(plan_, entry_, commands_[first], first);
 }
 
@@ -252,17 +253,17 @@ std::vector<ReplacedKernel> EntryRunner::ReplacedKernels() const {
 }
 
 std::vector<MeasuredCommand> EntryRunner::Trace(uint64_t step) const {
-  std::vector<MeasuredTime> times(commands_.size());
+  IdVector<CommandId, MeasuredTime> times(commands_.size());
   for (const auto& worker : workers_) {
     worker->AppendTrace(static_cast<int>(step % state_.steps.size()), times);
   }
   SteadyTime first = SteadyTime::max();
   for (const MeasuredTime& time : times) first = std::min(first, time.start);
   std::vector<MeasuredCommand> trace;
-  for (size_t i = 0; i < times.size(); ++i) {
-    const std::chrono::duration<double> start = times[i].start - first;
-    const std::chrono::duration<double> end = times[i].end - first;
-    trace.push_back({static_cast<int>(i), start.count(), end.count()});
+  for (CommandId c : times.ids()) {
+    const std::chrono::duration<double> start = times[c].start - first;
+    const std::chrono::duration<double> end = times[c].end - first;
+    trace.push_back({c.index, start.count(), end.count()});
   }
   return trace;
 }

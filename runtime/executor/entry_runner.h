@@ -69,8 +69,8 @@ class EntryRunner {
 
   const Plan& plan_;
   const Entry& entry_;
-  std::vector<Command> commands_;
-  std::vector<std::vector<int>> of_stream_;
+  CommandList commands_;
+  IdVector<StreamId, std::vector<CommandId>> of_stream_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
   Communications communications_;
   EntryState state_;

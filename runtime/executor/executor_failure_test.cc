@@ -112,13 +112,13 @@ class FaultyDevice : public Device {
   Fault& fault_;
 };
 
-// The fault that makes command `number` of the plan fail.
-FaultyDevice::Fault FaultAt(const std::vector<Command>& commands, int number) {
+// The fault that makes a command of the plan fail.
+FaultyDevice::Fault FaultAt(const CommandList& commands, CommandId failing) {
   FaultyDevice::Fault fault;
-  fault.stream = commands[number].stream.index;
-  for (int i = 0; i < number; ++i) {
-    const Command::Kind kind = commands[i].kind;
-    if (commands[i].stream == commands[number].stream &&
+  fault.stream = commands[failing].stream.index;
+  for (CommandId c(0); c < failing; ++c.index) {
+    const Command::Kind kind = commands[c].kind;
+    if (commands[c].stream == commands[failing].stream &&
         kind != Command::Kind::kKernel && kind != Command::Kind::kWait) {
       ++fault.call;
     }
@@ -131,11 +131,11 @@ TEST(ExecutorFailureTest, AFaultAtAnyTransferOrRecordEndsTheStep) {
   const auto commands = Expand(plan->entries[0]);
   ASSERT_TRUE(commands.ok());
   for (int number = 0; number < 13; ++number) {
-    const Command::Kind kind = (*commands)[number].kind;
+    const Command::Kind kind = (*commands)[CommandId(number)].kind;
     if (kind == Command::Kind::kKernel || kind == Command::Kind::kWait) {
       continue;  // kernels fail in the test above, and waits cannot
     }
-    FaultyDevice::Fault fault = FaultAt(*commands, number);
+    FaultyDevice::Fault fault = FaultAt(*commands, CommandId(number));
     Devices devices;
     for (auto& device : NewDevices(*plan, RunOn::kCpu)) {
       devices.push_back(

@@ -100,7 +100,7 @@ std::shared_ptr<Plan> MicroBatchPlan() {
     b.Fetch(s, 0, y_bytes);
   }
   std::vector<Command>& commands = b.entry().programs[0].commands;
-  for (int c : {3, 4, 5}) commands[c].instance.micro_batch = 1;
+  for (int c : {3, 4, 5}) commands[c].instance.micro_batch = MicroBatchId(1);
   b.entry().inputs[0].type.dims = {8};
   b.entry().outputs[0].type.dims = {8};
   return b.Finish();

@@ -27,14 +27,14 @@ void ConsumeNode(const std::string& node, absl::string_view& message) {
 }  // namespace
 
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
-                              const Command& command, int number) {
+                              const Command& command, CommandId id) {
   const Stream& stream = entry.streams[command.stream.index];
   FailedCommand where;
   where.entry = entry.name;
   where.device = plan.devices[stream.device.index].traits.name;
   where.stream = stream.name;
-  where.command = number;
-  where.place = CommandPlaces(entry).Text(number);
+  where.command = id.index;
+  where.place = CommandPlaces(entry).Text(id);
   const absl::string_view kind = CommandKindName(command.kind);
   where.kind = std::string(kind.data(), kind.size());
   where.node = CommandTitles(plan, entry).NodeOf(command);

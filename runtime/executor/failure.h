@@ -15,9 +15,9 @@
 
 namespace partita {
 
-// Describes command `number` of the expanded `commands` of an entry.
+// Describes command `id` of an entry.
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
-                              const Command& command, int number);
+                              const Command& command, CommandId id);
 
 // `status` with the prefix "entry @f: gpu:0/compute: command 7 kernel softmax
 // %p: ".

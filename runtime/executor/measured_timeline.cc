@@ -13,7 +13,7 @@ namespace partita {
 absl::StatusOr<Timeline> MeasuredTimeline(
     const Plan& plan, const Entry& entry,
     const std::vector<MeasuredCommand>& trace) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   if (trace.size() != commands.size()) {
     return absl::FailedPreconditionError(
         absl::StrCat("entry @", entry.name, ": found a trace of ", trace.size(),
@@ -28,7 +28,7 @@ absl::StatusOr<Timeline> MeasuredTimeline(
         {plan.devices[stream.device.index].traits.name, stream.name});
   }
   for (const MeasuredCommand& measured : trace) {
-    const Command& command = commands[measured.command];
+    const Command& command = commands[CommandId(measured.command)];
     TraceSpan span;
     span.track = command.stream.index;
     span.name = titles.TitleOf(command);

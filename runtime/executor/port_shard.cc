@@ -56,7 +56,7 @@ PortShard ShardOfPort(const Plan& plan, const Entry& entry,
   const DeviceId device = entry.streams[command.stream.index].device;
   PortShard shard = ShardOn(plan.devices[device.index].traits.name, graph, id);
   if (port.type.num_bytes() != type.num_bytes()) {
-    shard.offset += command.instance.micro_batch * type.num_bytes();
+    shard.offset += command.instance.micro_batch.index * type.num_bytes();
   }
   return shard;
 }

@@ -1,67 +1,39 @@
-// Walks the bound graph and stores the results of each instance.
+// Walks the bound graph and computes each instance.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/reference_run.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/id_vector.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
-#include "runtime/executor/combine.h"
-#include "runtime/plan/micro_batches.h"
+#include "runtime/executor/reference_values.h"
 
 namespace partita {
 namespace {
-
-// One value in one micro-batch: an instance for each rank of its device set, or
-// a single instance for all.
-struct Instances {
-  std::vector<std::string> devices;
-  std::vector<HostTensor> tensors;
-};
 
 class ReferenceWalk {
  public:
   ReferenceWalk(const Plan& plan, const Entry& entry,
                 const KernelLibraries& libraries,
-                const ReferenceOptions& options)
+                const ReferenceOptions& options, ReferenceValues& values)
       : plan_(plan),
         entry_(entry),
         graph_(*entry.graph),
         libraries_(libraries),
         options_(options),
-        micro_batches_(CountMicroBatches(entry)),
-        values_(graph_.value_id_bound()),
-        readers_(graph_.value_id_bound()) {
-    const std::vector<bool> varies = VaryingValues(entry);
-    for (int i = 0; i < graph_.value_id_bound(); ++i) {
-      values_[i].resize(varies[i] ? micro_batches_ : 1);
-      readers_[i] = static_cast<int>(graph_.value(ValueId(i)).uses.size());
-    }
-    for (ValueId id : graph_.outputs()) ++readers_[id.index];
-    for (const VariableUpdate& update : graph_.updates()) {
-      ++readers_[update.value.index];
-    }
-  }
-
-  void SetInput(ValueId id, const void* bytes) {
-    const TensorType& type = graph_.type(id);
-    const std::byte* next = static_cast<const std::byte*>(bytes);
-    for (Instances& value : values_[id.index]) {
-      Arrive(id, HostTensor::ConstView(type, next), value);
-      next += type.num_bytes();
-    }
-  }
+        values_(values) {}
 
   absl::Status Run() {
     for (const OpView& node : graph_.ops()) {
@@ -72,62 +44,30 @@ class ReferenceWalk {
         PARTITA_RETURN_IF_ERROR(
             RunRank(node, static_cast<int>(rank), devices[rank]));
       }
-      for (ValueId operand : node.node().operands) Release(operand);
+      for (ValueId operand : node.node().operands) values_.Release(operand);
     }
     return absl::OkStatus();
   }
 
-  HostTensor Take(ValueId id) { return Whole(id, 0); }
-
-  // The value with the type of a port: the value itself, or the values of all
-  // micro-batches concatenated. A value that does not vary is repeated.
-  HostTensor TakeAs(const TensorType& port, ValueId id) {
-    if (port == graph_.type(id)) return Whole(id, 0);
-    const int last = static_cast<int>(values_[id.index].size()) - 1;
-    HostTensor all(port);
-    for (int m = 0; m < micro_batches_; ++m) {
-      const HostTensor one = Whole(id, std::min(m, last));
-      std::memcpy(all.bytes() + m * one.type().num_bytes(), one.bytes(),
-                  one.type().num_bytes());
-    }
-    return all;
-  }
-
  private:
-  // Stores an input: the whole value if it has no device, else each rank's
-  // shard.
-  void Arrive(ValueId id, HostTensor whole, Instances& value) const {
-    const Sharding sharding = ShardingOfValue(id);
-    if (sharding.kind != Sharding::Kind::kSplit) {
-      value.devices = {""};
-      value.tensors.push_back(std::move(whole));
-      return;
-    }
-    const auto& devices =
-        graph_.input_placement(graph_.value(id).index).devices;
-    const int ranks = static_cast<int>(devices.size());
-    for (int rank = 0; rank < ranks; ++rank) {
-      value.devices.push_back(devices[rank]);
-      value.tensors.push_back(ShardOf(whole, sharding, rank, ranks));
-    }
-  }
-
   absl::Status RunRank(const OpView& node, int rank,
                        const std::string& device) {
     if (node.is(kAccumulate)) {
       PARTITA_ASSIGN_OR_RETURN(HostTensor sum, Accumulate(node, rank, device));
-      Keep(node.result(0).id(), 0, device, std::move(sum));
+      values_.Keep(node.result(0).id(), kFirstMicroBatch, device,
+                   std::move(sum));
       return absl::OkStatus();
     }
-    const size_t runs = node.num_results() == 0
-                            ? 1
-                            : values_[node.node().results[0].index].size();
-    for (size_t m = 0; m < runs; ++m) {
+    const IdRange<MicroBatchId> runs =
+        node.num_results() == 0 ? IdRange(kFirstMicroBatch, 1)
+                                : values_.RunsOf(node.node().results[0]);
+    for (MicroBatchId m : runs) {
       absl::StatusOr<std::vector<HostTensor>> results =
-          Compute(node, rank, device, static_cast<int>(m));
+          Compute(node, rank, device, m);
       if (!results.ok()) return Failed(results.status());
       for (int i = 0; i < node.num_results(); ++i) {
-        Keep(node.node().results[i], m, device, std::move((*results)[i]));
+        values_.Keep(node.node().results[i], m, device,
+                     std::move((*results)[i]));
       }
     }
     return absl::OkStatus();
@@ -139,18 +79,13 @@ class ReferenceWalk {
                                      status.message()));
   }
 
-  void Keep(ValueId id, size_t micro_batch, const std::string& device,
-            HostTensor tensor) {
-    Instances& value = values_[id.index][micro_batch];
-    value.devices.push_back(device);
-    value.tensors.push_back(std::move(tensor));
-  }
-
   // Accumulates in the order of the micro-batches, starting with the first.
   absl::StatusOr<HostTensor> Accumulate(const OpView& node, int rank,
                                         const std::string& device) {
-    HostTensor sum = Operand(node, 0, device, 0).Clone();
-    for (int m = 1; m < micro_batches_; ++m) {
+    HostTensor sum =
+        values_.On(device, node.node().operands[0], kFirstMicroBatch).Clone();
+    for (MicroBatchId m :
+         IdRange(MicroBatchId(1), values_.micro_batches() - 1)) {
       PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> shard,
                                ShardOfNode(node, rank, m));
       const OpView step = shard->ops().front();
@@ -167,7 +102,7 @@ class ReferenceWalk {
 
   absl::StatusOr<std::vector<HostTensor>> Compute(const OpView& node, int rank,
                                                   const std::string& device,
-                                                  int micro_batch) {
+                                                  MicroBatchId micro_batch) {
     if (node.is(kConstant) || node.op().traits.reads_variable) {
       return Persistent(node, rank);
     }
@@ -185,7 +120,7 @@ class ReferenceWalk {
   // Computes `shard`, the instance of `node` on `device`.
   absl::StatusOr<std::vector<HostTensor>> ComputeShard(
       const OpView& node, const OpView& shard, const std::string& device,
-      int micro_batch) {
+      MicroBatchId micro_batch) {
     if (shard.node().kernel.has_value()) {
       PARTITA_ASSIGN_OR_RETURN(const std::vector<void*> operands,
                                OperandBytes(node, shard, device, micro_batch));
@@ -194,50 +129,10 @@ class ReferenceWalk {
     return EvaluateView(node, shard, device, micro_batch);
   }
 
-  Sharding ShardingOfValue(ValueId id) const {
-    const NodeId source = graph_.value(id).defining_node;
-    if (!source.valid()) {
-      return ShardingOf(graph_.input_placement(graph_.value(id).index).results,
-                        0);
-    }
-    return ShardingOf(graph_.node(source).placement.results,
-                      graph_.value(id).index);
-  }
-
-  // The instances that a reader in `micro_batch` reads.
-  const Instances& At(ValueId id, int micro_batch) const {
-    const std::vector<Instances>& runs = values_[id.index];
-    return runs[runs.size() > 1 ? micro_batch : 0];
-  }
-
-  HostTensor Whole(ValueId id, int micro_batch) const {
-    std::vector<const HostTensor*> shards;
-    for (const HostTensor& shard : At(id, micro_batch).tensors) {
-      shards.push_back(&shard);
-    }
-    return JoinShards(graph_.type(id), ShardingOfValue(id), shards);
-  }
-
-  // Reduces partial results as collectives do: in the order of ranks.
-  absl::StatusOr<HostTensor> Reduced(ValueId id, Reduction reduction,
-                                     int micro_batch) const {
-    HostTensor reduced(graph_.type(id));
-    PARTITA_ASSIGN_OR_RETURN(const CombineFunction combine,
-                             FindCombine(reduced.type().dtype, reduction));
-    std::vector<const std::byte*> summands;
-    for (const HostTensor& summand : At(id, micro_batch).tensors) {
-      summands.push_back(summand.bytes());
-    }
-    std::byte* const out = reduced.bytes();
-    combine(summands, 0, absl::MakeConstSpan(&out, 1), 0,
-            reduced.type().num_stored_elements());
-    return reduced;
-  }
-
   // The result of a copy or bucket, which moves values to another device set
   // and may reshard them.
   absl::StatusOr<std::vector<HostTensor>> Reshard(const OpView& node, int rank,
-                                                  int micro_batch) {
+                                                  MicroBatchId micro_batch) {
     std::vector<HostTensor> results;
     for (int i = 0; i < node.num_operands(); ++i) {
       PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
@@ -247,15 +142,16 @@ class ReferenceWalk {
   }
 
   absl::StatusOr<HostTensor> ReshardValue(const OpView& node, int i, int rank,
-                                          int micro_batch) {
+                                          MicroBatchId micro_batch) {
     const Placement& placement = node.node().placement;
     const ValueId from = node.node().operands[i];
     const Sharding wanted = ShardingOf(placement.results, i);
-    const Sharding given = ShardingOfValue(from);
+    const Sharding given = values_.ShardingOfValue(from);
     const int ranks = std::max<int>(1, placement.devices.size());
     if (given.kind == Sharding::Kind::kPartial) {
-      PARTITA_ASSIGN_OR_RETURN(const HostTensor whole,
-                               Reduced(from, given.reduction, micro_batch));
+      PARTITA_ASSIGN_OR_RETURN(
+          const HostTensor whole,
+          values_.Reduced(from, given.reduction, micro_batch));
       return ShardOf(whole, wanted, rank, ranks);
     }
     if (wanted.kind == Sharding::Kind::kPartial) {
@@ -263,7 +159,7 @@ class ReferenceWalk {
           node.ToString(),
           ": found a copy that makes partial results; expected a kernel to"));
     }
-    return ShardOf(Whole(from, micro_batch), wanted, rank, ranks);
+    return ShardOf(values_.Whole(from, micro_batch), wanted, rank, ranks);
   }
 
   absl::StatusOr<std::vector<HostTensor>> Persistent(const OpView& node,
@@ -293,13 +189,13 @@ class ReferenceWalk {
   }
 
   // The operands of `shard`, an instance of the node.
-  absl::StatusOr<std::vector<void*>> OperandBytes(const OpView& node,
-                                                  const OpView& shard,
-                                                  const std::string& device,
-                                                  int micro_batch) const {
+  absl::StatusOr<std::vector<void*>> OperandBytes(
+      const OpView& node, const OpView& shard, const std::string& device,
+      MicroBatchId micro_batch) const {
     std::vector<void*> bytes;
     for (int i = 0; i < node.num_operands(); ++i) {
-      const HostTensor& operand = Operand(node, i, device, micro_batch);
+      const HostTensor& operand =
+          values_.On(device, node.node().operands[i], micro_batch);
       if (operand.type().num_bytes() != shard.operand_type(i).num_bytes()) {
         return absl::InvalidArgumentError(absl::StrCat(
             node.ToString(), ": found operand ", i, " of ",
@@ -350,10 +246,11 @@ class ReferenceWalk {
   // A node without a kernel only changes the shape of the bytes.
   absl::StatusOr<std::vector<HostTensor>> EvaluateView(
       const OpView& node, const OpView& shard, const std::string& device,
-      int micro_batch) {
+      MicroBatchId micro_batch) {
     std::vector<HostTensor> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
-      const HostTensor& operand = Operand(node, i, device, micro_batch);
+      const HostTensor& operand =
+          values_.On(device, node.node().operands[i], micro_batch);
       if (!operand.type().layout.is_row_major()) {
         return absl::InvalidArgumentError(absl::StrCat(
             node.ToString(), ": found operand ", i, " in ",
@@ -366,15 +263,6 @@ class ReferenceWalk {
     return EvaluateNode(shard, operands);
   }
 
-  const HostTensor& Operand(const OpView& node, int i,
-                            const std::string& device, int micro_batch) const {
-    const Instances& value = At(node.node().operands[i], micro_batch);
-    for (size_t m = 0; m < value.devices.size(); ++m) {
-      if (value.devices[m] == device) return value.tensors[m];
-    }
-    return value.tensors.front();
-  }
-
   absl::StatusOr<const DeviceTraits*> FindTraits(
       const std::string& name) const {
     for (const PlanDevice& device : plan_.devices) {
@@ -384,20 +272,12 @@ class ReferenceWalk {
         absl::StrCat("found device ", name, "; expected one of the plan's"));
   }
 
-  void Release(ValueId id) {
-    if (--readers_[id.index] > 0) return;
-    for (Instances& value : values_[id.index]) value.tensors.clear();
-  }
-
   const Plan& plan_;
   const Entry& entry_;
   const Graph& graph_;
   const KernelLibraries& libraries_;
   const ReferenceOptions& options_;
-  const int micro_batches_;
-  // By value id and, if it varies, by micro-batch.
-  std::vector<std::vector<Instances>> values_;
-  std::vector<int> readers_;  // number of readers that are still to run
+  ReferenceValues& values_;
 };
 
 }  // namespace
@@ -412,17 +292,19 @@ absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
         absl::StrCat("entry @", entry.name, ": found ", inputs.size(),
                      " inputs; expected ", graph.inputs().size()));
   }
-  ReferenceWalk walk(plan, entry, libraries, options);
+  ReferenceValues values(entry);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    walk.SetInput(graph.inputs()[i], inputs[i]);
+    values.SetInput(graph.inputs()[i], inputs[i]);
   }
-  PARTITA_RETURN_IF_ERROR(walk.Run());
+  PARTITA_RETURN_IF_ERROR(
+      ReferenceWalk(plan, entry, libraries, options, values).Run());
   std::vector<HostTensor> outputs;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    outputs.push_back(walk.TakeAs(entry.outputs[i].type, graph.outputs()[i]));
+    outputs.push_back(
+        values.WholeAs(entry.outputs[i].type, graph.outputs()[i]));
   }
   for (const VariableUpdate& update : graph.updates()) {
-    outputs.push_back(walk.Take(update.value));
+    outputs.push_back(values.Whole(update.value, kFirstMicroBatch));
   }
   return outputs;
 }

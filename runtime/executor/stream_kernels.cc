@@ -50,27 +50,28 @@ absl::Status CheckAccess(const Device& device) {
 
 absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
   const EntryContext& context = state_.context;
-  const std::vector<int>& numbers = (*context.of_stream)[id_.index];
-  std::vector<BoundCommand> all(numbers.size());
+  const std::vector<CommandId>& ids = (*context.of_stream)[id_];
+  std::vector<BoundCommand> all(ids.size());
   const ComputedBy computed_by = device_.properties().computed_by;
   if (computed_by == ComputedBy::kNothing) return all;
   // Invocations of one command share a kernel: launches on a stream never
   // overlap, and kernels are stateless.
-  absl::flat_hash_map<std::tuple<int, int, int>, BoundCommand> by_instance;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const Command& command = (*context.commands)[numbers[i]];
+  absl::flat_hash_map<std::tuple<NodeId, int, MicroBatchId>, BoundCommand>
+      by_instance;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Command& command = (*context.commands)[ids[i]];
     if (command.kind != Command::Kind::kKernel) continue;
     const bool own_of_micro_batch = ChangesWithMicroBatch(
         context.entry->graph->view(command.instance.node));
     const std::tuple instance = {
-        command.instance.node.index, command.instance.rank,
-        own_of_micro_batch ? command.instance.micro_batch : 0};
+        command.instance.node, command.instance.rank,
+        own_of_micro_batch ? command.instance.micro_batch : kFirstMicroBatch};
     auto found = by_instance.find(instance);
     if (found == by_instance.end()) {
       absl::StatusOr<BoundCommand> bound = Bind(command);
       if (!bound.ok()) {
         return AtCommand(
-            DescribeCommand(*context.plan, *context.entry, command, numbers[i]),
+            DescribeCommand(*context.plan, *context.entry, command, ids[i]),
             bound.status());
       }
       found = by_instance.emplace(instance, *bound).first;

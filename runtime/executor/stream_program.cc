@@ -32,11 +32,11 @@ class ProgramBuilder {
 
   absl::StatusOr<std::unique_ptr<StreamProgram>> Build() {
     ReservePointers();
-    for (const int number : Numbers()) {
-      const Command& command = (*context_.commands)[number];
-      if (absl::Status status = Add(command, number); !status.ok()) {
+    for (CommandId id : Commands()) {
+      const Command& command = (*context_.commands)[id];
+      if (absl::Status status = Add(command, id); !status.ok()) {
         return AtCommand(
-            DescribeCommand(*context_.plan, *context_.entry, command, number),
+            DescribeCommand(*context_.plan, *context_.entry, command, id),
             status);
       }
     }
@@ -44,27 +44,27 @@ class ProgramBuilder {
   }
 
  private:
-  const std::vector<int>& Numbers() const {
-    return (*context_.of_stream)[stream_.index];
+  const std::vector<CommandId>& Commands() const {
+    return (*context_.of_stream)[stream_];
   }
 
   // Adding pointers must not invalidate the spans of earlier actions.
   void ReservePointers() {
     size_t pointers = 0;
-    for (const int number : Numbers()) {
-      const Command& command = (*context_.commands)[number];
+    for (CommandId id : Commands()) {
+      const Command& command = (*context_.commands)[id];
       pointers += command.operands.size() + command.results.size();
     }
     program_->pointers.reserve(pointers);
   }
 
-  absl::Status Add(const Command& command, int number) {
+  absl::Status Add(const Command& command, CommandId id) {
     Action action;
-    action.command = number;
+    action.command = id;
     PARTITA_RETURN_IF_ERROR(Fill(command, action));
     program_->actions.push_back(action);
     if (ArenaGuardsWork()) {
-      program_->declared.push_back(Declare(command, number));
+      program_->declared.push_back(Declare(command, id));
     }
     return absl::OkStatus();
   }
@@ -140,7 +140,7 @@ class ProgramBuilder {
 
   // Host threads read and write the bytes of all ranks.
   absl::Status CheckReachable(const Communication& communication) const {
-    for (const int c : communication.commands) {
+    for (CommandId c : communication.commands) {
       const StreamId stream = (*context_.commands)[c].stream;
       const DeviceId id = context_.entry->streams[stream.index].device;
       const Device& device = *(*context_.devices)[id.index];
@@ -166,7 +166,7 @@ class ProgramBuilder {
   absl::StatusOr<RankWork> BindValue(const Command& command,
                                      const Action& action, int value) const {
     std::vector<std::byte*> operands, results;
-    for (const int c : context_.communications->of(action.command).commands) {
+    for (CommandId c : context_.communications->of(action.command).commands) {
       const Command& rank = (*context_.commands)[c];
       PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
                                BlockOf(rank.operands, value));
@@ -188,7 +188,8 @@ class ProgramBuilder {
 
   absl::Status FillRecv(const Command& command, Action& action) {
     const Channel& channel = context_.entry->channels[command.channel.index];
-    const int send = context_.communications->of(action.command).commands[0];
+    const CommandId send =
+        context_.communications->of(action.command).commands[0];
     const Blocks from = channel.capacity == 0
                             ? Locate((*context_.commands)[send].operands[0])
                             : SlotOf(command, action);
@@ -205,16 +206,16 @@ class ProgramBuilder {
     return slot;
   }
 
-  BufferId SlotBuffer(const Command& command, int number) const {
+  BufferId SlotBuffer(const Command& command, CommandId id) const {
     const Channel& channel = context_.entry->channels[command.channel.index];
     return channel
-        .slots[context_.communications->of(number).number % channel.capacity];
+        .slots[context_.communications->of(id).number % channel.capacity];
   }
 
   absl::Status FillSleep(const Command& command, Action& action) {
     if (!Communicates(command)) action.kind = Action::Kind::kSleep;
     const auto& predicted = context_.notes->predicted;
-    const CommandNote& note = predicted[action.command];
+    const CommandNote& note = predicted[action.command.index];
     action.sleep = std::chrono::nanoseconds(static_cast<int64_t>(
         1e9 * std::max(0.0, note.end_seconds - note.start_seconds)));
     return absl::OkStatus();
@@ -296,7 +297,7 @@ class ProgramBuilder {
     return context_.memory->Locate(*context_.entry, buffer, slot_);
   }
 
-  DeclaredBlocks Declare(const Command& command, int number) const {
+  DeclaredBlocks Declare(const Command& command, CommandId id) const {
     DeclaredBlocks declared;
     if (computed_by_ == ComputedBy::kNothing) return declared;
     for (const Access& access : Accesses(*context_.entry, command)) {
@@ -306,7 +307,7 @@ class ProgramBuilder {
                          command.kind == Command::Kind::kRecv;
     if (message &&
         context_.entry->channels[command.channel.index].capacity > 0) {
-      DeclareBuffer(SlotBuffer(command, number), declared);
+      DeclareBuffer(SlotBuffer(command, id), declared);
     }
     return declared;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/id_vector.h"
 #include "kernels/kernel.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/collective.h"
@@ -36,7 +37,7 @@ struct Action {
     kSleep
   };
   Kind kind = Kind::kKernel;
-  int command = 0;               // number in launch order
+  CommandId command;
   Kernel* kernel = nullptr;      // kKernel
   LaunchArgs args;               // kKernel
   DeviceEvent* event = nullptr;  // kRecord, kWait
@@ -74,9 +75,9 @@ struct StreamProgram {
 struct EntryContext {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
-  const std::vector<Command>* commands = nullptr;  // expanded
-  // Command numbers by stream, in launch order.
-  const std::vector<std::vector<int>>* of_stream = nullptr;
+  const CommandList* commands = nullptr;
+  // In launch order.
+  const IdVector<StreamId, std::vector<CommandId>>* of_stream = nullptr;
   const EntryNotes* notes = nullptr;  // predicted times, if any
   const Devices* devices = nullptr;
   const SessionMemory* memory = nullptr;

@@ -24,9 +24,10 @@ uint64_t Mix(uint64_t x) {
 
 // The delay before command `command` of step `step`: often zero, mostly some
 // hundred microseconds, sometimes a few milliseconds.
-std::chrono::nanoseconds ChaosDelay(uint64_t seed, uint64_t step, int command) {
+std::chrono::nanoseconds ChaosDelay(uint64_t seed, uint64_t step,
+                                    CommandId command) {
   const uint64_t bits =
-      Mix(Mix(Mix(seed) ^ step) ^ static_cast<uint64_t>(command));
+      Mix(Mix(Mix(seed) ^ step) ^ static_cast<uint64_t>(command.index));
   const uint64_t kind = bits % 32;
   const uint64_t amount = bits >> 8;
   if (kind < 12) return std::chrono::nanoseconds(0);
@@ -127,7 +128,7 @@ void StreamWorker::RunStep(Step& step) {
                         state_.observer != nullptr || !program.declared.empty();
   if (observed) {
     Replay<true>(step, program);
-    at_.store(-1, std::memory_order_relaxed);
+    at_.store(CommandId(), std::memory_order_relaxed);
   } else {
     Replay<false>(step, program);
   }
@@ -201,10 +202,10 @@ void StreamWorker::FailAt(const Action& action, const absl::Status& status) {
 }
 
 void StreamWorker::AppendTrace(int slot,
-                               std::vector<MeasuredTime>& by_command) const {
+                               IdVector<CommandId, MeasuredTime>& times) const {
   const std::vector<Action>& actions = programs_[slot]->actions;
   for (size_t i = 0; i < actions.size(); ++i) {
-    by_command[actions[i].command] = times_[slot][i];
+    times[actions[i].command] = times_[slot][i];
   }
 }
 

@@ -47,12 +47,13 @@ class StreamWorker {
     return kernels_.replaced();
   }
 
-  // The command that this stream runs now, in a step with a deadline; -1: none.
-  int at() const { return at_.load(std::memory_order_relaxed); }
+  // The command that this stream runs now, in a step with a deadline; invalid:
+  // none.
+  CommandId at() const { return at_.load(std::memory_order_relaxed); }
   // Raised to t + 1 when this stream has ended step t.
   StepCounter& finished() { return finished_; }
   // Adds the times of this stream's commands in the last traced step in `slot`.
-  void AppendTrace(int slot, std::vector<MeasuredTime>& by_command) const;
+  void AppendTrace(int slot, IdVector<CommandId, MeasuredTime>& times) const;
 
  private:
   void PrepareAndLoop();
@@ -75,7 +76,7 @@ class StreamWorker {
   ActionPerformer performer_;
   std::vector<std::unique_ptr<StreamProgram>> programs_;  // by slot
   std::vector<std::vector<MeasuredTime>> times_;          // by slot and action
-  std::atomic<int> at_{-1};
+  std::atomic<CommandId> at_{CommandId()};
   StepCounter finished_;
   StepCounter prepared_;
   absl::Status prepare_status_;

@@ -22,47 +22,47 @@ bool HasOnlyMain(const Entry& entry) {
   const Program& program = entry.programs[0];
   const Invocation& invocation = entry.schedule[0];
   return program.name == "main" && program.num_buffer_slots == 0 &&
-         program.num_event_slots == 0 && invocation.program == 0 &&
-         invocation.micro_batch == 0 && invocation.buffers.empty() &&
-         invocation.events.empty();
+         program.num_event_slots == 0 && invocation.program == ProgramId(0) &&
+         invocation.micro_batch == kFirstMicroBatch &&
+         invocation.buffers.empty() && invocation.events.empty();
 }
 
 CommandPlaces::CommandPlaces(const Entry& entry) : entry_(&entry) {
   if (HasOnlyMain(entry)) return;
   names_ = ProgramNames(entry);
   invoked_.resize(entry.programs.size());
-  int first = 0;
+  CommandId first(0);
   for (const Invocation& invocation : entry.schedule) {
     firsts_.push_back(first);
-    ++invoked_[invocation.program];
-    first +=
-        static_cast<int>(entry.programs[invocation.program].commands.size());
+    ++invoked_[invocation.program.index];
+    first.index += static_cast<int>(
+        entry.programs[invocation.program.index].commands.size());
   }
 }
 
-CommandPlaces::Place CommandPlaces::Of(int command) const {
+CommandPlaces::Place CommandPlaces::Of(CommandId command) const {
   // Of several invocations that begin here, only the last has commands.
   const auto next = absl::c_upper_bound(firsts_, command);
-  if (next == firsts_.begin()) return {nullptr, command};
+  if (next == firsts_.begin()) return {nullptr, command.index};
   const auto i = next - firsts_.begin() - 1;
-  return {&entry_->schedule[i], command - firsts_[i]};
+  return {&entry_->schedule[i], command.index - firsts_[i].index};
 }
 
-std::string CommandPlaces::Text(int command) const {
+std::string CommandPlaces::Text(CommandId command) const {
   const auto [invocation, number] = Of(command);
-  if (invocation == nullptr) return absl::StrCat("command ", command);
-  return absl::StrCat("command ", number, " of program ",
-                      names_[invocation->program], " (invocation ",
-                      invocation - entry_->schedule.data(),
-                      invocation->micro_batch == 0
-                          ? ""
-                          : absl::StrCat(", batch ", invocation->micro_batch),
-                      ")");
+  if (invocation == nullptr) return absl::StrCat("command ", number);
+  return absl::StrCat(
+      "command ", number, " of program ", names_[invocation->program.index],
+      " (invocation ", invocation - entry_->schedule.data(),
+      invocation->micro_batch == kFirstMicroBatch
+          ? ""
+          : absl::StrCat(", batch ", invocation->micro_batch.index),
+      ")");
 }
 
-std::string CommandPlaces::EventText(int command) const {
+std::string CommandPlaces::EventText(CommandId command) const {
   const auto [invocation, number] = Of(command);
-  const int program = invocation == nullptr ? 0 : invocation->program;
+  const int program = invocation == nullptr ? 0 : invocation->program.index;
   const EventId written = entry_->programs[program].commands[number].event;
   if (written.index < kFirstSlot) return Spelled(written);
   const int slot = written.index - kFirstSlot;
@@ -70,7 +70,7 @@ std::string CommandPlaces::EventText(int command) const {
                       ")");
 }
 
-std::optional<std::string> CommandPlaces::EventBeside(int command,
+std::optional<std::string> CommandPlaces::EventBeside(CommandId command,
                                                       EventId event) const {
   const Invocation* invocation = Of(command).invocation;
   if (invocation == nullptr) return Spelled(event);
@@ -78,7 +78,7 @@ std::optional<std::string> CommandPlaces::EventBeside(int command,
   if (slot != invocation->events.end()) {
     return absl::StrCat("slot", slot - invocation->events.begin());
   }
-  if (invoked_[invocation->program] > 1) return std::nullopt;
+  if (invoked_[invocation->program.index] > 1) return std::nullopt;
   return Spelled(event);
 }
 

@@ -27,27 +27,28 @@ class CommandPlaces {
 
   // "command 7"; if the entry has programs, "command 7 of program forward0
   // (invocation 8, batch 2)", with the number in the program.
-  std::string Text(int command) const;
+  std::string Text(CommandId command) const;
 
   // The event of a record or wait as in the text: "ev3", or "slot1 (ev3)" if
   // the invocation binds it.
-  std::string EventText(int command) const;
+  std::string EventText(CommandId command) const;
 
   // The name of the event for another command of the same invocation: "slot1"
   // if the invocation binds the event, else "ev3". Empty if the program is
   // invoked several times, because all invocations would then name the same
   // event.
-  std::optional<std::string> EventBeside(int command, EventId event) const;
+  std::optional<std::string> EventBeside(CommandId command,
+                                         EventId event) const;
 
  private:
   struct Place {
     const Invocation* invocation = nullptr;  // null: the entry's own command
     int number = 0;                          // in the program
   };
-  Place Of(int command) const;
+  Place Of(CommandId command) const;
 
   const Entry* entry_ = nullptr;
-  std::vector<int> firsts_;         // by invocation: its first command
+  std::vector<CommandId> firsts_;   // by invocation: its first command
   std::vector<int> invoked_;        // by program: number of invocations
   std::vector<std::string> names_;  // by program, as spelled in the text
 };

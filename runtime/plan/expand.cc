@@ -35,9 +35,9 @@ class SlotBinder {
 
   absl::StatusOr<Command> Bind(size_t index) const {
     Command command = program_.commands[index];
-    if (__builtin_add_overflow(command.instance.micro_batch,
-                               invocation_.micro_batch,
-                               &command.instance.micro_batch)) {
+    if (__builtin_add_overflow(command.instance.micro_batch.index,
+                               invocation_.micro_batch.index,
+                               &command.instance.micro_batch.index)) {
       return absl::InvalidArgumentError(
           absl::StrCat("program ", program_.name, ": command ", index,
                        ": found a micro-batch beyond every integer; expected a "
@@ -94,13 +94,13 @@ absl::Status CheckBinding(const Entry& entry, size_t invocation,
 
 absl::Status CheckInvocation(const Entry& entry, size_t index) {
   const Invocation& invocation = entry.schedule[index];
-  if (invocation.program < 0 ||
-      static_cast<size_t>(invocation.program) >= entry.programs.size()) {
+  const ProgramId id = invocation.program;
+  if (!id.valid() || static_cast<size_t>(id.index) >= entry.programs.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        Where(entry, index), ": found program ", invocation.program,
+        Where(entry, index), ": found program ", id.index,
         "; expected one of the entry's ", entry.programs.size(), " programs"));
   }
-  const Program& program = entry.programs[invocation.program];
+  const Program& program = entry.programs[id.index];
   PARTITA_RETURN_IF_ERROR(CheckBinding(
       entry, index, "buffer", invocation.buffers, program.num_buffer_slots));
   return CheckBinding(entry, index, "event", invocation.events,
@@ -136,7 +136,7 @@ absl::Status CheckExpansion(const Entry& entry) {
       kFreeExpansion + kMaxExpansion * StatedSize(entry, sizes);
   int64_t commands = 0, size = 0;
   for (size_t i = 0; i < entry.schedule.size(); ++i) {
-    const int program = entry.schedule[i].program;
+    const int program = entry.schedule[i].program.index;
     commands += static_cast<int64_t>(entry.programs[program].commands.size());
     size += sizes[program];
     if (commands > kMaxExpandedCommands) {
@@ -159,21 +159,21 @@ absl::Status CheckExpansion(const Entry& entry) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Command>> Expand(const Entry& entry) {
+absl::StatusOr<CommandList> Expand(const Entry& entry) {
   size_t count = 0;
   for (size_t i = 0; i < entry.schedule.size(); ++i) {
     PARTITA_RETURN_IF_ERROR(CheckInvocation(entry, i));
-    count += entry.programs[entry.schedule[i].program].commands.size();
+    count += entry.programs[entry.schedule[i].program.index].commands.size();
   }
   PARTITA_RETURN_IF_ERROR(CheckExpansion(entry));
-  std::vector<Command> commands;
+  CommandList commands;
   commands.reserve(count);
   for (const Invocation& invocation : entry.schedule) {
-    const Program& program = entry.programs[invocation.program];
+    const Program& program = entry.programs[invocation.program.index];
     const SlotBinder binder(program, invocation);
     for (size_t i = 0; i < program.commands.size(); ++i) {
       PARTITA_ASSIGN_OR_RETURN(Command command, binder.Bind(i));
-      commands.push_back(std::move(command));
+      commands.Add(std::move(command));
     }
   }
   return commands;

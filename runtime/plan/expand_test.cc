@@ -24,7 +24,7 @@ Entry TwoMicroBatches() {
   entry.num_events = 2;
   Command kernel;
   kernel.stream = StreamId(0);
-  kernel.instance = {NodeId(7), 1, 0};
+  kernel.instance = {NodeId(7), 1};
   kernel.operands = {BufferId(4), BufferSlot(0)};
   kernel.results = {BufferSlot(1)};
   kernel.workspace = BufferSlot(0);
@@ -33,8 +33,14 @@ Entry TwoMicroBatches() {
   record.stream = StreamId(0);
   record.event = EventSlot(0);
   entry.programs.push_back({"fwd", 2, 1, {kernel, record}});
-  entry.schedule.push_back({0, 0, {BufferId(0), BufferId(1)}, {EventId(0)}});
-  entry.schedule.push_back({0, 1, {BufferId(2), BufferId(3)}, {EventId(1)}});
+  entry.schedule.push_back({ProgramId(0),
+                            MicroBatchId(0),
+                            {BufferId(0), BufferId(1)},
+                            {EventId(0)}});
+  entry.schedule.push_back({ProgramId(0),
+                            MicroBatchId(1),
+                            {BufferId(2), BufferId(3)},
+                            {EventId(1)}});
   return entry;
 }
 
@@ -43,21 +49,21 @@ std::string ErrorOf(const Entry& entry) {
 }
 
 TEST(Expand, EachInvocationBindsItsOwnSlots) {
-  absl::StatusOr<std::vector<Command>> commands = Expand(TwoMicroBatches());
+  absl::StatusOr<CommandList> commands = Expand(TwoMicroBatches());
   ASSERT_TRUE(commands.ok()) << commands.status();
   ASSERT_EQ(commands->size(), 4u);
-  const Command& second = (*commands)[2];
+  const Command& second = (*commands)[CommandId(2)];
   EXPECT_EQ(second.operands, (std::vector<BufferId>{BufferId(4), BufferId(2)}));
   EXPECT_EQ(second.results, std::vector<BufferId>{BufferId(3)});
   EXPECT_EQ(second.workspace, BufferId(2));
-  EXPECT_EQ(second.instance, (Instance{NodeId(7), 1, 1}));
-  EXPECT_EQ((*commands)[1].event, EventId(0));
-  EXPECT_EQ((*commands)[3].event, EventId(1));
+  EXPECT_EQ(second.instance, (Instance{NodeId(7), 1, MicroBatchId(1)}));
+  EXPECT_EQ((*commands)[CommandId(1)].event, EventId(0));
+  EXPECT_EQ((*commands)[CommandId(3)].event, EventId(1));
 }
 
 TEST(Expand, RefusesAProgramThatDoesNotExist) {
   Entry entry = TwoMicroBatches();
-  entry.schedule[1].program = 3;
+  entry.schedule[1].program = ProgramId(3);
   EXPECT_EQ(ErrorOf(entry),
             "entry @f: invocation 1: found program 3; expected one of the "
             "entry's 1 programs");
@@ -116,7 +122,8 @@ TEST(PlanLayout, StepsAlternateBetweenTheCopiesOfTheArena) {
 
 TEST(PlanLayout, ACommandReadsOperandsAndWritesResultsAndWorkspace) {
   const Entry entry = TwoMicroBatches();
-  const std::vector<Access> accesses = Accesses(entry, (*Expand(entry))[0]);
+  const std::vector<Access> accesses =
+      Accesses(entry, (*Expand(entry))[CommandId(0)]);
   ASSERT_EQ(accesses.size(), 4u);
   EXPECT_EQ(accesses[1].kind, Access::Kind::kRead);
   EXPECT_EQ(accesses[2].kind, Access::Kind::kWrite);

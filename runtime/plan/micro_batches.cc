@@ -12,9 +12,10 @@ namespace partita {
 int CountMicroBatches(const Entry& entry) {
   int count = 1;
   for (const Invocation& invocation : entry.schedule) {
-    for (const Command& command : entry.programs[invocation.program].commands) {
-      count = std::max(
-          count, 1 + invocation.micro_batch + command.instance.micro_batch);
+    const Program& program = entry.programs[invocation.program.index];
+    for (const Command& command : program.commands) {
+      count = std::max(count, 1 + invocation.micro_batch.index +
+                                  command.instance.micro_batch.index);
     }
   }
   return count;

@@ -211,12 +211,12 @@ Offset<fb::PersistentValue> Packer::Pack(const PersistentValue& value) {
 Offset<fb::Command> Packer::Pack(const Command& command) {
   const auto operands = PackIds(command.operands);
   const auto results = PackIds(command.results);
-  return fb::CreateCommand(builder_, static_cast<uint8_t>(command.kind),
-                           command.stream.index, Node(command.instance.node),
-                           command.instance.rank, command.instance.micro_batch,
-                           operands, results, command.workspace.index,
-                           command.event.index, command.port,
-                           command.group.index, command.channel.index);
+  return fb::CreateCommand(
+      builder_, static_cast<uint8_t>(command.kind), command.stream.index,
+      Node(command.instance.node), command.instance.rank,
+      command.instance.micro_batch.index, operands, results,
+      command.workspace.index, command.event.index, command.port,
+      command.group.index, command.channel.index);
 }
 
 Offset<fb::Program> Packer::Pack(const Program& program) {
@@ -230,8 +230,8 @@ Offset<fb::Program> Packer::Pack(const Program& program) {
 Offset<fb::Invocation> Packer::Pack(const Invocation& invocation) {
   const auto buffers = PackIds(invocation.buffers);
   const auto events = PackIds(invocation.events);
-  return fb::CreateInvocation(builder_, invocation.program,
-                              invocation.micro_batch, buffers, events);
+  return fb::CreateInvocation(builder_, invocation.program.index,
+                              invocation.micro_batch.index, buffers, events);
 }
 
 Offset<fb::Entry> Packer::Pack(const Entry& entry) {

@@ -188,8 +188,8 @@ void EntryParser::ReadChannel(PlanLine& line) {
 void EntryParser::ReadProgram(PlanLine& line) {
   section_ = Section::kNone;
   open_ = ProgramParser::Open(line);
-  const int index = static_cast<int>(entry_.programs.size());
-  if (line.ok() && !programs_.emplace(open_->name(), index).second) {
+  const ProgramId id(static_cast<int>(entry_.programs.size()));
+  if (line.ok() && !programs_.emplace(open_->name(), id).second) {
     line.FailNext("found a second program of this name; expected another name");
   }
 }
@@ -204,7 +204,8 @@ void EntryParser::ReadInvocation(PlanLine& line) {
     line.FailHere(absl::StrCat("unknown program ", SpellName(name)));
   }
   if (line.Take("batch")) {
-    invocation.micro_batch = line.Int("a micro-batch", 0, kMaxPlanNumber);
+    invocation.micro_batch =
+        MicroBatchId(line.Int("a micro-batch", 0, kMaxPlanNumber));
   }
   if (line.Take("buffers")) {
     invocation.buffers = scope_.FindBuffers(line, nullptr);

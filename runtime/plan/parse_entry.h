@@ -76,7 +76,7 @@ class EntryParser {
   Section section_ = Section::kNone;
   DeviceId arena_;
   StreamId stream_;
-  absl::flat_hash_map<std::string, int> programs_;
+  absl::flat_hash_map<std::string, ProgramId> programs_;
   ProgramParser main_{"main"};         // the entry's own commands
   std::optional<ProgramParser> open_;  // the program that is not closed yet
 };

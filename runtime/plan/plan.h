@@ -13,6 +13,7 @@
 
 #include "graph/device_traits.h"
 #include "graph/graph.h"
+#include "graph/id_vector.h"
 #include "graph/ids.h"
 #include "graph/kernel_catalog.h"
 #include "graph/literal_pool.h"
@@ -25,7 +26,11 @@ using StreamId = Id<struct StreamTag>;      // index into Entry::streams
 using EventId = Id<struct EventTag>;        // 0 .. Entry::num_events - 1
 using GroupId = Id<struct GroupTag>;        // index into Entry::groups
 using ChannelId = Id<struct ChannelTag>;    // index into Entry::channels
+using ProgramId = Id<struct ProgramTag>;    // index into Entry::programs
 using CommandId = Id<struct CommandTag>;    // index into Expand's list
+// What commands take part in together. Each user lists them in its own order.
+using CollectiveId = Id<struct CollectiveTag>;
+using MessageId = Id<struct MessageTag>;
 
 // Bytes of one arena: `count` blocks of `block` bytes, `stride` bytes apart.
 // One block is an interval. Empty if block or count is 0.
@@ -72,7 +77,7 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
   NodeId node;
   int rank = 0;  // index into the node's device set
-  int micro_batch = 0;
+  MicroBatchId micro_batch = kFirstMicroBatch;
 };
 
 struct Command {
@@ -130,8 +135,9 @@ struct Program {
 };
 
 struct Invocation {
-  int program = 0;
-  int micro_batch = 0;            // added to the instances of its commands
+  ProgramId program{0};
+  // Its index is added to those of the commands' instances.
+  MicroBatchId micro_batch = kFirstMicroBatch;
   std::vector<BufferId> buffers;  // by slot
   std::vector<EventId> events;    // by slot
 };
@@ -210,10 +216,11 @@ struct Plan {
 };
 
 // The commands of an entry as the schedule invokes them, with slots replaced.
-// Checker, simulator and executor process this list in launch order. Indices
-// into it are the command numbers that people see.
+// Checker, simulator and executor process this list in launch order. The ids
+// are the command numbers that people see.
 // InvalidArgument if an invocation or slot does not exist.
-absl::StatusOr<std::vector<Command>> Expand(const Entry& entry);
+using CommandList = IdVector<CommandId, Command>;
+absl::StatusOr<CommandList> Expand(const Entry& entry);
 
 absl::string_view CommandKindName(Command::Kind kind);
 

@@ -142,7 +142,7 @@ absl::Status EntryIds::CheckCommand(const Program& program,
   }
   PARTITA_RETURN_IF_ERROR(CheckCount("rank", command.instance.rank));
   PARTITA_RETURN_IF_ERROR(
-      CheckCount("micro-batch", command.instance.micro_batch));
+      CheckCount("micro-batch", command.instance.micro_batch.index));
   if (command.port >= 0) {
     const bool fetch = command.kind == Command::Kind::kFetch;
     PARTITA_RETURN_IF_ERROR(CheckId(
@@ -161,8 +161,9 @@ absl::Status EntryIds::CheckCommand(const Program& program,
 
 absl::Status EntryIds::CheckInvocation(const Invocation& invocation) const {
   PARTITA_RETURN_IF_ERROR(
-      CheckId("program", invocation.program, entry_.programs.size()));
-  PARTITA_RETURN_IF_ERROR(CheckCount("micro-batch", invocation.micro_batch));
+      CheckId("program", invocation.program.index, entry_.programs.size()));
+  PARTITA_RETURN_IF_ERROR(
+      CheckCount("micro-batch", invocation.micro_batch.index));
   for (BufferId id : invocation.buffers) {
     PARTITA_RETURN_IF_ERROR(CheckBuffer(id, 0));
   }

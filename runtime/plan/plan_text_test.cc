@@ -43,7 +43,7 @@ TEST(PlanText, ReadsEveryField) {
   EXPECT_EQ(f.streams[1].name, "copy:gpu:1");
   EXPECT_EQ(f.channels[0].slots, std::vector<BufferId>{BufferId(3)});
   EXPECT_EQ(f.programs[0].commands[4].instance,
-            (Instance{f.graph->order()[2], 1, 3}));
+            (Instance{f.graph->order()[2], 1, MicroBatchId(3)}));
   EXPECT_EQ(plan.module.literals().type(f.persistent[0].initial).ToString(),
             "f32[2]");
   EXPECT_FALSE(f.persistent[1].initial.valid());

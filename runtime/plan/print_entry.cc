@@ -213,10 +213,10 @@ void EntryPrinter::PrintPrograms() {
   }
 }
 
-std::string EntryPrinter::ProgramName(int program) const {
+std::string EntryPrinter::ProgramName(ProgramId program) const {
   const bool exists =
-      program >= 0 && static_cast<size_t>(program) < programs_.size();
-  return exists ? programs_[program] : absl::StrCat("?", program);
+      program.valid() && static_cast<size_t>(program.index) < programs_.size();
+  return exists ? programs_[program.index] : absl::StrCat("?", program.index);
 }
 
 void EntryPrinter::PrintSchedule() {
@@ -225,8 +225,8 @@ void EntryPrinter::PrintSchedule() {
   for (size_t i = 0; i < entry_.schedule.size(); ++i) {
     const Invocation& invocation = entry_.schedule[i];
     std::string text = absl::StrCat("invoke ", ProgramName(invocation.program));
-    if (invocation.micro_batch != 0) {
-      absl::StrAppend(&text, " batch ", invocation.micro_batch);
+    if (invocation.micro_batch != kFirstMicroBatch) {
+      absl::StrAppend(&text, " batch ", invocation.micro_batch.index);
     }
     if (!invocation.buffers.empty()) {
       absl::StrAppend(&text, " buffers ", names_.buffers(invocation.buffers));
@@ -239,10 +239,10 @@ void EntryPrinter::PrintSchedule() {
   }
 }
 
-size_t EntryPrinter::NumCommands(int program) const {
-  const bool exists =
-      program >= 0 && static_cast<size_t>(program) < entry_.programs.size();
-  return exists ? entry_.programs[program].commands.size() : 0;
+size_t EntryPrinter::NumCommands(ProgramId program) const {
+  const bool exists = program.valid() && static_cast<size_t>(program.index) <
+                                             entry_.programs.size();
+  return exists ? entry_.programs[program.index].commands.size() : 0;
 }
 
 // The invocation's number in messages, and the numbers of its commands in

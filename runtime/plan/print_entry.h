@@ -36,8 +36,8 @@ class EntryPrinter {
 
   std::string Device(DeviceId id) const;
   std::string Initial(const PersistentValue& value) const;
-  std::string ProgramName(int program) const;
-  size_t NumCommands(int program) const;
+  std::string ProgramName(ProgramId program) const;
+  size_t NumCommands(ProgramId program) const;
   std::string InvocationNote(size_t index, size_t first) const;
   ProgramPrinter PrinterOf(const Program& program);
 

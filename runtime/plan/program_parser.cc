@@ -86,7 +86,8 @@ void ProgramParser::ReadParts(PlanLine& line, Command& command,
   if (line.NextIsSigil('%')) instance.node = scope.FindNode(line);
   if (line.Take("rank")) instance.rank = line.Int("a rank", 0, kMaxPlanNumber);
   if (line.Take("batch")) {
-    instance.micro_batch = line.Int("a micro-batch", 0, kMaxPlanNumber);
+    instance.micro_batch =
+        MicroBatchId(line.Int("a micro-batch", 0, kMaxPlanNumber));
   }
   if (line.NextIs("(") || line.NextIsSigil('!') || line.NextIsSigil('$')) {
     command.operands = scope.FindBuffers(line, &program_);

@@ -62,8 +62,8 @@ std::string ProgramPrinter::Text(const Command& command) const {
   if (instance.rank != 0) {
     absl::StrAppend(&text, " rank ", instance.rank);
   }
-  if (instance.micro_batch != 0) {
-    absl::StrAppend(&text, " batch ", instance.micro_batch);
+  if (instance.micro_batch != kFirstMicroBatch) {
+    absl::StrAppend(&text, " batch ", instance.micro_batch.index);
   }
   return text + Parts(command);
 }

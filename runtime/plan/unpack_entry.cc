@@ -126,7 +126,7 @@ Command EntryUnpacker::Unpack(const fb::Command& from) {
   command.kind = static_cast<Command::Kind>(from.kind());
   command.stream = StreamId(from.stream());
   command.instance = {reader_.Node(from.node(), nodes_), from.rank(),
-                      from.micro_batch()};
+                      MicroBatchId(from.micro_batch())};
   command.operands = reader_.Ids<BufferId>(from.operands());
   command.results = reader_.Ids<BufferId>(from.results());
   command.workspace = BufferId(from.workspace());
@@ -148,8 +148,8 @@ Program EntryUnpacker::Unpack(const fb::Program& from) {
 
 Invocation EntryUnpacker::Unpack(const fb::Invocation& from) {
   Invocation invocation;
-  invocation.program = from.program();
-  invocation.micro_batch = from.micro_batch();
+  invocation.program = ProgramId(from.program());
+  invocation.micro_batch = MicroBatchId(from.micro_batch());
   invocation.buffers = reader_.Ids<BufferId>(from.buffers());
   invocation.events = reader_.Ids<EventId>(from.events());
   return invocation;

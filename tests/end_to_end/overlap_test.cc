@@ -82,12 +82,12 @@ std::vector<Span> SpansOf(const Plan& plan, const std::string& device,
   EXPECT_TRUE(commands.ok()) << commands.status();
   if (!commands.ok()) return {};
   std::vector<Span> spans;
-  for (size_t c = 0; c < commands->size(); ++c) {
+  for (CommandId c : commands->ids()) {
     const Command& command = (*commands)[c];
     const Stream& stream = entry.streams[command.stream.index];
     if (plan.devices[stream.device.index].traits.name != device) continue;
     if (command.kind != kind || !nodes[command.instance.node.index]) continue;
-    const CommandNote& note = plan.notes->entries[0].predicted[c];
+    const CommandNote& note = plan.notes->entries[0].predicted[c.index];
     spans.push_back({note.start_seconds, note.end_seconds, command.stream});
   }
   return spans;

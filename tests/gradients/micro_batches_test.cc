@@ -233,7 +233,7 @@ TEST(MicroBatchTraining, ReplicasAllReduceOnceAStep) {
     int count = 0;
     for (const Invocation& invocation : entry.schedule) {
       count +=
-          absl::c_count_if(entry.programs[invocation.program].commands,
+          absl::c_count_if(entry.programs[invocation.program.index].commands,
                            [](const Command& command) {
                              return command.kind == Command::Kind::kCollective;
                            });

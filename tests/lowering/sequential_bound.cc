@@ -38,9 +38,7 @@ class Counter {
     FindParts();
     FindLastReads();
     int64_t peak = 0;
-    for (size_t i = 0; i < commands_.size(); ++i) {
-      peak = std::max(peak, LiveAt(static_cast<int>(i)));
-    }
+    for (CommandId c : commands_.ids()) peak = std::max(peak, LiveAt(c));
     return peak;
   }
 
@@ -80,7 +78,7 @@ class Counter {
   }
 
   struct Read {
-    int command;
+    CommandId command;
     int64_t begin;
     int64_t end;
   };
@@ -111,18 +109,17 @@ class Counter {
   }
 
   void FindLastReads() {
-    for (size_t i = 0; i < commands_.size(); ++i) {
-      const int c = static_cast<int>(i);
-      for (ValueId value : ReadBy(commands_[i])) {
+    for (CommandId c : commands_.ids()) {
+      for (ValueId value : ReadBy(commands_[c])) {
         const Part& part = parts_[value.index];
         reads_[part.root].push_back({c, part.begin, part.end});
       }
-      for (ValueId value : MadeBy(commands_[i])) made_[value] = c;
+      for (ValueId value : MadeBy(commands_[c])) made_[value] = c;
     }
   }
 
   // Bytes of the root that are read at or after `command`.
-  int64_t Needed(ValueId root, int command) const {
+  int64_t Needed(ValueId root, CommandId command) const {
     const auto it = reads_.find(root);
     if (it == reads_.end()) return 0;
     std::map<int64_t, int> change;
@@ -142,7 +139,7 @@ class Counter {
     return bytes;
   }
 
-  int64_t LiveAt(int c) const {
+  int64_t LiveAt(CommandId c) const {
     const Command& command = commands_[c];
     int64_t live = 0;
     for (const auto& [value, made] : made_) {
@@ -155,7 +152,7 @@ class Counter {
     return live - SavedInPlace(c);
   }
 
-  int64_t SavedInPlace(int c) const {
+  int64_t SavedInPlace(CommandId c) const {
     const Node& node = graph_.node(commands_[c].instance.node);
     std::set<ValueId> roots;
     std::set<int> results;
@@ -187,11 +184,11 @@ class Counter {
 
   const Entry& entry_;
   const Graph& graph_;
-  const std::vector<Command> commands_;
+  const CommandList commands_;
   std::vector<Part> parts_;       // by value id
   std::set<ValueId> persistent_;  // roots that persist between steps
   std::map<ValueId, std::vector<Read>> reads_;  // by root
-  std::map<ValueId, int> made_;
+  std::map<ValueId, CommandId> made_;
 };
 
 }  // namespace

@@ -28,17 +28,15 @@ bool WaitsForOthers(Kind kind) {
 }  // namespace
 
 HoldingObserver::HoldingObserver(
-    const Entry& entry, std::vector<Command> commands,
-    std::function<void(uint64_t step, int command)> on_begin)
+    const Entry& entry, CommandList commands,
+    std::function<void(uint64_t step, CommandId command)> on_begin)
     : entry_(entry),
       commands_(std::move(commands)),
       on_begin_(std::move(on_begin)) {
   FindPartners();
-  last_of_stream_.resize(commands_.size());
-  std::map<int, int> last;
-  for (size_t c = 0; c < commands_.size(); ++c) {
-    last[commands_[c].stream.index] = static_cast<int>(c);
-  }
+  last_of_stream_ = IdVector<CommandId, bool>(commands_.size());
+  std::map<StreamId, CommandId> last;
+  for (CommandId c : commands_.ids()) last[commands_[c].stream] = c;
   for (const auto& [stream, command] : last) last_of_stream_[command] = true;
 }
 
@@ -46,9 +44,9 @@ HoldingObserver::HoldingObserver(
 // slot.
 void HoldingObserver::FindPartners() {
   std::map<std::vector<int>, int> counts;
-  std::map<std::vector<int>, std::vector<int>> partners;
-  std::vector<std::vector<int>> keys(commands_.size());
-  for (size_t c = 0; c < commands_.size(); ++c) {
+  std::map<std::vector<int>, std::vector<CommandId>> partners;
+  IdVector<CommandId, std::vector<int>> keys(commands_.size());
+  for (CommandId c : commands_.ids()) {
     const Command& command = commands_[c];
     if (command.kind == Kind::kCollective) {
       const int number =
@@ -60,10 +58,10 @@ void HoldingObserver::FindPartners() {
       keys[c] = {1, command.channel.index,
                  counts[{end, command.channel.index}]++};
     }
-    if (!keys[c].empty()) partners[keys[c]].push_back(static_cast<int>(c));
+    if (!keys[c].empty()) partners[keys[c]].push_back(c);
   }
   for (const std::vector<int>& key : keys) {
-    partners_.push_back(key.empty() ? std::vector<int>() : partners[key]);
+    partners_.Add(key.empty() ? std::vector<CommandId>() : partners[key]);
   }
 }
 
@@ -77,19 +75,22 @@ void HoldingObserver::Begin(Hold hold, std::chrono::milliseconds patience) {
   moved_ = Clock::now();
 }
 
-std::vector<HoldingObserver::Phase>& HoldingObserver::PhasesOf(uint64_t step) {
-  std::vector<Phase>& phases = phases_[step];
-  if (phases.empty()) phases.resize(commands_.size(), Phase::kQueued);
+IdVector<CommandId, HoldingObserver::Phase>& HoldingObserver::PhasesOf(
+    uint64_t step) {
+  IdVector<CommandId, Phase>& phases = phases_[step];
+  if (phases.empty()) {
+    phases = IdVector<CommandId, Phase>(commands_.size(), Phase::kQueued);
+  }
   return phases;
 }
 
-void HoldingObserver::Move(int command, State state) {
+void HoldingObserver::Move(CommandId command, State state) {
   states_[commands_[command].stream.index] = state;
   moved_ = Clock::now();
 }
 
-bool HoldingObserver::IsHeld(int command) const {
-  return (hold_.what == Hold::What::kCommand && hold_.index == command) ||
+bool HoldingObserver::IsHeld(CommandId command) const {
+  return (hold_.what == Hold::What::kCommand && hold_.index == command.index) ||
          (hold_.what == Hold::What::kStream &&
           hold_.index == commands_[command].stream.index);
 }
@@ -101,7 +102,7 @@ bool HoldingObserver::IsAtRest(int stream) const {
   return true;
 }
 
-void HoldingObserver::WaitForOthers(int command) {
+void HoldingObserver::WaitForOthers(CommandId command) {
   const int stream = commands_[command].stream.index;
   while (true) {
     {
@@ -113,10 +114,10 @@ void HoldingObserver::WaitForOthers(int command) {
   }
 }
 
-bool HoldingObserver::MayBeLaunched(uint64_t step, int command) {
-  const std::vector<Phase>& phases = PhasesOf(step);
-  const std::vector<int>& partners = partners_[command];
-  for (int c = 0; c < command; ++c) {
+bool HoldingObserver::MayBeLaunched(uint64_t step, CommandId command) {
+  const IdVector<CommandId, Phase>& phases = PhasesOf(step);
+  const std::vector<CommandId>& partners = partners_[command];
+  for (CommandId c(0); c < command; ++c.index) {
     const bool partner = std::count(partners.begin(), partners.end(), c) > 0;
     if (phases[c] == Phase::kEnded) continue;
     if (!partner || phases[c] == Phase::kQueued) return false;
@@ -124,7 +125,7 @@ bool HoldingObserver::MayBeLaunched(uint64_t step, int command) {
   return true;
 }
 
-void HoldingObserver::WaitForTurn(uint64_t step, int command) {
+void HoldingObserver::WaitForTurn(uint64_t step, CommandId command) {
   while (true) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -138,7 +139,7 @@ void HoldingObserver::WaitForTurn(uint64_t step, int command) {
   }
 }
 
-void HoldingObserver::Before(uint64_t step, int command) {
+void HoldingObserver::Before(uint64_t step, CommandId command) {
   const bool in_order = hold_.what == Hold::What::kLaunchOrder;
   if (in_order) {
     WaitForTurn(step, command);
@@ -159,7 +160,7 @@ void HoldingObserver::Before(uint64_t step, int command) {
   }
 }
 
-void HoldingObserver::After(uint64_t step, int command) {
+void HoldingObserver::After(uint64_t step, CommandId command) {
   std::lock_guard<std::mutex> lock(mutex_);
   PhasesOf(step)[command] = Phase::kEnded;
   Move(command, last_of_stream_[command] ? State::kIdle : State::kBusy);

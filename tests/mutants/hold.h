@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "graph/id_vector.h"
 #include "runtime/executor/command_observer.h"
 #include "runtime/plan/plan.h"
 
@@ -35,14 +36,15 @@ struct Hold {
 class HoldingObserver : public CommandObserver {
  public:
   // Calls `on_begin` for each command when it begins, before any delay.
-  HoldingObserver(const Entry& entry, std::vector<Command> commands,
-                  std::function<void(uint64_t step, int command)> on_begin);
+  HoldingObserver(
+      const Entry& entry, CommandList commands,
+      std::function<void(uint64_t step, CommandId command)> on_begin);
 
   // `patience`: in launch order, the commands count as stuck if nothing moves
   // for this long.
   void Begin(Hold hold, std::chrono::milliseconds patience);
-  void Before(uint64_t step, int command) override;
-  void After(uint64_t step, int command) override;
+  void Before(uint64_t step, CommandId command) override;
+  void After(uint64_t step, CommandId command) override;
   // True if commands in launch order wait forever.
   bool stuck() const;
 
@@ -54,29 +56,29 @@ class HoldingObserver : public CommandObserver {
   enum class State : uint8_t { kIdle, kBusy, kWaits, kHeld };
 
   void FindPartners();
-  bool IsHeld(int command) const;
+  bool IsHeld(CommandId command) const;
   // Of a step, so far.
-  std::vector<Phase>& PhasesOf(uint64_t step);
-  bool MayBeLaunched(uint64_t step, int command);
+  IdVector<CommandId, Phase>& PhasesOf(uint64_t step);
+  bool MayBeLaunched(uint64_t step, CommandId command);
   bool IsAtRest(int stream) const;
-  void Move(int command, State state);
-  void WaitForOthers(int command);
-  void WaitForTurn(uint64_t step, int command);
+  void Move(CommandId command, State state);
+  void WaitForOthers(CommandId command);
+  void WaitForTurn(uint64_t step, CommandId command);
 
   const Entry& entry_;
-  const std::vector<Command> commands_;
-  const std::function<void(uint64_t step, int command)> on_begin_;
-  std::vector<std::vector<int>> partners_;  // by command: it cannot end alone
-  std::vector<bool> last_of_stream_;        // by command
+  const CommandList commands_;
+  const std::function<void(uint64_t step, CommandId command)> on_begin_;
+  IdVector<CommandId, std::vector<CommandId>> partners_;  // cannot end alone
+  IdVector<CommandId, bool> last_of_stream_;
 
   mutable std::mutex mutex_;
   Hold hold_;
   std::chrono::milliseconds patience_{0};
   bool released_ = false;
   bool stuck_ = false;
-  std::vector<State> states_;                      // by stream
-  std::map<uint64_t, std::vector<Phase>> phases_;  // by step
-  Clock::time_point moved_;                        // when a stream last moved
+  std::vector<State> states_;                              // by stream
+  std::map<uint64_t, IdVector<CommandId, Phase>> phases_;  // by step
+  Clock::time_point moved_;  // when a stream last moved
 };
 
 }  // namespace partita

@@ -35,13 +35,12 @@ absl::Status CheckInReach(const Plan& plan) {
 }
 
 // Checks that kernels fit their nodes, which the executor assumes.
-absl::Status CheckOperands(const Entry& entry,
-                           const std::vector<Command>& commands) {
+absl::Status CheckOperands(const Entry& entry, const CommandList& commands) {
   for (const Command& command : commands) {
     if (command.kind != Command::Kind::kKernel) continue;
     const Node& node = entry.graph->node(command.instance.node);
-    const bool adds =
-        node.op == &kAccumulate && command.instance.micro_batch > 0;
+    const bool adds = node.op == &kAccumulate &&
+                      command.instance.micro_batch > kFirstMicroBatch;
     if (command.operands.size() == node.operands.size() + (adds ? 1 : 0)) {
       continue;
     }
@@ -74,20 +73,19 @@ std::set<std::string> VariableNames(const Entry& entry) {
 }  // namespace
 
 StepsRunner::StepsRunner(const Plan& plan, std::vector<Port> inputs,
-                         std::vector<Command> commands)
+                         CommandList commands)
     : plan_(plan),
       entry_(plan.entries[0]),
       inputs_(std::move(inputs)),
       commands_(std::move(commands)),
-      observer_(entry_, commands_, [this](uint64_t step, int command) {
+      observer_(entry_, commands_, [this](uint64_t step, CommandId command) {
         MakeResultsJunk(step, command);
       }) {}
 
 absl::StatusOr<std::unique_ptr<StepsRunner>> StepsRunner::Load(
     const Plan& plan, std::vector<Port> inputs) {
   PARTITA_RETURN_IF_ERROR(CheckInReach(plan));
-  PARTITA_ASSIGN_OR_RETURN(std::vector<Command> commands,
-                           Expand(plan.entries[0]));
+  PARTITA_ASSIGN_OR_RETURN(CommandList commands, Expand(plan.entries[0]));
   PARTITA_RETURN_IF_ERROR(CheckOperands(plan.entries[0], commands));
   std::unique_ptr<StepsRunner> runner(
       new StepsRunner(plan, std::move(inputs), std::move(commands)));
@@ -244,7 +242,7 @@ std::set<std::byte*> StepsRunner::BytesInPlace(const Command& command,
 }
 
 // From its start on, a command may write anything to its results.
-void StepsRunner::MakeResultsJunk(uint64_t step, int c) {
+void StepsRunner::MakeResultsJunk(uint64_t step, CommandId c) {
   const Command& command = commands_[c];
   const std::set<std::byte*> in_place = BytesInPlace(command, step);
   const auto junk = [&](BufferId id) {

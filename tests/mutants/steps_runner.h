@@ -44,8 +44,7 @@ class StepsRunner {
   int num_commands() const { return static_cast<int>(commands_.size()); }
 
  private:
-  StepsRunner(const Plan& plan, std::vector<Port> inputs,
-              std::vector<Command> commands);
+  StepsRunner(const Plan& plan, std::vector<Port> inputs, CommandList commands);
   // The caller's bytes of one step, by port.
   struct Ports {
     std::vector<HostTensor> inputs;
@@ -56,7 +55,7 @@ class StepsRunner {
   absl::Status Submit(const Ports& ports, const RunMode& mode);
   absl::Status ReadVariables(StepsRun& run);
   void MakeStepBytesJunk();
-  void MakeResultsJunk(uint64_t step, int command);
+  void MakeResultsJunk(uint64_t step, CommandId command);
   std::vector<std::byte*> BytesOf(BufferId id, uint64_t step) const;
   std::set<std::byte*> BytesInPlace(const Command& command,
                                     uint64_t step) const;
@@ -64,7 +63,7 @@ class StepsRunner {
   const Plan& plan_;
   const Entry& entry_;
   const std::vector<Port> inputs_;
-  const std::vector<Command> commands_;
+  const CommandList commands_;
   std::vector<int> input_of_port_;  // index into inputs_
   std::vector<MarginDevice*> devices_;
   TestLibrary library_;

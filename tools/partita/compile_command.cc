@@ -17,6 +17,7 @@
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/placing_flags.h"
 #include "tools/partita/remedy_line.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"

@@ -1,4 +1,4 @@
-// Reads what the command line names.
+// Reads the models that the command line names.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/model_input.h"
@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -21,9 +20,6 @@
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 #include "graph/text/parser.h"
-#include "partita/compile_request.h"
-#include "placement/machine/detect_host.h"
-#include "placement/planner/planner.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/tensor_file.h"
@@ -222,79 +218,6 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
-absl::Status ReadOption(const StrategyOption& option,
-                        const Arguments& arguments, PlannerOptions& options) {
-  if (!arguments.has(option.name)) return absl::OkStatus();
-  if (option.number == nullptr) {
-    options.*option.text = arguments.Get(option.name, "");
-    return absl::OkStatus();
-  }
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t number,
-      arguments.GetInt(option.name, 0, option.least, option.most));
-  options.*option.number = number * option.unit;
-  return absl::OkStatus();
-}
-
-// An option that `auto` does not read implies its strategy.
-absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
-  options.strategy = arguments.Get("strategy", "auto");
-  const std::vector<ImplyingOption> implying = ImplyingOptions(options);
-  if (arguments.has("strategy") || implying.empty()) return absl::OkStatus();
-  options.strategy = implying[0].strategy;
-  for (const ImplyingOption& other : implying) {
-    if (other.strategy == options.strategy) continue;
-    return CalledWrongly(absl::StrCat(
-        "--", other.name, ": found it, which means --strategy ", other.strategy,
-        ", with --", implying[0].name, ", which means --strategy ",
-        options.strategy, "; expected one of them"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckStrategyReads(const Arguments& arguments,
-                                const CompileOptions& options) {
-  const auto unread = FindUnreadOption(options);
-  if (!unread.has_value()) return absl::OkStatus();
-  const std::vector<ImplyingOption> implying = ImplyingOptions(options);
-  const std::string found =
-      arguments.has("strategy") || implying.empty()
-          ? absl::StrCat("strategy ", options.strategy)
-          : absl::StrCat("--", implying[0].name, ", which means --strategy ",
-                         options.strategy);
-  return CalledWrongly(absl::StrCat(
-      "--", unread->name, ": found it with ", found,
-      ", which does not read it; expected ", "--strategy ", unread->readers));
-}
-
-absl::Status CheckScheduleHasParts(const CompileOptions& options) {
-  if (!options.schedule.has_value() || options.micro_batches > 1) {
-    return absl::OkStatus();
-  }
-  return CalledWrongly(
-      "--pipeline-schedule: found it without --micro-batches; expected two or "
-      "more micro-batches");
-}
-
-absl::StatusOr<Pin> ReadPin(const std::string& text) {
-  PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
-  const std::vector<std::string> parts = absl::StrSplit(binding.second, '/');
-  Pin pin{.pattern = binding.first,
-          .devices = absl::StrSplit(parts[0], ','),
-          .dim = -1};
-  const bool names_all = !absl::c_linear_search(pin.devices, "");
-  if (parts.size() == 1 && names_all) return pin;
-  absl::string_view dim = parts.back();
-  if (!names_all || parts.size() != 2 || !absl::ConsumePrefix(&dim, "split") ||
-      !absl::SimpleAtoi(dim, &pin.dim) || pin.dim < 0 || pin.dim > 255) {
-    return CalledWrongly(absl::StrCat(
-        "--pin ", text, ": found ", binding.second,
-        "; expected devices, and how to split nodes over them, as in ",
-        "gpu:0,gpu:1/split0"));
-  }
-  return pin;
-}
-
 std::function<void(absl::string_view)> WarningsOf(const std::string& path) {
   return [path](absl::string_view text) {
     WriteWarning(absl::StrCat(path, ": ", text));
@@ -358,83 +281,6 @@ absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
     }
   }
   return module;
-}
-
-absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {
-  if (!arguments.has("machine")) return DetectHost();
-  return ReadMachine(arguments.Get("machine", ""));
-}
-
-std::vector<std::string> StrategyNames() {
-  std::vector<std::string> names = {"auto"};
-  for (const Planner& planner : Planners()) names.push_back(planner.name);
-  return names;
-}
-
-std::string StrategyDoc(const FlagDef& flag) {
-  std::string text = flag.doc;
-  for (const Planner& planner : Planners()) {
-    absl::StrAppend(&text, "; ", planner.name, ": ", planner.doc);
-  }
-  return text;
-}
-
-std::string StrategyOptionDoc(const FlagDef& flag) {
-  for (const Planner& planner : Planners()) {
-    for (const StrategyOption& option : planner.options) {
-      if (option.name != absl::string_view(flag.name)) continue;
-      return absl::StrCat(option.read_by_auto ? "for" : "means", " --strategy ",
-                          planner.name, ": ", flag.doc);
-    }
-  }
-  return flag.doc;
-}
-
-std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
-
-std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
-
-absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
-  CompileOptions options;
-  if (arguments.has("goal")) {
-    options.goal = arguments.Get("goal", "") == "latency" ? Goal::kLatency
-                                                          : Goal::kThroughput;
-  }
-  for (const std::string& text : arguments.GetAll("pin")) {
-    PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
-    options.pins.push_back(std::move(pin));
-  }
-  for (const Planner& planner : Planners()) {
-    for (const StrategyOption& option : planner.options) {
-      PARTITA_RETURN_IF_ERROR(ReadOption(option, arguments, options.planner));
-    }
-  }
-  PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
-                           arguments.GetInt("bucket-size", 0, 0, 1 << 20));
-  if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
-  options.output_device = arguments.Get("output-device", "");
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t micro_batches,
-      arguments.GetInt("micro-batches", 1, 1, kMostMicroBatches));
-  options.micro_batches = static_cast<int>(micro_batches);
-  options.batch_inputs = arguments.GetAll("batch-input");
-  if (arguments.has("pipeline-schedule")) {
-    options.schedule = arguments.Get("pipeline-schedule", "") == "gpipe"
-                           ? PipelineSchedule::kGPipe
-                           : PipelineSchedule::kOneForwardOneBackward;
-  }
-  PARTITA_RETURN_IF_ERROR(ReadStrategy(arguments, options));
-  PARTITA_RETURN_IF_ERROR(CheckStrategyReads(arguments, options));
-  PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(options));
-  PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
-                           arguments.GetInt("depth", 1, 1, kMostDepth));
-  options.depth = static_cast<int>(depth);
-  options.passes.skip = arguments.GetAll("skip");
-  options.ieee = arguments.has("ieee");
-  // Most post-ops violate IEEE 754, so nothing is fused that would be unfused.
-  if (options.ieee) options.passes.skip.push_back("fuse_epilogue");
-  options.passes.dump_folder = arguments.Get("dump", "");
-  return options;
 }
 
 }  // namespace partita

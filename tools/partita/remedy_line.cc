@@ -21,8 +21,8 @@
 #include "graph/status_macros.h"
 #include "partita/remedy.h"
 #include "placement/lower/refusal.h"
-#include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/placing_flags.h"
 
 namespace partita {
 namespace {

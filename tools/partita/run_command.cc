@@ -22,6 +22,7 @@
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/placing_flags.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/remedy_line.h"
 #include "tools/partita/run_files.h"

@@ -8,6 +8,7 @@
 #include "graph/builder/update_rule.h"
 #include "tools/partita/arguments.h"
 #include "tools/partita/model_input.h"
+#include "tools/partita/placing_flags.h"
 #include "tools/partita/train_model_flags.h"
 #include "tools/partita/train_request.h"
 

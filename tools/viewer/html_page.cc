@@ -21,6 +21,12 @@ Json OperandsJson(const std::vector<OperandView>& operands) {
   return list;
 }
 
+Json IdsJson(const std::vector<CommandId>& ids) {
+  Json list = Json::array();
+  for (CommandId id : ids) list.push_back(id.index);
+  return list;
+}
+
 Json BoxJson(const BoxView& box) {
   constexpr const char* kKinds[] = {"node", "input", "output"};
   return {{"kind", kKinds[static_cast<int>(box.kind)]},
@@ -38,7 +44,7 @@ Json BoxJson(const BoxView& box) {
           {"results", OperandsJson(box.results)},
           {"attributes", box.attributes},
           {"text", box.text},
-          {"commands", box.commands}};
+          {"commands", IdsJson(box.commands)}};
 }
 
 Json GroupJson(const LayoutGroup& group) {
@@ -71,6 +77,12 @@ Json CommandsJson(const ViewedEntry& entry) {
   return list;
 }
 
+Json TimesJson(const MeasuredTrace& trace) {
+  Json list = Json::array();
+  for (const auto& [start, end] : trace.commands) list.push_back({start, end});
+  return list;
+}
+
 Json MemoryJson(const ViewedEntry& entry) {
   Json list = Json::array();
   for (const MemoryView& memory : entry.memory) {
@@ -87,7 +99,7 @@ Json MemoryJson(const ViewedEntry& entry) {
 Json TransfersJson(const ViewedEntry& entry) {
   Json list = Json::array();
   for (const TransferView& row : entry.transfers) {
-    list.push_back({{"command", row.command},
+    list.push_back({{"command", row.command.index},
                     {"from", row.from},
                     {"to", row.to},
                     {"value", row.value},
@@ -150,7 +162,7 @@ std::string PageJson(const PlanView& plan,
     steps.push_back({{"source", trace.source},
                      {"entry", trace.entry},
                      {"end", trace.end},
-                     {"commands", trace.commands}});
+                     {"commands", TimesJson(trace)}});
   }
   const Json page = {{"name", plan.name},
                      {"summary", plan.summary},

@@ -26,7 +26,7 @@ constexpr double kMaxMicroseconds = 1e15;
 struct Span {
   int64_t process = 0;
   int64_t thread = 0;
-  int command = 0;
+  CommandId command;
   std::string kind;
   double start = 0;
   double end = 0;
@@ -114,8 +114,8 @@ class TraceReader {
     if (!number.has_value() || !absl::SimpleAtoi(*number, &command)) {
       return BadEvent("args", "the command's number");
     }
-    trace_.spans.push_back({process, *thread, command, *kind, *start * 1e-6,
-                            (*start + *length) * 1e-6});
+    trace_.spans.push_back({process, *thread, CommandId(command), *kind,
+                            *start * 1e-6, (*start + *length) * 1e-6});
     return absl::OkStatus();
   }
 
@@ -155,14 +155,16 @@ std::string Mismatch(const RawTrace& trace, const PlanView& plan,
     return absl::StrCat(trace.spans.size(), " spans for ", commands,
                         " commands");
   }
-  measured.commands.assign(entry.commands.size(), {-1, -1});
+  measured.commands = IdVector<CommandId, std::pair<double, double>>(
+      entry.commands.size(), {-1, -1});
   for (const Span& span : trace.spans) {
-    if (span.command < 0 || static_cast<size_t>(span.command) >= commands) {
-      return absl::StrCat("command ", span.command);
+    const CommandId id = span.command;
+    if (!id.valid() || static_cast<size_t>(id.index) >= commands) {
+      return absl::StrCat("command ", id.index);
     }
     measured.end = std::max(measured.end, span.end);
-    if (static_cast<size_t>(span.command) >= entry.commands.size()) continue;
-    const CommandView& command = entry.commands[span.command];
+    if (static_cast<size_t>(id.index) >= entry.commands.size()) continue;
+    const CommandView& command = entry.commands[id];
     const StreamView& stream = entry.streams[command.stream];
     const auto process = trace.processes.find(span.process);
     const auto thread = trace.threads.find({span.process, span.thread});
@@ -170,13 +172,13 @@ std::string Mismatch(const RawTrace& trace, const PlanView& plan,
         thread == trace.threads.end() || thread->second != stream.name ||
         absl::StripSuffix(process->second, " (measured)") !=
             plan.devices[stream.device].name) {
-      return absl::StrCat("command ", span.command,
+      return absl::StrCat("command ", id.index,
                           " of another kind, stream or device");
     }
-    if (measured.commands[span.command].first >= 0) {
-      return absl::StrCat("command ", span.command, " twice");
+    if (measured.commands[id].first >= 0) {
+      return absl::StrCat("command ", id.index, " twice");
     }
-    measured.commands[span.command] = {span.start, span.end};
+    measured.commands[id] = {span.start, span.end};
   }
   return "";
 }

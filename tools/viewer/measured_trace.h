@@ -6,10 +6,10 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "graph/id_vector.h"
 #include "tools/viewer/plan_view.h"
 
 namespace partita {
@@ -18,8 +18,9 @@ namespace partita {
 struct MeasuredTrace {
   std::string source;  // the file
   int entry = 0;
-  std::vector<std::pair<double, double>> commands;  // seconds: start, end
-  double end = 0;                                   // of the last command
+  // Start and end, in seconds.
+  IdVector<CommandId, std::pair<double, double>> commands;
+  double end = 0;  // of the last command
 };
 
 // `json` in Chrome's format. It must have exactly one span for each command of

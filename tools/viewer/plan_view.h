@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/id_vector.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -44,8 +45,8 @@ struct BoxView {
   std::vector<OperandView> operands;
   std::vector<OperandView> results;
   std::vector<std::pair<std::string, std::string>> attributes;
-  std::string text;           // bodies of a fused node, as IR
-  std::vector<int> commands;  // indices into ViewedEntry::commands
+  std::string text;  // bodies of a fused node, as IR
+  std::vector<CommandId> commands;
 };
 
 // A value that one box makes and another reads.
@@ -84,7 +85,7 @@ struct MemoryView {
 
 // One row of the ledger: bytes that leave a device or arrive.
 struct TransferView {
-  int command = 0;
+  CommandId command;
   std::string from;  // a device, or "caller"
   std::string to;
   std::string value;
@@ -113,8 +114,8 @@ struct ViewedEntry {
   std::vector<BoxView> boxes;
   std::vector<EdgeView> edges;
   std::vector<StreamView> streams;
-  std::vector<CommandView> commands;  // the first ones in launch order
-  int64_t commands_left_out = 0;      // those not shown
+  IdVector<CommandId, CommandView> commands;  // the first ones
+  int64_t commands_left_out = 0;              // those not shown
   std::vector<MemoryView> memory;
   std::vector<TransferView> transfers;  // of the shown commands
 };

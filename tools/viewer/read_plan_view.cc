@@ -72,11 +72,9 @@ void ReadCommands(const CommandTitles& titles,
     shown.title = titles.TitleOf(command);
     shown.box = BoxOf(command, index);
     shown.event = command.event.index;
-    if (shown.box >= 0) {
-      view.boxes[shown.box].commands.push_back(
-          static_cast<int>(view.commands.size()));
-    }
-    view.commands.push_back(std::move(shown));
+    const int box = shown.box;
+    const CommandId id = view.commands.Add(std::move(shown));
+    if (box >= 0) view.boxes[box].commands.push_back(id);
   }
 }
 
@@ -148,7 +146,7 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
               index < static_cast<int>(plan.notes->entries.size())
           ? &plan.notes->entries[index]
           : nullptr;
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   PARTITA_ASSIGN_OR_RETURN(const Simulation times,
                            Times(entry, notes, commands.size()));
   ViewedEntry view;
@@ -171,9 +169,8 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
       std::min(commands.size(), kMaxShownCommands / plan.entries.size()));
   view.commands_left_out = static_cast<int64_t>(commands.size() - shown.size());
   ReadCommands(CommandTitles(plan, entry), shown, boxes, view);
-  for (size_t c = 0; c < shown.size(); ++c) {
-    const SimulatedCommand& time =
-        times.commands[CommandId(static_cast<int>(c))];
+  for (CommandId c : view.commands.ids()) {
+    const SimulatedCommand& time = times.commands[c];
     view.commands[c].start = time.start;
     view.commands[c].end = time.end;
   }
@@ -181,7 +178,8 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
     view.end = std::max(view.end, time.end);
   }
   PARTITA_RETURN_IF_ERROR(ReadMemory(plan, index, times, view));
-  view.transfers = TransferLedger(plan, entry, shown, view);
+  view.transfers =
+      TransferLedger(plan, entry, {shown.data(), shown.size()}, view);
   return view;
 }
 

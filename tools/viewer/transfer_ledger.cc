@@ -30,29 +30,29 @@ class LedgerWriter {
     }
   }
 
-  void Visit(int index, const Command& command) {
+  void Visit(CommandId id, const Command& command) {
     const int here = view_.streams[command.stream.index].device;
     switch (command.kind) {
       case Command::Kind::kCopy: {
         const int from = DeviceOf(command.operands[0]);
         const int to = DeviceOf(command.results[0]);
-        if (from != to) Add(index, command, Name(from), Name(to), to);
+        if (from != to) Add(id, command, Name(from), Name(to), to);
         break;
       }
       case Command::Kind::kFeed:
-        Add(index, command, "caller", Name(here), here);
+        Add(id, command, "caller", Name(here), here);
         break;
       case Command::Kind::kFetch:
-        Add(index, command, Name(here), "caller", here);
+        Add(id, command, Name(here), "caller", here);
         break;
       case Command::Kind::kSend: {
         const StreamId to = entry_.channels[command.channel.index].receiver;
         const int there = view_.streams[to.index].device;
-        Add(index, command, Name(here), Name(there), there);
+        Add(id, command, Name(here), Name(there), there);
         break;
       }
       case Command::Kind::kCollective:
-        Add(index, command, Name(here),
+        Add(id, command, Name(here),
             absl::StrCat("group ", command.group.index), here);
         break;
       default:
@@ -70,11 +70,11 @@ class LedgerWriter {
     return plan_.devices[device].traits.name;
   }
 
-  void Add(int index, const Command& command, std::string from, std::string to,
-           int waiting) {
-    const CommandView& shown = view_.commands[index];
+  void Add(CommandId id, const Command& command, std::string from,
+           std::string to, int waiting) {
+    const CommandView& shown = view_.commands[id];
     TransferView row;
-    row.command = index;
+    row.command = id;
     row.from = std::move(from);
     row.to = std::move(to);
     const auto& moved =
@@ -151,12 +151,10 @@ double CoveredTime::Before(double time) const {
 }
 
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
-                                         absl::Span<const Command> commands,
+                                         IdSpan<CommandId, Command> commands,
                                          const ViewedEntry& view) {
   LedgerWriter writer(plan, entry, view);
-  for (size_t c = 0; c < commands.size(); ++c) {
-    writer.Visit(static_cast<int>(c), commands[c]);
-  }
+  for (CommandId c : commands.ids()) writer.Visit(c, commands[c]);
   return writer.Take();
 }
 

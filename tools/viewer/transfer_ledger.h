@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "tools/viewer/plan_view.h"
 
 namespace partita {
@@ -29,7 +29,7 @@ class CoveredTime {
 // Rows for copies between devices, messages, collectives, feeds and fetches, in
 // launch order. `view` has its boxes, streams and commands.
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
-                                         absl::Span<const Command> commands,
+                                         IdSpan<CommandId, Command> commands,
                                          const ViewedEntry& view);
 
 }  // namespace partita

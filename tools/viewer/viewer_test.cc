@@ -80,13 +80,13 @@ TEST(PlanViewTest, BoxesAreNodesInputsAndOutputsWithoutConstants) {
   EXPECT_EQ(g.reason, "pinned");
   EXPECT_EQ(g.kernel, "onednn.matmul");
   EXPECT_EQ(g.workspace, 640);
-  EXPECT_EQ(g.commands, std::vector<int>({2}));
+  EXPECT_EQ(g.commands, std::vector<CommandId>({CommandId(2)}));
   ASSERT_EQ(g.operands.size(), 3u);
   EXPECT_EQ(g.operands[0].box, 0);
   EXPECT_EQ(g.operands[1].name, "%w1");
   EXPECT_EQ(g.operands[1].box, -1);
-  EXPECT_EQ(entry.commands[2].box, 2);
-  EXPECT_EQ(entry.commands[3].box, -1);
+  EXPECT_EQ(entry.commands[CommandId(2)].box, 2);
+  EXPECT_EQ(entry.commands[CommandId(3)].box, -1);
 }
 
 TEST(PlanViewTest, OnlyEdgesBetweenDevicesCross) {
@@ -113,7 +113,7 @@ TEST(PlanViewTest, TheMemoryCurveReachesTheArena) {
 TEST(PlanViewTest, APlanWithoutNotesShowsTheOrderOfLaunch) {
   const ViewedEntry entry = View(Perceptron()).entries[0];
   EXPECT_FALSE(entry.timed);
-  EXPECT_EQ(entry.commands[4].start, 4);
+  EXPECT_EQ(entry.commands[CommandId(4)].start, 4);
   EXPECT_EQ(entry.end, 11);
 }
 
@@ -265,14 +265,14 @@ Timeline Measured() {
   timeline.tracks = {
       {"cpu:0", "compute"}, {"cpu:0", "copy:cpu:1"}, {"cpu:1", "compute"}};
   const PlanView view = View(TimedPerceptron());
-  for (size_t c = 0; c < view.entries[0].commands.size(); ++c) {
+  for (CommandId c : view.entries[0].commands.ids()) {
     const CommandView& command = view.entries[0].commands[c];
     timeline.spans.push_back({command.stream,
                               command.title,
                               command.kind,
                               2 * command.start,
                               2 * command.end,
-                              {{"command", absl::StrCat(c)}}});
+                              {{"command", absl::StrCat(c.index)}}});
   }
   return timeline;
 }
@@ -281,7 +281,7 @@ TEST(MeasuredTraceTest, ReadsWhatTheOneWriterWrites) {
   const absl::StatusOr<MeasuredTrace> trace = ReadMeasuredTrace(
       ChromeTraceJson({Measured()}), "t.json", View(TimedPerceptron()));
   ASSERT_TRUE(trace.ok()) << trace.status();
-  EXPECT_NEAR(trace->commands[5].first, 16e-6, 1e-12);
+  EXPECT_NEAR(trace->commands[CommandId(5)].first, 16e-6, 1e-12);
   EXPECT_NEAR(trace->end, 40e-6, 1e-12);
 }
 

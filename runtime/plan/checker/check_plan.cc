@@ -44,7 +44,7 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   view.entry = &plan.entries[index];
   view.index = index;
   if (view.entry->graph == nullptr || !OwnsGraph(plan, view.entry->graph)) {
-    findings.Add(view.Found(Rule::kShape, -1,
+    findings.Add(view.Found(Rule::kShape,
                             "found no bound graph of the plan's module; "
                             "expected one; name a function that it has"));
     return view;
@@ -59,11 +59,10 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
 // Expands the schedule. Needs: declarations without findings, because the
 // commands may take much memory.
 void WriteOut(EntryView& view, Findings& findings) {
-  absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
+  absl::StatusOr<CommandList> commands = Expand(*view.entry);
   if (!commands.ok()) {
-    findings.Add(
-        view.Found(Rule::kShape, -1,
-                   absl::StrCat("schedule: ", commands.status().message())));
+    findings.Add(view.Found(
+        Rule::kShape, absl::StrCat("schedule: ", commands.status().message())));
     return;
   }
   view.SetCommands(*std::move(commands));
@@ -81,7 +80,7 @@ void CheckEntry(EntryView& view, Findings& findings) {
   CheckConstants(view, findings);
   const Partners partners = FindPartners(view, findings);
   if (!findings.empty()) return;
-  const std::vector<LaunchNode> nodes =
+  const std::vector<IdRange<CommandId>> nodes =
       FindLaunchNodes(view, partners, findings);
   CheckProgress(view, partners, findings);
   if (!findings.empty()) return;

@@ -18,7 +18,7 @@ namespace partita {
 // Functions that use the node need an instance that exists; all ids must exist.
 class CommandForm {
  public:
-  CommandForm(const EntryView& view, int c, Findings& findings)
+  CommandForm(const EntryView& view, CommandId c, Findings& findings)
       : view_(view), c_(c), command_(view.commands[c]), findings_(findings) {}
 
   const EntryView& view() const { return view_; }
@@ -55,7 +55,7 @@ class CommandForm {
   void ExpectDense(BufferId id, DType dtype);
 
   const EntryView& view_;
-  const int c_;
+  const CommandId c_;
   const Command& command_;
   Findings& findings_;
 };

@@ -25,14 +25,14 @@ class ConstantWrites {
     }
   }
 
-  void Check(int c) {
+  void Check(CommandId c) {
     const Command& command = view_.commands[c];
     for (BufferId id : command.results) CheckWrite(c, id);
     if (command.workspace.valid()) CheckWrite(c, command.workspace);
   }
 
  private:
-  void CheckWrite(int c, BufferId id) {
+  void CheckWrite(CommandId c, BufferId id) {
     const Buffer& buffer = view_.buffer(id);
     if (!buffer.persistent) return;
     const auto& ends = ends_[buffer.device.index];
@@ -44,7 +44,7 @@ class ConstantWrites {
     });
   }
 
-  void Report(int c, BufferId id, ByteSpan constant) {
+  void Report(CommandId c, BufferId id, ByteSpan constant) {
     Finding finding = view_.Found(
         Rule::kPersistent, c,
         absl::StrCat(view_.places.Text(c), " writes ", view_.BufferText(id),
@@ -68,7 +68,7 @@ class ConstantWrites {
 
 void CheckConstants(const EntryView& view, Findings& findings) {
   ConstantWrites writes(view, findings);
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     if (findings.full()) return;
     writes.Check(c);
   }

@@ -43,12 +43,12 @@ int64_t MaxVisits(const EntryView& view) {
   return visits;
 }
 
-void EntryView::SetCommands(std::vector<Command> expanded) {
+void EntryView::SetCommands(CommandList expanded) {
   commands = std::move(expanded);
   places = CommandPlaces(*entry);
   num_micro_batches = 1;
   for (const Command& command : commands) {
-    const int number = command.instance.micro_batch;
+    const int number = command.instance.micro_batch.index;
     if (number >= kMaxPlanNumber) continue;
     num_micro_batches = std::max(num_micro_batches, number + 1);
   }
@@ -96,7 +96,11 @@ std::string EntryView::Prefix() const {
   return absl::StrCat("plan @", plan->name, ": entry @", entry->name, ": ");
 }
 
-Finding EntryView::Found(Rule rule, int command,
+Finding EntryView::Found(Rule rule, absl::string_view message) const {
+  return Found(rule, CommandId(), message);
+}
+
+Finding EntryView::Found(Rule rule, CommandId command,
                          absl::string_view message) const {
   Finding finding;
   finding.rule = rule;

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "graph/id_vector.h"
 #include "runtime/plan/checker/finding.h"
 #include "runtime/plan/collective.h"
 #include "runtime/plan/command_places.h"
@@ -29,8 +30,8 @@ struct EntryView {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
   int index = 0;
-  std::vector<Command> commands;  // in launch order
-  CommandPlaces places;           // of these commands, for messages
+  CommandList commands;  // in launch order
+  CommandPlaces places;  // of these commands, for messages
   int num_micro_batches = 1;
   // By node of a collective command.
   absl::flat_hash_map<NodeId, Collective> collectives;
@@ -49,7 +50,7 @@ struct EntryView {
   // The number of micro-batches that the commands name.
   int micro_batches() const { return num_micro_batches; }
   // Sets the expanded schedule, and drops it again.
-  void SetCommands(std::vector<Command> expanded);
+  void SetCommands(CommandList expanded);
   void DropCommands();
 
   // For messages. A value is "%h" as in the graph's text; a value without a
@@ -66,8 +67,10 @@ struct EntryView {
   std::string BytesText(const Buffer& buffer, ByteSpan bytes,
                         int copy = 0) const;
   std::string Prefix() const;
-  // A finding about command `command`, with the usual prefix before `message`.
-  Finding Found(Rule rule, int command, absl::string_view message) const;
+  // A finding about the entry or one command, with the usual prefix before
+  // `message`.
+  Finding Found(Rule rule, absl::string_view message) const;
+  Finding Found(Rule rule, CommandId command, absl::string_view message) const;
 };
 
 // The number of blocks of the ranges of a command's operands and results.

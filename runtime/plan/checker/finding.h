@@ -59,9 +59,9 @@ struct ByteSpan {
 
 struct Finding {
   Rule rule = Rule::kShape;
-  int entry = -1;    // index into Plan::entries; -1: the whole plan
-  int command = -1;  // number of the expanded command, or none
-  int other = -1;    // the earlier command of a pair, or none
+  int entry = -1;     // index into Plan::entries; -1: the whole plan
+  CommandId command;  // invalid: none
+  CommandId other;    // the earlier command of a pair; invalid: none
   DeviceId device;
   ByteSpan bytes;
   std::string message;  // starts with "plan @name: "

@@ -12,7 +12,7 @@ void CheckAccumulations(const EntryView& view, Findings& findings) {
     const int64_t micro_batches = node.attr_int("micro_batches");
     if (micro_batches == view.micro_batches()) continue;
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat(view.NodeText(node.id()), ": found a sum over ",
                      micro_batches, " micro-batches in an entry of ",
                      view.micro_batches(),

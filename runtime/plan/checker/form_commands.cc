@@ -100,7 +100,8 @@ std::string FaultInIds(const EntryView& view, const Command& command) {
   const Entry& entry = *view.entry;
   IdFault fault;
   fault.Expect("stream", command.stream.index, entry.streams.size());
-  fault.Expect("micro-batch", command.instance.micro_batch, kMaxPlanNumber);
+  fault.Expect("micro-batch", command.instance.micro_batch.index,
+               kMaxPlanNumber);
   fault.ExpectBuffers(command.operands, entry.buffers.size());
   fault.ExpectBuffers(command.results, entry.buffers.size());
   if (command.workspace.valid()) {
@@ -135,7 +136,7 @@ bool NodeExists(CommandForm& form) {
 }
 
 // Checks ids first: all other checks rely on them.
-void CheckCommand(const EntryView& view, int c, const PortSlices& ports,
+void CheckCommand(const EntryView& view, CommandId c, const PortSlices& ports,
                   Findings& findings) {
   const Command& command = view.commands[c];
   if (const std::string fault = FaultInIds(view, command); !fault.empty()) {
@@ -170,7 +171,7 @@ void CheckCommands(const EntryView& view, Findings& findings) {
   const PortSlices ports(view, findings);
   if (!findings.empty()) return;
   int64_t blocks = 0;
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     CheckCommand(view, c, ports, findings);
     if (findings.full()) return;
     if (!findings.empty()) continue;

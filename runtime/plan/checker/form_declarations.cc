@@ -40,7 +40,7 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
                  Findings& findings) {
   if (!InBounds(buffer.device.index, view.plan->devices.size())) {
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat("!", buffer.name, ": found device ", buffer.device.index,
                      "; expected one of the plan's ", view.plan->devices.size(),
                      "; give the buffer an arena")));
@@ -51,7 +51,7 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
       buffer.persistent ? device.persistent_bytes : device.step_bytes;
   if (EndInside(buffer.range, part) < 0) {
     findings.Add(view.Found(
-        Rule::kRange, -1,
+        Rule::kRange,
         absl::StrCat(device.traits.name, " !", buffer.name, ": found offset ",
                      buffer.range.offset, ", ", buffer.range.count, " x ",
                      buffer.range.block, " bytes; expected a range inside the ",
@@ -88,7 +88,7 @@ void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
     }
     if (fault.empty()) continue;
     findings.Add(
-        view.Found(Rule::kShape, -1, absl::StrCat("group ", g, ": ", fault)));
+        view.Found(Rule::kShape, absl::StrCat("group ", g, ": ", fault)));
     return;
   }
 }
@@ -131,7 +131,7 @@ void CheckChannel(const EntryView& view, size_t i, Findings& findings) {
   const std::string fault = ChannelFault(view, channel);
   if (fault.empty()) return;
   findings.Add(view.Found(
-      Rule::kShape, -1,
+      Rule::kShape,
       absl::StrCat("channel ", i, " ", NamedStream(view, channel.sender),
                    " -> ", NamedStream(view, channel.receiver), ": ", fault)));
 }
@@ -165,7 +165,7 @@ void CheckInputPlacements(const EntryView& view, Findings& findings) {
       continue;
     }
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat("input ", view.ValueText(input),
                      ": found a sharding that does not fit it; expected one, "
                      "along a dimension that it has and in a unit that divides "
@@ -183,7 +183,7 @@ void CheckPlacements(const EntryView& view, Findings& findings) {
       continue;
     }
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat(view.NodeText(id), ": found ",
                      node.placement.devices.size(),
                      " devices and shardings that do not fit its values; "
@@ -234,7 +234,7 @@ void CheckPrograms(const EntryView& view, Findings& findings) {
       continue;
     }
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat("program ", program.name, ": found ",
                      program.num_buffer_slots, " buffer slots and ",
                      program.num_event_slots, " event slots; expected 0 to ",
@@ -249,7 +249,7 @@ void CheckEvents(const EntryView& view, Findings& findings) {
       kMaxSpareEvents + static_cast<int64_t>(view.commands.size());
   if (view.entry->num_events <= most) return;
   findings.Add(view.Found(
-      Rule::kShape, -1,
+      Rule::kShape,
       absl::StrCat("found ", view.entry->num_events, " events for ",
                    view.commands.size(), " commands; expected at most ", most,
                    "; number the events that commands record from 0")));
@@ -301,7 +301,7 @@ void CheckDeclarations(const EntryView& view, Findings& findings) {
   if (entry.depth < 1 || entry.depth > kMaxPlanDepth || entry.num_events < 0 ||
       entry.num_events > kMaxPlanEvents) {
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat("found depth ", entry.depth, " and ", entry.num_events,
                      " events; expected 1 to ", kMaxPlanDepth,
                      " overlapping steps and at most ", kMaxPlanEvents,
@@ -310,7 +310,7 @@ void CheckDeclarations(const EntryView& view, Findings& findings) {
   for (const Stream& stream : entry.streams) {
     if (InBounds(stream.device.index, view.plan->devices.size())) continue;
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat("stream ", stream.name, ": found device ",
                      stream.device.index, "; expected one of the plan's ",
                      view.plan->devices.size(), "; put the stream on one")));

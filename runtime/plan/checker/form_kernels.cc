@@ -45,7 +45,7 @@ bool ComputesNode(CommandForm& form) {
                                         "another"));
     return false;
   }
-  if (op.is(kAccumulate) && command.instance.micro_batch == 0) {
+  if (op.is(kAccumulate) && command.instance.micro_batch == kFirstMicroBatch) {
     form.Add(Rule::kWrongValue,
              absl::StrCat("found ", form.NodeText(),
                           " in micro-batch 0, whose "

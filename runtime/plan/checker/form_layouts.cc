@@ -12,7 +12,7 @@ void CheckLayouts(const EntryView& view, Findings& findings) {
     const absl::Status status = CheckLayouts(node);
     if (status.ok()) continue;
     findings.Add(view.Found(
-        Rule::kShape, -1,
+        Rule::kShape,
         absl::StrCat(view.NodeText(node.id()), ": ", status.message(),
                      "; put a reorder before it")));
     if (findings.full()) return;

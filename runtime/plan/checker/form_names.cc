@@ -30,13 +30,13 @@ void CheckPortNames(const EntryView& view, absl::string_view what,
     const bool again = !seen.insert(found).second;
     if (!named[i].empty() && found != named[i]) {
       findings.Add(view.Found(
-          Rule::kNames, -1,
+          Rule::kNames,
           absl::StrCat(what, " ", i, ": found the name ", WordText(found),
                        "; expected ", WordText(named[i]), ", as @",
                        view.graph().name(), " calls it; rename the ", what)));
     } else if (again && named[i].empty()) {
       findings.Add(view.Found(
-          Rule::kNames, -1,
+          Rule::kNames,
           absl::StrCat(what, " ", i, ": found the name ", WordText(found),
                        " a second time; expected each once; rename the ", what,
                        " in the graph")));
@@ -49,7 +49,7 @@ void CheckEntryName(const EntryView& view, Findings& findings) {
   const std::string& expected = view.graph().name();
   if (found != expected || found.empty()) {
     findings.Add(view.Found(
-        Rule::kNames, -1,
+        Rule::kNames,
         absl::StrCat("entry ", view.index, ": found the name @",
                      NameText(found), "; expected @", NameText(expected),
                      ", as its function is called; rename the entry")));
@@ -57,7 +57,7 @@ void CheckEntryName(const EntryView& view, Findings& findings) {
   for (int i = 0; i < view.index; ++i) {
     if (view.plan->entries[i].name != found) continue;
     findings.Add(view.Found(
-        Rule::kNames, -1,
+        Rule::kNames,
         absl::StrCat("entry ", view.index, ": found the name @",
                      NameText(found), " of entry ", i,
                      "; expected each once; leave one of them out")));

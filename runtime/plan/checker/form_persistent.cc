@@ -69,12 +69,11 @@ class PersistentForm {
   void Add(const PersistentValue& value, absl::string_view what) {
     const bool named =
         InBounds(value.buffer.index, view_.entry->buffers.size());
-    findings_.Add(
-        view_.Found(Rule::kPersistent, -1,
-                    absl::StrCat("persistent value ",
-                                 named ? view_.BufferText(value.buffer)
-                                       : "in an unknown buffer",
-                                 ": ", what)));
+    findings_.Add(view_.Found(
+        Rule::kPersistent, absl::StrCat("persistent value ",
+                                        named ? view_.BufferText(value.buffer)
+                                              : "in an unknown buffer",
+                                        ": ", what)));
   }
 
   // "", or the fault in the first id of the value that does not exist.

@@ -92,7 +92,7 @@ void CheckInputs(const EntryView& view, Findings& findings) {
         CheckSource(view.graph().input_placement(static_cast<int>(i)));
     if (status.ok()) continue;
     findings.Add(view.Found(
-        Rule::kSharding, -1,
+        Rule::kSharding,
         absl::StrCat("input ", view.ValueText(view.graph().inputs()[i]), ": ",
                      status.message(), "; place it again")));
   }
@@ -106,10 +106,9 @@ void CheckShardings(const EntryView& view, Findings& findings) {
     absl::Status status = CheckNode(node);
     if (status.ok()) status = CheckReads(view, node);
     if (status.ok()) continue;
-    findings.Add(
-        view.Found(Rule::kSharding, -1,
-                   absl::StrCat(view.NodeText(node.id()), ": ",
-                                status.message(), "; place it again")));
+    findings.Add(view.Found(
+        Rule::kSharding, absl::StrCat(view.NodeText(node.id()), ": ",
+                                      status.message(), "; place it again")));
     if (findings.full()) return;
   }
 }

@@ -69,7 +69,7 @@ void CheckSlots(const EntryView& view, Findings& findings) {
     for (BufferId slot : channel.slots) {
       const std::string fault = SlotFault(view, slot);
       if (!fault.empty()) {
-        return findings.Add(view.Found(Rule::kSlots, -1, fault));
+        return findings.Add(view.Found(Rule::kSlots, fault));
       }
       AddBlocks(view, slot, /*exclusive=*/true, blocks);
     }
@@ -82,7 +82,7 @@ void CheckSlots(const EntryView& view, Findings& findings) {
   ForEachOverlap(
       std::move(blocks), [&](const UsedBlock& block, const UsedBlock& earlier) {
         findings.Add(view.Found(
-            Rule::kSlots, -1,
+            Rule::kSlots,
             absl::StrCat("found ", OverlapText(view, earlier, block),
                          "; expected a message slot to be its channel's alone; "
                          "use bytes of its own")));

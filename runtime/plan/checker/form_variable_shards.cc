@@ -46,7 +46,7 @@ void CheckKept(const PersistentShards& shards, Findings& findings) {
         TypeOfShard(variable.result_type(0), sharding, rank, ranks);
     if (shards.kept[rank] || shard.num_bytes() == 0) continue;
     findings.Add(shards.view->Found(
-        Rule::kPersistent, -1,
+        Rule::kPersistent,
         absl::StrCat("variable ", variable.attr_string("name"), " (",
                      ShardingText(sharding), " over ", ranks,
                      " devices): found no persistent range for shard ", rank,

@@ -112,8 +112,8 @@ std::vector<UsedBlock> BlocksOf(const EntryView& view, const Command& command) {
   return blocks;
 }
 
-Finding OverlapInside(const EntryView& view, int c, const UsedBlock& block,
-                      const UsedBlock& other) {
+Finding OverlapInside(const EntryView& view, CommandId c,
+                      const UsedBlock& block, const UsedBlock& other) {
   const UsedBlock& written = block.exclusive ? block : other;
   const UsedBlock& overlapped = block.exclusive ? other : block;
   Finding finding = view.Found(
@@ -131,7 +131,7 @@ Finding OverlapInside(const EntryView& view, int c, const UsedBlock& block,
 }
 
 // Reports the first overlap.
-void CheckInside(const EntryView& view, int c, Findings& findings) {
+void CheckInside(const EntryView& view, CommandId c, Findings& findings) {
   const Command& command = view.commands[c];
   if (command.results.empty() && !command.workspace.valid()) return;
   ForEachOverlap(BlocksOf(view, command),
@@ -144,7 +144,7 @@ void CheckInside(const EntryView& view, int c, Findings& findings) {
 }  // namespace
 
 void CheckInsideCommands(const EntryView& view, Findings& findings) {
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     CheckInside(view, c, findings);
     if (findings.full()) return;
   }

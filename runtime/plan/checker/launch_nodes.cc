@@ -17,12 +17,12 @@ using Kind = Command::Kind;
 
 void FindRecorders(const EntryView& view, Partners& partners,
                    Findings& findings) {
-  partners.recorder.assign(view.entry->num_events, -1);
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  partners.recorder = IdVector<EventId, CommandId>(view.entry->num_events);
+  for (CommandId c : view.commands.ids()) {
     const Command& command = view.commands[c];
     if (command.kind != Kind::kRecord) continue;
-    int& recorder = partners.recorder[command.event.index];
-    if (recorder >= 0) {
+    CommandId& recorder = partners.recorder[command.event];
+    if (recorder.valid()) {
       findings.Add(view.Found(
           Rule::kRecordedOnce, c,
           absl::StrCat(view.places.Text(c), " records ",
@@ -33,10 +33,10 @@ void FindRecorders(const EntryView& view, Partners& partners,
     }
     recorder = c;
   }
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     const Command& command = view.commands[c];
     if (command.kind == Kind::kWait &&
-        partners.recorder[command.event.index] < 0) {
+        !partners.recorder[command.event].valid()) {
       findings.Add(view.Found(
           Rule::kRecordedOnce, c,
           absl::StrCat(view.places.Text(c), " waits for ",
@@ -52,7 +52,7 @@ void FindRecorders(const EntryView& view, Partners& partners,
 
 // The collectives of one group by rank, in the launch order of the ranks'
 // streams.
-using Issued = std::vector<std::vector<int>>;
+using Issued = std::vector<std::vector<CommandId>>;
 
 std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
   const Entry& entry = *view.entry;
@@ -63,7 +63,7 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
     issued[g].resize(streams.size());
     for (size_t m = 0; m < streams.size(); ++m) ranks[g][streams[m]] = m;
   }
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     const Command& command = view.commands[c];
     if (command.kind != Kind::kCollective) continue;
     const int g = command.group.index;
@@ -87,8 +87,8 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
 std::string InstanceText(const EntryView& view, const Command& command) {
   const Instance& instance = command.instance;
   std::string text = view.NodeText(instance.node);
-  if (instance.micro_batch > 0) {
-    absl::StrAppend(&text, " batch ", instance.micro_batch);
+  if (instance.micro_batch > kFirstMicroBatch) {
+    absl::StrAppend(&text, " batch ", instance.micro_batch.index);
   }
   if (instance.rank > 0) absl::StrAppend(&text, " rank ", instance.rank);
   return text;
@@ -96,8 +96,8 @@ std::string InstanceText(const EntryView& view, const Command& command) {
 
 // The fault in the command of rank `m` in collective `k` of a group. `first` is
 // the command of rank 0.
-std::string RankFault(const EntryView& view, int group, int m, int k, int first,
-                      int c) {
+std::string RankFault(const EntryView& view, int group, int m, int k,
+                      CommandId first, CommandId c) {
   const Command& command = view.commands[c];
   const Instance& expected = view.commands[first].instance;
   if (command.instance.node != expected.node ||
@@ -123,7 +123,7 @@ void AddCollectives(const EntryView& view, int group, const Issued& issued,
   for (size_t m = 1; m < issued.size(); ++m) {
     if (issued[m].size() == issued[0].size()) continue;
     findings.Add(view.Found(
-        Rule::kGroupOrder, issued[m].empty() ? -1 : issued[m].back(),
+        Rule::kGroupOrder, issued[m].empty() ? CommandId() : issued[m].back(),
         absl::StrCat(
             "group ", group, ": rank 0 issues ", issued[0].size(),
             " collectives and rank ", m, " issues ", issued[m].size(),
@@ -133,16 +133,18 @@ void AddCollectives(const EntryView& view, int group, const Issued& issued,
   for (size_t k = 0; !issued.empty() && k < issued[0].size(); ++k) {
     CollectiveCommands collective{GroupId(group), {}};
     for (size_t m = 0; m < issued.size(); ++m) {
-      const int c = issued[m][k];
+      const CommandId c = issued[m][k];
       const std::string fault = RankFault(view, group, static_cast<int>(m),
                                           static_cast<int>(k), issued[0][k], c);
       if (!fault.empty()) {
         findings.Add(view.Found(Rule::kGroupOrder, c, fault));
       }
       collective.by_rank.push_back(c);
-      partners.collective[c] = static_cast<int>(partners.collectives.size());
     }
-    partners.collectives.push_back(std::move(collective));
+    const CollectiveId id = partners.collectives.Add(std::move(collective));
+    for (CommandId c : partners.collectives[id].by_rank) {
+      partners.collective[c] = id;
+    }
   }
 }
 
@@ -153,8 +155,8 @@ int64_t MessageBytes(const EntryView& view, const Command& command) {
 }
 
 // The difference between the two commands of message `k` of a channel.
-std::string MessageFault(const EntryView& view, int channel, int k, int sender,
-                         int receiver) {
+std::string MessageFault(const EntryView& view, int channel, int k,
+                         CommandId sender, CommandId receiver) {
   const Command& send = view.commands[sender];
   const Command& recv = view.commands[receiver];
   std::string as_received, as_sent;
@@ -173,8 +175,9 @@ std::string MessageFault(const EntryView& view, int channel, int k, int sender,
 }
 
 void AddMessages(const EntryView& view, int channel,
-                 const std::vector<int>& sends, const std::vector<int>& recvs,
-                 Partners& partners, Findings& findings) {
+                 const std::vector<CommandId>& sends,
+                 const std::vector<CommandId>& recvs, Partners& partners,
+                 Findings& findings) {
   if (sends.size() != recvs.size()) {
     const bool more_sends = sends.size() > recvs.size();
     findings.Add(view.Found(
@@ -192,18 +195,17 @@ void AddMessages(const EntryView& view, int channel,
       findings.Add(view.Found(Rule::kMessagePairs, recvs[k], fault));
     }
     partners.message[sends[k]] = partners.message[recvs[k]] =
-        static_cast<int>(partners.messages.size());
-    partners.messages.push_back(
-        {ChannelId(channel), static_cast<int>(k), sends[k], recvs[k]});
+        partners.messages.Add(
+            {ChannelId(channel), static_cast<int>(k), sends[k], recvs[k]});
   }
 }
 
 void FindMessages(const EntryView& view, Partners& partners,
                   Findings& findings) {
   const std::vector<Channel>& channels = view.entry->channels;
-  std::vector<std::vector<int>> sends(channels.size());
-  std::vector<std::vector<int>> recvs(channels.size());
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  std::vector<std::vector<CommandId>> sends(channels.size());
+  std::vector<std::vector<CommandId>> recvs(channels.size());
+  for (CommandId c : view.commands.ids()) {
     const Command& command = view.commands[c];
     if (command.kind == Kind::kSend) sends[command.channel.index].push_back(c);
     if (command.kind == Kind::kRecv) recvs[command.channel.index].push_back(c);
@@ -215,14 +217,14 @@ void FindMessages(const EntryView& view, Partners& partners,
 }
 
 // Checks that the commands are adjacent in launch order.
-void CheckTogether(const EntryView& view, std::vector<int> commands,
-                   absl::string_view what, std::vector<int>& node_end,
-                   Findings& findings) {
+void CheckTogether(const EntryView& view, std::vector<CommandId> commands,
+                   absl::string_view what,
+                   IdVector<CommandId, size_t>& node_size, Findings& findings) {
   std::sort(commands.begin(), commands.end());
-  const int first = commands.front();
-  const int last = commands.back();
-  if (last - first + 1 == static_cast<int>(commands.size())) {
-    node_end[first] = last + 1;
+  const CommandId first = commands.front();
+  const CommandId last = commands.back();
+  if (last.index - first.index + 1 == static_cast<int>(commands.size())) {
+    node_size[first] = commands.size();
     return;
   }
   Finding finding = view.Found(
@@ -240,8 +242,8 @@ void CheckTogether(const EntryView& view, std::vector<int> commands,
 
 Partners FindPartners(const EntryView& view, Findings& findings) {
   Partners partners;
-  partners.collective.assign(view.commands.size(), -1);
-  partners.message.assign(view.commands.size(), -1);
+  partners.collective = IdVector<CommandId, CollectiveId>(view.commands.size());
+  partners.message = IdVector<CommandId, MessageId>(view.commands.size());
   FindRecorders(view, partners, findings);
   const std::vector<Issued> issued = IssuedByGroup(view, findings);
   for (size_t g = 0; g < issued.size(); ++g) {
@@ -251,24 +253,27 @@ Partners FindPartners(const EntryView& view, Findings& findings) {
   return partners;
 }
 
-std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
-                                        const Partners& partners,
-                                        Findings& findings) {
+std::vector<IdRange<CommandId>> FindLaunchNodes(const EntryView& view,
+                                                const Partners& partners,
+                                                Findings& findings) {
   const int count = static_cast<int>(view.commands.size());
-  std::vector<int> node_end(count);
-  for (int c = 0; c < count; ++c) node_end[c] = c + 1;
+  // By first command of a node.
+  IdVector<CommandId, size_t> node_size(count, 1);
   for (const CollectiveCommands& collective : partners.collectives) {
     CheckTogether(view, collective.by_rank, "commands of one collective",
-                  node_end, findings);
+                  node_size, findings);
   }
   for (const Message& message : partners.messages) {
     if (view.entry->channels[message.channel.index].capacity > 0) continue;
     CheckTogether(view, {message.send, message.recv},
-                  "the two sides of a message without a slot", node_end,
+                  "the two sides of a message without a slot", node_size,
                   findings);
   }
-  std::vector<LaunchNode> nodes;
-  for (int c = 0; c < count; c = node_end[c]) nodes.push_back({c, node_end[c]});
+  std::vector<IdRange<CommandId>> nodes;
+  for (CommandId c(0); c.index < count;
+       c.index += static_cast<int>(nodes.back().size())) {
+    nodes.emplace_back(c, node_size[c]);
+  }
   return nodes;
 }
 

@@ -6,36 +6,37 @@
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_LAUNCH_NODES_H_
 #define PARTITA_RUNTIME_PLAN_CHECKER_LAUNCH_NODES_H_
 
-#include <cstdint>
 #include <vector>
 
+#include "graph/id_vector.h"
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/finding.h"
+#include "runtime/plan/plan.h"
 
 namespace partita {
 
 // The commands of one collective, by rank.
 struct CollectiveCommands {
   GroupId group;
-  std::vector<int> by_rank;  // commands
+  std::vector<CommandId> by_rank;
 };
 
 // One message of a channel.
 struct Message {
   ChannelId channel;
   int number = 0;  // in the channel
-  int send = -1;   // commands
-  int recv = -1;
+  CommandId send;
+  CommandId recv;
 };
 
 // The commands that belong together: the k-th collectives of a group's ranks,
 // the k-th messages of a channel's ends.
 struct Partners {
-  std::vector<int> collective;  // by command: index into collectives, or -1
-  std::vector<int> message;     // by command: index into messages, or -1
-  std::vector<int> recorder;    // by event: the command that records it, or -1
-  std::vector<CollectiveCommands> collectives;
-  std::vector<Message> messages;
+  IdVector<CommandId, CollectiveId> collective;  // invalid: in none
+  IdVector<CommandId, MessageId> message;        // invalid: no side of one
+  IdVector<EventId, CommandId> recorder;         // invalid: nothing records it
+  IdVector<CollectiveId, CollectiveCommands> collectives;
+  IdVector<MessageId, Message> messages;  // by channel, in the channel's order
 };
 
 // Numbers collectives, messages and events. Reports ranks of a group that
@@ -43,17 +44,12 @@ struct Partners {
 // After a finding the result must not be used.
 Partners FindPartners(const EntryView& view, Findings& findings);
 
-// Commands [begin, end) of the launch order that form one node.
-struct LaunchNode {
-  int begin;
-  int end;
-};
-
-// The nodes in launch order. Reports commands of one node that are not
-// adjacent: a command between them could wait for the first and block the last.
-std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
-                                        const Partners& partners,
-                                        Findings& findings);
+// The commands of each node, in launch order. Reports commands of one node that
+// are not adjacent: a command between them could wait for the first and block
+// the last.
+std::vector<IdRange<CommandId>> FindLaunchNodes(const EntryView& view,
+                                                const Partners& partners,
+                                                Findings& findings);
 
 }  // namespace partita
 

@@ -94,7 +94,8 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
 }
 
 std::optional<Finding> NamedMemory::Mismatch(
-    int command, const Buffer& buffer, const std::vector<NamedSegment>& asked) {
+    CommandId command, const Buffer& buffer,
+    const std::vector<NamedSegment>& asked) {
   size_t a = 0;
   const std::vector<Content> content = ContentOf(buffer);
   if (gave_up()) return std::nullopt;
@@ -121,7 +122,8 @@ std::optional<Finding> NamedMemory::Mismatch(
 }
 
 // From byte `at` of the range on, as far as both segments reach.
-std::optional<Finding> NamedMemory::Compare(int command, const Buffer& buffer,
+std::optional<Finding> NamedMemory::Compare(CommandId command,
+                                            const Buffer& buffer,
                                             const Content& segment, int64_t at,
                                             const NamedSegment& asked) const {
   const int64_t end = std::min(segment.end(), EndOf(asked));
@@ -142,7 +144,7 @@ std::optional<Finding> NamedMemory::Compare(int command, const Buffer& buffer,
                               " and not ", names_.Text(wanted, size)));
 }
 
-Finding NamedMemory::Differs(Rule rule, int command, const Buffer& buffer,
+Finding NamedMemory::Differs(Rule rule, CommandId command, const Buffer& buffer,
                              int64_t begin, int64_t end,
                              absl::string_view what) const {
   const Range& range = buffer.range;

@@ -45,15 +45,15 @@ class NamedMemory {
 
   // The first bytes of the buffer that differ from `asked`. The message begins
   // with the buffer; the caller adds who reads it.
-  std::optional<Finding> Mismatch(int command, const Buffer& buffer,
+  std::optional<Finding> Mismatch(CommandId command, const Buffer& buffer,
                                   const std::vector<NamedSegment>& asked);
   // A finding about bytes [begin, end) of the buffer.
-  Finding Differs(Rule rule, int command, const Buffer& buffer, int64_t begin,
-                  int64_t end, absl::string_view what) const;
+  Finding Differs(Rule rule, CommandId command, const Buffer& buffer,
+                  int64_t begin, int64_t end, absl::string_view what) const;
 
  private:
   int64_t Base(const Buffer& buffer) const;
-  std::optional<Finding> Compare(int command, const Buffer& buffer,
+  std::optional<Finding> Compare(CommandId command, const Buffer& buffer,
                                  const Content& segment, int64_t at,
                                  const NamedSegment& asked) const;
 

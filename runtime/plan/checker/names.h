@@ -32,9 +32,10 @@ struct Name {
            (replica == asked.replica || asked.replica == kAnyReplica);
   }
 
-  int32_t root = -1;        // a value that is not just moved from another
-  int32_t replica = 0;      // the device that holds it; 0 if all are equal
-  int32_t micro_batch = 0;  // 0 if the value is the same in all
+  int32_t root = -1;    // a value that is not just moved from another
+  int32_t replica = 0;  // the device that holds it; 0 if all are equal
+  // The first if the value is the same in all.
+  MicroBatchId micro_batch = kFirstMicroBatch;
   RootBytes bytes;  // of the whole row-major value, or of the rank's shard
 };
 
@@ -58,7 +59,7 @@ class Names {
   // made. (An empty value has no segments either.)
   std::vector<NamedSegment> Of(ValueId value, const Sharding& sharding,
                                int rank, int ranks, DeviceId device,
-                               int micro_batch);
+                               MicroBatchId micro_batch);
 
   // True if a value has more segments than a sensible plan needs. From then on,
   // results of Of are meaningless.
@@ -68,7 +69,8 @@ class Names {
   // micro-batch: the operand of the first micro-batch, a partial sum that no
   // other node reads, or, at the end, the node's value.
   std::vector<NamedSegment> OfSumAfter(const OpView& accumulate, int rank,
-                                       DeviceId device, int micro_batch);
+                                       DeviceId device,
+                                       MicroBatchId micro_batch);
 
   // What a persistent range of `entry` (this entry or another of the plan)
   // holds when a step starts.
@@ -121,7 +123,7 @@ class Names {
   std::vector<NamedSegment> OfNamed(const Named& named, const TensorType& type,
                                     const Sharding& sharding, int rank,
                                     int ranks, DeviceId device,
-                                    int micro_batch);
+                                    MicroBatchId micro_batch);
   bool NameMoved(const OpView& node);
   bool MoveLocal(const OpView& node);
   bool MoveSegments(const OpView& node);
@@ -132,7 +134,8 @@ class Names {
   std::vector<Segment> Slices(const std::vector<Segment>& whole,
                               const Range& range);
   bool SegmentsVary(const Named& named) const;
-  Name NameAt(const Segment& segment, DeviceId device, int micro_batch) const;
+  Name NameAt(const Segment& segment, DeviceId device,
+              MicroBatchId micro_batch) const;
   std::string SourceKey(const OpView& node) const;
 
   const EntryView& view_;

@@ -44,12 +44,12 @@ std::vector<Names::Segment> Names::Slices(const std::vector<Segment>& whole,
 }
 
 Name Names::NameAt(const Segment& segment, DeviceId device,
-                   int micro_batch) const {
+                   MicroBatchId micro_batch) const {
   const Root& root = roots_[segment.root];
   Name name;
   name.root = segment.root;
   name.bytes = segment.bytes;
-  name.micro_batch = root.varies ? micro_batch : 0;
+  name.micro_batch = root.varies ? micro_batch : kFirstMicroBatch;
   if (root.devices.empty()) return name;
   const bool here = std::find(root.devices.begin(), root.devices.end(),
                               device.index) != root.devices.end();
@@ -63,20 +63,22 @@ Name Names::NameAt(const Segment& segment, DeviceId device,
 
 std::vector<NamedSegment> Names::Of(ValueId value, const Sharding& sharding,
                                     int rank, int ranks, DeviceId device,
-                                    int micro_batch) {
+                                    MicroBatchId micro_batch) {
   return OfNamed(values_[value.index], view_.graph().type(value), sharding,
                  rank, ranks, device, micro_batch);
 }
 
 std::vector<NamedSegment> Names::OfSumAfter(const OpView& accumulate, int rank,
-                                            DeviceId device, int micro_batch) {
+                                            DeviceId device,
+                                            MicroBatchId micro_batch) {
   const int ranks = NumRanks(accumulate.node().placement);
-  if (micro_batch == 0) {
+  if (micro_batch == kFirstMicroBatch) {
     return Of(accumulate.operand(0).id(), OperandSharding(accumulate.node(), 0),
-              rank, ranks, device, 0);
+              rank, ranks, device, kFirstMicroBatch);
   }
   const ValueId sum = accumulate.result(0).id();
-  const bool whole = micro_batch + 1 == accumulate.attr_int("micro_batches");
+  const bool whole =
+      micro_batch.index + 1 == accumulate.attr_int("micro_batches");
   return OfNamed(whole ? values_[sum.index] : sums_so_far_.at(sum.index),
                  view_.graph().type(sum), ResultSharding(accumulate.node(), 0),
                  rank, ranks, device, micro_batch);
@@ -86,13 +88,15 @@ std::vector<NamedSegment> Names::OfNamed(const Named& named,
                                          const TensorType& type,
                                          const Sharding& sharding, int rank,
                                          int ranks, DeviceId device,
-                                         int micro_batch) {
+                                         MicroBatchId micro_batch) {
   std::vector<NamedSegment> out;
   if (named.local >= 0) {
     if (sharding != named.sharding || ranks != named.ranks) return out;
     const int64_t bytes = TypeOfShard(type, sharding, rank, ranks).num_bytes();
-    Name name{
-        named.local, rank, roots_[named.local].varies ? micro_batch : 0, {}};
+    Name name{named.local,
+              rank,
+              roots_[named.local].varies ? micro_batch : kFirstMicroBatch,
+              {}};
     if (bytes > 0) out.push_back({0, bytes, name});
     return out;
   }
@@ -115,7 +119,7 @@ std::vector<NamedSegment> Names::OfPersistent(const Entry& entry,
   const int ranks = NumRanks(node.node().placement);
   const int32_t root = RootOfKey(
       SourceKey(node), {.text = absl::StrCat("a value of @", entry.name)});
-  Name name{root, 0, 0, {}};
+  Name name{.root = root};
   if (NamedLocally(type, sharding)) {
     name.replica = value.rank;
     const int64_t bytes =
@@ -145,7 +149,7 @@ std::string Names::Text(const Name& name, int64_t size) const {
                     bytes.stride);
   }
   if (root.varies) {
-    absl::StrAppend(&text, " of micro-batch ", name.micro_batch);
+    absl::StrAppend(&text, " of micro-batch ", name.micro_batch.index);
   }
   if (root.devices.size() > 1 && name.replica >= 0) {
     absl::StrAppend(&text, " of ",

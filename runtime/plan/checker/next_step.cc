@@ -58,8 +58,9 @@ class NextStep {
     const std::optional<size_t> update =
         UpdateOf(entry.graph->view(value.node));
     if (update.has_value()) kept_[*update] = true;
-    std::optional<Finding> finding = memory_.Mismatch(
-        -1, entry.buffers[value.buffer.index], Expected(entry, value, update));
+    std::optional<Finding> finding =
+        memory_.Mismatch(CommandId(), entry.buffers[value.buffer.index],
+                         Expected(entry, value, update));
     if (!finding.has_value()) return;
     finding->rule = Rule::kNextStep;
     finding->message = absl::StrCat(
@@ -78,12 +79,12 @@ class NextStep {
     return names_.Of(updated, ResultSharding(node.node(), 0), value.rank,
                      NumRanks(node.node().placement),
                      entry.buffers[value.buffer.index].device,
-                     view_.micro_batches() - 1);
+                     MicroBatchId(view_.micro_batches() - 1));
   }
 
   void ReportLost(const VariableUpdate& update) {
     findings_.Add(view_.Found(
-        Rule::kNextStep, -1,
+        Rule::kNextStep,
         absl::StrCat("the update of variable ", update.variable,
                      ": found no persistent range that keeps it, or a second "
                      "update of the variable; expected a range and one update; "
@@ -93,7 +94,7 @@ class NextStep {
   // A variable cannot hold the updates of all micro-batches.
   void ReportOverwritten(const VariableUpdate& update) {
     findings_.Add(view_.Found(
-        Rule::kNextStep, -1,
+        Rule::kNextStep,
         absl::StrCat("the update of variable ", update.variable, ": found ",
                      view_.ValueText(update.value), ", which each of the ",
                      view_.micro_batches(),

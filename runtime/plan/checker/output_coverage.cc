@@ -10,10 +10,12 @@
 
 namespace partita {
 
-void OutputCoverage::Fetched(int c, int slice, const Range& shard) {
+void OutputCoverage::Fetched(CommandId c, MicroBatchId micro_batch,
+                             const Range& shard) {
   const int port = view_.commands[c].port;
   const ValueId value = view_.graph().outputs()[port];
-  const int64_t base = view_.graph().type(value).num_bytes() * slice;
+  const int64_t base =
+      view_.graph().type(value).num_bytes() * micro_batch.index;
   ForEachBlock(shard, base, [&](ByteSpan bytes) {
     fetched_[port].push_back({bytes, c});
   });
@@ -26,7 +28,7 @@ void OutputCoverage::CheckCovered(Findings& findings) {
       return a.bytes.begin < b.bytes.begin;
     });
     int64_t at = 0;
-    int last = -1;
+    CommandId last;
     for (const Block& block : blocks) {
       if (block.bytes.begin != at) break;
       at = block.bytes.end;

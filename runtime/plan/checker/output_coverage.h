@@ -18,16 +18,16 @@ class OutputCoverage {
   explicit OutputCoverage(const EntryView& view)
       : view_(view), fetched_(view.entry->outputs.size()) {}
 
-  // Command `c` fetched the bytes `shard` of the value in slice `slice` of the
-  // port.
-  void Fetched(int c, int slice, const Range& shard);
+  // Command `c` fetched the bytes `shard` of the value in the port's slice for
+  // `micro_batch`.
+  void Fetched(CommandId c, MicroBatchId micro_batch, const Range& shard);
   // Reports each output with bytes that were fetched not once.
   void CheckCovered(Findings& findings);
 
  private:
   struct Block {
     ByteSpan bytes;
-    int command;
+    CommandId command;
   };
   const EntryView& view_;
   std::vector<std::vector<Block>> fetched_;  // by port

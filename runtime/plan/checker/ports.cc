@@ -54,11 +54,10 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
   const int64_t micro_batches = view.micro_batches();
   std::vector<bool> sliced(ports.size());
   if (ports.size() != values.size()) {
-    findings.Add(
-        view.Found(Rule::kShape, -1,
-                   absl::StrCat("found ", ports.size(), " ", what,
-                                "s; expected the ", values.size(), " of @",
-                                view.graph().name(), "; declare as many")));
+    findings.Add(view.Found(
+        Rule::kShape, absl::StrCat("found ", ports.size(), " ", what,
+                                   "s; expected the ", values.size(), " of @",
+                                   view.graph().name(), "; declare as many")));
     return sliced;
   }
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -69,7 +68,7 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
     const std::vector<TensorType> all = OfAll(type, micro_batches);
     if (absl::c_linear_search(all, port)) continue;
     findings.Add(view.Found(
-        Rule::kSize, -1,
+        Rule::kSize,
         absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
                      port.ToString(), "; expected ", Expected(type, all),
                      "; change the port's type")));

@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-void Add(const EntryView& view, Rule rule, int command, int other,
+void Add(const EntryView& view, Rule rule, CommandId command, CommandId other,
          absl::string_view message, Findings& findings) {
   Finding finding = view.Found(rule, command, message);
   finding.other = other;
@@ -21,10 +21,10 @@ void Add(const EntryView& view, Rule rule, int command, int other,
 // The list is the launch order, so no search is needed.
 void CheckWaits(const EntryView& view, const Partners& partners,
                 Findings& findings) {
-  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+  for (CommandId c : view.commands.ids()) {
     const Command& command = view.commands[c];
     if (command.kind != Command::Kind::kWait) continue;
-    const int recorder = partners.recorder[command.event.index];
+    const CommandId recorder = partners.recorder[command.event];
     if (recorder < c) continue;
     Add(view, Rule::kEventForward, c, recorder,
         absl::StrCat(view.places.Text(c), " waits for ",
@@ -40,10 +40,9 @@ void CheckWaits(const EntryView& view, const Partners& partners,
 // `messages` of one channel are adjacent in Partners::messages, by number.
 void CheckMessages(const EntryView& view, const Partners& partners,
                    Findings& findings) {
-  for (size_t i = 0; i < partners.messages.size(); ++i) {
-    const Message& message = partners.messages[i];
-    const int64_t capacity =
-        view.entry->channels[message.channel.index].capacity;
+  for (MessageId id : partners.messages.ids()) {
+    const Message& message = partners.messages[id];
+    const int capacity = view.entry->channels[message.channel.index].capacity;
     if (capacity == 0) continue;
     if (message.recv < message.send) {
       Add(view, Rule::kMessageForward, message.recv, message.send,
@@ -56,7 +55,7 @@ void CheckMessages(const EntryView& view, const Partners& partners,
     if (message.number < capacity) continue;
     // The slot of a message is free once the message `capacity` before it was
     // received.
-    const Message& before = partners.messages[i - capacity];
+    const Message& before = partners.messages[MessageId(id.index - capacity)];
     if (before.recv < message.send) continue;
     Add(view, Rule::kCapacity, message.send, before.recv,
         absl::StrCat(view.places.Text(message.send), " sends message ",

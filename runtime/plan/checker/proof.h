@@ -40,7 +40,8 @@ void CheckRaces(const EntryView& view, const Partners& partners,
 // this run reads. Persistent ranges of all entries of the plan must end the
 // step as this entry's graph says. Needs: progress without findings.
 void CheckValues(const EntryView& view, const Partners& partners,
-                 const std::vector<LaunchNode>& nodes, Findings& findings);
+                 const std::vector<IdRange<CommandId>>& nodes,
+                 Findings& findings);
 
 }  // namespace partita
 

@@ -28,7 +28,7 @@ constexpr int64_t kClockNodesOfCommand = 8;
 // One access by a command. `position` counts the commands of its stream, from
 // 1, over the steps of the pass.
 struct Access {
-  int command = -1;
+  CommandId command;
   int step = 0;
   int32_t stream = -1;
   int64_t position = 0;
@@ -78,8 +78,8 @@ class RacePass {
         sends_(partners.messages.size(), End{Clock(nodes_)}),
         most_visits_(MaxVisits(view)) {
     for (const CollectiveCommands& collective : partners.collectives) {
-      first_commands_.push_back(*absl::c_min_element(collective.by_rank));
-      starts_.push_back({ReachOf(view.commands[collective.by_rank[0]]), {}});
+      first_commands_.Add(*absl::c_min_element(collective.by_rank));
+      starts_.Add({ReachOf(view.commands[collective.by_rank[0]]), {}});
     }
     for (const Command& command : view.commands) {
       if (command.kind == Kind::kWait) ++waits_[command.event.index];
@@ -92,22 +92,22 @@ class RacePass {
     const int steps = view_.entry->depth > 1 ? 2 : 1;
     for (step_ = 0; step_ < steps; ++step_) {
       waits_left_ = waits_;
-      const int count = static_cast<int>(view_.commands.size());
       // A rank of a collective takes over the start clocks of others, so
       // compute these first.
-      for (int c = 0; c < count && !GaveUp(c); ++c) {
-        const int collective = partners_.collective[c];
-        if (collective >= 0 && c == first_commands_[collective]) {
+      for (CommandId c : view_.commands.ids()) {
+        if (GaveUp(c)) break;
+        const CollectiveId collective = partners_.collective[c];
+        if (collective.valid() && c == first_commands_[collective]) {
           CollectStartClocks(collective);
         }
         Issue(c);
       }
     }
-    (void)GaveUp(-1);  // in the last command
+    (void)GaveUp(CommandId());  // in the last command
   }
 
  private:
-  bool GaveUp(int c) {
+  bool GaveUp(CommandId c) {
     if (findings_.full()) return true;
     const int64_t commands = static_cast<int64_t>(view_.commands.size());
     if (visits_ <= most_visits_ &&
@@ -134,10 +134,10 @@ class RacePass {
   }
 
   // Joins, for each source, what has ended before its ranks start.
-  void CollectStartClocks(int collective) {
+  void CollectStartClocks(CollectiveId collective) {
     Starts& starts = starts_[collective];
     starts.clocks.assign(starts.reach->num_sources(), Clock(nodes_));
-    for (int c : partners_.collectives[collective].by_rank) {
+    for (CommandId c : partners_.collectives[collective].by_rank) {
       const Command& command = view_.commands[c];
       const int source = starts.reach->SourceOf(command.instance.rank);
       if (source < 0) continue;
@@ -167,7 +167,7 @@ class RacePass {
 
   // Records the accesses with the clock of the command's start, then joins what
   // its end learns.
-  void Issue(int c) {
+  void Issue(CommandId c) {
     const Command& command = view_.commands[c];
     const int32_t stream = command.stream.index;
     // Accesses come before Learn: a wait or a collective may order only what
@@ -185,7 +185,7 @@ class RacePass {
     Learn(c, command, stream);
   }
 
-  void Learn(int c, const Command& command, int32_t stream) {
+  void Learn(CommandId c, const Command& command, int32_t stream) {
     switch (command.kind) {
       case Kind::kRecord: {
         const int event = command.event.index;
@@ -229,7 +229,7 @@ class RacePass {
 
   bool EndedBefore(const Access& earlier, const Access& now) const {
     // A stream ends its commands in order.
-    if (earlier.command < 0 || earlier.stream == now.stream) return true;
+    if (!earlier.command.valid() || earlier.stream == now.stream) return true;
     return known_[now.stream].Ended(earlier.stream) >= earlier.position;
   }
 
@@ -316,10 +316,10 @@ class RacePass {
 
   // The event that makes `second` wait for `first`, as text in terms of its
   // program.
-  std::string EventFor(int first, int second) const {
+  std::string EventFor(CommandId first, CommandId second) const {
     const std::string before =
         absl::StrCat(" before ", view_.places.Text(second));
-    for (int c = first + 1; c < second; ++c) {
+    for (CommandId c(first.index + 1); c < second; ++c.index) {
       const Command& record = view_.commands[c];
       if (record.kind != Kind::kRecord ||
           record.stream != view_.commands[first].stream) {
@@ -346,11 +346,11 @@ class RacePass {
   std::vector<IntervalMap<LastAccesses>> arenas_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Reach>> reaches_;
   std::vector<End> events_;
-  std::vector<int> waits_;           // by event
-  std::vector<int> waits_left_;      // by event, of this step
-  std::vector<End> sends_;           // by message: the end of what precedes it
-  std::vector<Starts> starts_;       // by collective
-  std::vector<int> first_commands_;  // by collective: its first command
+  std::vector<int> waits_;          // by event
+  std::vector<int> waits_left_;     // by event, of this step
+  IdVector<MessageId, End> sends_;  // the end of what precedes each
+  IdVector<CollectiveId, Starts> starts_;
+  IdVector<CollectiveId, CommandId> first_commands_;
   const int64_t most_visits_;
   int64_t visits_ = 0;
 };

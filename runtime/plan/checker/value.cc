@@ -40,21 +40,21 @@ class ValuePass {
   // leave the same bytes, so one symbolic run in launch order stands for all. A
   // byte's name says the value and the element that it is; a command may read
   // bytes only if their names are those that the graph asks for.
-  void Run(const std::vector<LaunchNode>& nodes) {
+  void Run(const std::vector<IdRange<CommandId>>& nodes) {
     DefinePersistentValues(view_, names_, memory_);
-    for (const LaunchNode& node : nodes) {
-      if (findings_.full() || GaveUp(node.begin)) return;
+    for (const IdRange<CommandId>& node : nodes) {
+      if (findings_.full() || GaveUp(node.front())) return;
       // All ranks of a collective read before one of them writes.
-      for (int c = node.begin; c < node.end; ++c) Reads(c);
-      for (int c = node.begin; c < node.end; ++c) Writes(c);
+      for (CommandId c : node) Reads(c);
+      for (CommandId c : node) Writes(c);
     }
     outputs_.CheckCovered(findings_);
     CheckNextStep(view_, names_, memory_, findings_);
-    (void)GaveUp(-1);  // in the last node, or at the end of the step
+    (void)GaveUp(CommandId());  // in the last node, or at the end of the step
   }
 
  private:
-  bool GaveUp(int c) {
+  bool GaveUp(CommandId c) {
     if (!memory_.gave_up() && !names_.gave_up()) return false;
     findings_.Add(view_.Found(
         Rule::kWrongValue, c,
@@ -63,7 +63,7 @@ class ValuePass {
     return true;
   }
 
-  void CheckRead(int c, BufferId id, ValueId as,
+  void CheckRead(CommandId c, BufferId id, ValueId as,
                  const std::vector<NamedSegment>& asked) {
     if (names_.gave_up()) return;
     std::optional<Finding> finding =
@@ -80,7 +80,7 @@ class ValuePass {
     const Node& node = view_.graph().node(command.instance.node);
     if (i == static_cast<int>(node.operands.size())) {
       return SumAfter(command, view_.device_of(command),
-                      command.instance.micro_batch - 1);
+                      MicroBatchId(command.instance.micro_batch.index - 1));
     }
     return names_.Of(node.operands[i], OperandSharding(node, i),
                      ShardIndex(command, &Participant::gives),
@@ -108,12 +108,12 @@ class ValuePass {
   }
 
   std::vector<NamedSegment> SumAfter(const Command& command, DeviceId device,
-                                     int micro_batch) {
+                                     MicroBatchId micro_batch) {
     return names_.OfSumAfter(view_.graph().view(command.instance.node),
                              command.instance.rank, device, micro_batch);
   }
 
-  void Reads(int c) {
+  void Reads(CommandId c) {
     const Command& command = view_.commands[c];
     switch (command.kind) {
       case Kind::kKernel:
@@ -139,7 +139,7 @@ class ValuePass {
 
   // Compares a copy of a whole instance with the value. Follows the names in a
   // copy of a slice; the reader of the combined slices compares them.
-  void ReadMoved(int c) {
+  void ReadMoved(CommandId c) {
     const Command& command = view_.commands[c];
     const Node& node = view_.graph().node(command.instance.node);
     const Buffer& source = view_.buffer(command.operands[0]);
@@ -163,7 +163,7 @@ class ValuePass {
   }
 
   // The names in the buffer, without gaps.
-  std::vector<NamedSegment> SegmentsOf(int c, const Buffer& source,
+  std::vector<NamedSegment> SegmentsOf(CommandId c, const Buffer& source,
                                        bool must_be_defined) {
     std::vector<NamedSegment> segments;
     for (const Content& segment : memory_.ContentOf(source)) {
@@ -195,7 +195,7 @@ class ValuePass {
                      view_.device_of(command), command.instance.micro_batch);
   }
 
-  void Fetch(int c) {
+  void Fetch(CommandId c) {
     const Command& command = view_.commands[c];
     const ValueId value = view_.graph().outputs()[command.port];
     const std::vector<NamedSegment> asked = OfPort(command, value);
@@ -211,7 +211,7 @@ class ValuePass {
                        "output with room for all of them")));
     }
     outputs_.Fetched(
-        c, sliced ? command.instance.micro_batch : 0,
+        c, sliced ? command.instance.micro_batch : kFirstMicroBatch,
         ShardOfWhole(view_.graph().type(value),
                      ProducedSharding(view_.graph(), value),
                      RankOf(command, value),
@@ -222,7 +222,7 @@ class ValuePass {
     memory_.Define(view_.buffer(id), segments);
   }
 
-  void Writes(int c) {
+  void Writes(CommandId c) {
     const Command& command = view_.commands[c];
     switch (command.kind) {
       case Kind::kKernel:
@@ -252,14 +252,15 @@ class ValuePass {
   Names names_;
   NamedMemory memory_;
   OutputCoverage outputs_;
-  std::vector<std::vector<NamedSegment>> messages_;  // in flight, by message
-  std::vector<NamedSegment> copied_;                 // by the present copy
+  IdVector<MessageId, std::vector<NamedSegment>> messages_;  // in flight
+  std::vector<NamedSegment> copied_;  // by the present copy
 };
 
 }  // namespace
 
 void CheckValues(const EntryView& view, const Partners& partners,
-                 const std::vector<LaunchNode>& nodes, Findings& findings) {
+                 const std::vector<IdRange<CommandId>>& nodes,
+                 Findings& findings) {
   ValuePass(view, partners, findings).Run(nodes);
 }
 

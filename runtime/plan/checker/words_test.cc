@@ -49,7 +49,7 @@ TEST(Words, ACollectiveOfAnotherMicroBatchIsNamed) {
                 for (Command& command : plan.entries[0].programs[0].commands) {
                   if (command.kind == Command::Kind::kCollective &&
                       command.instance.rank == 1) {
-                    command.instance.micro_batch = 1;
+                    command.instance.micro_batch = MicroBatchId(1);
                   }
                 }
               }),

@@ -177,10 +177,20 @@ class Driver {
                      size_t count, std::vector<GraphNode*>& nodes);
   GraphNode* AddNode(Graph& graph, CUgraphNodeType type, Context* context,
                      Action action, std::vector<GraphNode*> after);
-  // What every cuGraphAdd*Node begins with.
+  // A node of a call that is not in its graph yet.
+  struct NewNode {
+    Graph* graph = nullptr;
+    std::vector<GraphNode*> after;
+    Context* context = nullptr;
+  };
+  // What every cuGraphAdd*Node begins with, and those that name a context.
   CUresult BeginNode(CUgraph handle, const CUgraphNode* dependencies,
-                     size_t count, Graph*& graph,
-                     std::vector<GraphNode*>& after);
+                     size_t count, NewNode& node);
+  CUresult BeginNode(CUgraph handle, const CUgraphNode* dependencies,
+                     size_t count, CUcontext context, NewNode& node);
+  // What they end with.
+  GraphNode* EndNode(NewNode node, CUgraphNodeType type, Action action,
+                     CUgraphNode* handle);
   CUresult KernelNode(const CUDA_KERNEL_NODE_PARAMS& params, Context*& context,
                       KernelLaunch& launch);
   CUresult NodeContext(CUcontext handle, Context*& context);

@@ -47,11 +47,29 @@ GraphNode* Driver::AddNode(Graph& graph, CUgraphNodeType type, Context* context,
 }
 
 CUresult Driver::BeginNode(CUgraph handle, const CUgraphNode* dependencies,
-                           size_t count, Graph*& graph,
-                           std::vector<GraphNode*>& after) {
-  if (CUresult bad = FindGraph(handle, graph); bad != CUDA_SUCCESS) return bad;
+                           size_t count, NewNode& node) {
+  if (CUresult bad = FindGraph(handle, node.graph); bad != CUDA_SUCCESS) {
+    return bad;
+  }
   if (count > 0 && dependencies == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return FindNodes(graph, dependencies, count, after);
+  return FindNodes(node.graph, dependencies, count, node.after);
+}
+
+CUresult Driver::BeginNode(CUgraph handle, const CUgraphNode* dependencies,
+                           size_t count, CUcontext context, NewNode& node) {
+  if (CUresult bad = BeginNode(handle, dependencies, count, node);
+      bad != CUDA_SUCCESS) {
+    return bad;
+  }
+  return NodeContext(context, node.context);
+}
+
+GraphNode* Driver::EndNode(NewNode node, CUgraphNodeType type, Action action,
+                           CUgraphNode* handle) {
+  GraphNode* added = AddNode(*node.graph, type, node.context, std::move(action),
+                             std::move(node.after));
+  *handle = nodes_.HandleOf(added);
+  return added;
 }
 
 // cuda.h:1788, 2004: a node names its context; null is the current one.
@@ -121,21 +139,19 @@ CUresult Driver::GraphAddKernelNode(CUgraphNode* handle, CUgraph graph_handle,
                                     const CUgraphNode* dependencies,
                                     size_t count,
                                     const CUDA_KERNEL_NODE_PARAMS* params) {
-  Graph* graph = nullptr;
-  Context* context = nullptr;
-  std::vector<GraphNode*> after;
+  NewNode node;
   KernelLaunch launch;
   if (handle == nullptr || params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
+  if (CUresult bad = BeginNode(graph_handle, dependencies, count, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  if (CUresult bad = KernelNode(*params, context, launch);
+  if (CUresult bad = KernelNode(*params, node.context, launch);
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  *handle = nodes_.HandleOf(AddNode(*graph, CU_GRAPH_NODE_TYPE_KERNEL, context,
-                                    std::move(launch), std::move(after)));
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_KERNEL, std::move(launch),
+          handle);
   return CUDA_SUCCESS;
 }
 
@@ -160,15 +176,10 @@ CUresult Driver::GraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph_handle,
                                     size_t count, const CUDA_MEMCPY3D* params,
                                     CUcontext context_handle) {
   constexpr char kCall[] = "cuGraphAddMemcpyNode";
-  Graph* graph = nullptr;
-  Context* context = nullptr;
-  std::vector<GraphNode*> after;
+  NewNode node;
   if (handle == nullptr || params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
-      bad != CUDA_SUCCESS) {
-    return bad;
-  }
-  if (CUresult bad = NodeContext(context_handle, context);
+  if (CUresult bad =
+          BeginNode(graph_handle, dependencies, count, context_handle, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
@@ -202,8 +213,7 @@ CUresult Driver::GraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph_handle,
             .bytes = params->WidthInBytes,
             .to_pageable = is_pageable(to),
             .from_pageable = is_pageable(from)};
-  *handle = nodes_.HandleOf(AddNode(*graph, CU_GRAPH_NODE_TYPE_MEMCPY, context,
-                                    std::move(copy), std::move(after)));
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_MEMCPY, std::move(copy), handle);
   return CUDA_SUCCESS;
 }
 
@@ -212,15 +222,10 @@ CUresult Driver::GraphAddMemsetNode(CUgraphNode* handle, CUgraph graph_handle,
                                     size_t count,
                                     const CUDA_MEMSET_NODE_PARAMS* params,
                                     CUcontext context_handle) {
-  Graph* graph = nullptr;
-  Context* context = nullptr;
-  std::vector<GraphNode*> after;
+  NewNode node;
   if (handle == nullptr || params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
-      bad != CUDA_SUCCESS) {
-    return bad;
-  }
-  if (CUresult bad = NodeContext(context_handle, context);
+  if (CUresult bad =
+          BeginNode(graph_handle, dependencies, count, context_handle, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
@@ -239,41 +244,37 @@ CUresult Driver::GraphAddMemsetNode(CUgraphNode* handle, CUgraph graph_handle,
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  *handle = nodes_.HandleOf(AddNode(*graph, CU_GRAPH_NODE_TYPE_MEMSET, context,
-                                    fill, std::move(after)));
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_MEMSET, fill, handle);
   return CUDA_SUCCESS;
 }
 
 CUresult Driver::GraphAddEmptyNode(CUgraphNode* handle, CUgraph graph_handle,
                                    const CUgraphNode* dependencies,
                                    size_t count) {
-  Graph* graph = nullptr;
-  std::vector<GraphNode*> after;
+  NewNode node;
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
+  if (CUresult bad = BeginNode(graph_handle, dependencies, count, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  *handle = nodes_.HandleOf(AddNode(*graph, CU_GRAPH_NODE_TYPE_EMPTY, nullptr,
-                                    Marker{"empty node"}, std::move(after)));
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_EMPTY, Marker{"empty node"},
+          handle);
   return CUDA_SUCCESS;
 }
 
 CUresult Driver::GraphAddHostNode(CUgraphNode* handle, CUgraph graph_handle,
                                   const CUgraphNode* dependencies, size_t count,
                                   const CUDA_HOST_NODE_PARAMS* params) {
-  Graph* graph = nullptr;
-  std::vector<GraphNode*> after;
+  NewNode node;
   if (handle == nullptr || params == nullptr || params->fn == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
+  if (CUresult bad = BeginNode(graph_handle, dependencies, count, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  *handle = nodes_.HandleOf(AddNode(*graph, CU_GRAPH_NODE_TYPE_HOST, nullptr,
-                                    HostCall{params->fn, params->userData},
-                                    std::move(after)));
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_HOST,
+          HostCall{params->fn, params->userData}, handle);
   return CUDA_SUCCESS;
 }
 
@@ -301,21 +302,19 @@ CUresult Driver::GraphAddChildGraphNode(CUgraphNode* handle,
                                         CUgraph graph_handle,
                                         const CUgraphNode* dependencies,
                                         size_t count, CUgraph child_handle) {
-  Graph* graph = nullptr;
+  NewNode node;
   Graph* child = nullptr;
-  std::vector<GraphNode*> after;
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = BeginNode(graph_handle, dependencies, count, graph, after);
+  if (CUresult bad = BeginNode(graph_handle, dependencies, count, node);
       bad != CUDA_SUCCESS) {
     return bad;
   }
   if (CUresult bad = FindGraph(child_handle, child); bad != CUDA_SUCCESS) {
     return bad;
   }
-  GraphNode* node = AddNode(*graph, CU_GRAPH_NODE_TYPE_GRAPH, nullptr,
-                            Marker{"child graph"}, std::move(after));
-  node->child = CloneGraph(*child);
-  *handle = nodes_.HandleOf(node);
+  GraphNode* added = EndNode(std::move(node), CU_GRAPH_NODE_TYPE_GRAPH,
+                             Marker{"child graph"}, handle);
+  added->child = CloneGraph(*child);
   return CUDA_SUCCESS;
 }
 

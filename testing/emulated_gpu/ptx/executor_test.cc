@@ -4,7 +4,6 @@
 #include "testing/emulated_gpu/ptx/executor.h"
 
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -94,16 +93,13 @@ TEST(PtxExecutor, FaultsNameLineBlockAndThread) {
 }
 
 // A thread costs its instructions, not the registers that a text declares: else
-// the limit of instructions would bound neither time nor threads.
-TEST(PtxExecutor, ThreadsWithManyRegistersTakeSeconds) {
+// the limit of instructions would bound neither time nor threads, and this test
+// would end in its timeout.
+TEST(PtxExecutor, ThreadsDoNotPayForDeclaredRegisters) {
   std::vector<uint64_t> words(1);
-  const auto start = std::chrono::steady_clock::now();
   const absl::Status status =
       RunBody(".reg .b64 %many<60000>;", words, {.x = 4096}, {.x = 1024});
-  ASSERT_TRUE(status.ok()) << status;
-  const std::chrono::duration<double> taken =
-      std::chrono::steady_clock::now() - start;
-  EXPECT_LT(taken.count(), 30);
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST(PtxExecutor, EachThreadStartsWithoutWrittenRegisters) {

@@ -16,7 +16,7 @@ namespace partita {
 
 // A command in a program.
 struct Place {
-  int program;
+  ProgramId program;
   int index;
 };
 
@@ -29,7 +29,7 @@ inline std::vector<Place> PlacesOf(const Entry& entry,
     const std::vector<Command>& commands = entry.programs[p].commands;
     for (size_t i = 0; i < commands.size(); ++i) {
       if (test(commands[i])) {
-        places.push_back({static_cast<int>(p), static_cast<int>(i)});
+        places.push_back({ProgramId(static_cast<int>(p)), static_cast<int>(i)});
       }
     }
   }
@@ -44,13 +44,14 @@ std::optional<T> Draw(const std::vector<T>& from, Random& random) {
 }
 
 inline Command& CommandAt(Entry& entry, Place place) {
-  return entry.programs[place.program].commands[place.index];
+  return entry.programs[place.program.index].commands[place.index];
 }
 
 inline std::string TextOf(const Entry& entry, Place place) {
-  const Command& command = entry.programs[place.program].commands[place.index];
+  const Command& command =
+      entry.programs[place.program.index].commands[place.index];
   return absl::StrCat(CommandKindName(command.kind), " ", place.index,
-                      " of program ", place.program);
+                      " of program ", place.program.index);
 }
 
 }  // namespace partita

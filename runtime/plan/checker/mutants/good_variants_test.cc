@@ -48,7 +48,7 @@ TEST(GoodVariants, AWaitTwice) {
                        random);
               if (!place.has_value()) return false;
               std::vector<Command>& commands =
-                  entry.programs[place->program].commands;
+                  entry.programs[place->program.index].commands;
               const Command again = commands[place->index];
               commands.insert(commands.begin() + place->index, again);
               return true;

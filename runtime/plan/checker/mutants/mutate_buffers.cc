@@ -179,11 +179,11 @@ std::string ChangeBatch(Plan& plan, Random& random) {
   const std::optional<Place> place =
       Draw(PlacesOf(entry,
                     [](const Command& command) {
-                      return command.instance.micro_batch > 0;
+                      return command.instance.micro_batch > kFirstMicroBatch;
                     }),
            random);
   if (!place.has_value()) return "";
-  --CommandAt(entry, *place).instance.micro_batch;
+  --CommandAt(entry, *place).instance.micro_batch.index;
   return absl::StrCat("took an earlier batch for ", TextOf(entry, *place));
 }
 
@@ -233,7 +233,8 @@ std::string OverwritePersistent(Plan& plan, Random& random) {
   if (!place.has_value()) return "";
   Command again = CommandAt(entry, *place);
   again.results[0] = held;
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   const size_t to =
       place->index + 1 + random() % (commands.size() - place->index);
   commands.insert(commands.begin() + to, again);

@@ -30,7 +30,8 @@ bool Synchronises(const Command& command) {
 std::string RemoveAt(Entry& entry, std::optional<Place> place) {
   if (!place.has_value()) return "";
   const std::string text = TextOf(entry, *place);
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   commands.erase(commands.begin() + place->index);
   return absl::StrCat("removed ", text);
 }
@@ -50,7 +51,8 @@ std::string Move(Plan& plan, Random& random) {
   const std::optional<Place> place =
       Draw(PlacesOf(entry, Synchronises), random);
   if (!place.has_value()) return "";
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   const std::string text = TextOf(entry, *place);
   const Command command = commands[place->index];
   commands.erase(commands.begin() + place->index);
@@ -68,7 +70,8 @@ std::string Duplicate(Plan& plan, Random& random) {
   const std::optional<Place> place =
       Draw(PlacesOf(entry, Synchronises), random);
   if (!place.has_value()) return "";
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   const std::string text = TextOf(entry, *place);
   const Command command = commands[place->index];
   const size_t to = random() % (commands.size() + 1);
@@ -115,7 +118,8 @@ std::string SwapNeighbours(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const std::optional<Place> place =
       Draw(PlacesOf(entry, [](const Command&) { return true; }), random);
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   if (place->index + 1 >= static_cast<int>(commands.size())) return "";
   std::swap(commands[place->index], commands[place->index + 1]);
   return absl::StrCat("swapped ", place->index, " and the next");
@@ -126,7 +130,8 @@ std::string SwapAnyTwo(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
   const std::optional<Place> place =
       Draw(PlacesOf(entry, [](const Command&) { return true; }), random);
-  std::vector<Command>& commands = entry.programs[place->program].commands;
+  std::vector<Command>& commands =
+      entry.programs[place->program.index].commands;
   const int other = static_cast<int>(random() % commands.size());
   if (other == place->index) return "";
   std::swap(commands[place->index], commands[other]);

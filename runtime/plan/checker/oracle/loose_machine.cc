@@ -62,7 +62,7 @@ MachineState LooseMachine::Initial() const {
 
 void LooseMachine::Harm(int op, const std::string& what) {
   if (!harm_.empty()) return;
-  harm_ = absl::StrCat("command ", program_.ops[op].command, " of step ",
+  harm_ = absl::StrCat("command ", program_.ops[op].command.index, " of step ",
                        program_.ops[op].step, " ", what);
 }
 

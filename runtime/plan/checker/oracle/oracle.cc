@@ -228,7 +228,7 @@ bool InstancesExist(const Unrolled& program) {
     const size_t ranks = command.kind == Kind::kCollective
                              ? RolesIn(node).size()
                              : node.node().placement.devices.size();
-    if (command.instance.rank < 0 || command.instance.micro_batch < 0 ||
+    if (command.instance.rank < 0 || !command.instance.micro_batch.valid() ||
         static_cast<size_t>(command.instance.rank) >= ranks) {
       return false;
     }

@@ -49,8 +49,9 @@ std::vector<int64_t> OffsetsInPort(const Unrolled& program,
   const Port& port =
       (feed ? program.entry->inputs : program.entry->outputs)[command.port];
   const int64_t size = graph.type(id).num_bytes();
-  const int64_t base =
-      port.type.num_bytes() == size ? 0 : command.instance.micro_batch * size;
+  const int64_t base = port.type.num_bytes() == size
+                           ? 0
+                           : command.instance.micro_batch.index * size;
   const DeviceId device = program.entry->streams[command.stream.index].device;
   std::vector<int64_t> offsets = OffsetsInWhole(
       graph.type(id), HeldSharding(graph, id),

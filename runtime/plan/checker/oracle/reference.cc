@@ -105,7 +105,7 @@ void Reference::Reshard(const OpView& node, int value, int ranks,
       RunCollectiveOn(terms_, node, value, operands, ranks);
 }
 
-void Reference::RunNode(int step, int micro_batch, const OpView& node,
+void Reference::RunNode(int step, MicroBatchId micro_batch, const OpView& node,
                         Values& values) {
   const int ranks = ResultValueSharding(node.node(), 0).ranks;
   if (node.is(kConstant) || node.is(kVariable)) {
@@ -136,11 +136,12 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
 
 // A variable cannot hold a value for each micro-batch: where these differ, all
 // but one are lost, and no plan is correct.
-void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
+void Reference::Update(int step, MicroBatchId micro_batch,
+                       const VariableUpdate& update,
                        const std::vector<Held>& values) {
   const Bytes made = WholeOf(update.value, values);
   Bytes& kept = variables_[step + 1][update.variable];
-  if (micro_batch == 0) {
+  if (micro_batch == kFirstMicroBatch) {
     kept = made;
     return;
   }
@@ -151,15 +152,15 @@ void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
 
 // Adds up in the order of the micro-batches. All micro-batches read the whole
 // sum.
-void Reference::RunAccumulation(const OpView& node,
-                                std::vector<Values>& by_micro_batch) {
+void Reference::RunAccumulation(
+    const OpView& node, IdVector<MicroBatchId, Values>& by_micro_batch) {
   const int ranks = ResultValueSharding(node.node(), 0).ranks;
   Held sums(ranks);
-  for (int micro = 0; micro < micro_batches_; ++micro) {
+  for (MicroBatchId micro : micro_batches_) {
     for (int m = 0; m < ranks; ++m) {
       std::vector<Bytes> operands = {
           OperandOf(node, 0, m, by_micro_batch[micro])};
-      if (micro > 0) operands.push_back(sums[m]);
+      if (micro > kFirstMicroBatch) operands.push_back(sums[m]);
       sums[m] = Compute(terms_, node, m, micro, operands)[0];
     }
   }
@@ -168,14 +169,15 @@ void Reference::RunAccumulation(const OpView& node,
   }
 }
 
-Reference::Values Reference::InputsOf(int step, int micro_batch) const {
+Reference::Values Reference::InputsOf(int step,
+                                      MicroBatchId micro_batch) const {
   Values values(graph_.value_id_bound());
   for (size_t i = 0; i < graph_.inputs().size(); ++i) {
     const ValueId input = graph_.inputs()[i];
     const Bytes all = Input(step, static_cast<int>(i));
     const int64_t size = graph_.type(input).num_bytes();
     const int64_t begin =
-        static_cast<int64_t>(all.size()) == size ? 0 : micro_batch * size;
+        static_cast<int64_t>(all.size()) == size ? 0 : micro_batch.index * size;
     values[input.index] = {
         Bytes(all.begin() + begin, all.begin() + begin + size)};
   }
@@ -187,20 +189,20 @@ Reference::Values Reference::InputsOf(int step, int micro_batch) const {
 void Reference::RunStep(int step) {
   outputs_.emplace_back(graph_.outputs().size());
   variables_[step + 1] = variables_[step];
-  std::vector<Values> by_micro_batch;
-  for (int micro = 0; micro < micro_batches_; ++micro) {
-    by_micro_batch.push_back(InputsOf(step, micro));
+  IdVector<MicroBatchId, Values> by_micro_batch;
+  for (MicroBatchId micro : micro_batches_) {
+    by_micro_batch.Add(InputsOf(step, micro));
   }
   for (const OpView& node : graph_.ops()) {
     if (node.is(kAccumulate)) {
       RunAccumulation(node, by_micro_batch);
       continue;
     }
-    for (int micro = 0; micro < micro_batches_; ++micro) {
+    for (MicroBatchId micro : micro_batches_) {
       RunNode(step, micro, node, by_micro_batch[micro]);
     }
   }
-  for (int micro = 0; micro < micro_batches_; ++micro) {
+  for (MicroBatchId micro : micro_batches_) {
     const Values& values = by_micro_batch[micro];
     for (size_t o = 0; o < graph_.outputs().size(); ++o) {
       const Bytes part = WholeOf(graph_.outputs()[o], values);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/id_vector.h"
+#include "graph/ids.h"
 #include "runtime/plan/checker/oracle/semantics.h"
 #include "runtime/plan/checker/oracle/terms.h"
 #include "runtime/plan/plan.h"
@@ -35,21 +37,23 @@ class Reference {
   // The values of one micro-batch, by value id.
   using Values = std::vector<Held>;
   void Reshard(const OpView& node, int value, int ranks, Values& values);
-  void RunNode(int step, int micro_batch, const OpView& node, Values& values);
-  void RunAccumulation(const OpView& node, std::vector<Values>& by_micro_batch);
-  Values InputsOf(int step, int micro_batch) const;
+  void RunNode(int step, MicroBatchId micro_batch, const OpView& node,
+               Values& values);
+  void RunAccumulation(const OpView& node,
+                       IdVector<MicroBatchId, Values>& by_micro_batch);
+  Values InputsOf(int step, MicroBatchId micro_batch) const;
   Bytes OperandOf(const OpView& node, int operand, int rank,
                   const std::vector<Held>& values) const;
   Bytes SourceBytes(int step, const OpView& node, int rank) const;
   ValueSharding ShardingOfValue(ValueId value) const;
   Bytes WholeOf(ValueId value, const std::vector<Held>& values) const;
-  void Update(int step, int micro_batch, const VariableUpdate& update,
+  void Update(int step, MicroBatchId micro_batch, const VariableUpdate& update,
               const std::vector<Held>& values);
 
   TermTable& terms_;
   const Entry& entry_;
   const Graph& graph_;
-  int micro_batches_;
+  IdRange<MicroBatchId> micro_batches_;
   std::vector<std::vector<Bytes>> outputs_;              // by step and port
   std::vector<std::map<std::string, Bytes>> variables_;  // by step: whole
 };

@@ -45,7 +45,7 @@ bool MovesWhole(const OpView& node) {
 }
 
 Bytes Opaque(TermTable& terms, const OpView& node, int result, int rank,
-             int micro_batch, const std::vector<Bytes>& operands) {
+             MicroBatchId micro_batch, const std::vector<Bytes>& operands) {
   const ValueSharding held = ResultValueSharding(node.node(), result);
   const int64_t own = held.sharding.kind == Kind::kReplicated ? 0 : rank;
   std::vector<int64_t> reads;
@@ -57,12 +57,13 @@ Bytes Opaque(TermTable& terms, const OpView& node, int result, int rank,
       OffsetsInWhole(node.result_type(result), held, rank).size();
   Bytes bytes;
   for (size_t b = 0; b < size; ++b) {
-    std::vector<int64_t> parts = {kComputedTerm,
-                                  node.id().index,
-                                  result,
-                                  own,
-                                  ChangesWithMicroBatch(node) ? micro_batch : 0,
-                                  static_cast<int64_t>(b)};
+    std::vector<int64_t> parts = {
+        kComputedTerm,
+        node.id().index,
+        result,
+        own,
+        ChangesWithMicroBatch(node) ? micro_batch.index : 0,
+        static_cast<int64_t>(b)};
     parts.insert(parts.end(), reads.begin(), reads.end());
     bytes.push_back(terms.Make(parts));
   }
@@ -152,7 +153,7 @@ Bytes Assemble(const TensorType& type, const ValueSharding& held,
 }
 
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int rank,
-                           int micro_batch,
+                           MicroBatchId micro_batch,
                            const std::vector<Bytes>& operands) {
   if (node.is(kAccumulate)) return {Summed(terms, operands)};
   std::optional<std::vector<Bytes>> moved;

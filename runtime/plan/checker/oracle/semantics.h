@@ -31,7 +31,8 @@ Bytes Assemble(const TensorType& type, const ValueSharding& held,
 // operands. Ops that only move bytes move terms. `accumulate` may have the sum
 // so far as a second operand.
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int rank,
-                           int micro_batch, const std::vector<Bytes>& operands);
+                           MicroBatchId micro_batch,
+                           const std::vector<Bytes>& operands);
 
 // The bytes of result `value` on each rank of a copy or collective node.
 // `operands` are the bytes of operand `value` on each rank.

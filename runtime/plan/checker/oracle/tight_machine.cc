@@ -23,8 +23,9 @@ class TightMachine {
   std::string Run() {
     for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
       if (!Launch(i)) {
-        return absl::StrCat("command ", program_.ops[i].command, " of step ",
-                            program_.ops[i].step, " waits for ever");
+        return absl::StrCat("command ", program_.ops[i].command.index,
+                            " of step ", program_.ops[i].step,
+                            " waits for ever");
       }
     }
     return gathered_.empty() ? "" : "a part waits for ever for the others";

@@ -202,7 +202,7 @@ std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
 void AddOps(Unrolled& unrolled) {
   std::vector<int> last(unrolled.entry->streams.size(), -1);
   for (int step = 0; step < unrolled.steps; ++step) {
-    for (int c = 0; c < unrolled.num_commands(); ++c) {
+    for (CommandId c : unrolled.commands.ids()) {
       const Command& command = unrolled.commands[c];
       Op op;
       op.command = c;
@@ -270,8 +270,8 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
   }
   for (const Command& command : unrolled.commands) {
     PARTITA_RETURN_IF_ERROR(CheckRunnable(*unrolled.entry, command));
-    unrolled.micro_batches =
-        std::max(unrolled.micro_batches, command.instance.micro_batch + 1);
+    unrolled.micro_batches = std::max(unrolled.micro_batches,
+                                      command.instance.micro_batch.index + 1);
     const auto look = [&](BufferId id) {
       if (Outside(plan, unrolled.entry->buffers[id.index])) {
         unrolled.outside = true;

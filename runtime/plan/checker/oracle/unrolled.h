@@ -24,7 +24,7 @@ struct SlotAccess {
 
 // One command of one step.
 struct Op {
-  int command = 0;  // number of the command in the step
+  CommandId command;  // in the step
   int step = 0;
   const Command* what = nullptr;
   std::vector<Addresses> operands;
@@ -53,9 +53,9 @@ struct Unrolled {
   int depth = 1;
   int steps = 0;
   int micro_batches = 1;
-  std::vector<Command> commands;  // of one step
-  std::vector<Op> ops;            // step by step, in launch order
-  int32_t memory = 0;             // bytes of all arenas
+  CommandList commands;  // of one step
+  std::vector<Op> ops;   // step by step, in launch order
+  int32_t memory = 0;    // bytes of all arenas
   // True for addresses that keep their bytes from step to step.
   std::vector<bool> persistent;
   std::vector<int64_t> arena_begin;  // by device

@@ -1,0 +1,107 @@
+// The machine, the strategy and the options of compilation as the command line
+// gives them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
+#define PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "partita/compile.h"
+#include "placement/machine/machine.h"
+#include "placement/planner/strategies.h"
+#include "tools/partita/arguments.h"
+
+namespace partita {
+
+// The file of --machine, or this host if there is none.
+absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
+
+std::vector<std::string> StrategyNames();
+// Of --strategy: each strategy, and what it does.
+std::string StrategyDoc(const FlagDef& flag);
+// Of an option that a strategy declares: the strategy too.
+std::string StrategyOptionDoc(const FlagDef& flag);
+std::vector<std::string> GoalNames();
+std::vector<std::string> PipelineScheduleNames();
+
+inline constexpr FlagDef kStrategyChoiceFlags[] = {
+    {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
+     FileUse::kReads},
+    {"strategy", "NAME",
+     "auto (default, unless another flag means one): the best of the others",
+     StrategyNames, FileUse::kNone, false, StrategyDoc},
+    {"goal", "NAME",
+     "for --strategy auto: the least latency, or the most throughput (default "
+     "if steps overlap)",
+     GoalNames},
+    {"pin", "PATTERN=DEVICE,..[/splitDIM]",
+     "nodes with that scope or result name go there: whole on each of several "
+     "devices, or split over them along a dimension of their results, if "
+     "possible; repeatable",
+     nullptr, FileUse::kNone, true},
+};
+
+constexpr size_t NumStrategyOptions() {
+  size_t options = 0;
+  for (const Planner& planner : kPlanners) options += planner.options.size();
+  return options;
+}
+
+constexpr std::array<FlagDef, NumStrategyOptions()> MakeStrategyFlags() {
+  std::array<FlagDef, NumStrategyOptions()> flags = {};
+  size_t next = 0;
+  for (const Planner& planner : kPlanners) {
+    for (const StrategyOption& option : planner.options) {
+      flags[next++] = {.name = option.name,
+                       .value = option.argument,
+                       .doc = option.help,
+                       .full_doc = StrategyOptionDoc};
+    }
+  }
+  return flags;
+}
+
+// One for each option that a strategy declares.
+inline constexpr auto kStrategyFlags = MakeStrategyFlags();
+
+inline constexpr FlagDef kStepFlags[] = {
+    {"bucket-size", "MIB",
+     "size of a bucket of gradients or small values that replicas reduce or "
+     "gather in one collective; 0: no buckets (default 4)"},
+    {"output-device", "NAME",
+     "the device of the outputs; default: where they are made, or the first of "
+     "these"},
+    {"micro-batches", "N",
+     "run the batch as N micro-batches in sequence (default 1)"},
+    {"batch-input", "NAME",
+     "an input whose first dimension is the batch, which replicas and "
+     "micro-batches split; default: the first input and all others that hold "
+     "the batch; repeatable",
+     nullptr, FileUse::kNone, true},
+    {"pipeline-schedule", "NAME",
+     "of micro-batches: 1f1b (default), each backward pass as soon as "
+     "possible, or gpipe, all forward passes and then all backward passes",
+     PipelineScheduleNames},
+    // docs/internals/numerics.md: no kernel that violates IEEE 754.
+    {"ieee", nullptr,
+     "keep NaN and infinities in convolutions, matmuls and their epilogues "
+     "too; slower"},
+};
+// The flags of ReadMachineFlag and ReadCompileOptions.
+inline constexpr auto kPlacementFlags =
+    JoinFlags(kStrategyChoiceFlags, kStrategyFlags, kStepFlags);
+// Also for ReadCompileOptions, in commands whose steps may overlap.
+inline constexpr FlagDef kOverlapFlags[] = {
+    {"depth", "N", "steps that may overlap (default 1)"},
+};
+
+absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
