@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "absl/strings/string_view.h"
 #include "graph/half.h"
@@ -50,7 +51,7 @@ struct TypeTag {
 // Calls `visit(TypeTag<T>{})` with the C++ type that holds an element of
 // `dtype`: double, float, Half, BFloat16, the fixed-width integers, or bool.
 template <typename Visitor>
-auto VisitDType(DType dtype, Visitor&& visit) {
+constexpr auto VisitDType(DType dtype, Visitor&& visit) {
   switch (dtype) {
     case DType::kF64:
       return visit(TypeTag<double>{});
@@ -82,60 +83,17 @@ auto VisitDType(DType dtype, Visitor&& visit) {
   return visit(TypeTag<bool>{});
 }
 
-// The DType whose elements VisitDType hands over as `T`.
+// The DType whose elements VisitDType hands over as `T`. Does not compile for
+// other types: the search does not end.
 template <typename T>
-constexpr DType DTypeOf();
-template <>
-constexpr DType DTypeOf<double>() {
-  return DType::kF64;
-}
-template <>
-constexpr DType DTypeOf<float>() {
-  return DType::kF32;
-}
-template <>
-constexpr DType DTypeOf<Half>() {
-  return DType::kF16;
-}
-template <>
-constexpr DType DTypeOf<BFloat16>() {
-  return DType::kBF16;
-}
-template <>
-constexpr DType DTypeOf<int64_t>() {
-  return DType::kI64;
-}
-template <>
-constexpr DType DTypeOf<int32_t>() {
-  return DType::kI32;
-}
-template <>
-constexpr DType DTypeOf<int16_t>() {
-  return DType::kI16;
-}
-template <>
-constexpr DType DTypeOf<int8_t>() {
-  return DType::kI8;
-}
-template <>
-constexpr DType DTypeOf<uint8_t>() {
-  return DType::kU8;
-}
-template <>
-constexpr DType DTypeOf<uint16_t>() {
-  return DType::kU16;
-}
-template <>
-constexpr DType DTypeOf<uint32_t>() {
-  return DType::kU32;
-}
-template <>
-constexpr DType DTypeOf<uint64_t>() {
-  return DType::kU64;
-}
-template <>
-constexpr DType DTypeOf<bool>() {
-  return DType::kBool;
+consteval DType DTypeOf() {
+  int i = 0;
+  while (!VisitDType(static_cast<DType>(i), []<typename E>(TypeTag<E>) {
+    return std::is_same_v<E, T>;
+  })) {
+    ++i;
+  }
+  return static_cast<DType>(i);
 }
 
 }  // namespace partita

@@ -114,22 +114,19 @@ HostTensor HostTensor::Clone() const {
 }
 
 double GetAsDouble(const HostTensor& tensor, int64_t index) {
-  return VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     return static_cast<double>(tensor.data<T>()[index]);
   });
 }
 
 void SetFromDouble(HostTensor& tensor, int64_t index, double value) {
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     tensor.data<T>()[index] = static_cast<T>(value);
   });
 }
 
 Number GetNumber(const HostTensor& tensor, int64_t index) {
-  return VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     const T element = tensor.data<T>()[index];
     if constexpr (kIsFloat<T>) {
       return Number(static_cast<double>(element));
@@ -142,8 +139,7 @@ Number GetNumber(const HostTensor& tensor, int64_t index) {
 }
 
 void SetNumber(HostTensor& tensor, int64_t index, const Number& value) {
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     tensor.data<T>()[index] = value.To<T>();
   });
 }
@@ -157,8 +153,7 @@ bool Holds(DType dtype, const Number& value) {
 
 std::vector<int64_t> ToInt64s(const HostTensor& tensor) {
   std::vector<int64_t> values;
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     for (T value : tensor.data<T>())
       values.push_back(static_cast<int64_t>(value));
   });

@@ -17,6 +17,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -268,12 +269,8 @@ class BatchRows {
 
   NodeSpec Transposed(const OpView& op, ValueId value,
                       std::vector<int64_t> perm) const {
-    return {.op = &kTranspose,
-            .operands = {value},
-            .attributes = {{"perm", std::move(perm)}},
-            .scope = op.node().scope,
-            .location = op.node().location,
-            .placement = op.node().placement};
+    return SpecLike(op, op.node().placement, kTranspose, {value},
+                    {{"perm", std::move(perm)}});
   }
 
   absl::Status PutBatchFirst(NodeId node, const Merge& merge) {
@@ -295,12 +292,9 @@ class BatchRows {
     for (int64_t dim : Moved(rank, merge.dim, merge.first)) {
       shape.push_back(op.result_type(0).dims[dim]);
     }
-    NodeSpec reshape{.op = &kReshape,
-                     .operands = {op.operand(0).id()},
-                     .attributes = {{"shape", std::move(shape)}},
-                     .scope = op.node().scope,
-                     .location = op.node().location,
-                     .placement = op.node().placement};
+    NodeSpec reshape =
+        SpecLike(op, op.node().placement, kReshape, {op.operand(0).id()},
+                 {{"shape", std::move(shape)}});
     PARTITA_ASSIGN_OR_RETURN(const ValueId apart,
                              graph_.AddValue(std::move(reshape), node));
     NodeSpec back = Transposed(op, apart, Moved(rank, merge.first, merge.dim));

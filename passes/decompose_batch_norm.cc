@@ -9,6 +9,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -59,20 +60,14 @@ absl::Status Decompose(Graph& graph, const OpView& op) {
       graph.AddConstant(literals.Add(std::move(affine.shift)), "", op.id());
   PARTITA_ASSIGN_OR_RETURN(
       const ValueId product,
-      graph.AddValue({.op = &kMul,
-                      .operands = {op.operand(0).id(), scale},
-                      .scope = op.node().scope,
-                      .location = op.node().location,
-                      .placement = op.node().placement},
+      graph.AddValue(SpecLike(op, op.node().placement, kMul,
+                              {op.operand(0).id(), scale}, {}),
                      op.id()));
-  PARTITA_ASSIGN_OR_RETURN(
-      const ValueId sum, graph.AddValue({.op = &kAdd,
-                                         .operands = {product, shift},
-                                         .result_names = {op.result(0).name()},
-                                         .scope = op.node().scope,
-                                         .location = op.node().location,
-                                         .placement = op.node().placement},
-                                        op.id()));
+  NodeSpec shifted =
+      SpecLike(op, op.node().placement, kAdd, {product, shift}, {});
+  shifted.result_names = {op.result(0).name()};
+  PARTITA_ASSIGN_OR_RETURN(const ValueId sum,
+                           graph.AddValue(std::move(shifted), op.id()));
   graph.ReplaceAllUses(op.result(0).id(), sum);
   graph.Erase(op.id());
   return absl::OkStatus();

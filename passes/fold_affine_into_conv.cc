@@ -67,8 +67,7 @@ double At(const HostTensor& factor, int64_t channel) {
 
 // Multiplies `block` neighbouring elements from `first` on.
 void Scale(HostTensor& tensor, int64_t first, int64_t block, double factor) {
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     for (T& w : tensor.data<T>().subspan(first, block)) {
       w = static_cast<T>(static_cast<double>(w) * factor);
     }

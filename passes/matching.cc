@@ -1,7 +1,9 @@
-// Questions about one value, or about two types.
+// Questions about one value, or about two types; specs of nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/matching.h"
+
+#include <utility>
 
 #include "graph/op_def.h"
 
@@ -39,6 +41,16 @@ bool IsOneForEachSum(const TensorType& factor, const TensorType& sum) {
 
 bool IsRead(const ValueView& value) {
   return value.num_uses() > 0 || value.graph().is_output(value.id());
+}
+
+NodeSpec SpecLike(const OpView& like, const Placement& placement,
+                  const OpDef& op, ValueIds operands, Attributes attributes) {
+  return {.op = &op,
+          .operands = std::move(operands),
+          .attributes = std::move(attributes),
+          .scope = like.node().scope,
+          .location = like.node().location,
+          .placement = placement};
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Queries for passes that match patterns.
+// What passes that match patterns share: queries, and specs of nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_MATCHING_H_
@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "graph/graph.h"
 #include "graph/op_view.h"
 
 namespace partita {
@@ -29,6 +30,10 @@ bool IsOneForEachSum(const TensorType& factor, const TensorType& sum);
 
 // True if a node, an output or an update reads the value.
 bool IsRead(const ValueView& value);
+
+// The spec of a node with the scope and the location of `like`.
+NodeSpec SpecLike(const OpView& like, const Placement& placement,
+                  const OpDef& op, ValueIds operands, Attributes attributes);
 
 }  // namespace partita
 

@@ -138,13 +138,8 @@ class Writer {
 
   absl::StatusOr<ValueIds> Add(const OpDef& op, ValueIds operands,
                                Attributes attributes, NodeId before) {
-    const Node& like = pair_.of_product.node();
-    NodeSpec spec{.op = &op,
-                  .operands = std::move(operands),
-                  .attributes = std::move(attributes),
-                  .scope = like.scope,
-                  .location = like.location,
-                  .placement = pair_.placement};
+    NodeSpec spec = SpecLike(pair_.of_product, pair_.placement, op,
+                             std::move(operands), std::move(attributes));
     PARTITA_ASSIGN_OR_RETURN(const NodeId node,
                              graph_.AddNode(std::move(spec), before));
     const Node& made = graph_.node(node);

@@ -163,16 +163,6 @@ void TakeScale(const OpView& normalised, Norm& norm) {
   norm.members.push_back(*product);
 }
 
-NodeSpec SpecLike(const OpView& last, const Placement& placement,
-                  const OpDef& op, ValueIds operands, Attributes attributes) {
-  return {.op = &op,
-          .operands = std::move(operands),
-          .attributes = std::move(attributes),
-          .scope = last.node().scope,
-          .location = last.node().location,
-          .placement = placement};
-}
-
 absl::StatusOr<ValueId> Scale(Graph& graph, const OpView& last,
                               const Placement& placement, const Norm& norm) {
   const Shape dims = Normalised(graph, norm);

@@ -26,12 +26,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 absl::StatusOr<ValueId> AddBefore(Graph& graph, const OpView& op,
                                   const OpDef& added, ValueIds operands,
                                   Attributes attributes) {
-  return graph.AddValue({.op = &added,
-                         .operands = std::move(operands),
-                         .attributes = std::move(attributes),
-                         .scope = op.node().scope,
-                         .location = op.node().location,
-                         .placement = op.node().placement},
+  return graph.AddValue(SpecLike(op, op.node().placement, added,
+                                 std::move(operands), std::move(attributes)),
                         op.id());
 }
 

@@ -13,6 +13,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
+#include "passes/matching.h"
 
 namespace partita {
 namespace {
@@ -97,13 +98,9 @@ Chain ChainOf(const OpView& conv) {
 
 absl::StatusOr<ValueId> AddLike(Graph& graph, const OpView& op, ValueId operand,
                                 const Placement& placement) {
-  return graph.AddValue({.op = op.node().op,
-                         .operands = {operand},
-                         .attributes = op.node().attributes,
-                         .scope = op.node().scope,
-                         .location = op.node().location,
-                         .placement = placement},
-                        op.id());
+  return graph.AddValue(
+      SpecLike(op, placement, op.op(), {operand}, op.node().attributes),
+      op.id());
 }
 
 absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op,
@@ -118,11 +115,7 @@ absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op,
     operands.push_back(graph.AddConstant(
         literals.Add(Repeated(*op.operand(2).constant(), area)), "", op.id()));
   }
-  return graph.AddValue({.op = &kConv,
-                         .operands = std::move(operands),
-                         .scope = op.node().scope,
-                         .location = op.node().location,
-                         .placement = placement},
+  return graph.AddValue(SpecLike(op, placement, kConv, std::move(operands), {}),
                         op.id());
 }
 

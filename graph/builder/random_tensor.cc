@@ -31,8 +31,7 @@ double RandomUnit(uint64_t seed, uint64_t counter) {
 HostTensor RandomTensor(const TensorType& type, uint64_t seed, double low,
                         double high) {
   HostTensor tensor(type.RowMajor());
-  VisitDType(type.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(type.dtype, [&]<typename T>(TypeTag<T>) {
     absl::Span<T> elements = tensor.data<T>();
     for (size_t i = 0; i < elements.size(); ++i) {
       if constexpr (std::is_same_v<T, bool>) {

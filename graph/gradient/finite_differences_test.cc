@@ -11,7 +11,7 @@
 #include "graph/gradient/gradient.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 
 namespace partita {

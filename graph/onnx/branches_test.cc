@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
-#include "graph/onnx/onnx_text.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/onnx_text.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "graph/onnx/onnx_text.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/onnx_text.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_attributes.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

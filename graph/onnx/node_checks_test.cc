@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

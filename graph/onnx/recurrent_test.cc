@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -88,8 +88,7 @@ class Slices {
   int64_t count() const { return extent_; }
 
   bool Less(int64_t a, int64_t b) const {
-    return VisitDType(x_.type().dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
+    return VisitDType(x_.type().dtype, [&]<typename T>(TypeTag<T>) {
       const absl::Span<const T> x = x_.data<T>();
       for (int64_t o = 0; o < outer_; ++o) {
         for (int64_t i = 0; i < inner_; ++i) {

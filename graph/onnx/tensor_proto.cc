@@ -26,8 +26,7 @@ absl::Status FromField(const onnx::TensorProto& proto, const Field& field,
     return BadTensor(proto, absl::StrCat(field.size(), " elements"),
                      absl::StrCat(wanted, " for ", tensor.type().ToString()));
   }
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     for (int64_t i = 0; i < wanted; ++i) {
       if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
         // 16-bit floats are stored as their bits.

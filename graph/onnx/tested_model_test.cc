@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "graph/onnx/onnx_text.h"
 #include "graph/onnx/tensor_proto.h"
+#include "graph/onnx/testing/onnx_text.h"
 #include "gtest/gtest.h"
 
 namespace partita {

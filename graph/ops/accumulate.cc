@@ -49,8 +49,7 @@ constexpr ScalarFunction kSum = {.on_double = Sum<double>,
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using W = std::conditional_t<kIsFloat<T>, double, uint64_t>;
     T* y = reinterpret_cast<T*>(out[0].bytes());
     std::vector<W> summands(in.size());

@@ -14,10 +14,6 @@
 namespace partita {
 namespace {
 
-using Doubles = absl::Span<const double>;
-using Ints = absl::Span<const int64_t>;
-using Uints = absl::Span<const uint64_t>;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // log(1 + e^x) without overflow.
@@ -47,28 +43,29 @@ double GeluSlope(double x) {
 }
 
 constexpr ScalarFunction kReluFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0] < 0 ? 0.0 : x[0]; },
-    .on_int = [](Ints x, const OpView&) { return x[0] < 0 ? 0 : x[0]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .on_double = [](DoubleArgs x,
+                    const OpView&) { return x[0] < 0 ? 0.0 : x[0]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0] < 0 ? 0 : x[0]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 
-constexpr ScalarFunction kGeluFunction = {.on_double =
-                                              [](Doubles x, const OpView& op) {
-                                                return Gelu(
-                                                    x[0], op.attr_bool("tanh"));
-                                              },
-                                          .keeps_zero = true};
+constexpr ScalarFunction kGeluFunction = {
+    .on_double =
+        [](DoubleArgs x, const OpView& op) {
+          return Gelu(x[0], op.attr_bool("tanh"));
+        },
+    .keeps_zero = true};
 
 // A NaN stays a NaN.
 constexpr ScalarFunction kHardSigmoidFunction = {
-    .on_double = [](Doubles x, const OpView& op) {
+    .on_double = [](DoubleArgs x, const OpView& op) {
       const double y = op.attr_float("alpha") * x[0] + op.attr_float("beta");
       return y < 0 ? 0.0 : (y > 1 ? 1.0 : y);
     }};
 
 constexpr ScalarFunction kHardSwishFunction = {
     .on_double =
-        [](Doubles x, const OpView&) {
+        [](DoubleArgs x, const OpView&) {
           const double y = x[0] / 6 + 0.5;
           return x[0] * (y < 0 ? 0.0 : (y > 1 ? 1.0 : y));
         },
@@ -76,21 +73,21 @@ constexpr ScalarFunction kHardSwishFunction = {
 
 constexpr ScalarFunction kEluFunction = {
     .on_double =
-        [](Doubles x, const OpView& op) {
+        [](DoubleArgs x, const OpView& op) {
           return x[0] < 0 ? op.attr_float("alpha") * std::expm1(x[0]) : x[0];
         },
     .keeps_zero = true};
 
 // At x = 0 an alpha of NaN gives NaN, as in ONNX.
 constexpr ScalarFunction kSeluFunction = {
-    .on_double = [](Doubles x, const OpView& op) {
+    .on_double = [](DoubleArgs x, const OpView& op) {
       return op.attr_float("gamma") *
              (x[0] > 0 ? x[0] : op.attr_float("alpha") * std::expm1(x[0]));
     }};
 
 constexpr ScalarFunction kLeakyReluFunction = {
     .on_double =
-        [](Doubles x, const OpView& op) {
+        [](DoubleArgs x, const OpView& op) {
           return x[0] < 0 ? op.attr_float("alpha") * x[0] : x[0];
         },
     .keeps_zero = true};
@@ -98,7 +95,7 @@ constexpr ScalarFunction kLeakyReluFunction = {
 // max(0, x) + min(0, alpha (e^(x / alpha) - 1)); an alpha of NaN gives NaN
 // above 0 too.
 constexpr ScalarFunction kCeluFunction = {
-    .on_double = [](Doubles x, const OpView& op) {
+    .on_double = [](DoubleArgs x, const OpView& op) {
       const double alpha = op.attr_float("alpha");
       const double bend = alpha * std::expm1(x[0] / alpha);
       return x[0] < 0 || std::isnan(bend) ? bend : x[0];
@@ -107,13 +104,13 @@ constexpr ScalarFunction kCeluFunction = {
 // Here and in shrink a NaN fails all comparisons, which gives 0, as in ONNX.
 constexpr ScalarFunction kThresholdedReluFunction = {
     .on_double =
-        [](Doubles x, const OpView& op) {
+        [](DoubleArgs x, const OpView& op) {
           return x[0] > op.attr_float("alpha") ? x[0] : 0.0;
         },
     .keeps_zero = true};
 
 constexpr ScalarFunction kShrinkFunction = {
-    .on_double = [](Doubles x, const OpView& op) {
+    .on_double = [](DoubleArgs x, const OpView& op) {
       const double lambda = op.attr_float("lambda");
       if (x[0] < -lambda) return x[0] + op.attr_float("bias");
       if (x[0] > lambda) return x[0] - op.attr_float("bias");

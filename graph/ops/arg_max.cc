@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
@@ -35,8 +36,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const AxisLines lines(in[0].type().dims, AxisOf(op));
   const bool last = op.attr_bool("last_index");
   int64_t* y = reinterpret_cast<int64_t*>(out[0].bytes());
-  VisitDType(in[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(in[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using E = Exact<T>;
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     const auto beyond = [](E a, E b) {
@@ -59,10 +59,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {
-      .flops = 1.0 * x.num_elements(),
-      .bytes = 1.0 * x.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+  return {.flops = 1.0 * op.operand_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 DimensionRule Rule(const OpView& op) {

@@ -10,6 +10,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -60,12 +61,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  Cost cost = {.flops = AttentionFlops(op, 1, 1)};
-  for (int i = 0; i < op.num_operands(); ++i) {
-    cost.bytes += 1.0 * op.operand_type(i).RowMajor().num_bytes();
-  }
-  cost.bytes += 1.0 * op.result_type(0).RowMajor().num_bytes();
-  return cost;
+  return {.flops = AttentionFlops(op, 1, 1), .bytes = BytesAccessedOnce(op)};
 }
 
 DimensionRule Rule(const OpView& op) {

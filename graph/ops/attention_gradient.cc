@@ -7,6 +7,7 @@
 #include "graph/ops/attention_head.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -104,14 +105,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 
 // Two of the five products have the size of values: those for dv and dp.
 Cost EstimateCost(const OpView& op) {
-  Cost cost = {.flops = AttentionFlops(op, 3, 2)};
-  for (int i = 0; i < op.num_operands(); ++i) {
-    cost.bytes += 1.0 * op.operand_type(i).RowMajor().num_bytes();
-  }
-  for (int i = 0; i < op.num_results(); ++i) {
-    cost.bytes += 1.0 * op.result_type(i).RowMajor().num_bytes();
-  }
-  return cost;
+  return {.flops = AttentionFlops(op, 3, 2), .bytes = BytesAccessedOnce(op)};
 }
 
 // Gradients of keys and values are sums over a group of heads.

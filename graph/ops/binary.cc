@@ -14,10 +14,6 @@
 namespace partita {
 namespace {
 
-using Doubles = absl::Span<const double>;
-using Ints = absl::Span<const int64_t>;
-using Uints = absl::Span<const uint64_t>;
-
 constexpr OpDef Commutative(OpDef op) {
   op.traits.commutative = true;
   return op;
@@ -29,7 +25,7 @@ constexpr OpDef Rounded(OpDef op) {
 
 // Signed sums and products wrap: they are computed as unsigned.
 template <uint64_t (*function)(uint64_t, uint64_t)>
-int64_t Wrapped(Ints x, const OpView&) {
+int64_t Wrapped(IntArgs x, const OpView&) {
   return static_cast<int64_t>(
       function(static_cast<uint64_t>(x[0]), static_cast<uint64_t>(x[1])));
 }
@@ -38,19 +34,19 @@ uint64_t Minus(uint64_t a, uint64_t b) { return a - b; }
 uint64_t Times(uint64_t a, uint64_t b) { return a * b; }
 
 constexpr ScalarFunction kAddFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0] + x[1]; },
+    .on_double = [](DoubleArgs x, const OpView&) { return x[0] + x[1]; },
     .on_int = Wrapped<Plus>,
-    .on_uint = [](Uints x, const OpView&) { return x[0] + x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] + x[1]; },
     .keeps_zero = true};
 constexpr ScalarFunction kSubFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0] - x[1]; },
+    .on_double = [](DoubleArgs x, const OpView&) { return x[0] - x[1]; },
     .on_int = Wrapped<Minus>,
-    .on_uint = [](Uints x, const OpView&) { return x[0] - x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] - x[1]; },
     .keeps_zero = true};
 constexpr ScalarFunction kMulFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0] * x[1]; },
+    .on_double = [](DoubleArgs x, const OpView&) { return x[0] * x[1]; },
     .on_int = Wrapped<Times>,
-    .on_uint = [](Uints x, const OpView&) { return x[0] * x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] * x[1]; },
     .keeps_zero = true};
 
 // Rounds toward zero; division by 0 gives 0, and by -1 wraps.
@@ -60,9 +56,9 @@ int64_t Quotient(int64_t a, int64_t b) {
   return a / b;
 }
 constexpr ScalarFunction kDivFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0] / x[1]; },
-    .on_int = [](Ints x, const OpView&) { return Quotient(x[0], x[1]); },
-    .on_uint = [](Uints x,
+    .on_double = [](DoubleArgs x, const OpView&) { return x[0] / x[1]; },
+    .on_int = [](IntArgs x, const OpView&) { return Quotient(x[0], x[1]); },
+    .on_uint = [](UintArgs x,
                   const OpView&) { return x[1] == 0 ? 0 : x[0] / x[1]; }};
 
 // Has the sign of the dividend with fmod, otherwise that of the divisor.
@@ -79,14 +75,14 @@ int64_t Remainder(int64_t a, int64_t b, bool fmod) {
 }
 constexpr ScalarFunction kModFunction = {
     .on_double =
-        [](Doubles x, const OpView& op) {
+        [](DoubleArgs x, const OpView& op) {
           return Remainder(x[0], x[1], op.attr_bool("fmod"));
         },
     .on_int =
-        [](Ints x, const OpView& op) {
+        [](IntArgs x, const OpView& op) {
           return Remainder(x[0], x[1], op.attr_bool("fmod"));
         },
-    .on_uint = [](Uints x,
+    .on_uint = [](UintArgs x,
                   const OpView&) { return x[1] == 0 ? 0 : x[0] % x[1]; }};
 std::vector<OpSample> ModSamples() {
   return {{{F32({4, 5}), F32({5})}, {{"fmod", true}}}};
@@ -114,9 +110,10 @@ int64_t Power(int64_t base, int64_t exponent) {
   return base == 1;
 }
 constexpr ScalarFunction kPowFunction = {
-    .on_double = [](Doubles x, const OpView&) { return std::pow(x[0], x[1]); },
-    .on_int = [](Ints x, const OpView&) { return Power(x[0], x[1]); },
-    .on_uint = [](Uints x, const OpView&) { return Power(x[0], x[1]); }};
+    .on_double = [](DoubleArgs x,
+                    const OpView&) { return std::pow(x[0], x[1]); },
+    .on_int = [](IntArgs x, const OpView&) { return Power(x[0], x[1]); },
+    .on_uint = [](UintArgs x, const OpView&) { return Power(x[0], x[1]); }};
 
 absl::Status InferPow(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
@@ -134,29 +131,29 @@ constexpr OpDef PowOp(OpDef op) {
 // A NaN on either side is the result.
 constexpr ScalarFunction kMinFunction = {
     .on_double =
-        [](Doubles x, const OpView&) {
+        [](DoubleArgs x, const OpView&) {
           return x[0] < x[1] || std::isnan(x[0]) ? x[0] : x[1];
         },
-    .on_int = [](Ints x, const OpView&) { return std::min(x[0], x[1]); },
-    .on_uint = [](Uints x, const OpView&) { return std::min(x[0], x[1]); },
+    .on_int = [](IntArgs x, const OpView&) { return std::min(x[0], x[1]); },
+    .on_uint = [](UintArgs x, const OpView&) { return std::min(x[0], x[1]); },
     .keeps_zero = true};
 constexpr ScalarFunction kMaxFunction = {
     .on_double =
-        [](Doubles x, const OpView&) {
+        [](DoubleArgs x, const OpView&) {
           return x[0] > x[1] || std::isnan(x[0]) ? x[0] : x[1];
         },
-    .on_int = [](Ints x, const OpView&) { return std::max(x[0], x[1]); },
-    .on_uint = [](Uints x, const OpView&) { return std::max(x[0], x[1]); },
+    .on_int = [](IntArgs x, const OpView&) { return std::max(x[0], x[1]); },
+    .on_uint = [](UintArgs x, const OpView&) { return std::max(x[0], x[1]); },
     .keeps_zero = true};
 
 constexpr ScalarFunction kPreluFunction = {
-    .on_double = [](Doubles x,
+    .on_double = [](DoubleArgs x,
                     const OpView&) { return x[0] < 0 ? x[0] * x[1] : x[0]; },
     .on_int =
-        [](Ints x, const OpView& op) {
+        [](IntArgs x, const OpView& op) {
           return x[0] < 0 ? Wrapped<Times>(x, op) : x[0];
         },
-    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 constexpr OpDef PreluOp(OpDef op) {
   op.operands = {{{"x"}, {"slope"}}};
@@ -164,10 +161,11 @@ constexpr OpDef PreluOp(OpDef op) {
 }
 
 constexpr ScalarFunction kWhereFunction = {
-    .on_double = [](Doubles x,
+    .on_double = [](DoubleArgs x,
                     const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
-    .on_int = [](Ints x, const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
+    .on_uint = [](UintArgs x,
+                  const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
     .keeps_zero = true};
 absl::Status InferWhere(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kBools));

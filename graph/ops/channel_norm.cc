@@ -10,6 +10,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 
@@ -154,13 +155,6 @@ absl::Status EvaluateGroupNorm(const OpView& op,
   return EvaluateGrouped(op, op.attr_int("groups"), in, out);
 }
 
-template <int flops>
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 1.0 * flops * x.num_elements(),
-          .bytes = 2.0 * x.num_bytes()};
-}
-
 void PutChannels(const OpView& op, int factor, RuleBuilder& rule) {
   rule.Operand(0, 1, factor).Result(0, 1, factor);
   for (int i = 1; i < op.num_operands(); ++i) rule.Operand(i, 0, factor);
@@ -284,7 +278,7 @@ extern constinit const OpDef kBatchNorm = {
     .infer = Infer,
     .eval = EvaluateBatchNorm,
     .gradient = BatchNormGradient,
-    .cost = EstimateCost<2>,
+    .cost = CostPerElement<2>,
     .dimension_rule = BatchNormRule,
     .samples = BatchNormSamples,
 };
@@ -300,7 +294,7 @@ extern constinit const OpDef kInstanceNorm = {
     .infer = Infer,
     .eval = EvaluateInstanceNorm,
     .gradient = InstanceNormGradient,
-    .cost = EstimateCost<6>,
+    .cost = CostPerElement<6>,
     .dimension_rule = InstanceNormRule,
     .samples = InstanceNormSamples,
 };
@@ -317,7 +311,7 @@ extern constinit const OpDef kGroupNorm = {
     .infer = InferGroups,
     .eval = EvaluateGroupNorm,
     .gradient = GroupNormGradient,
-    .cost = EstimateCost<6>,
+    .cost = CostPerElement<6>,
     .dimension_rule = GroupNormRule,
     .shard_attributes = GroupNormShard,
     .samples = GroupNormSamples,

@@ -9,10 +9,6 @@
 namespace partita {
 namespace {
 
-using Doubles = absl::Span<const double>;
-using Ints = absl::Span<const int64_t>;
-using Uints = absl::Span<const uint64_t>;
-
 constexpr OpDef TestOp(const char* name, const char* doc,
                        const ScalarFunction* function) {
   OpDef op = BinaryOp(name, doc, function);
@@ -38,13 +34,13 @@ constexpr OpDef BitOp(const char* name, const char* doc,
 }
 template <typename Compare, bool zero_fails>
 constexpr ScalarFunction kComparison = {
-    .on_double = [](Doubles x, const OpView&) -> double {
+    .on_double = [](DoubleArgs x, const OpView&) -> double {
       return Compare()(x[0], x[1]);
     },
-    .on_int = [](Ints x, const OpView&) -> int64_t {
+    .on_int = [](IntArgs x, const OpView&) -> int64_t {
       return Compare()(x[0], x[1]);
     },
-    .on_uint = [](Uints x, const OpView&) -> uint64_t {
+    .on_uint = [](UintArgs x, const OpView&) -> uint64_t {
       return Compare()(x[0], x[1]);
     },
     .keeps_zero = zero_fails};
@@ -55,21 +51,21 @@ constexpr OpDef EqualityOp(OpDef op) {
 }
 
 constexpr ScalarFunction kAndFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] & x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] & x[1]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0] & x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] & x[1]; },
     .keeps_zero = true};
 constexpr ScalarFunction kOrFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] | x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] | x[1]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0] | x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] | x[1]; },
     .keeps_zero = true};
 constexpr ScalarFunction kXorFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] ^ x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] ^ x[1]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0] ^ x[1]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0] ^ x[1]; },
     .keeps_zero = true};
 
 // Bits beyond the type are dropped; too large an amount drops all bits.
 constexpr ScalarFunction kShiftFunction = {
-    .on_uint = [](Uints x, const OpView& op) -> uint64_t {
+    .on_uint = [](UintArgs x, const OpView& op) -> uint64_t {
       if (x[1] > 63) return 0;
       return op.attr_bool("left") ? x[0] << x[1] : x[0] >> x[1];
     },

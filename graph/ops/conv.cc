@@ -103,8 +103,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t group = filters / op.attr_int("groups");
   const int64_t large = Product(window.large);
   const int64_t kernel = Product(window.kernel);
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const std::vector<Wide<T>> x = WidenAll<T>(in[0]);
     const std::vector<Wide<T>> w = WidenAll<T>(in[1]);
     const Filtering<Wide<T>> filtering = {taps, TapStep(window), channels,
@@ -149,9 +148,8 @@ DimensionRule Rule(const OpView& op) {
 
 void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
-  const Factor shard = Rule(op).factors[factor];
-  if (shard.name == "g") attributes.Set("groups", end - begin);
-  if (shard.kind != Factor::Kind::kHalo) return;
+  ShardGroups(op, factor, begin, end, attributes);
+  if (Rule(op).factors[factor].kind != Factor::Kind::kHalo) return;
   SetShardPads(op, WindowOfConv(op), ResultDimension(op, factor) - 2, begin,
                end, attributes);
 }
@@ -170,7 +168,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({2, 4, 9, 8}), F32({6, 4, 3, 3})},
        {{"strides", Ints{2, 1}},

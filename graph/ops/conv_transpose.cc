@@ -118,8 +118,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t channels = x_type.dims[1] / op.attr_int("groups");
   const int64_t kernel = Product(window.kernel);
   const int64_t small = Product(window.small);
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using W = Wide<T>;
     const std::vector<W> x = WidenAll<T>(in[0]);
     const std::vector<W> w = WidenAll<T>(in[1]);
@@ -161,12 +160,6 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
-                     Attributes& attributes) {
-  if (Rule(op).factors[factor].name != "g") return;
-  attributes.Set("groups", end - begin);
-}
-
 // Operand and result have the swapped roles of a convolution.
 absl::Status Gradient(GradBuilder& b) {
   if (b.needs(0)) {
@@ -181,7 +174,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({2, 4, 5, 4}), F32({4, 3, 3, 2})},
        {{"strides", Ints{2, 3}},
@@ -210,7 +202,7 @@ extern constinit const OpDef kConvTranspose = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .shard_attributes = ShardAttributes,
+    .shard_attributes = ShardGroups,
     .samples = Samples,
 };
 

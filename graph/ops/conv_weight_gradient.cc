@@ -8,6 +8,7 @@
 #include "graph/ops/conv_gradient.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
@@ -93,8 +94,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t large = Product(window.large);
   const int64_t small = Product(window.small);
   const int64_t kernel = Product(window.kernel);
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const std::vector<Wide<T>> x = WidenAll<T>(in[0]);
     const std::vector<Wide<T>> dy = WidenAll<T>(in[1]);
     std::vector<Wide<T>> sums(out[0].type().num_elements(), 0);
@@ -118,8 +118,7 @@ Cost EstimateCost(const OpView& op) {
   const TensorType& dy = op.operand_type(1);
   const TensorType& w = op.result_type(0);
   return {.flops = 2.0 * dy.num_elements() * w.dims[1] * Product(Spatial(w)),
-          .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() +
-                   dy.RowMajor().num_bytes() + w.RowMajor().num_bytes()};
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // [n gc s...], [n go t...] -> [go c k...]
@@ -136,12 +135,6 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
-void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
-                     Attributes& attributes) {
-  if (Rule(op).factors[factor].name != "g") return;
-  attributes.Set("groups", end - begin);
-}
-
 // The op is linear in both: <g, dw(x, dy)> = <conv(x, g), dy>.
 absl::Status Gradient(GradBuilder& b) {
   if (b.needs(0)) {
@@ -154,7 +147,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({3, 4, 9, 8}), F32({3, 6, 5, 8})},
        {{"kernel", Ints{3, 2}},
@@ -188,7 +180,7 @@ extern constinit const OpDef kConvWeightGradient = {
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-    .shard_attributes = ShardAttributes,
+    .shard_attributes = ShardGroups,
     .samples = Samples,
 };
 

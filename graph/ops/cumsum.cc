@@ -6,6 +6,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -27,8 +28,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const AxisLines lines(in[0].type().dims, AxisOf(op));
   const bool exclusive = op.attr_bool("exclusive");
   const bool reverse = op.attr_bool("reverse");
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     lines.ForEach([&](int64_t at) {
@@ -44,11 +44,6 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     });
   });
   return absl::OkStatus();
-}
-
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 1.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
@@ -91,7 +86,7 @@ constexpr OpDef RunningOp(const char* name, const char* doc,
   op.tolerance = Tolerance::kReduction;
   op.infer = Infer;
   op.eval = eval;
-  op.cost = EstimateCost;
+  op.cost = CostPerElement<1>;
   op.dimension_rule = Rule;
   op.samples = samples;
   return op;

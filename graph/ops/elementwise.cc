@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/ops/eval_numbers.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -68,8 +69,7 @@ Walk MakeWalk(absl::Span<const HostTensor> operands, const TensorType& result) {
 template <typename W>
 void Load(const HostTensor& from, int64_t offset, int64_t stride, int64_t count,
           size_t width, W* line) {
-  VisitDType(from.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(from.type().dtype, [&]<typename T>(TypeTag<T>) {
     const T* data = reinterpret_cast<const T*>(from.bytes()) + offset;
     for (int64_t i = 0; i < count; ++i) {
       line[i * width] = static_cast<W>(data[i * stride]);
@@ -79,8 +79,7 @@ void Load(const HostTensor& from, int64_t offset, int64_t stride, int64_t count,
 
 template <typename W>
 void Store(const W* line, int64_t offset, int64_t count, HostTensor& to) {
-  VisitDType(to.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(to.type().dtype, [&]<typename T>(TypeTag<T>) {
     T* data = reinterpret_cast<T*>(to.bytes()) + offset;
     for (int64_t i = 0; i < count; ++i) data[i] = Narrow<T>(line[i]);
   });
@@ -144,13 +143,8 @@ absl::Status EvalElementwise(const OpView& op,
 }
 
 Cost ElementwiseCost(const OpView& op) {
-  Cost cost;
-  cost.flops = op.result_type(0).num_elements();
-  cost.bytes = op.result_type(0).RowMajor().num_bytes();
-  for (int i = 0; i < op.num_operands(); ++i) {
-    cost.bytes += op.operand_type(i).RowMajor().num_bytes();
-  }
-  return cost;
+  return {.flops = 1.0 * op.result_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 absl::Status InferElementwise(const OpView& op, int accepted, bool is_test,

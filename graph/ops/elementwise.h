@@ -18,6 +18,11 @@ namespace partita {
 enum class ScalarPath : uint8_t { kDouble, kInt, kUint };
 ScalarPath PathOf(const OpView& op);
 
+// The arguments of these functions.
+using DoubleArgs = absl::Span<const double>;
+using IntArgs = absl::Span<const int64_t>;
+using UintArgs = absl::Span<const uint64_t>;
+
 absl::Status EvalElementwise(const OpView& op,
                              absl::Span<const HostTensor> operands,
                              absl::Span<HostTensor> results);

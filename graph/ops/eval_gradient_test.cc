@@ -7,7 +7,7 @@
 
 #include "graph/ops/op_list.h"
 #include "graph/ops/philox.h"
-#include "graph/ops/run_op.h"
+#include "graph/ops/testing/run_op.h"
 #include "gtest/gtest.h"
 
 namespace partita {

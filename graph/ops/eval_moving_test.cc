@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/run_op.h"
+#include "graph/ops/testing/run_op.h"
 #include "graph/text/number_text.h"
 #include "gtest/gtest.h"
 

@@ -6,8 +6,7 @@
 namespace partita {
 
 std::vector<double> ToDoubles(const HostTensor& tensor) {
-  return VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     const absl::Span<const T> data = tensor.data<T>();
     std::vector<double> values(data.size());
     for (size_t i = 0; i < data.size(); ++i) {
@@ -18,8 +17,7 @@ std::vector<double> ToDoubles(const HostTensor& tensor) {
 }
 
 void FromDoubles(const std::vector<double>& values, HostTensor& tensor) {
-  VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     const absl::Span<T> data = tensor.data<T>();
     for (size_t i = 0; i < data.size(); ++i) data[i] = Narrow<T>(values[i]);
   });

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "graph/ops/op_list.h"
-#include "graph/ops/run_op.h"
+#include "graph/ops/testing/run_op.h"
 #include "gtest/gtest.h"
 
 namespace partita {

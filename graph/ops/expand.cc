@@ -36,15 +36,7 @@ std::vector<StridedMove> MovesOf(const OpView& op) {
            .to_strides = RowMajorStrides(dims)}};
 }
 
-void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
-                     Attributes& attributes) {
-  std::vector<int64_t> shape = op.attr_ints("shape");
-  shape[ResultDimension(op, factor)] = end - begin;
-  attributes.Set("shape", shape);
-}
-
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {{{F32({4, 1, 5})}, {{"shape", Ints{3, 4, 6, 5}}}}};
 }
 
@@ -60,7 +52,7 @@ extern constinit const OpDef kExpand = {
     .gradient = PassGradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
-    .shard_attributes = ShardAttributes,
+    .shard_attributes = ShardShape,
     .moves = MovesAsBytes<MovesOf>,
     .samples = Samples,
 };

@@ -6,6 +6,7 @@
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 
@@ -23,8 +24,7 @@ absl::Status InferIota(const OpView& op, Types& results) {
 
 absl::Status EvaluateFill(const OpView& op, absl::Span<const HostTensor>,
                           absl::Span<HostTensor> out) {
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T value = op.attr_number("value").To<T>();
     for (T& element : out[0].data<T>()) element = value;
   });
@@ -68,25 +68,13 @@ class Progression {
 absl::Status EvaluateIota(const OpView& op, absl::Span<const HostTensor>,
                           absl::Span<HostTensor> out) {
   const Progression progression(op);
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     int64_t i = 0;
     for (T& element : out[0].data<T>()) {
       element = progression.ElementAt<T>(i++);
     }
   });
   return absl::OkStatus();
-}
-
-Cost WriteCost(const OpView& op) {
-  return {.flops = 0, .bytes = 1.0 * op.result_type(0).RowMajor().num_bytes()};
-}
-
-void FillShard(const OpView& op, int factor, int64_t begin, int64_t end,
-               Attributes& attributes) {
-  std::vector<int64_t> shape = op.attr_ints("shape");
-  shape[ResultDimension(op, factor)] = end - begin;
-  attributes.Set("shape", shape);
 }
 
 void IotaShard(const OpView& op, int factor, int64_t begin, int64_t end,
@@ -96,7 +84,6 @@ void IotaShard(const OpView& op, int factor, int64_t begin, int64_t end,
 }
 
 std::vector<OpSample> FillSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{},
        {{"dtype", DType::kI16}, {"shape", Ints{3, 5}}, {"value", Number(7)}}}};
@@ -131,7 +118,7 @@ extern constinit const OpDef kFill = {
     .no_gradient = "a leaf: gradients end there",
     .cost = WriteCost,
     .dimension_rule = BroadcastRule,
-    .shard_attributes = FillShard,
+    .shard_attributes = ShardShape,
     .samples = FillSamples,
 };
 

@@ -70,8 +70,7 @@ absl::Status ForEachIndexed(const OpView& op, const HostTensor& x,
 
 absl::Status EvaluateGather(const OpView& op, absl::Span<const HostTensor> in,
                             absl::Span<HostTensor> out) {
-  return VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     return ForEachIndexed(op, in[0], in[1],
@@ -82,8 +81,7 @@ absl::Status EvaluateGather(const OpView& op, absl::Span<const HostTensor> in,
 absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   CopyBytes(in[0], out[0]);
-  return VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T* updates = reinterpret_cast<const T*>(in[2].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     return ForEachIndexed(op, in[0], in[1], [&](int64_t to, size_t from) {

@@ -9,6 +9,7 @@
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -51,8 +52,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const AxisLines lines(out[0].type().dims, Axis(op));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> indices,
                            ReadIndices(op, in[1], {lines.extent}));
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     std::vector<Wide<T>> sums(out[0].type().num_elements(), 0);
     const T* from = reinterpret_cast<const T*>(in[0].bytes());
     for (int64_t o = 0; o < lines.outer; ++o) {
@@ -70,11 +70,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType dy = op.operand_type(0).RowMajor();
-  return {.flops = 1.0 * dy.num_elements(),
-          .bytes = 1.0 * dy.num_bytes() +
-                   op.operand_type(1).RowMajor().num_bytes() +
-                   op.result_type(0).RowMajor().num_bytes()};
+  return {.flops = 1.0 * op.operand_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // [a... i... b...], [i...] -> [a... x b...]

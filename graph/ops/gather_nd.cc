@@ -131,8 +131,7 @@ absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
   const Addressing a = AddressingOf(op);
   const ScatterReduction reduction = ScatterReductionOf(op);
   CopyBytes(in[0], out[0]);
-  return VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T* updates = reinterpret_cast<const T*>(in[2].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     return ForEachSlice(op, in[1], a, [&](int64_t offset, int64_t slice) {

@@ -9,6 +9,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grid_sampler.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 
@@ -83,12 +84,10 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType y = op.result_type(0).RowMajor();
   const double taps = GridSampler(op).taps();
   return {.flops = 2 * std::pow(taps, op.operand_type(0).rank() - 2) *
-                   y.num_elements(),
-          .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() +
-                   op.operand_type(1).RowMajor().num_bytes() + y.num_bytes()};
+                   op.result_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // [n c s...], [n o... r] -> [n c o...]

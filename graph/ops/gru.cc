@@ -87,8 +87,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
-  using Floats = std::vector<double>;
   const SampleOperand lengths = I64({3}, 0, 4);
   return {
       {{F32({4, 3, 2, 9}),

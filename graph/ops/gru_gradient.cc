@@ -103,7 +103,6 @@ DimensionRule Rule(const OpView& op) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   const SampleOperand lengths = I64({3}, 0, 4);
   return {
       {{F32({4, 3, 2, 9}),

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/op_list.h"
-#include "graph/ops/run_op.h"
+#include "graph/ops/testing/run_op.h"
 #include "gtest/gtest.h"
 
 namespace partita {

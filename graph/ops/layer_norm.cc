@@ -9,6 +9,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -56,11 +57,6 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   }
   FromDoubles(x, out[0]);
   return absl::OkStatus();
-}
-
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
 // Dimensions before the axis are kept.
@@ -129,7 +125,7 @@ extern constinit const OpDef kLayerNorm = {
     .infer = Infer,
     .eval = Evaluate,
     .gradient = Gradient,
-    .cost = EstimateCost,
+    .cost = CostPerElement<8>,
     .dimension_rule = Rule,
     .samples = Samples,
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -98,16 +99,6 @@ absl::Status EvaluateScale(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 16.0 * x.num_elements(), .bytes = 3.0 * x.num_bytes()};
-}
-
-Cost EstimateScaleCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
-}
-
 // Dimensions before the axis are kept.
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
@@ -157,7 +148,7 @@ extern constinit const OpDef kLayerNormGradient = {
     .infer = Infer,
     .eval = Evaluate,
     .no_gradient = "not implemented: the second derivative of layer_norm",
-    .cost = EstimateCost,
+    .cost = CostPerElement<16, 3>,
     .dimension_rule = Rule,
     .samples = LayerNormGradientSamples,
 };
@@ -173,7 +164,7 @@ extern constinit const OpDef kLayerNormScaleGradient = {
     .infer = InferScale,
     .eval = EvaluateScale,
     .no_gradient = "not implemented: the second derivative of layer_norm",
-    .cost = EstimateScaleCost,
+    .cost = CostPerElement<8>,
     .dimension_rule = ScaleRule,
     .samples = LayerNormScaleGradientSamples,
 };

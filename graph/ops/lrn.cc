@@ -9,6 +9,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
@@ -91,11 +92,6 @@ absl::Status EvaluateLpNorm(const OpView& op, absl::Span<const HostTensor> in,
   });
   FromDoubles(x, out[0]);
   return absl::OkStatus();
-}
-
-Cost LpNormCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 3.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
 }
 
 DimensionRule LpNormRule(const OpView& op) {
@@ -187,7 +183,7 @@ extern constinit const OpDef kLpNorm = {
     .infer = InferLpNorm,
     .eval = EvaluateLpNorm,
     .gradient = LpNormGradient,
-    .cost = LpNormCost,
+    .cost = CostPerElement<3>,
     .dimension_rule = LpNormRule,
     .samples = LpNormSamples,
 };

@@ -77,8 +77,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
-  using Floats = std::vector<double>;
   const SampleOperand lengths = I64({3}, 0, 4);
   const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
   const Attributes both = {{"reverse", Ints{0, 1}}};

@@ -132,7 +132,6 @@ DimensionRule Rule(const OpView& op) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   const SampleOperand lengths = I64({3}, 0, 4);
   const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
   const Attributes both = {{"reverse", Ints{0, 1}}};

@@ -10,6 +10,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
@@ -140,8 +141,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const std::array<Shape, 3> strides = {MatrixStrides(in[0].type(), batch),
                                         MatrixStrides(in[1].type(), batch),
                                         RowMajorStrides(batch)};
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     MatrixSums<T> product{a.outer_size,
                           a.inner_size,
                           b.outer_size,
@@ -163,11 +163,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType& result = op.result_type(0);
-  return {.flops = 2.0 * result.num_elements() * A(op).inner_size,
-          .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() +
-                   op.operand_type(1).RowMajor().num_bytes() +
-                   result.RowMajor().num_bytes()};
+  return {.flops = 2.0 * op.result_type(0).num_elements() * A(op).inner_size,
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // [b... m k], [b... k n] -> [b... m n]

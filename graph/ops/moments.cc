@@ -103,7 +103,6 @@ absl::Status CrossMomentsGradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> MomentsSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
       {{F32({4, 5, 3})}, {{"axes", Ints{-1}}}},
@@ -111,7 +110,6 @@ std::vector<OpSample> MomentsSamples() {
 }
 
 std::vector<OpSample> CrossMomentsSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}},
       {{F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{-1}}}},

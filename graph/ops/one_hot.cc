@@ -36,8 +36,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   const std::vector<int64_t> indices = ToInt64s(in[0]);
   const AxisLines lines(out[0].type().dims, Axis(op));
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T off = in[1].data<T>()[0];
     const T on = in[1].data<T>()[1];
     T* y = reinterpret_cast<T*>(out[0].bytes());

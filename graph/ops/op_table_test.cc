@@ -10,7 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -76,8 +76,7 @@ int64_t Source(int64_t at, int64_t extent, const std::string& mode) {
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     const T value = op.attr_number("value").To<T>();
     for (T& element : out[0].data<T>()) element = value;
   });
@@ -133,7 +132,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({4, 3, 5})},
        {{"before", Ints{0, 2, -1}},

@@ -8,6 +8,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
@@ -59,23 +60,18 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t large = Product(window.large);
   const int64_t small = Product(window.small);
   const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using E = Exact<T>;
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     std::vector<E> best;
     for (int64_t p = 0; p < planes; ++p, x += large, y += small) {
       best.assign(small, static_cast<E>(Lowest<T>()));
-      for (const Tap& tap : taps) {
-        for (const TapLine& line : tap.lines) {
-          for (int64_t i = 0; i < line.count; ++i) {
-            const E v = static_cast<E>(x[line.large + i * step]);
-            E& top = best[line.small + i];
-            if (v > top || v != v) top = v;
-          }
-        }
-      }
+      ForEachElement(taps, step, [&](int64_t at, int64_t position) {
+        const E v = static_cast<E>(x[at]);
+        E& top = best[position];
+        if (v > top || v != v) top = v;
+      });
       for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(best[i]);
     }
   });
@@ -93,23 +89,17 @@ absl::Status EvaluateIndices(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t small = Product(window.small);
   const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
   int64_t* y = reinterpret_cast<int64_t*>(out[0].bytes());
-  VisitDType(in[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(in[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using E = Exact<T>;
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     for (int64_t p = 0; p < planes; ++p, x += large, y += small) {
       std::fill_n(y, small, int64_t{-1});
-      for (const Tap& tap : taps) {
-        for (const TapLine& line : tap.lines) {
-          for (int64_t i = 0; i < line.count; ++i) {
-            const int64_t at = line.large + i * step;
-            int64_t& best = y[line.small + i];
-            const E v = static_cast<E>(x[at]);
-            const E top = static_cast<E>(x[std::max<int64_t>(best, 0)]);
-            if (best < 0 || v > top || (v != v && top == top)) best = at;
-          }
-        }
-      }
+      ForEachElement(taps, step, [&](int64_t at, int64_t position) {
+        int64_t& best = y[position];
+        const E v = static_cast<E>(x[at]);
+        const E top = static_cast<E>(x[std::max<int64_t>(best, 0)]);
+        if (best < 0 || v > top || (v != v && top == top)) best = at;
+      });
       for (int64_t i = 0; i < small; ++i) y[i] = std::max<int64_t>(y[i], 0);
     }
   });
@@ -132,13 +122,9 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
   for (int64_t p = 0; p < planes; ++p) {
     const double* plane = x.data() + p * large;
     double* sums = y.data() + p * small;
-    for (const Tap& tap : taps) {
-      for (const TapLine& line : tap.lines) {
-        for (int64_t i = 0; i < line.count; ++i) {
-          sums[line.small + i] += plane[line.large + i * step];
-        }
-      }
-    }
+    ForEachElement(taps, step, [&](int64_t at, int64_t position) {
+      sums[position] += plane[at];
+    });
     for (int64_t i = 0; i < small; ++i) {
       sums[i] = divisors[i] == 0 ? 0 : sums[i] / divisors[i];
     }
@@ -148,12 +134,9 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType y = op.result_type(0).RowMajor();
-  double flops = y.num_elements();
+  double flops = op.result_type(0).num_elements();
   for (int64_t k : op.attr_ints("kernel")) flops *= k;
-  return {
-      .flops = flops,
-      .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() + y.num_bytes()};
+  return {.flops = flops, .bytes = BytesAccessedOnce(op)};
 }
 
 // [n c s...] -> [n c s...]
@@ -217,7 +200,6 @@ absl::Status AverageGradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> MaxPoolSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({2, 3, 9, 8})},
        {{"kernel", Ints{3, 2}},
@@ -231,7 +213,6 @@ std::vector<OpSample> MaxPoolSamples() {
 }
 
 std::vector<OpSample> MaxPoolIndicesSamples() {
-  using Ints = std::vector<int64_t>;
   return {{{F32({2, 3, 9, 8})},
            {{"kernel", Ints{3, 2}},
             {"strides", Ints{2, 2}},
@@ -240,7 +221,6 @@ std::vector<OpSample> MaxPoolIndicesSamples() {
 }
 
 std::vector<OpSample> AvgPoolSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({2, 3, 9, 8})},
        {{"kernel", Ints{3, 3}},

@@ -7,6 +7,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/window.h"
@@ -64,15 +65,10 @@ Window WindowOfAverage(const OpView& op) {
 std::vector<int64_t> GreatestOf(absl::Span<const Tap> taps, int64_t step,
                                 const double* x, int64_t small) {
   std::vector<int64_t> greatest(small, -1);
-  for (const Tap& tap : taps) {
-    for (const TapLine& line : tap.lines) {
-      for (int64_t i = 0; i < line.count; ++i) {
-        int64_t& best = greatest[line.small + i];
-        const int64_t at = line.large + i * step;
-        if (best < 0 || x[at] > x[best] || x[at] != x[at]) best = at;
-      }
-    }
-  }
+  ForEachElement(taps, step, [&](int64_t at, int64_t position) {
+    int64_t& best = greatest[position];
+    if (best < 0 || x[at] > x[best] || x[at] != x[at]) best = at;
+  });
   return greatest;
 }
 
@@ -110,14 +106,9 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
   std::vector<double> dx(out[0].type().num_elements(), 0);
   const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
   for (int64_t p = 0; p < planes; ++p) {
-    for (const Tap& tap : taps) {
-      for (const TapLine& line : tap.lines) {
-        for (int64_t i = 0; i < line.count; ++i) {
-          dx[p * large + line.large + i * step] +=
-              dy[p * small + line.small + i] / counts[line.small + i];
-        }
-      }
-    }
+    ForEachElement(taps, step, [&](int64_t at, int64_t position) {
+      dx[p * large + at] += dy[p * small + position] / counts[position];
+    });
   }
   FromDoubles(dx, out[0]);
   return absl::OkStatus();
@@ -126,11 +117,7 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
 Cost EstimateCost(const OpView& op) {
   double flops = op.operand_type(op.num_operands() - 1).num_elements();
   for (int64_t k : op.attr_ints("kernel")) flops *= k;
-  double bytes = op.result_type(0).RowMajor().num_bytes();
-  for (int i = 0; i < op.num_operands(); ++i) {
-    bytes += op.operand_type(i).RowMajor().num_bytes();
-  }
-  return {.flops = flops, .bytes = bytes};
+  return {.flops = flops, .bytes = BytesAccessedOnce(op)};
 }
 
 // [n c s...]... -> [n c t...]: windows overlap, so planes are whole.
@@ -155,7 +142,6 @@ absl::Status AverageGradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> MaxPoolGradientSamples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({2, 3, 9, 8}), F32({2, 3, 5, 4})},
        {{"kernel", Ints{3, 2}},
@@ -168,7 +154,6 @@ std::vector<OpSample> MaxPoolGradientSamples() {
 }
 
 std::vector<OpSample> AvgPoolGradientSamples() {
-  using Ints = std::vector<int64_t>;
   return {{{F32({2, 3, 5, 4})},
            {{"kernel", Ints{3, 3}},
             {"sizes", Ints{9, 8}},

@@ -141,7 +141,6 @@ void ShardAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
 
 std::vector<OpSample> Samples() {
   const SampleOperand word = {DType::kU64, {}, 0, 1e6};
-  using Ints = std::vector<int64_t>;
   return {
       {{word, word}, {{"shape", Ints{3, 5, 7}}, {"id", 4}}},
       {{word, word},

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -175,16 +176,8 @@ Cost RecurrenceCost(const OpView& op, int products) {
   const RecurrenceExtents e(op);
   const double gates =
       static_cast<double>(op.operand_type(kGates).num_elements());
-  Cost cost;
-  cost.flops = gates * (2.0 * products * static_cast<double>(e.units) + 20);
-  for (int i = 0; i < op.num_operands(); ++i) {
-    cost.bytes +=
-        static_cast<double>(op.operand_type(i).RowMajor().num_bytes());
-  }
-  for (int i = 0; i < op.num_results(); ++i) {
-    cost.bytes += static_cast<double>(op.result_type(i).RowMajor().num_bytes());
-  }
-  return cost;
+  return {.flops = gates * (2.0 * products * static_cast<double>(e.units) + 20),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 absl::StatusOr<std::vector<RecurrenceLine>> LinesOf(

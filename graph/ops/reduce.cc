@@ -37,8 +37,7 @@ absl::Status Infer(const OpView& op, Types& results) {
 template <typename Row>
 absl::Status EvaluateWide(const OpView& op, absl::Span<const HostTensor> in,
                           absl::Span<HostTensor> out) {
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     std::vector<Wide<T>> totals(out[0].type().num_elements(), Row::kStart);
     FoldReduced(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
                 [](Wide<T> total, Wide<T> x) { return Row::Step(total, x); });
@@ -97,8 +96,7 @@ T Extreme() {
 template <bool is_max>
 absl::Status EvaluateExtreme(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
-  VisitDType(out[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(out[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using E = Exact<T>;
     std::vector<E> totals(out[0].type().num_elements(),
                           static_cast<E>(Extreme<T, is_max>()));
@@ -183,7 +181,6 @@ DimensionRule PartialRule(const OpView& op) {
 DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
 std::vector<OpSample> SamplesOf(const SampleOperand& x) {
-  using Ints = std::vector<int64_t>;
   return {
       {{x}, {{"axes", Ints{1}}}},
       {{x}, {{"axes", Ints{0, 2}}, {"keep_dims", false}}},

@@ -123,7 +123,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({6, 4, 5})}, {{"shape", Ints{24, 5}}}},
       {{F32({24, 5})}, {{"shape", Ints{4, 6, 1, 5}}}},

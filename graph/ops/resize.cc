@@ -10,6 +10,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
 #include "graph/ops/sample_operands.h"
@@ -108,13 +109,11 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType y = op.result_type(0).RowMajor();
   const double taps = op.attr_string("mode") == "nearest"  ? 0
                       : op.attr_string("mode") == "linear" ? 8
                                                            : 32;
-  return {
-      .flops = taps * y.num_elements(),
-      .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() + y.num_bytes()};
+  return {.flops = taps * op.result_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // The same sampling, backward, over the operand's extents.
@@ -124,8 +123,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
-  using Floats = std::vector<double>;
   return {
       {{F32({3, 2, 4, 5})}, {{"sizes", Ints{3, 2, 7, 8}}, {"mode", "linear"}}},
       {{F32({3, 2, 4, 5})},

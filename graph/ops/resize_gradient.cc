@@ -8,6 +8,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
 #include "graph/ops/sample_operands.h"
@@ -71,13 +72,11 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
 }
 
 Cost EstimateCost(const OpView& op) {
-  const TensorType dy = op.operand_type(0).RowMajor();
   const double taps = op.attr_string("mode") == "nearest"  ? 1
                       : op.attr_string("mode") == "linear" ? 8
                                                            : 32;
-  return {
-      .flops = taps * dy.num_elements(),
-      .bytes = 1.0 * dy.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+  return {.flops = taps * op.operand_type(0).num_elements(),
+          .bytes = BytesAccessedOnce(op)};
 }
 
 // The op is linear: its adjoint is the resize.
@@ -87,7 +86,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({3, 2, 7, 8})}, {{"sizes", Ints{3, 2, 4, 5}}, {"mode", "linear"}}},
       {{F32({3, 2, 7, 8})},

@@ -141,8 +141,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> RnnSamples() {
-  using Ints = std::vector<int64_t>;
-  using Floats = std::vector<double>;
   const SampleOperand lengths = I64({3}, 0, 4);
   const Attributes both = {{"reverse", Ints{0, 1}}};
   return {
@@ -159,7 +157,6 @@ std::vector<OpSample> RnnSamples() {
 }
 
 std::vector<OpSample> RnnGradientSamples() {
-  using Ints = std::vector<int64_t>;
   const SampleOperand lengths = I64({3}, 0, 4);
   const Attributes both = {{"reverse", Ints{0, 1}}};
   return {{{F32({4, 3, 2, 3}),

@@ -123,4 +123,17 @@ int ResultDimension(const OpView& op, int factor) {
   return DimensionOf(op.op().dimension_rule(op).results[0], factor);
 }
 
+void ShardShape(const OpView& op, int factor, int64_t begin, int64_t end,
+                Attributes& attributes) {
+  std::vector<int64_t> shape = op.attr_ints("shape");
+  shape[ResultDimension(op, factor)] = end - begin;
+  attributes.Set("shape", shape);
+}
+
+void ShardGroups(const OpView& op, int factor, int64_t begin, int64_t end,
+                 Attributes& attributes) {
+  if (op.op().dimension_rule(op).factors[factor].name != "g") return;
+  attributes.Set("groups", end - begin);
+}
+
 }  // namespace partita

@@ -50,6 +50,14 @@ DimensionRule AlongAxisRule(const OpView& op, int axis);
 // The dimension of result 0 that `factor` splits, by the op's own rule.
 int ResultDimension(const OpView& op, int factor);
 
+// `shard_attributes` of an op whose attribute `shape` is that of result 0.
+void ShardShape(const OpView& op, int factor, int64_t begin, int64_t end,
+                Attributes& attributes);
+// `shard_attributes` of an op with the attribute `groups`, which its rule's
+// factor "g" splits.
+void ShardGroups(const OpView& op, int factor, int64_t begin, int64_t end,
+                 Attributes& attributes);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_OPS_RULE_BUILDER_H_

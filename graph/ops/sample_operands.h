@@ -5,10 +5,15 @@
 #define PARTITA_GRAPH_OPS_SAMPLE_OPERANDS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/ops/op_sample.h"
 
 namespace partita {
+
+// Values of attributes.
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<double>;
 
 inline SampleOperand F32(const Shape& dims) { return {DType::kF32, dims}; }
 inline SampleOperand I32(const Shape& dims, double low = -9, double high = 9) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/sample_operands.h"
 
 namespace partita {
@@ -47,10 +48,6 @@ absl::Status EvaluateSize(const OpView& op, absl::Span<const HostTensor> in,
                           absl::Span<HostTensor> out) {
   out[0].data<int64_t>()[0] = in[0].type().num_elements();
   return absl::OkStatus();
-}
-
-Cost WriteCost(const OpView& op) {
-  return {.flops = 0, .bytes = 1.0 * op.result_type(0).RowMajor().num_bytes()};
 }
 
 std::vector<OpSample> ShapeSamples() {

@@ -149,7 +149,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({6, 7, 5})},
        {{"starts", Ints{1, 6, 0}},

@@ -8,6 +8,7 @@
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_cost.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/sample_operands.h"
 #include "graph/ops/strided.h"
@@ -72,11 +73,6 @@ void Hardmax(Line x) {
 }
 
 // Per element: max, subtract, exp, sum, divide.
-Cost EstimateCost(const OpView& op) {
-  const TensorType x = op.operand_type(0).RowMajor();
-  return {.flops = 5.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
-}
-
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, AxisOf(op)); }
 
 // dx = y (dy - sum y dy)
@@ -115,7 +111,7 @@ extern constinit const OpDef kSoftmax = {
     .infer = Infer,
     .eval = Evaluate<Softmax>,
     .gradient = SoftmaxGradient,
-    .cost = EstimateCost,
+    .cost = CostPerElement<5>,
     .dimension_rule = Rule,
     .samples = SoftmaxSamples,
 };
@@ -129,7 +125,7 @@ extern constinit const OpDef kLogSoftmax = {
     .infer = Infer,
     .eval = Evaluate<LogSoftmax>,
     .gradient = LogSoftmaxGradient,
-    .cost = EstimateCost,
+    .cost = CostPerElement<5>,
     .dimension_rule = Rule,
     .samples = LogSoftmaxSamples,
 };
@@ -142,7 +138,7 @@ extern constinit const OpDef kHardmax = {
     .infer = Infer,
     .eval = Evaluate<Hardmax>,
     .gradient = ZeroGradient,
-    .cost = EstimateCost,
+    .cost = CostPerElement<5>,
     .dimension_rule = Rule,
     .samples = HardmaxSamples,
 };

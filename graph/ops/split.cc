@@ -69,7 +69,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {{{F32({4, 6, 5})}, {{"axis", 1}, {"sizes", Ints{1, 3, 2}}}}};
 }
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/evaluate.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -87,7 +87,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {{{F32({4, 3, 5})}, {{"repeats", Ints{3, 1, 2}}}}};
 }
 

@@ -61,8 +61,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const bool largest = op.attr_bool("largest");
   if (out[0].type().num_elements() == 0) return absl::OkStatus();
   int64_t* indices = reinterpret_cast<int64_t*>(out[1].bytes());
-  VisitDType(in[0].type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  VisitDType(in[0].type().dtype, [&]<typename T>(TypeTag<T>) {
     using E = Exact<T>;
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());

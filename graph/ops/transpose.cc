@@ -70,7 +70,6 @@ absl::Status Gradient(GradBuilder& b) {
 }
 
 std::vector<OpSample> Samples() {
-  using Ints = std::vector<int64_t>;
   return {
       {{F32({3, 4, 5})}, {{"perm", Ints{2, 0, 1}}}},
       {{I64({3, 4}, -9, 9)}, {{"perm", Ints{1, 0}}}},

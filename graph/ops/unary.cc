@@ -15,10 +15,6 @@
 namespace partita {
 namespace {
 
-using Doubles = absl::Span<const double>;
-using Ints = absl::Span<const int64_t>;
-using Uints = absl::Span<const uint64_t>;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A row that tests floats.
@@ -36,28 +32,28 @@ int64_t Negated(int64_t x) {
 }
 
 constexpr ScalarFunction kNegFunction = {
-    .on_double = [](Doubles x, const OpView&) { return -x[0]; },
-    .on_int = [](Ints x, const OpView&) { return Negated(x[0]); },
-    .on_uint = [](Uints x, const OpView&) { return -x[0]; },
+    .on_double = [](DoubleArgs x, const OpView&) { return -x[0]; },
+    .on_int = [](IntArgs x, const OpView&) { return Negated(x[0]); },
+    .on_uint = [](UintArgs x, const OpView&) { return -x[0]; },
     .keeps_zero = true};
 
 constexpr ScalarFunction kAbsFunction = {
-    .on_double = [](Doubles x, const OpView&) { return std::fabs(x[0]); },
-    .on_int = [](Ints x,
+    .on_double = [](DoubleArgs x, const OpView&) { return std::fabs(x[0]); },
+    .on_int = [](IntArgs x,
                  const OpView&) { return x[0] < 0 ? Negated(x[0]) : x[0]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 
 // A NaN stays a NaN. A zero loses its sign.
 constexpr ScalarFunction kSignFunction = {
     .on_double =
-        [](Doubles x, const OpView&) {
+        [](DoubleArgs x, const OpView&) {
           return x[0] > 0 ? 1.0 : (x[0] < 0 ? -1.0 : x[0] + 0.0);
         },
-    .on_int = [](Ints x, const OpView&) -> int64_t {
+    .on_int = [](IntArgs x, const OpView&) -> int64_t {
       return (x[0] > 0) - (x[0] < 0);
     },
-    .on_uint = [](Uints x, const OpView&) -> uint64_t { return x[0] > 0; },
+    .on_uint = [](UintArgs x, const OpView&) -> uint64_t { return x[0] > 0; },
     .keeps_zero = true};
 
 template <typename T>
@@ -69,25 +65,25 @@ T Clip(T x, const OpView& op) {
   return x;
 }
 constexpr ScalarFunction kClipFunction = {
-    .on_double = [](Doubles x, const OpView& op) { return Clip(x[0], op); },
-    .on_int = [](Ints x, const OpView& op) { return Clip(x[0], op); },
-    .on_uint = [](Uints x, const OpView& op) { return Clip(x[0], op); }};
+    .on_double = [](DoubleArgs x, const OpView& op) { return Clip(x[0], op); },
+    .on_int = [](IntArgs x, const OpView& op) { return Clip(x[0], op); },
+    .on_uint = [](UintArgs x, const OpView& op) { return Clip(x[0], op); }};
 
 constexpr ScalarFunction kNotFunction = {
-    .on_uint = [](Uints x, const OpView&) -> uint64_t { return x[0] == 0; }};
+    .on_uint = [](UintArgs x, const OpView&) -> uint64_t { return x[0] == 0; }};
 
 constexpr ScalarFunction kBitwiseNotFunction = {
-    .on_int = [](Ints x, const OpView&) { return ~x[0]; },
-    .on_uint = [](Uints x, const OpView&) { return ~x[0]; }};
+    .on_int = [](IntArgs x, const OpView&) { return ~x[0]; },
+    .on_uint = [](UintArgs x, const OpView&) { return ~x[0]; }};
 
 constexpr ScalarFunction kIsNanFunction = {
-    .on_double = [](Doubles x, const OpView&) -> double {
+    .on_double = [](DoubleArgs x, const OpView&) -> double {
       return std::isnan(x[0]);
     },
     .keeps_zero = true};
 
 constexpr ScalarFunction kIsInfFunction = {
-    .on_double = [](Doubles x, const OpView& op) -> double {
+    .on_double = [](DoubleArgs x, const OpView& op) -> double {
       return (x[0] == kInfinity && op.attr_bool("positive")) ||
              (x[0] == -kInfinity && op.attr_bool("negative"));
     },
@@ -97,9 +93,9 @@ absl::Status InferCast(const OpView& op, Types& results) {
   return results.Set(0, {op.attr_dtype("to"), op.operand_type(0).dims, {}});
 }
 constexpr ScalarFunction kSameFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0]; },
-    .on_int = [](Ints x, const OpView&) { return x[0]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .on_double = [](DoubleArgs x, const OpView&) { return x[0]; },
+    .on_int = [](IntArgs x, const OpView&) { return x[0]; },
+    .on_uint = [](UintArgs x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 std::vector<OpSample> CastSamples() {
   return {

@@ -66,6 +66,18 @@ struct Tap {
 // Taps without an element are omitted.
 std::vector<Tap> TapsOf(const Window& window);
 inline int64_t TapStep(const Window& window) { return window.strides.back(); }
+// Calls visit(large, small) with the offsets of every element of every tap and
+// of the position that it belongs to; tap after tap.
+template <typename Visit>
+void ForEachElement(absl::Span<const Tap> taps, int64_t step, Visit&& visit) {
+  for (const Tap& tap : taps) {
+    for (const TapLine& line : tap.lines) {
+      for (int64_t i = 0; i < line.count; ++i) {
+        visit(line.large + i * step, line.small + i);
+      }
+    }
+  }
+}
 
 // By position: how many taps are on elements, or also on pads.
 std::vector<double> TapCounts(const Window& window, bool with_pads);

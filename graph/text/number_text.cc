@@ -192,8 +192,7 @@ bool ParseNumber(absl::string_view text, Number& number) {
 }
 
 std::string ElementText(const HostTensor& tensor, int64_t index) {
-  return VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     if constexpr (std::is_same_v<T, bool>) {
       return BoolText(std::to_integer<uint8_t>(tensor.bytes()[index]));
     } else if constexpr (kIsFloat<T>) {
@@ -205,8 +204,7 @@ std::string ElementText(const HostTensor& tensor, int64_t index) {
 }
 
 bool ParseElement(absl::string_view text, HostTensor& tensor, int64_t index) {
-  return VisitDType(tensor.type().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  return VisitDType(tensor.type().dtype, [&]<typename T>(TypeTag<T>) {
     if constexpr (std::is_same_v<T, bool>) {
       uint8_t byte = 0;
       if (!ParseBoolByte(text, byte)) return false;

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 #include "kernels/catalog/host_kernels.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -13,10 +13,10 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/host_capacity.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -14,8 +14,8 @@
 #include "gtest/gtest.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/catalog/ieee_catalog.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_isa.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

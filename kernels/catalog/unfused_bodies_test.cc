@@ -10,9 +10,9 @@
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "kernels/catalog/host_kernels.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/native_code/native_code_library.h"
+#include "kernels/testing/kernel_check.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {

@@ -12,8 +12,8 @@
 #include "absl/strings/match.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/codegen/read_program.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -12,12 +12,12 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/codegen/interpret.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/testing/generated_kernels.h"
 #include "kernels/native_code/native_code_library.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

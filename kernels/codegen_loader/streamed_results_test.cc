@@ -9,12 +9,12 @@
 #include "graph/host_capacity.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/codegen/interpret.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/native_code/trusted_code.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "graph/host_tensor.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/guarded_buffer.h"
+#include "kernels/testing/guarded_buffer.h"
 
 namespace partita {
 namespace {

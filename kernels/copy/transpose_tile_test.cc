@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/checking/guarded_buffer.h"
+#include "kernels/testing/guarded_buffer.h"
 
 namespace partita {
 namespace {

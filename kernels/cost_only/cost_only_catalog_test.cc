@@ -9,7 +9,7 @@
 
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -323,13 +323,9 @@ class AttentionKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kAttention) && !node.is(kAttentionGradient)) return {};
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& type = node.operand_type(i);
-    if (type.dtype != DType::kF32 || type.num_elements() == 0) return {};
-  }
-  return {""};
+bool Accepts(const OpView& node) {
+  return (node.is(kAttention) || node.is(kAttentionGradient)) &&
+         OperandsAreF32(node);
 }
 
 int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
@@ -354,7 +350,7 @@ extern const CpuFamily kCpuAttention = {
     .flops = 0.6,
     .exact = false,
     .fuses_products = true,
-    .layouts = Layouts,
+    .layouts = RowMajorIf<Accepts>,
     .bind = Bind,
     .workspace = Workspace,
 };

@@ -43,6 +43,28 @@ struct CpuFamily {
   bool results_row_major = false;  // whatever layout the operands have
 };
 
+// `layouts` of a family that computes the accepted nodes row-major.
+template <bool (*accepts)(const OpView& node)>
+std::vector<std::string> RowMajorIf(const OpView& node) {
+  if (!accepts(node)) return {};
+  return {""};
+}
+
+// True if all operands are f32 and have elements.
+inline bool OperandsAreF32(const OpView& node) {
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& type = node.operand_type(i);
+    if (type.dtype != DType::kF32 || type.num_elements() == 0) return false;
+  }
+  return true;
+}
+
+// `bind` of a family with one class of kernels.
+template <typename KernelOf>
+std::unique_ptr<Kernel> NewKernel(const OpView& node, int threads) {
+  return std::make_unique<KernelOf>(node, threads);
+}
+
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_CPU_CPU_FAMILY_H_

@@ -7,8 +7,8 @@
 
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/testing/kernel_check.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {

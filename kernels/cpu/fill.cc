@@ -10,14 +10,11 @@
 namespace partita {
 namespace {
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kFill)) return {};
-  return {""};
-}
+bool Accepts(const OpView& node) { return node.is(kFill); }
 
 class FillKernel : public Kernel {
  public:
-  explicit FillKernel(const OpView& node)
+  FillKernel(const OpView& node, int)
       : element_(TensorType{node.result_type(0).dtype, {}, {}}),
         count_(node.result_type(0).num_elements()) {
     SetNumber(element_, 0, node.attr_number("value"));
@@ -34,18 +31,14 @@ class FillKernel : public Kernel {
   int64_t count_;
 };
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int) {
-  return std::make_unique<FillKernel>(node);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuFill = {
     .kernel = "cpu.fill",
     .bandwidth = 0.4,
     .exact = true,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<FillKernel>,
 };
 
 }  // namespace partita

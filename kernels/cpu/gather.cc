@@ -14,9 +14,8 @@
 namespace partita {
 namespace {
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kGather) || !HasIndexOperand(node)) return {};
-  return {""};
+bool Accepts(const OpView& node) {
+  return node.is(kGather) && HasIndexOperand(node);
 }
 
 class GatherKernel : public Kernel {
@@ -53,18 +52,14 @@ class GatherKernel : public Kernel {
   int threads_;
 };
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<GatherKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuGather = {
     .kernel = "cpu.gather",
     .bandwidth = 0.4,
     .exact = true,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<GatherKernel>,
 };
 
 }  // namespace partita

@@ -129,30 +129,21 @@ bool HasWholeBytes(const OpView& node) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-std::vector<std::string> GatherLayouts(const OpView& node) {
-  if (!node.is(kGatherElements) || !HasIndexOperand(node) ||
-      !HaveSameLines(node) || !HasWholeBytes(node)) {
-    return {};
-  }
-  return {""};
-}
-
-std::unique_ptr<Kernel> BindGather(const OpView& node, int threads) {
-  return BySize<GatherElementsKernel>(node, threads);
+bool AcceptsGather(const OpView& node) {
+  return node.is(kGatherElements) && HasIndexOperand(node) &&
+         HaveSameLines(node) && HasWholeBytes(node);
 }
 
 bool Adds(const OpView& node) { return node.attr_string("reduction") == "add"; }
 
-std::vector<std::string> ScatterLayouts(const OpView& node) {
+bool AcceptsScatter(const OpView& node) {
   if (!node.is(kScatterElements) || !HasIndexOperand(node) ||
       !HaveSameLines(node)) {
-    return {};
+    return false;
   }
-  const bool takes = Adds(node) ? node.result_type(0).dtype == DType::kF32
-                                : node.attr_string("reduction") == "none" &&
-                                      HasWholeBytes(node);
-  if (!takes) return {};
-  return {""};
+  return Adds(node)
+             ? node.result_type(0).dtype == DType::kF32
+             : node.attr_string("reduction") == "none" && HasWholeBytes(node);
 }
 
 template <typename T>
@@ -169,15 +160,15 @@ extern const CpuFamily kCpuGatherElements = {
     .kernel = "cpu.gather_elements",
     .bandwidth = 0.1,
     .exact = true,
-    .layouts = GatherLayouts,
-    .bind = BindGather,
+    .layouts = RowMajorIf<AcceptsGather>,
+    .bind = BySize<GatherElementsKernel>,
 };
 
 extern const CpuFamily kCpuScatterElements = {
     .kernel = "cpu.scatter_elements",
     .bandwidth = 0.1,
     .exact = true,
-    .layouts = ScatterLayouts,
+    .layouts = RowMajorIf<AcceptsScatter>,
     .bind = BindScatter,
     .in_place = true,
 };

@@ -15,12 +15,9 @@
 namespace partita {
 namespace {
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kGatherGradient) || !HasIndexOperand(node) ||
-      node.operand_type(0).dtype != DType::kF32) {
-    return {};
-  }
-  return {""};
+bool Accepts(const OpView& node) {
+  return node.is(kGatherGradient) && HasIndexOperand(node) &&
+         node.operand_type(0).dtype == DType::kF32;
 }
 
 class GatherGradientKernel : public Kernel {
@@ -74,18 +71,14 @@ class GatherGradientKernel : public Kernel {
   int threads_;
 };
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<GatherGradientKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuGatherGradient = {
     .kernel = "cpu.gather_gradient",
     .bandwidth = 0.2,
     .exact = false,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<GatherGradientKernel>,
 };
 
 }  // namespace partita

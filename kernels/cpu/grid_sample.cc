@@ -105,17 +105,10 @@ class GridSampleKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kGridSample) || node.operand_type(0).dtype != DType::kF32 ||
-      node.operand_type(1).dtype != DType::kF32 ||
-      node.operand_type(0).rank() > 5) {
-    return {};
-  }
-  return {""};
-}
-
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<GridSampleKernel>(node, threads);
+bool Accepts(const OpView& node) {
+  return node.is(kGridSample) && node.operand_type(0).dtype == DType::kF32 &&
+         node.operand_type(1).dtype == DType::kF32 &&
+         node.operand_type(0).rank() <= 5;
 }
 
 }  // namespace
@@ -125,8 +118,8 @@ extern const CpuFamily kCpuGridSample = {
     .bandwidth = 0.2,
     .flops = 0.05,
     .fuses_products = true,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<GridSampleKernel>,
 };
 
 }  // namespace partita

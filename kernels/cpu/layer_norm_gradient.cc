@@ -198,15 +198,9 @@ class LayerNormScaleGradientKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kLayerNormGradient) && !node.is(kLayerNormScaleGradient)) {
-    return {};
-  }
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& type = node.operand_type(i);
-    if (type.dtype != DType::kF32 || type.num_elements() == 0) return {};
-  }
-  return {""};
+bool Accepts(const OpView& node) {
+  return (node.is(kLayerNormGradient) || node.is(kLayerNormScaleGradient)) &&
+         OperandsAreF32(node);
 }
 
 int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
@@ -228,7 +222,7 @@ extern const CpuFamily kCpuLayerNormGradient = {
     .kernel = "cpu.layer_norm_gradient",
     .bandwidth = 0.5,
     .exact = false,
-    .layouts = Layouts,
+    .layouts = RowMajorIf<Accepts>,
     .bind = Bind,
     .workspace = Workspace,
 };

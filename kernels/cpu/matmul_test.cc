@@ -4,9 +4,9 @@
 #include "absl/strings/match.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -175,10 +175,6 @@ std::vector<std::string> Layouts(const OpView& node) {
   return PoolLayouts(node);
 }
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<MaxPoolKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuMaxPool = {
@@ -186,7 +182,7 @@ extern const CpuFamily kCpuMaxPool = {
     .bandwidth = 0.4,
     .exact = true,
     .layouts = Layouts,
-    .bind = Bind,
+    .bind = NewKernel<MaxPoolKernel>,
 };
 
 }  // namespace partita

@@ -238,10 +238,6 @@ std::vector<std::string> Layouts(const OpView& node) {
   return PoolLayouts(node);
 }
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<MaxPoolGradientKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuMaxPoolGradient = {
@@ -249,7 +245,7 @@ extern const CpuFamily kCpuMaxPoolGradient = {
     .bandwidth = 0.2,
     .exact = false,
     .layouts = Layouts,
-    .bind = Bind,
+    .bind = NewKernel<MaxPoolGradientKernel>,
 };
 
 }  // namespace partita

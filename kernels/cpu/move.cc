@@ -358,10 +358,6 @@ class MoveKernel : public Kernel {
   int threads_;
 };
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<MoveKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuMove = {
@@ -369,7 +365,7 @@ extern const CpuFamily kCpuMove = {
     .bandwidth = 0.4,
     .exact = true,
     .layouts = Layouts,
-    .bind = Bind,
+    .bind = NewKernel<MoveKernel>,
 };
 
 }  // namespace partita

@@ -10,11 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_answers.h"
 #include "kernels/cpu/onednn_isa.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/onednn_question.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/run_in_child.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/testing/run_in_child.h"
 
 namespace partita {
 namespace {

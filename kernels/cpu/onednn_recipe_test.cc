@@ -9,8 +9,8 @@
 
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_family_list.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

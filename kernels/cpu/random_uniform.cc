@@ -188,18 +188,10 @@ class RandomUniformKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kRandomUniform) || node.result_type(0).num_elements() == 0) {
-    return {};
-  }
-  for (int i = 0; i < 2; ++i) {
-    if (node.operand_type(i).dtype != DType::kU64) return {};
-  }
-  return {""};
-}
-
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<RandomUniformKernel>(node, threads);
+bool Accepts(const OpView& node) {
+  return node.is(kRandomUniform) && node.result_type(0).num_elements() != 0 &&
+         node.operand_type(0).dtype == DType::kU64 &&
+         node.operand_type(1).dtype == DType::kU64;
 }
 
 }  // namespace
@@ -208,8 +200,8 @@ extern const CpuFamily kCpuRandomUniform = {
     .kernel = "cpu.random_uniform",
     .bandwidth = 0.1,
     .exact = true,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<RandomUniformKernel>,
 };
 
 }  // namespace partita

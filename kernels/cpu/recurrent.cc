@@ -260,12 +260,11 @@ bool HasPlainLengths(const OpView& node) {
   return dtype == DType::kI32 || dtype == DType::kI64;
 }
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kLstm) && !node.is(kGru) && !node.is(kRnn)) return {};
+bool Accepts(const OpView& node) {
+  if (!node.is(kLstm) && !node.is(kGru) && !node.is(kRnn)) return false;
   const TensorType& gates = node.operand_type(0);
-  if (gates.dtype != DType::kF32 || gates.num_elements() == 0) return {};
-  if (!HasVectorFunctions(node) || !HasPlainLengths(node)) return {};
-  return {""};
+  return gates.dtype == DType::kF32 && gates.num_elements() != 0 &&
+         HasVectorFunctions(node) && HasPlainLengths(node);
 }
 
 int64_t Workspace(const OpView& node, const Layout&, int) {
@@ -283,10 +282,6 @@ Cost CostOf(const OpView& node, int threads) {
   return cost;
 }
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<RecurrentKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuRecurrent = {
@@ -295,8 +290,8 @@ extern const CpuFamily kCpuRecurrent = {
     .flops = 0.3,
     .exact = false,
     .fuses_products = true,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<RecurrentKernel>,
     .workspace = Workspace,
     .cost = CostOf,
 };

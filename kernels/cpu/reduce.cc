@@ -250,10 +250,6 @@ std::vector<std::string> Layouts(const OpView& node) {
   return layouts;
 }
 
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<ReduceKernel>(node, threads);
-}
-
 }  // namespace
 
 extern const CpuFamily kCpuReduce = {
@@ -262,7 +258,7 @@ extern const CpuFamily kCpuReduce = {
     .bandwidth = 0.5,
     .exact = false,
     .layouts = Layouts,
-    .bind = Bind,
+    .bind = NewKernel<ReduceKernel>,
     .workspace = Workspace,
     .results_row_major = true,
 };

@@ -112,17 +112,9 @@ class RmsNormKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  if (!node.is(kLayerNorm) || node.attr_bool("center")) return {};
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& type = node.operand_type(i);
-    if (type.dtype != DType::kF32 || type.num_elements() == 0) return {};
-  }
-  return {""};
-}
-
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<RmsNormKernel>(node, threads);
+bool Accepts(const OpView& node) {
+  return node.is(kLayerNorm) && !node.attr_bool("center") &&
+         OperandsAreF32(node);
 }
 
 }  // namespace
@@ -131,8 +123,8 @@ extern const CpuFamily kCpuRmsNorm = {
     .kernel = "cpu.rms_norm",
     .bandwidth = 0.5,
     .exact = false,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<RmsNormKernel>,
     .in_place = true,
 };
 

@@ -62,18 +62,9 @@ class SoftmaxKernel : public Kernel {
   int threads_;
 };
 
-std::vector<std::string> Layouts(const OpView& node) {
-  const bool known = node.is(kSoftmax) || node.is(kLogSoftmax);
-  if (!known || node.operand_type(0).dtype != DType::kF32 ||
-      node.operand_type(0).num_elements() == 0 ||
-      node.operand_type(0).rank() == 0) {
-    return {};
-  }
-  return {""};
-}
-
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<SoftmaxKernel>(node, threads);
+bool Accepts(const OpView& node) {
+  return (node.is(kSoftmax) || node.is(kLogSoftmax)) && OperandsAreF32(node) &&
+         node.operand_type(0).rank() != 0;
 }
 
 }  // namespace
@@ -82,8 +73,8 @@ extern const CpuFamily kCpuSoftmax = {
     .kernel = "cpu.softmax",
     .bandwidth = 0.4,
     .exact = false,
-    .layouts = Layouts,
-    .bind = Bind,
+    .layouts = RowMajorIf<Accepts>,
+    .bind = NewKernel<SoftmaxKernel>,
     .in_place = true,
 };
 

@@ -118,11 +118,6 @@ class WeightGradientKernel : public Kernel {
   int threads_;
 };
 
-template <typename KernelOf>
-std::unique_ptr<Kernel> Bind(const OpView& node, int threads) {
-  return std::make_unique<KernelOf>(node, threads);
-}
-
 int64_t ConvolutionWorkspace(const OpView& node, const Layout& layout,
                              int threads) {
   return ConvolutionFloats(TiledOf(node), threads) * int64_t{sizeof(float)};
@@ -179,7 +174,7 @@ constexpr CpuFamily Tiled(CpuFamily family) {
 extern const CpuFamily kCpuWinograd = Tiled({
     .kernel = "cpu.winograd_4x4",
     .layouts = ConvolutionLayouts,
-    .bind = Bind<ConvolutionKernel>,
+    .bind = NewKernel<ConvolutionKernel>,
     .workspace = ConvolutionWorkspace,
     .row_major_operand = 1,
 });
@@ -187,7 +182,7 @@ extern const CpuFamily kCpuWinograd = Tiled({
 extern const CpuFamily kCpuWinogradWeightGradient = Tiled({
     .kernel = "cpu.winograd_4x4_weight_gradient",
     .layouts = GradientLayouts,
-    .bind = Bind<WeightGradientKernel>,
+    .bind = NewKernel<WeightGradientKernel>,
     .workspace = GradientWorkspace,
     .results_row_major = true,
 });

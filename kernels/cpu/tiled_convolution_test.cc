@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/testing/kernel_check.h"
 #include "kernels/vector/block_product.h"
 
 namespace partita {

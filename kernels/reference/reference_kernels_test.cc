@@ -6,7 +6,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

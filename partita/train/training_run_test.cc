@@ -12,8 +12,8 @@
 
 #include "absl/strings/match.h"
 #include "graph/onnx/import.h"
-#include "partita/train/bar_images.h"
 #include "partita/train/image_classifier.h"
+#include "partita/train/testing/bar_images.h"
 #include "partita/train/testing/test_training.h"
 
 namespace partita {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "partita/train/bar_images.h"
 #include "partita/train/image_classifier.h"
+#include "partita/train/testing/bar_images.h"
 #include "partita/train/testing/test_training.h"
 
 namespace partita {

@@ -8,7 +8,7 @@
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 
 namespace partita {

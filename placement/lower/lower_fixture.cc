@@ -19,7 +19,7 @@
 #include "graph/text/parser.h"
 #include "placement/lower/run_serially.h"
 #include "placement/partition/partition.h"
-#include "placement/partition/verify_no_cross_device_edges.h"
+#include "placement/partition/testing/verify_no_cross_device_edges.h"
 #include "placement/partition/verify_split.h"
 
 namespace partita {

@@ -14,11 +14,6 @@
 namespace partita {
 namespace {
 
-std::string NameOf(const Graph& graph, ValueId value) {
-  const std::string& name = graph.value(value).name;
-  return absl::StrCat("%", name.empty() ? absl::StrCat(value.index) : name);
-}
-
 // "%h.gpu1": a colon would have to be quoted in the textual IR.
 std::string CopyName(const std::string& name, const ShardedPlacement& place) {
   if (name.empty()) return "";
@@ -91,7 +86,7 @@ absl::Status Connector::CheckLinks(ValueId value, const ShardedPlacement& have,
       if (!linked && unreachable == nullptr) unreachable = &from;
     }
     if (unreachable != nullptr && !(replicated && reached)) {
-      return NoLink(NameOf(graph_, value), reader, *unreachable, to);
+      return NoLink(ValueText(graph_, value), reader, *unreachable, to);
     }
   }
   return absl::OkStatus();

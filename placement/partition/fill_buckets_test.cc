@@ -15,7 +15,7 @@
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
-#include "placement/partition/verify_no_cross_device_edges.h"
+#include "placement/partition/testing/verify_no_cross_device_edges.h"
 #include "placement/partition/verify_split.h"
 
 namespace partita {

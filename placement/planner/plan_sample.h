@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/machine.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/planner.h"

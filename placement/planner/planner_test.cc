@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/match_pattern.h"
 #include "placement/planner/pins.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"

@@ -9,8 +9,8 @@
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/simulate/memory_curve.h"
-#include "placement/simulate/plan_writer.h"
 #include "placement/simulate/simulate.h"
+#include "placement/simulate/testing/plan_writer.h"
 
 namespace partita {
 namespace {

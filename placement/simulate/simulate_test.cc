@@ -7,13 +7,13 @@
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/lower_bound.h"
 #include "placement/simulate/memory_curve.h"
-#include "placement/simulate/plan_writer.h"
 #include "placement/simulate/predicted_timeline.h"
+#include "placement/simulate/testing/plan_writer.h"
 
 namespace partita {
 namespace {

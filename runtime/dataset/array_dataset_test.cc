@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/dataset/sample_text.h"
+#include "runtime/dataset/testing/sample_text.h"
 #include "runtime/dataset/transform.h"
 
 namespace partita {

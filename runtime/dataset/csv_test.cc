@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/dataset/sample_text.h"
+#include "runtime/dataset/testing/sample_text.h"
 
 namespace partita {
 namespace {

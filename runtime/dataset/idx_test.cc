@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/tensor_file/deflate_text.h"
+#include "runtime/tensor_file/testing/deflate_text.h"
 
 namespace partita {
 namespace {

@@ -82,8 +82,7 @@ FieldFunction OfNumbers(Channels channels) {
 
 FieldFunction FunctionOf(const Channels& channels, DType from, DType to) {
   if (from == DType::kU8 && to == DType::kF32) return OfBytes(channels);
-  return VisitDType(from, [&](auto tag) {
-    using From = typename decltype(tag)::type;
+  return VisitDType(from, [&]<typename From>(TypeTag<From>) {
     return to == DType::kF32 ? OfNumbers<From, float>(channels)
                              : OfNumbers<From, double>(channels);
   });

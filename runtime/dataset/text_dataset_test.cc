@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/utf8.h"
-#include "runtime/dataset/sample_text.h"
+#include "runtime/dataset/testing/sample_text.h"
 #include "runtime/dataset/vocabulary.h"
 
 namespace partita {

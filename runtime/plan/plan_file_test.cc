@@ -16,10 +16,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/example_plans.h"
 #include "runtime/plan/plan_format.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/plan_text.h"
+#include "runtime/plan/testing/example_plans.h"
 
 namespace partita {
 namespace {

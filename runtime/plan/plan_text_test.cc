@@ -8,7 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_replace.h"
-#include "runtime/plan/example_plans.h"
+#include "runtime/plan/testing/example_plans.h"
 
 namespace partita {
 namespace {

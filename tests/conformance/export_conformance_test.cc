@@ -11,7 +11,7 @@
 #include "graph/builder/random_tensor.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
-#include "graph/onnx/export/reimport.h"
+#include "graph/onnx/testing/reimport.h"
 #include "graph/ops/op_list.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"

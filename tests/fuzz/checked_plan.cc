@@ -9,7 +9,7 @@
 #include "graph/ops/op_set.h"
 #include "graph/verifier.h"
 #include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/checker/oracle/oracle.h"
+#include "runtime/plan/checker/testing/oracle/oracle.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/fuzz/expect.h"
 

@@ -13,7 +13,7 @@
 #include "graph/builder/inference_training.h"
 #include "graph/builder/losses.h"
 #include "graph/builder/ops.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 #include "tests/gradients/drawn.h"
 

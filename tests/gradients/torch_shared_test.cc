@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/builder/inference_training.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/drawn.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 #include "tests/kernels/dice.h"
 
 namespace partita {

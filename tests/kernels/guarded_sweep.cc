@@ -15,9 +15,9 @@
 #include "absl/strings/str_split.h"
 #include "graph/text/printer.h"
 #include "kernels/catalog/host_kernels.h"
-#include "kernels/checking/run_in_child.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
+#include "kernels/testing/run_in_child.h"
 #include "tests/kernels/swept_catalog.h"
 
 namespace partita {

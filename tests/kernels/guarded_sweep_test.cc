@@ -18,8 +18,8 @@
 #include "graph/host_capacity.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/run_in_child.h"
 #include "kernels/cpu/onednn_isa.h"
+#include "kernels/testing/run_in_child.h"
 
 namespace partita {
 namespace {

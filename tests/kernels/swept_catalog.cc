@@ -8,11 +8,11 @@
 
 #include "absl/strings/match.h"
 #include "graph/op_def.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_answers.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/cpu/relaid_primitive.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 namespace {

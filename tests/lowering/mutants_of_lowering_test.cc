@@ -13,8 +13,8 @@
 #include "graph/op_view.h"
 #include "placement/lower/lower_fixture.h"
 #include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/checker/mutants/mutate.h"
-#include "runtime/plan/checker/oracle/oracle.h"
+#include "runtime/plan/checker/testing/mutants/mutate.h"
+#include "runtime/plan/checker/testing/oracle/oracle.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/random_graph/random_graph.h"
 

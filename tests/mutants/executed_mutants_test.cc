@@ -18,9 +18,9 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/checker/mutants/base_plans.h"
-#include "runtime/plan/checker/mutants/mutate.h"
-#include "runtime/plan/checker/oracle/oracle.h"
+#include "runtime/plan/checker/testing/mutants/base_plans.h"
+#include "runtime/plan/checker/testing/mutants/mutate.h"
+#include "runtime/plan/checker/testing/oracle/oracle.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/mutants/execution_judge.h"
 #include "tests/mutants/steps_runner.h"
@@ -105,8 +105,8 @@ class Sweep {
     tally.undecided += !verdict.harmful() && !verdict.exhaustive;
     if (!IsFull()) return;
     std::printf("not shown: %s: %s: %s; the oracle: %s\n",
-                std::string(RuleName(findings[0].rule)).c_str(), base.name,
-                done.c_str(),
+                std::string(RuleName(findings[0].rule)).c_str(),
+                std::string(base.name).c_str(), done.c_str(),
                 verdict.harmful() ? verdict.harm.c_str() : "no harm");
   }
 
@@ -168,7 +168,8 @@ TEST(ExecutedMutants, ProvedMutantsDoNoHarm) {
 
 // Compares with the graph's results for the inputs of each step, and for the
 // variables that the previous step left.
-void ExpectRight(const Plan& plan, const StepsRun& run, const char* name) {
+void ExpectRight(const Plan& plan, const StepsRun& run,
+                 absl::string_view name) {
   const Graph& graph = *plan.entries[0].graph;
   std::map<std::string, HostTensor> variables;
   for (const Variable& variable : plan.module.variables()) {

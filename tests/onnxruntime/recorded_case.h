@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/host_tensor.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "gtest/gtest.h"
 
 namespace partita {

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/evaluate.h"
-#include "graph/onnx/sketched_model.h"
+#include "graph/onnx/testing/sketched_model.h"
 #include "graph/ops/resample.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"

@@ -24,7 +24,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "partita/train/bar_images.h"
+#include "partita/train/testing/bar_images.h"
 
 namespace partita {
 namespace {

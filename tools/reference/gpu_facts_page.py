@@ -8,7 +8,7 @@ import sys
 HEAD = """# Facts about the CUDA driver
 
 What GPUs and their driver were seen to do. The tables show the %(gpu)s, driver %(driver)s, CUDA %(cuda)s, measured on %(date)s
-by `tools/gpu/run_on_gpu` at commit %(commit)s ([how to repeat it](../contributing/measuring_a_gpu.md)). Generated from
+by `testing/gpu/run_on_gpu` at commit %(commit)s ([how to repeat it](../contributing/measuring_a_gpu.md)). Generated from
 [the readings](../../tests/bench/results/gpu_facts) by `bazel run --config=opt //tests/docs:reference_test -- --update`;
 a test compares.
 

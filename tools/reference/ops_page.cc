@@ -16,7 +16,7 @@
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "graph/ops/grad_builder.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/number_text.h"
 

@@ -11,48 +11,12 @@
 namespace partita {
 namespace {
 
-absl::Status WithAlpha(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  node.CopyFloat(written, "alpha", "alpha");
-  return absl::OkStatus();
-}
-
-absl::Status HardSigmoid(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  node.CopyFloat(written, "alpha", "alpha");
-  node.CopyFloat(written, "beta", "beta");
-  return absl::OkStatus();
-}
-
-absl::Status Selu(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  node.CopyFloat(written, "alpha", "alpha");
-  node.CopyFloat(written, "gamma", "gamma");
-  return absl::OkStatus();
-}
-
-absl::Status Shrink(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  node.CopyFloat(written, "bias", "bias");
-  node.CopyFloat(written, "lambd", "lambda");
-  return absl::OkStatus();
-}
-
-absl::Status IsInf(NodeExport& node) {
-  node.Give(node.operands())
-      .Int("detect_positive", node.op().attr_bool("positive"))
-      .Int("detect_negative", node.op().attr_bool("negative"));
-  return absl::OkStatus();
-}
-
 absl::Status Mod(NodeExport& node) {
-  const bool fmod = node.op().attr_bool("fmod");
-  if (IsFloat(node.dtype(0)) && !fmod) {
+  if (IsFloat(node.dtype(0)) && !node.op().attr_bool("fmod")) {
     return node.Unsupported("floats with the sign of the divisor",
                             "fmod = true, or integers");
   }
-  node.Give(node.operands()).Int("fmod", fmod);
-  return absl::OkStatus();
+  return ExportAlike(node);
 }
 
 absl::Status BitShift(NodeExport& node) {
@@ -152,12 +116,12 @@ constexpr ExportRow kRows[] = {
     {&kBitShift, "BitShift", BitShift},
     {&kCast, "Cast", Cast},
     {&kCeil, "Ceil"},
-    {&kCelu, "Celu", WithAlpha},
+    {&kCelu, "Celu", ExportAlike, {{"alpha"}}},
     {&kClip, "Clip", Clip},
     {&kCos, "Cos"},
     {&kCosh, "Cosh"},
     {&kDiv, "Div"},
-    {&kElu, "Elu", WithAlpha},
+    {&kElu, "Elu", ExportAlike, {{"alpha"}}},
     {&kEqual, "Equal"},
     {&kErf, "Erf"},
     {&kExp, "Exp"},
@@ -165,18 +129,21 @@ constexpr ExportRow kRows[] = {
     {&kGelu, "", Gelu},
     {&kGreater, "Greater"},
     {&kGreaterEqual, "GreaterOrEqual"},
-    {&kHardSigmoid, "HardSigmoid", HardSigmoid},
+    {&kHardSigmoid, "HardSigmoid", ExportAlike, {{"alpha"}, {"beta"}}},
     {&kHardSwish, "HardSwish"},
-    {&kIsInf, "IsInf", IsInf},
+    {&kIsInf,
+     "IsInf",
+     ExportAlike,
+     {{"detect_positive", "positive"}, {"detect_negative", "negative"}}},
     {&kIsNan, "IsNaN"},
-    {&kLeakyRelu, "LeakyRelu", WithAlpha},
+    {&kLeakyRelu, "LeakyRelu", ExportAlike, {{"alpha"}}},
     {&kLess, "Less"},
     {&kLessEqual, "LessOrEqual"},
     {&kLog, "Log"},
     {&kMax, "Max"},
     {&kMin, "Min"},
     {&kMish, "", Mish},
-    {&kMod, "Mod", Mod},
+    {&kMod, "Mod", Mod, {{"fmod"}}},
     {&kMul, "Mul"},
     {&kNeg, "Neg"},
     {&kNot, "Not"},
@@ -187,8 +154,8 @@ constexpr ExportRow kRows[] = {
     {&kReciprocal, "Reciprocal"},
     {&kRelu, "Relu"},
     {&kRound, "Round"},
-    {&kSelu, "Selu", Selu},
-    {&kShrink, "Shrink", Shrink},
+    {&kSelu, "Selu", ExportAlike, {{"alpha"}, {"gamma"}}},
+    {&kShrink, "Shrink", ExportAlike, {{"bias"}, {"lambd", "lambda"}}},
     {&kSigmoid, "Sigmoid"},
     {&kSign, "Sign"},
     {&kSilu, "", Silu},
@@ -201,7 +168,7 @@ constexpr ExportRow kRows[] = {
     {&kSub, "Sub"},
     {&kTan, "Tan"},
     {&kTanh, "Tanh"},
-    {&kThresholdedRelu, "ThresholdedRelu", WithAlpha},
+    {&kThresholdedRelu, "ThresholdedRelu", ExportAlike, {{"alpha"}}},
     {&kWhere, "Where"},
     {&kXor, "Xor"},
 };

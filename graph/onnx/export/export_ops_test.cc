@@ -11,10 +11,10 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/onnx/export/node_export.h"
-#include "graph/onnx/export/reimport.h"
+#include "graph/onnx/testing/reimport.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 
 namespace partita {

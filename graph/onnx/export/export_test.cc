@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/onnx/export/reimport.h"
+#include "graph/onnx/testing/reimport.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"

@@ -8,11 +8,6 @@
 namespace partita {
 namespace {
 
-absl::Status Gather(NodeExport& node) {
-  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
-  return absl::OkStatus();
-}
-
 // ONNX counts every negative index from the end.
 absl::Status CheckFromEnd(const NodeExport& node) {
   if (node.op().attr_bool("from_end")) return absl::OkStatus();
@@ -20,14 +15,8 @@ absl::Status CheckFromEnd(const NodeExport& node) {
 }
 
 absl::Status GatherElements(NodeExport& node) {
-  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
+  node.Give(node.operands());
   return CheckFromEnd(node);
-}
-
-absl::Status GatherNd(NodeExport& node) {
-  node.Give(node.operands())
-      .Int("batch_dims", node.op().attr_int("batch_dims"));
-  return absl::OkStatus();
 }
 
 // Maximum and minimum came with opset 18.
@@ -43,7 +32,6 @@ absl::Status SetReduction(const NodeExport& node, OnnxNode& written) {
 
 absl::Status ScatterElements(NodeExport& node) {
   OnnxNode written = node.Give(node.operands());
-  written.Int("axis", node.op().attr_int("axis"));
   const absl::Status status = SetReduction(node, written);
   return status.ok() ? CheckFromEnd(node) : status;
 }
@@ -55,26 +43,23 @@ absl::Status ScatterNd(NodeExport& node) {
 
 absl::Status OneHot(NodeExport& node) {
   node.Give({node.operand(0), node.Int("depth", node.op().attr_int("depth")),
-             node.operand(1)})
-      .Int("axis", node.op().attr_int("axis"));
+             node.operand(1)});
   return absl::OkStatus();
 }
 
 absl::Status TopK(NodeExport& node) {
-  node.Give({node.operand(0), node.Ints("k", {node.op().attr_int("k")})})
-      .Int("axis", node.op().attr_int("axis"))
-      .Int("largest", node.op().attr_bool("largest"));
+  node.Give({node.operand(0), node.Ints("k", {node.op().attr_int("k")})});
   return absl::OkStatus();
 }
 
 constexpr ExportRow kRows[] = {
-    {&kGather, "Gather", Gather},
-    {&kGatherElements, "GatherElements", GatherElements},
-    {&kGatherNd, "GatherND", GatherNd},
-    {&kOneHot, "OneHot", OneHot},
-    {&kScatterElements, "ScatterElements", ScatterElements},
+    {&kGather, "Gather", ExportAlike, {{"axis"}}},
+    {&kGatherElements, "GatherElements", GatherElements, {{"axis"}}},
+    {&kGatherNd, "GatherND", ExportAlike, {{"batch_dims"}}},
+    {&kOneHot, "OneHot", OneHot, {{"axis"}}},
+    {&kScatterElements, "ScatterElements", ScatterElements, {{"axis"}}},
     {&kScatterNd, "ScatterND", ScatterNd},
-    {&kTopK, "TopK", TopK},
+    {&kTopK, "TopK", TopK, {{"axis"}, {"largest"}}},
 };
 
 }  // namespace

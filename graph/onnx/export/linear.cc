@@ -43,7 +43,6 @@ absl::Status MatMul(NodeExport& node) {
 OnnxNode GiveConv(NodeExport& node) {
   OnnxNode written = node.Give(node.operands());
   const TensorType& weights = node.op().operand_type(1);
-  written.Int("group", node.op().attr_int("groups"));
   SetWindow(written, node.op(), {weights.dims.begin() + 2, weights.dims.end()});
   SetDilations(written, node.op());
   return written;
@@ -62,8 +61,8 @@ absl::Status ConvTranspose(NodeExport& node) {
 }
 
 constexpr ExportRow kRows[] = {
-    {&kConv, "Conv", Conv},
-    {&kConvTranspose, "ConvTranspose", ConvTranspose},
+    {&kConv, "Conv", Conv, {{"group", "groups"}}},
+    {&kConvTranspose, "ConvTranspose", ConvTranspose, {{"group", "groups"}}},
     {&kDet, "Det"},
     {&kMatmul, "MatMul", MatMul},
 };

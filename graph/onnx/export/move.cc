@@ -17,19 +17,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-absl::Status Transpose(NodeExport& node) {
-  node.Give(node.operands()).Ints("perm", node.op().attr_ints("perm"));
-  return absl::OkStatus();
-}
-
-absl::Status Concat(NodeExport& node) {
-  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
-  return absl::OkStatus();
-}
-
 absl::Status Split(NodeExport& node) {
-  node.Give({node.operand(0), node.Ints("split", node.op().attr_ints("sizes"))})
-      .Int("axis", node.op().attr_int("axis"));
+  node.Give(
+      {node.operand(0), node.Ints("split", node.op().attr_ints("sizes"))});
   return absl::OkStatus();
 }
 
@@ -66,7 +56,7 @@ absl::Status Pad(NodeExport& node) {
   if (value != Number()) {
     inputs.push_back(node.Scalar("value", node.dtype(0), value));
   }
-  node.Give(inputs).String("mode", node.op().attr_string("mode"));
+  node.Give(inputs);
   return absl::OkStatus();
 }
 
@@ -78,13 +68,7 @@ absl::Status Tile(NodeExport& node) {
 
 absl::Status DepthToSpace(NodeExport& node) {
   node.Give(node.operands())
-      .Int("blocksize", node.op().attr_int("block"))
       .String("mode", absl::AsciiStrToUpper(node.op().attr_string("mode")));
-  return absl::OkStatus();
-}
-
-absl::Status SpaceToDepth(NodeExport& node) {
-  node.Give(node.operands()).Int("blocksize", node.op().attr_int("block"));
   return absl::OkStatus();
 }
 
@@ -151,30 +135,27 @@ absl::Status Resize(NodeExport& node) {
 }
 
 absl::Status Trilu(NodeExport& node) {
-  node.Give({node.operand(0), node.Int("k", node.op().attr_int("k"))})
-      .Int("upper", node.op().attr_bool("upper"));
+  node.Give({node.operand(0), node.Int("k", node.op().attr_int("k"))});
   return absl::OkStatus();
 }
 
 absl::Status CumSum(NodeExport& node) {
-  node.Give({node.operand(0), node.Int("axis", node.op().attr_int("axis"))})
-      .Int("exclusive", node.op().attr_bool("exclusive"))
-      .Int("reverse", node.op().attr_bool("reverse"));
+  node.Give({node.operand(0), node.Int("axis", node.op().attr_int("axis"))});
   return absl::OkStatus();
 }
 
 constexpr ExportRow kRows[] = {
-    {&kConcat, "Concat", Concat},
-    {&kCumsum, "CumSum", CumSum},
-    {&kDepthToSpace, "DepthToSpace", DepthToSpace},
-    {&kPad, "Pad", Pad},
+    {&kConcat, "Concat", ExportAlike, {{"axis"}}},
+    {&kCumsum, "CumSum", CumSum, {{"exclusive"}, {"reverse"}}},
+    {&kDepthToSpace, "DepthToSpace", DepthToSpace, {{"blocksize", "block"}}},
+    {&kPad, "Pad", Pad, {{"mode"}}},
     {&kResize, "Resize", Resize},
     {&kSlice, "Slice", Slice},
-    {&kSpaceToDepth, "SpaceToDepth", SpaceToDepth},
-    {&kSplit, "Split", Split},
+    {&kSpaceToDepth, "SpaceToDepth", ExportAlike, {{"blocksize", "block"}}},
+    {&kSplit, "Split", Split, {{"axis"}}},
     {&kTile, "Tile", Tile},
-    {&kTranspose, "Transpose", Transpose},
-    {&kTrilu, "Trilu", Trilu},
+    {&kTranspose, "Transpose", ExportAlike, {{"perm"}}},
+    {&kTrilu, "Trilu", Trilu, {{"upper"}}},
 };
 
 }  // namespace

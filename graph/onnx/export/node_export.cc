@@ -83,7 +83,11 @@ NodeExport::Names NodeExport::operands() const {
 }
 
 OnnxNode NodeExport::Give(const Names& inputs) {
-  return Give(row_.op_type, inputs);
+  OnnxNode node = Give(row_.op_type, inputs);
+  for (const CopiedAttribute& attribute : row_.attributes) {
+    if (attribute.onnx_name != nullptr) Copy(attribute, node);
+  }
+  return node;
 }
 
 OnnxNode NodeExport::Give(absl::string_view op_type, const Names& inputs) {
@@ -132,6 +136,27 @@ void NodeExport::CheckTypes(absl::string_view op_type, const Names& inputs) {
     fault_.Update(Unsupported(absl::StrCat(DTypeName(found->second),
                                            " for input ", i, " of ", op_type),
                               TakenText(op_type, input)));
+  }
+}
+
+void NodeExport::Copy(const CopiedAttribute& attribute, OnnxNode& node) const {
+  const char* const onnx_name = attribute.onnx_name;
+  const char* const name =
+      attribute.name != nullptr ? attribute.name : onnx_name;
+  switch (FindAttr(op_.op(), name)->kind) {
+    case AttributeKind::kFloat:
+      return CopyFloat(node, onnx_name, name);
+    case AttributeKind::kBool:
+      node.Int(onnx_name, op_.attr_bool(name));
+      return;
+    case AttributeKind::kString:
+      node.String(onnx_name, op_.attr_string(name));
+      return;
+    case AttributeKind::kInts:
+      node.Ints(onnx_name, op_.attr_ints(name));
+      return;
+    default:
+      node.Int(onnx_name, op_.attr_int(name));
   }
 }
 

@@ -25,6 +25,7 @@ class NodeProto;
 namespace partita {
 
 class ModelDraft;
+struct CopiedAttribute;
 struct ExportRow;
 
 // A node of the model that was just added, for setting its attributes.
@@ -61,15 +62,15 @@ class NodeExport {
   const std::string& operand(int i) const;
   Names operands() const;
 
-  // Adds a node that computes the op's results: the row's ONNX op, or another.
+  // Adds a node that computes the op's results: the row's ONNX op with the
+  // row's attributes, or another.
   OnnxNode Give(const Names& inputs);
   OnnxNode Give(absl::string_view op_type, const Names& inputs);
   // Adds a node that computes an intermediate value, with its first input's
   // dtype unless another is given.
   OnnxNode Step(absl::string_view op_type, const Names& inputs,
                 std::optional<DType> result = std::nullopt);
-  // Copies an attribute of the op to the ONNX node, unless it has its default,
-  // which is the same in ONNX.
+  // Copies an attribute like CopiedAttribute.
   void CopyFloat(OnnxNode& node, absl::string_view onnx_name,
                  absl::string_view name) const;
 
@@ -88,6 +89,7 @@ class NodeExport {
 
  private:
   std::string NodeName() const;
+  void Copy(const CopiedAttribute& attribute, OnnxNode& node) const;
   OnnxNode Add(absl::string_view name, absl::string_view op_type,
                const Names& inputs, const Names& outputs);
   void CheckTypes(absl::string_view op_type, const Names& inputs);
@@ -102,14 +104,23 @@ class NodeExport {
 
 using Exporter = absl::Status (*)(NodeExport&);
 
-// One ONNX node over all operands, without attributes.
+// One ONNX node over all operands, with the row's attributes.
 absl::Status ExportAlike(NodeExport& node);
+
+// An attribute of the op, of kind int, bool, float, string or ints, that its
+// ONNX op has too. A float is omitted if it has its default, which is the same
+// in ONNX.
+struct CopiedAttribute {
+  const char* onnx_name = nullptr;
+  const char* name = nullptr;  // null: the same
+};
 
 // One op of ours. A family's file defines its rows.
 struct ExportRow {
   const OpDef* op;
   const char* op_type;  // in ONNX; empty: the exporter names several
   Exporter write = ExportAlike;
+  CopiedAttribute attributes[4] = {};
 };
 
 // The rows of one file: `extern constinit const ExportFamily k<Family>Exports`.

@@ -9,12 +9,6 @@
 namespace partita {
 namespace {
 
-absl::Status WithEpsilon(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  node.CopyFloat(written, "epsilon", "epsilon");
-  return absl::OkStatus();
-}
-
 // Without center: RMSNormalization came with opset 23.
 absl::Status RmsNorm(NodeExport& node) {
   const std::string& x = node.operand(0);
@@ -45,32 +39,7 @@ absl::Status RmsNorm(NodeExport& node) {
 }
 
 absl::Status LayerNorm(NodeExport& node) {
-  if (!node.op().attr_bool("center")) return RmsNorm(node);
-  OnnxNode written = node.Give(node.operands());
-  written.Int("axis", node.op().attr_int("axis"));
-  node.CopyFloat(written, "epsilon", "epsilon");
-  return absl::OkStatus();
-}
-
-absl::Status Lrn(NodeExport& node) {
-  OnnxNode written = node.Give(node.operands());
-  written.Int("size", node.op().attr_int("size"));
-  for (const char* name : {"alpha", "beta", "bias"}) {
-    node.CopyFloat(written, name, name);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LpNorm(NodeExport& node) {
-  node.Give(node.operands())
-      .Int("axis", node.op().attr_int("axis"))
-      .Int("p", node.op().attr_int("p"));
-  return absl::OkStatus();
-}
-
-absl::Status AlongAxis(NodeExport& node) {
-  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
-  return absl::OkStatus();
+  return node.op().attr_bool("center") ? ExportAlike(node) : RmsNorm(node);
 }
 
 std::string Filled(NodeExport& node, absl::string_view what, int64_t count,
@@ -112,15 +81,15 @@ absl::Status GroupNorm(NodeExport& node) {
 }
 
 constexpr ExportRow kRows[] = {
-    {&kBatchNorm, "BatchNormalization", WithEpsilon},
+    {&kBatchNorm, "BatchNormalization", ExportAlike, {{"epsilon"}}},
     {&kGroupNorm, "", GroupNorm},
-    {&kHardmax, "Hardmax", AlongAxis},
-    {&kInstanceNorm, "InstanceNormalization", WithEpsilon},
-    {&kLayerNorm, "LayerNormalization", LayerNorm},
-    {&kLogSoftmax, "LogSoftmax", AlongAxis},
-    {&kLpNorm, "LpNormalization", LpNorm},
-    {&kLrn, "LRN", Lrn},
-    {&kSoftmax, "Softmax", AlongAxis},
+    {&kHardmax, "Hardmax", ExportAlike, {{"axis"}}},
+    {&kInstanceNorm, "InstanceNormalization", ExportAlike, {{"epsilon"}}},
+    {&kLayerNorm, "LayerNormalization", LayerNorm, {{"axis"}, {"epsilon"}}},
+    {&kLogSoftmax, "LogSoftmax", ExportAlike, {{"axis"}}},
+    {&kLpNorm, "LpNormalization", ExportAlike, {{"axis"}, {"p"}}},
+    {&kLrn, "LRN", ExportAlike, {{"size"}, {"alpha"}, {"beta"}, {"bias"}}},
+    {&kSoftmax, "Softmax", ExportAlike, {{"axis"}}},
 };
 
 }  // namespace

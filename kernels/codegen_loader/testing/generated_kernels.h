@@ -10,7 +10,7 @@
 
 #include "graph/graph.h"
 #include "graph/op_view.h"
-#include "kernels/checking/kernel_check.h"
+#include "kernels/testing/kernel_check.h"
 
 namespace partita {
 

@@ -19,7 +19,7 @@
 #include "graph/graph.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/interpret.h"

@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "graph/builder/update_rule.h"
-#include "partita/train/bar_images.h"
 #include "partita/train/labelled_images.h"
+#include "partita/train/testing/bar_images.h"
 #include "partita/train/trainer.h"
 #include "runtime/plan/plan.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/graph_claims.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {

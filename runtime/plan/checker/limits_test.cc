@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/checker/testing/mutants/base_plans.h"
 #include "runtime/plan/plan_limits.h"
 
 namespace partita {

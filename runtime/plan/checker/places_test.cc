@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 
 namespace partita {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "runtime/plan/checker/mutants/base_plans.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/mutants/base_plans.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 
 namespace partita {
 namespace {

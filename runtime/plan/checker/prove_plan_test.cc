@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/checker/testing/mutants/base_plans.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/plan_text.h"
 

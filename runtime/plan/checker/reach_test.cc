@@ -8,7 +8,7 @@
 
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 
 namespace partita {
 namespace {

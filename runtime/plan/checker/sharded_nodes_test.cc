@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 
 namespace partita {
 namespace {

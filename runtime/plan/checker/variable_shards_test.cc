@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "graph/literal_pool.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 
 namespace partita {
 namespace {

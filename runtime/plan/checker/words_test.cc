@@ -8,8 +8,8 @@
 
 #include "graph/ops/op_set.h"
 #include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/checker/mutants/base_plans.h"
-#include "runtime/plan/checker/plan_description.h"
+#include "runtime/plan/checker/testing/mutants/base_plans.h"
+#include "runtime/plan/checker/testing/plan_description.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {

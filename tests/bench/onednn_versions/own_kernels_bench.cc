@@ -27,9 +27,9 @@
 #include "graph/graph.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_set.h"
-#include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_isa.h"
+#include "kernels/testing/kernel_check.h"
 #include "tests/bench/onednn_versions/median.h"
 
 namespace partita {

@@ -4,7 +4,7 @@
 #include "graph/gradient/gradient.h"
 #include "graph/graph.h"
 #include "graph/ops/op_sample.h"
-#include "graph/ops/run_op.h"
+#include "graph/ops/testing/run_op.h"
 #include "gtest/gtest.h"
 
 namespace partita {
