@@ -3,6 +3,7 @@
 
 #include "binding/literal_elements.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 
 namespace partita {
 namespace {
@@ -42,100 +42,147 @@ std::vector<Axis> AxesOf(const TensorType& type) {
   return axes;
 }
 
-template <typename Element>
-class Unpacker {
+// Neighbours in the packed bytes: along the innermost axis, so they differ by
+// one index of one dimension.
+struct Run {
+  const std::byte* packed;
+  int64_t offset;   // of the first in the row-major elements
+  int64_t stride;   // from one to the next there
+  int64_t count;    // elements of the tensor
+  int64_t padding;  // stored behind them
+};
+
+// Calls visit(run) for all runs in memory order, until it returns false.
+template <typename Element, typename Visit>
+class PackedWalk {
  public:
-  Unpacker(const HostTensor& packed, HostTensor& elements)
+  PackedWalk(const HostTensor& packed, Visit visit)
       : packed_(packed.bytes()),
-        elements_(elements.bytes()),
+        visit_(std::move(visit)),
         dims_(packed.type().dims),
         strides_(RowMajorStrides(dims_)),
         axes_(AxesOf(packed.type())),
         index_(dims_.size(), 0) {}
 
-  // False if the padding is not zero.
-  bool Run() {
-    Walk(0, 0, /*inside=*/true);
-    return padding_is_zero_;
-  }
+  // False if a visit returned false.
+  bool Walk() { return Walk(0, 0, /*inside=*/true); }
 
  private:
   // `offset` in the row-major elements. Outside of the dimensions is padding.
-  void Walk(size_t axis, int64_t offset, bool inside) {
-    if (axis == axes_.size()) return Visit(offset, inside);
+  bool Walk(size_t axis, int64_t offset, bool inside) {
     const Axis& along = axes_[axis];
+    if (axis + 1 == axes_.size()) return VisitRun(along, offset, inside);
     int64_t& index = index_[along.dim];
     const int64_t first = index;
-    const int64_t extent = dims_[along.dim];
     const int64_t stride = along.scale * strides_[along.dim];
-    for (int64_t i = 0; i < along.extent; ++i) {
-      const bool stays = inside && index < extent;
-      if (axis + 1 == axes_.size()) {
-        Visit(offset, stays);
-      } else {
-        Walk(axis + 1, offset, stays);
-      }
+    bool goes_on = true;
+    for (int64_t i = 0; goes_on && i < along.extent; ++i) {
+      goes_on = Walk(axis + 1, offset, inside && index < dims_[along.dim]);
       index += along.scale;
       offset += stride;
     }
     index = first;
+    return goes_on;
   }
 
-  void Visit(int64_t offset, bool inside) {
-    Element element;
-    std::memcpy(&element, packed_, sizeof(Element));
-    packed_ += sizeof(Element);
-    if (inside) {
-      std::memcpy(elements_ + offset * static_cast<int64_t>(sizeof(Element)),
-                  &element, sizeof(Element));
-    } else {
-      padding_is_zero_ &= element == 0;
-    }
+  // The scale of the innermost axis is 1.
+  bool VisitRun(const Axis& along, int64_t offset, bool inside) {
+    const int64_t left = dims_[along.dim] - index_[along.dim];
+    const int64_t count =
+        inside ? std::clamp<int64_t>(left, 0, along.extent) : 0;
+    const Run run = {packed_, offset, strides_[along.dim], count,
+                     along.extent - count};
+    packed_ += along.extent * static_cast<int64_t>(sizeof(Element));
+    return visit_(run);
   }
 
   const std::byte* packed_;  // the next element
-  std::byte* const elements_;
+  Visit visit_;
   const Shape dims_;
   const Shape strides_;
   const std::vector<Axis> axes_;
   Shape index_;  // of the first element below the current axes
-  bool padding_is_zero_ = true;
 };
 
-bool Unpack(const HostTensor& packed, HostTensor& elements) {
-  switch (BitsOf(packed.type().dtype)) {
-    case 8:
-      return Unpacker<uint8_t>(packed, elements).Run();
-    case 16:
-      return Unpacker<uint16_t>(packed, elements).Run();
-    case 32:
-      return Unpacker<uint32_t>(packed, elements).Run();
-    default:
-      return Unpacker<uint64_t>(packed, elements).Run();
+template <typename Element>
+Element ElementAt(const std::byte* bytes, int64_t index) {
+  Element element;
+  std::memcpy(&element, bytes + index * static_cast<int64_t>(sizeof(Element)),
+              sizeof(Element));
+  return element;
+}
+
+template <typename Element>
+bool PaddingIsZero(const Run& run) {
+  for (int64_t i = 0; i < run.padding; ++i) {
+    if (ElementAt<Element>(run.packed, run.count + i) != 0) return false;
   }
+  return true;
+}
+
+// Compares all elements of a run before it decides: that is faster than one
+// branch for each.
+template <typename Element>
+bool Compare(const HostTensor& packed, const HostTensor& elements) {
+  const std::byte* const bytes = elements.bytes();
+  const auto is_equal = [bytes](const Run& run) {
+    Element differs = 0;
+    for (int64_t i = 0; i < run.count; ++i) {
+      const Element expected =
+          ElementAt<Element>(bytes, run.offset + i * run.stride);
+      differs |= ElementAt<Element>(run.packed, i) ^ expected;
+    }
+    return differs == 0 && PaddingIsZero<Element>(run);
+  };
+  return PackedWalk<Element, decltype(is_equal)>(packed, is_equal).Walk();
+}
+
+template <typename Element>
+bool Unpack(const HostTensor& packed, HostTensor& elements) {
+  std::byte* const bytes = elements.bytes();
+  const auto scatter = [bytes](const Run& run) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      const Element element = ElementAt<Element>(run.packed, i);
+      const int64_t to = run.offset + i * run.stride;
+      std::memcpy(bytes + to * static_cast<int64_t>(sizeof(Element)), &element,
+                  sizeof(Element));
+    }
+    return PaddingIsZero<Element>(run);
+  };
+  return PackedWalk<Element, decltype(scatter)>(packed, scatter).Walk();
 }
 
 }  // namespace
 
-std::optional<HostTensor> UnpackedElements(const HostTensor& packed) {
-  if (packed.type().layout.is_row_major()) return packed.Clone();
-  HostTensor elements(packed.type().RowMajor());
-  if (!Unpack(packed, elements)) return std::nullopt;
-  return elements;
+bool HasElements(const HostTensor& packed, const HostTensor& elements) {
+  switch (BitsOf(packed.type().dtype)) {
+    case 8:
+      return Compare<uint8_t>(packed, elements);
+    case 16:
+      return Compare<uint16_t>(packed, elements);
+    case 32:
+      return Compare<uint32_t>(packed, elements);
+    default:
+      return Compare<uint64_t>(packed, elements);
+  }
 }
 
-std::optional<std::string> ElementsKey(const LiteralPool& literals,
-                                       LiteralId literal) {
-  const TensorType& type = literals.type(literal);
-  if (type.layout.is_row_major() || !literals.has_bytes(literal)) {
-    return absl::StrCat(type.ToString(), " ",
-                        literals.hash(literal).ToString());
-  }
-  const std::optional<HostTensor> elements =
-      UnpackedElements(literals.tensor(literal));
-  if (!elements.has_value()) return std::nullopt;
-  return absl::StrCat(type.RowMajor().ToString(), " ",
-                      HashBytes(elements->byte_span()).ToString());
+std::optional<HostTensor> UnpackedElements(const HostTensor& packed) {
+  HostTensor elements(packed.type().RowMajor());
+  const auto unpack = [&] {
+    switch (BitsOf(packed.type().dtype)) {
+      case 8:
+        return Unpack<uint8_t>(packed, elements);
+      case 16:
+        return Unpack<uint16_t>(packed, elements);
+      case 32:
+        return Unpack<uint32_t>(packed, elements);
+      default:
+        return Unpack<uint64_t>(packed, elements);
+    }
+  };
+  if (!unpack()) return std::nullopt;
+  return elements;
 }
 
 }  // namespace partita

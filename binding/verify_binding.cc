@@ -3,27 +3,21 @@
 
 #include "binding/verify_binding.h"
 
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "binding/literal_elements.h"
+#include "binding/compare_nodes.h"
+#include "binding/constant_numbers.h"
 #include "binding/normal_form.h"
 #include "graph/check_layouts.h"
 #include "graph/core_ops.h"
-#include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
 
@@ -32,54 +26,11 @@ namespace {
 
 constexpr size_t kMaxFaults = 20;
 
-bool SameShardings(const std::vector<Sharding>& a,
-                   const std::vector<Sharding>& b, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (ShardingOf(a, static_cast<int>(i)) !=
-        ShardingOf(b, static_cast<int>(i))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool SameExtents(const TensorType& a, const TensorType& b) {
-  return a.dtype == b.dtype && a.dims == b.dims;
-}
-
-// Equal attributes have equal hashes.
-size_t HashOfAttributes(const Attributes& attributes) {
-  std::vector<std::tuple<std::string, size_t>> entries;
-  for (const auto& [name, value] : attributes.entries()) {
-    const size_t hash = std::visit(
-        [](const auto& held) -> size_t {
-          using Held = std::decay_t<decltype(held)>;
-          if constexpr (std::is_same_v<Held, double>) {
-            return absl::HashOf(std::bit_cast<uint64_t>(held));
-          } else if constexpr (std::is_same_v<Held, std::vector<double>>) {
-            std::vector<uint64_t> bits;
-            for (double number : held) {
-              bits.push_back(std::bit_cast<uint64_t>(number));
-            }
-            return absl::HashOf(bits);
-          } else if constexpr (std::is_same_v<Held, Number>) {
-            return absl::HashOf(std::bit_cast<uint64_t>(held.ToDouble()));
-          } else {
-            return absl::HashOf(held);
-          }
-        },
-        value);
-    entries.push_back({name, hash});
-  }
-  return absl::HashOf(entries);
-}
-
 // Nodes that compute equal values: same op, attributes, operands and placement.
 struct NodeClass {
   const NormalNode* example;  // of the placed graph
-  std::vector<int> operands;  // numbers
-  std::string elements;       // of a constant
-  std::vector<int> results;   // numbers
+  NodeKey key;
+  std::vector<int> results;  // numbers
   int live_placed = 0;
   int live_bound = 0;
 };
@@ -182,82 +133,39 @@ class Verifier {
     return numbers;
   }
 
-  // The elements of a constant; "" for other nodes.
-  std::string ElementsOf(const NormalNode& node) {
-    if (!node.op.is(kConstant)) return "";
-    const LiteralPool& literals = node.op.graph().literals();
-    const LiteralId literal = node.op.attr_literal("value");
-    const auto [key, is_new] = elements_of_.try_emplace({&literals, literal});
-    if (!is_new) return key->second;
-    std::optional<std::string> elements = ElementsKey(literals, literal);
+  // The number of a constant's elements.
+  int ElementsOf(const NormalNode& node) {
+    if (!node.op.is(kConstant)) return kNoElements;
+    const std::optional<int> elements = constants_.Of(
+        node.op.graph().literals(), node.op.attr_literal("value"));
     if (!elements.has_value()) {
       Fault(NodeText(node), "padding that is not zero", "zeros there");
-      elements = "";
     }
-    return key->second = *std::move(elements);
+    return elements.value_or(kNoElements);
   }
 
-  static size_t HashOfNode(const NormalNode& node,
-                           const std::vector<int>& operands,
-                           const std::string& elements) {
-    const size_t attributes =
-        node.op.is(kConstant) ? 0 : HashOfAttributes(node.op.node().attributes);
-    const std::vector<std::string> devices(node.placement.devices.begin(),
-                                           node.placement.devices.end());
-    return absl::HashOf(&node.op.op(), operands, elements, devices, attributes);
-  }
-
-  // What differs between the nodes, operands aside; "" if nothing does.
-  static std::string Difference(const NormalNode& found,
-                                const NormalNode& expected) {
-    const Node& a = found.op.node();
-    const Node& b = expected.op.node();
-    if (a.op != b.op || a.operands.size() != b.operands.size() ||
-        a.results.size() != b.results.size()) {
-      return "another op";
-    }
-    // Only fused nodes have bodies, and they are expanded.
-    if (!a.regions.empty() || !b.regions.empty()) return "a body";
-    if (!found.op.is(kConstant) && !(a.attributes == b.attributes)) {
-      return "other attributes";
-    }
-    for (int i = 0; i < found.op.num_results(); ++i) {
-      if (!SameExtents(found.op.result_type(i), expected.op.result_type(i))) {
-        return found.op.result_type(i).ToString();
-      }
-    }
-    if (found.placement.devices != expected.placement.devices) {
-      return absl::StrJoin(found.placement.devices, ", ");
-    }
-    if (!SameShardings(found.placement.operands, expected.placement.operands,
-                       a.operands.size()) ||
-        !SameShardings(found.placement.results, expected.placement.results,
-                       a.results.size())) {
-      return "another sharding";
-    }
-    return "";
+  NodeKey KeyIn(const NormalNode& node, const std::vector<int>& numbering) {
+    return KeyOf(node, NumbersOf(node.operands, numbering), ElementsOf(node));
   }
 
   // The class of the node; null if there is none.
-  NodeClass* Find(const NormalNode& node, const std::vector<int>& operands,
-                  const std::string& elements) {
-    const auto found = by_hash_.find(HashOfNode(node, operands, elements));
+  NodeClass* Find(const NormalNode& node, const NodeKey& key) {
+    const auto found = by_hash_.find(key.hash);
     if (found == by_hash_.end()) return nullptr;
     for (int number : found->second) {
       NodeClass& candidate = classes_[number];
-      if (candidate.operands == operands && candidate.elements == elements &&
-          Difference(node, *candidate.example).empty()) {
+      if (candidate.key.operands == key.operands &&
+          candidate.key.elements == key.elements &&
+          DifferenceOf(node, *candidate.example).empty()) {
         return &candidate;
       }
     }
     return nullptr;
   }
 
-  NodeClass& AddClass(const NormalNode& node, std::vector<int> operands,
-                      std::string elements) {
-    by_hash_[HashOfNode(node, operands, elements)].push_back(
-        static_cast<int>(classes_.size()));
-    classes_.push_back({&node, std::move(operands), std::move(elements)});
+  NodeClass& AddClass(const NormalNode& node, NodeKey key) {
+    by_hash_[key.hash].push_back(static_cast<int>(classes_.size()));
+    classes_.push_back({&node, std::move(key)});
     for (size_t i = 0; i < node.results.size(); ++i) {
       classes_.back().results.push_back(next_++);
     }
@@ -274,12 +182,9 @@ class Verifier {
 
   void NumberPlaced() {
     for (const NormalNode& node : placed_form_.nodes) {
-      std::vector<int> operands = NumbersOf(node.operands, of_placed_);
-      std::string elements = ElementsOf(node);
-      NodeClass* same = Find(node, operands, elements);
-      if (same == nullptr) {
-        same = &AddClass(node, std::move(operands), std::move(elements));
-      }
+      NodeKey key = KeyIn(node, of_placed_);
+      NodeClass* same = Find(node, key);
+      if (same == nullptr) same = &AddClass(node, std::move(key));
       same->live_placed += node.is_live;
       SetNumbers(node.results, same->results, of_placed_);
     }
@@ -289,12 +194,11 @@ class Verifier {
     for (const NormalNode& node : bound_form_.nodes) {
       if (!node.is_live) continue;
       CompareLayouts(node);
-      const std::vector<int> operands = NumbersOf(node.operands, of_bound_);
-      const std::string elements = ElementsOf(node);
-      NodeClass* same = Find(node, operands, elements);
+      const NodeKey key = KeyIn(node, of_bound_);
+      NodeClass* same = Find(node, key);
       if (same == nullptr) {
         same = Nearest(node);
-        ReportDifference(node, operands, same);
+        ReportDifference(node, key.operands, same);
       }
       if (faults_.size() >= kMaxFaults) return;
       if (same == nullptr) continue;
@@ -337,9 +241,9 @@ class Verifier {
                    "none");
     }
     const NormalNode& expected = *nearest->example;
-    std::string difference = Difference(node, expected);
+    std::string difference = DifferenceOf(node, expected);
     for (size_t i = 0; difference.empty() && i < operands.size(); ++i) {
-      if (operands[i] == nearest->operands[i]) continue;
+      if (operands[i] == nearest->key.operands[i]) continue;
       difference = absl::StrCat("another value as operand ", i);
     }
     if (difference.empty()) difference = "other elements";
@@ -408,8 +312,7 @@ class Verifier {
   std::vector<int> of_placed_;  // by value of the normal form: its number
   std::vector<int> of_bound_;
   int next_ = 0;
-  absl::flat_hash_map<std::pair<const LiteralPool*, LiteralId>, std::string>
-      elements_of_;
+  ConstantNumbers constants_;
   std::vector<NodeClass> classes_;  // of the placed graph
   absl::flat_hash_map<size_t, absl::InlinedVector<int, 1>> by_hash_;
   std::vector<std::string> faults_;

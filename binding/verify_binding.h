@@ -28,8 +28,8 @@ namespace partita {
 // kernel compares those with its signature, and the plan's checker with the
 // bytes.
 // Takes time in proportion to the nodes, and to the bytes of the constants that
-// were packed. Both graphs must have passed Verify. Internal, "bug: ...", lists
-// the first 20 differences.
+// were packed, which are compared where they are. Both graphs must have passed
+// Verify. Internal, "bug: ...", lists the first 20 differences.
 absl::Status VerifyBinding(const Graph& placed, const Graph& bound);
 
 }  // namespace partita

@@ -4,6 +4,8 @@
 
 #include "binding/verify_binding.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -13,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "binding/choose_kernels.h"
+#include "binding/constant_numbers.h"
 #include "binding/layout_state.h"
 #include "binding/literal_elements.h"
 #include "graph/core_ops.h"
@@ -212,30 +215,81 @@ TEST_F(VerifyBindingTest, FindsAConstantThatChoosingKernelsPackedWrong) {
             "other elements; expected the same as of constant %w on cpu:0");
 }
 
-TEST(LiteralElements, AreThoseThatWerePacked) {
+// Most blocks divide no extent of [7, 9], so most layouts have padding.
+std::vector<HostTensor> PackedInAllWays(const HostTensor& elements) {
+  std::vector<HostTensor> all;
   for (const char* layout :
        {"ba", "ab4a", "ba4b", "ab16b", "ab2a2b", "ab4a2b2a", "ba3a5b"}) {
-    for (const DType dtype :
-         {DType::kF32, DType::kF16, DType::kI8, DType::kI64}) {
-      HostTensor elements(TensorType{dtype, {7, 9}, {}});
-      for (int i = 0; i < 7 * 9; ++i) SetFromDouble(elements, i, i + 1);
-      TensorType type = elements.type();
-      type.layout = *ParseLayout(layout, 2);
-      HostTensor packed(type);
-      ConvertLayout(elements, packed);
+    TensorType type = elements.type();
+    type.layout = *ParseLayout(layout, 2);
+    ConvertLayout(elements, all.emplace_back(type));
+  }
+  return all;
+}
+
+HostTensor Counted(DType dtype) {
+  HostTensor elements(TensorType{dtype, {7, 9}, {}});
+  for (int i = 0; i < 7 * 9; ++i) SetFromDouble(elements, i, i + 1);
+  return elements;
+}
+
+TEST(LiteralElements, AreThoseThatWerePacked) {
+  for (const DType dtype :
+       {DType::kF32, DType::kF16, DType::kI8, DType::kI64}) {
+    const HostTensor elements = Counted(dtype);
+    for (const HostTensor& packed : PackedInAllWays(elements)) {
+      EXPECT_TRUE(HasElements(packed, elements)) << packed.type().ToString();
       const std::optional<HostTensor> found = UnpackedElements(packed);
-      ASSERT_TRUE(found.has_value()) << type.ToString();
-      EXPECT_EQ(found->byte_span(), elements.byte_span()) << type.ToString();
+      ASSERT_TRUE(found.has_value()) << packed.type().ToString();
+      EXPECT_EQ(found->byte_span(), elements.byte_span())
+          << packed.type().ToString();
     }
+  }
+}
+
+// In elements as in padding.
+TEST(LiteralElements, OneChangedByteIsFound) {
+  const HostTensor elements = Counted(DType::kF16);
+  for (HostTensor& packed : PackedInAllWays(elements)) {
+    for (int64_t at = 0; at < packed.type().num_bytes(); ++at) {
+      packed.bytes()[at] ^= std::byte{1};
+      EXPECT_FALSE(HasElements(packed, elements))
+          << packed.type().ToString() << " at byte " << at;
+      packed.bytes()[at] ^= std::byte{1};
+    }
+    EXPECT_TRUE(HasElements(packed, elements));
   }
 }
 
 TEST(LiteralElements, PaddingMustBeZero) {
   TensorType type{DType::kF32, {3, 2}, *ParseLayout("ab4a", 2)};
   HostTensor packed(type);
+  EXPECT_TRUE(HasElements(packed, HostTensor(type.RowMajor())));
   EXPECT_TRUE(UnpackedElements(packed).has_value());
   packed.data<float>()[3] = 1;  // row 3 of column 0
+  EXPECT_FALSE(HasElements(packed, HostTensor(type.RowMajor())));
   EXPECT_FALSE(UnpackedElements(packed).has_value());
+}
+
+// A packed constant has the number of the row-major one, whichever comes first.
+TEST(ConstantNumbers, AreThoseOfTheElements) {
+  for (const bool packed_first : {false, true}) {
+    LiteralPool literals;
+    const LiteralId whole = literals.Add(Counted(DType::kF32));
+    std::vector<LiteralId> packed;
+    for (HostTensor& tensor : PackedInAllWays(Counted(DType::kF32))) {
+      packed.push_back(literals.Add(std::move(tensor)));
+    }
+    HostTensor changed = Counted(DType::kF32);
+    changed.data<float>()[62] = 0;
+    const LiteralId other = literals.Add(std::move(changed));
+    ConstantNumbers numbers;
+    if (packed_first) numbers.Of(literals, packed[0]);
+    const std::optional<int> number = numbers.Of(literals, whole);
+    ASSERT_TRUE(number.has_value());
+    for (LiteralId id : packed) EXPECT_EQ(numbers.Of(literals, id), number);
+    EXPECT_NE(numbers.Of(literals, other), number);
+  }
 }
 
 }  // namespace

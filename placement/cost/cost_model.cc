@@ -87,10 +87,15 @@ NodeCost CostOf(const OpView& node, const Placement& placement,
 
 CostModel::CostModel(const Graph& graph, const Machine& machine,
                      const KernelCatalog& catalog)
-    : graph_(graph), machine_(machine), order_(graph.order()) {
-  position_.assign(graph.node_id_bound(), -1);
+    : graph_(graph),
+      machine_(machine),
+      order_(graph.order()),
+      position_(graph.node_id_bound(), -1),
+      roles_(graph.node_id_bound(), kGone),
+      bytes_(graph.value_id_bound(), 0),
+      sharded_seconds_(graph.node_id_bound(), 0) {
   for (size_t i = 0; i < order_.size(); ++i) {
-    position_[order_[i].index] = static_cast<int>(i);
+    position_[order_[i]] = static_cast<int>(i);
   }
   ClassifyDevices();
   TraceViews();
@@ -122,38 +127,33 @@ void CostModel::ClassifyDevices() {
 }
 
 void CostModel::TraceViews() {
-  roles_.assign(graph_.node_id_bound(), kGone);
-  root_.resize(graph_.value_id_bound());
-  bytes_.assign(graph_.value_id_bound(), 0);
-  for (int i = 0; i < graph_.value_id_bound(); ++i) root_[i] = ValueId(i);
+  for (ValueId value : bytes_.ids()) root_.Add(value);
   for (ValueId input : graph_.inputs()) {
-    bytes_[input.index] = RoundUp(graph_.type(input).num_bytes(), kAlignment);
+    bytes_[input] = RoundUp(graph_.type(input).num_bytes(), kAlignment);
   }
   for (NodeId id : order_) {
     const OpView node = graph_.view(id);
-    roles_[id.index] = IsStored(node) ? kStored
-                       : IsView(node) ? kView
-                                      : kComputes;
+    roles_[id] = IsStored(node) ? kStored : IsView(node) ? kView : kComputes;
     for (ValueId result : node.node().results) {
-      bytes_[result.index] =
-          RoundUp(graph_.type(result).num_bytes(), kAlignment);
+      bytes_[result] = RoundUp(graph_.type(result).num_bytes(), kAlignment);
     }
     if (!is_view(id)) continue;
     const std::vector<ViewOf> views = *ViewsOf(node);
     for (size_t i = 0; i < views.size(); ++i) {
-      root_[node.node().results[i].index] =
+      root_[node.node().results[i]] =
           root(node.node().operands[views[i].operand]);
     }
   }
 }
 
 void CostModel::PriceNodes(const KernelCatalog& catalog) {
-  costs_.assign(classes_.size(), std::vector<NodeCost>(graph_.node_id_bound()));
+  costs_.assign(classes_.size(),
+                IdVector<NodeId, NodeCost>(graph_.node_id_bound()));
   for (NodeId id : order_) {
     for (size_t c = 0; c < classes_.size(); ++c) {
-      costs_[c][id.index] = computes(id)
-                                ? Price(graph_.view(id), *classes_[c], catalog)
-                                : NodeCost{.can_run = true};
+      costs_[c][id] = computes(id)
+                          ? Price(graph_.view(id), *classes_[c], catalog)
+                          : NodeCost{.can_run = true};
     }
   }
 }
@@ -174,7 +174,7 @@ NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
 
 void CostModel::GrowToLayouts(const OpView& node, const KernelChoice& choice) {
   const auto grow = [this](ValueId value, const Layout& layout) {
-    int64_t& bytes = bytes_[root(value).index];
+    int64_t& bytes = bytes_[root(value)];
     bytes = std::max(bytes,
                      RoundUp(BytesIn(graph_.type(value), layout), kAlignment));
   };
@@ -189,11 +189,10 @@ void CostModel::GrowToLayouts(const OpView& node, const KernelChoice& choice) {
 }
 
 void CostModel::PriceShardedPins(const KernelCatalog& catalog) {
-  sharded_seconds_.assign(graph_.node_id_bound(), 0);
   for (NodeId id : order_) {
     const Placement& pin = graph_.node(id).placement;
     if (!computes(id) || pin.results.empty()) continue;
-    sharded_seconds_[id.index] = PriceShards(graph_.view(id), pin, catalog);
+    sharded_seconds_[id] = PriceShards(graph_.view(id), pin, catalog);
   }
 }
 

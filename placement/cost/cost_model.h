@@ -40,25 +40,23 @@ class CostModel {
   IdRange<MachineDeviceId> devices() const { return class_of_.ids(); }
   // The nodes in order, and each node's position in it (-1 if erased).
   const std::vector<NodeId>& order() const { return order_; }
-  int position(NodeId node) const { return position_[node.index]; }
+  int position(NodeId node) const { return position_[node]; }
 
   const NodeCost& cost(NodeId node, MachineDeviceId device) const {
-    return costs_[class_of_[device]][node.index];
+    return costs_[class_of_[device]][node];
   }
   // Seconds of the slowest rank of a node whose pin shards it; infinite if the
   // ranks have no common kernel.
-  double sharded_seconds(NodeId node) const {
-    return sharded_seconds_[node.index];
-  }
-  bool is_stored(NodeId node) const { return roles_[node.index] == kStored; }
-  bool is_view(NodeId node) const { return roles_[node.index] == kView; }
-  bool computes(NodeId node) const { return roles_[node.index] == kComputes; }
+  double sharded_seconds(NodeId node) const { return sharded_seconds_[node]; }
+  bool is_stored(NodeId node) const { return roles_[node] == kStored; }
+  bool is_view(NodeId node) const { return roles_[node] == kView; }
+  bool computes(NodeId node) const { return roles_[node] == kComputes; }
 
   // The value whose bytes `value` shares: itself, or the root of its views.
-  ValueId root(ValueId value) const { return root_[value.index]; }
+  ValueId root(ValueId value) const { return root_[value]; }
   // Bytes of the value, rounded up to 64: the largest over the row-major layout
   // and the layouts that the best kernels of its producer and readers want.
-  int64_t bytes(ValueId value) const { return bytes_[value.index]; }
+  int64_t bytes(ValueId value) const { return bytes_[value]; }
 
   // True if every node costs the same on both.
   bool SameSpeed(MachineDeviceId a, MachineDeviceId b) const {
@@ -97,15 +95,15 @@ class CostModel {
   const Graph& graph_;
   const Machine& machine_;
   std::vector<NodeId> order_;
-  std::vector<int> position_;   // by node
-  std::vector<Role> roles_;     // by node
-  std::vector<ValueId> root_;   // by value
-  std::vector<int64_t> bytes_;  // by value
+  IdVector<NodeId, int> position_;
+  IdVector<NodeId, Role> roles_;
+  IdVector<ValueId, ValueId> root_;
+  IdVector<ValueId, int64_t> bytes_;
   IdVector<MachineDeviceId, int> class_of_;
   std::vector<const DeviceTraits*> classes_;
-  std::vector<std::vector<NodeCost>> costs_;  // by class, by node
-  std::vector<double> sharded_seconds_;       // by node
-  std::vector<const Link*> links_;            // from * devices + to
+  std::vector<IdVector<NodeId, NodeCost>> costs_;  // by class
+  IdVector<NodeId, double> sharded_seconds_;
+  std::vector<const Link*> links_;  // from * devices + to
   MachineDeviceId host_;
 };
 

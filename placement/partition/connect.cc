@@ -42,7 +42,7 @@ Connector::Connector(Graph& graph, const Machine& machine)
     : graph_(graph), links_(machine), next_(graph.node_id_bound()) {
   NodeId previous;
   for (NodeId id : graph.order()) {
-    (previous.valid() ? next_[previous.index] : first_) = id;
+    (previous.valid() ? next_[previous] : first_) = id;
     previous = id;
   }
   for (int i = 0; i < graph.value_id_bound(); ++i) {
@@ -52,8 +52,7 @@ Connector::Connector(Graph& graph, const Machine& machine)
 
 NodeId Connector::After(NodeId node) const {
   if (!node.valid()) return first_;
-  return node.index < static_cast<int>(next_.size()) ? next_[node.index]
-                                                     : NodeId();
+  return node.index < static_cast<int>(next_.size()) ? next_[node] : NodeId();
 }
 
 std::string Connector::FreshName(const std::string& name) {
@@ -114,8 +113,8 @@ absl::StatusOr<ValueId> Connector::Copy(ValueId value,
                            graph_.AddValue(std::move(spec), before));
   graph_.value(copy).type.layout = graph_.type(value).layout;
   // Copies of this copy follow it.
-  next_.resize(graph_.node_id_bound());
-  next_[graph_.value(copy).defining_node.index] = before;
+  while (static_cast<int>(next_.size()) < graph_.node_id_bound()) next_.Add({});
+  next_[graph_.value(copy).defining_node] = before;
   return copy;
 }
 

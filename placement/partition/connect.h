@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/id_vector.h"
 #include "placement/machine/link_table.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/sharded_placement.h"
@@ -64,7 +64,7 @@ class Connector {
 
   Graph& graph_;
   const LinkTable links_;
-  std::vector<NodeId> next_;  // by node id
+  IdVector<NodeId, NodeId> next_;
   NodeId first_;
   std::map<std::pair<ValueId, ShardedPlacement>, ValueId> copies_;
   absl::flat_hash_set<std::string> names_;

@@ -78,6 +78,7 @@ class MicroBatcher {
       : graph_(graph),
         batch_(batch),
         count_(count),
+        sharding_(graph),
         shards_(graph.node_id_bound()) {
     for (int m = 0; m < count; ++m) parts_.push_back(absl::StrCat(m));
     sharding_ = ShardBatch(graph, batch, parts_,
@@ -111,7 +112,7 @@ class MicroBatcher {
 
  private:
   const Sharding& sharding_of(ValueId value) const {
-    return sharding_.values[value.index];
+    return sharding_.values[value];
   }
 
   void Fault(absl::string_view where, absl::string_view what) {
@@ -151,7 +152,7 @@ class MicroBatcher {
   }
 
   bool CheckOperands(const OpView& op) {
-    const Placement& sharded = sharding_.nodes[op.id().index];
+    const Placement& sharded = sharding_.nodes[op.id()];
     for (int i = 0; i < op.num_operands(); ++i) {
       const Sharding& found = sharding_of(op.operand(i).id());
       const Sharding wanted = ShardingOf(sharded.operands, i);
@@ -207,7 +208,7 @@ class MicroBatcher {
   }
 
   bool CheckSums(const OpView& op) {
-    const Placement& sharded = sharding_.nodes[op.id().index];
+    const Placement& sharded = sharding_.nodes[op.id()];
     for (int i = 0; i < op.num_results(); ++i) {
       const Sharding how = ShardingOf(sharded.results, i);
       if (how.kind != Kind::kPartial) continue;
@@ -226,7 +227,7 @@ class MicroBatcher {
   // The shard of the first micro-batch represents all of them if they differ
   // only in an origin that advances.
   void FindShards(const OpView& op) {
-    if (!sharding_.nodes[op.id().index].placed()) return;
+    if (!sharding_.nodes[op.id()].placed()) return;
     absl::StatusOr<Shard> first = ShardOf(op, kFirstMicroBatch);
     absl::StatusOr<Shard> second = ShardOf(op, MicroBatchId(1));
     if (!first.ok() || !second.ok()) {
@@ -246,7 +247,7 @@ class MicroBatcher {
   absl::StatusOr<Shard> ShardOf(const OpView& op, MicroBatchId m) {
     Node& node = graph_.node(op.id());
     const Placement pin =
-        std::exchange(node.placement, sharding_.nodes[op.id().index]);
+        std::exchange(node.placement, sharding_.nodes[op.id()]);
     absl::StatusOr<Shard> shard = ShardOfNode(op, /*rank=*/m.index);
     node.placement = pin;
     return shard;
@@ -287,7 +288,7 @@ class MicroBatcher {
     node.attributes = std::move(made.attributes);
     node.regions = std::move(made.regions);
     PARTITA_RETURN_IF_ERROR(graph_.InferAgain(id));
-    const Placement& sharded = sharding_.nodes[id.index];
+    const Placement& sharded = sharding_.nodes[id];
     const ValueIds results = node.results;
     for (size_t i = 0; i < results.size(); ++i) {
       if (ShardingOf(sharded.results, i).kind != Kind::kPartial) continue;

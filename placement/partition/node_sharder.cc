@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "graph/op_def.h"
 #include "graph/shard.h"
 #include "placement/partition/sharded_placement.h"
 
@@ -37,14 +38,14 @@ void NodeSharder::Shard(const OpView& op, Placement sharded) {
   for (int i = 0; i < op.num_results(); ++i) {
     const Sharding& result = sharded.results[i];
     const bool split = result.kind == Kind::kSplit;
-    sharding_.values[op.result(i).id().index] = split ? result : Sharding();
+    sharding_.values[op.result(i).id()] = split ? result : Sharding();
   }
-  sharding_.nodes[op.id().index] = std::move(sharded);
+  sharding_.nodes[op.id()] = std::move(sharded);
 }
 
 void NodeSharder::Store(NodeId node, const Sharding& split) {
-  sharding_.nodes[node.index] = {.devices = ranks_, .results = {split}};
-  sharding_.values[graph_.node(node).results[0].index] = split;
+  sharding_.nodes[node] = {.devices = ranks_, .results = {split}};
+  sharding_.values[graph_.node(node).results[0]] = split;
 }
 
 std::optional<Sharding> NodeSharder::WantedByAll(const OpView& op) const {
@@ -55,7 +56,7 @@ std::optional<Sharding> NodeSharder::WantedByAll(const OpView& op) const {
   std::optional<Sharding> wanted;
   for (const Use& use : uses) {
     const Sharding taken =
-        ShardingOf(sharding_.nodes[use.node.index].operands, use.operand);
+        ShardingOf(sharding_.nodes[use.node].operands, use.operand);
     if (taken.kind != Kind::kSplit) return std::nullopt;
     if (wanted.has_value() && *wanted != taken) return std::nullopt;
     wanted = taken;

@@ -7,22 +7,25 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "graph/dimension_rule.h"
 #include "graph/graph.h"
+#include "graph/id_vector.h"
 #include "graph/op_view.h"
 
 namespace partita {
 
 struct BatchSharding {
-  // By node id: the sharding of the node over the ranks. Not placed: every rank
-  // runs the whole node.
-  std::vector<Placement> nodes;
-  // By value id: the sharding that readers see. Partial sums over the batch
-  // count as whole.
-  std::vector<Sharding> values;
+  // The whole graph: no node is sharded.
+  explicit BatchSharding(const Graph& graph)
+      : nodes(graph.node_id_bound()), values(graph.value_id_bound()) {}
+
+  // The sharding of the node over the ranks. Not placed: every rank runs the
+  // whole node.
+  IdVector<NodeId, Placement> nodes;
+  // The sharding that readers see. Partial sums over the batch count as whole.
+  IdVector<ValueId, Sharding> values;
 };
 
 // Shards nodes of one graph, which must outlive it. `ranks` names the ranks, as
@@ -36,9 +39,7 @@ class NodeSharder {
   const absl::InlinedVector<std::string, 1>& ranks() const { return ranks_; }
   int num_ranks() const { return static_cast<int>(ranks_.size()); }
   const BatchSharding& sharding() const { return sharding_; }
-  bool IsSharded(NodeId node) const {
-    return sharding_.nodes[node.index].placed();
-  }
+  bool IsSharded(NodeId node) const { return sharding_.nodes[node].placed(); }
 
   // The dimension rule of its op; default: the rule that keeps it whole.
   static DimensionRule RuleOf(const OpView& op);

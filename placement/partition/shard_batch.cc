@@ -48,7 +48,7 @@ class BatchSharder {
     const NodeId maker = graph_.value(op.operand(0).id()).defining_node;
     if (!maker.valid() || !sharder_.IsSharded(maker)) return;
     const Sharding summand =
-        ShardingOf(sharder_.sharding().nodes[maker.index].results,
+        ShardingOf(sharder_.sharding().nodes[maker].results,
                    graph_.value(op.operand(0).id()).index);
     if (summand.kind != Sharding::Kind::kPartial ||
         summand.reduction != Reduction::kSum) {
@@ -65,8 +65,7 @@ class BatchSharder {
     const DimensionRule rule = NodeSharder::RuleOf(op);
     for (Factor::Kind kind : {Factor::Kind::kKept, Factor::Kind::kReduced}) {
       for (int i = 0; i < op.num_operands(); ++i) {
-        const Sharding split =
-            sharder_.sharding().values[op.operand(i).id().index];
+        const Sharding split = sharder_.sharding().values[op.operand(i).id()];
         if (TryShard(op, rule, rule.operands[i], split, kind)) return;
       }
     }
@@ -101,14 +100,12 @@ class BatchSharder {
 BatchSharding ShardBatch(const Graph& graph, const Batch& batch,
                          absl::InlinedVector<std::string, 1> ranks,
                          const std::vector<bool>& is_whole) {
-  BatchSharding sharding;
-  sharding.nodes.resize(graph.node_id_bound());
-  sharding.values.resize(graph.value_id_bound());
+  BatchSharding sharding(graph);
   if (ranks.size() < 2) return sharding;
   for (size_t i = 0; i < batch.inputs.size(); ++i) {
     if (!batch.inputs[i]) continue;
-    sharding.values[graph.inputs()[i].index] = {.kind = Sharding::Kind::kSplit,
-                                                .dim = 0};
+    sharding.values[graph.inputs()[i]] = {.kind = Sharding::Kind::kSplit,
+                                          .dim = 0};
   }
   BatchSharder(graph, std::move(ranks), is_whole, sharding).Run();
   return sharding;

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
+#include "graph/id_vector.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 
@@ -48,20 +49,20 @@ class UpdateSharder {
  private:
   // Outputs of a step do not wait for collectives of updates.
   void FindLeadingToOutput(const std::vector<OpView>& ops) {
-    std::vector<bool> leads(graph_.value_id_bound());
-    for (ValueId output : graph_.outputs()) leads[output.index] = true;
+    IdVector<ValueId, bool> leads(graph_.value_id_bound());
+    for (ValueId output : graph_.outputs()) leads[output] = true;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const auto& results = op->node().results;
-      if (!absl::c_any_of(results, [&](ValueId v) { return leads[v.index]; })) {
+      if (!absl::c_any_of(results, [&](ValueId v) { return leads[v]; })) {
         continue;
       }
-      leads_to_output_[op->id().index] = true;
-      for (ValueId operand : op->node().operands) leads[operand.index] = true;
+      leads_to_output_[op->id()] = true;
+      for (ValueId operand : op->node().operands) leads[operand] = true;
     }
   }
 
   bool MayBeSharded(const OpView& op) const {
-    return !is_whole_[op.id().index] && !leads_to_output_[op.id().index] &&
+    return !is_whole_[op.id().index] && !leads_to_output_[op.id()] &&
            !op.is(kConstant) && !op.is(kVariable) &&
            !sharder_.IsSharded(op.id());
   }
@@ -71,14 +72,14 @@ class UpdateSharder {
     const ValueId value = op.result(result).id();
     const TensorType& type = op.result_type(result);
     if (!sharder_.IsSharded(op.id()) ||
-        ShardingOf(sharder_.sharding().nodes[op.id().index].results, result)
-                .kind != Kind::kPartial ||
+        ShardingOf(sharder_.sharding().nodes[op.id()].results, result).kind !=
+            Kind::kPartial ||
         type.rank() == 0 || type.dims[0] < sharder_.num_ranks() ||
         type.num_bytes() < least_bytes_ || graph_.is_output(value)) {
       return;
     }
     const auto& uses = graph_.value(value).uses;
-    scattered_[value.index] =
+    scattered_[value] =
         !uses.empty() && absl::c_all_of(uses, [&](const Use& use) {
           const OpView reader = graph_.view(use.node);
           return MayBeSharded(reader) && CanBeSharded(reader, use.operand);
@@ -113,7 +114,7 @@ class UpdateSharder {
     const DimensionRule rule = NodeSharder::RuleOf(op);
     for (Factor::Kind kind : kKinds) {
       for (int i = 0; i < op.num_operands(); ++i) {
-        const int value = op.operand(i).id().index;
+        const ValueId value = op.operand(i).id();
         const Sharding split =
             scattered_[value] ? kRows : sharder_.sharding().values[value];
         std::optional<Placement> sharded = ShardLike(op, rule, i, split, kind);
@@ -129,7 +130,7 @@ class UpdateSharder {
   void ShardVariables(const std::vector<OpView>& ops) {
     absl::flat_hash_map<std::string, Sharding> becomes;
     for (const VariableUpdate& update : graph_.updates()) {
-      becomes[update.variable] = sharder_.sharding().values[update.value.index];
+      becomes[update.variable] = sharder_.sharding().values[update.value];
     }
     for (const OpView& op : ops) {
       if (!op.is(kVariable) || is_whole_[op.id().index]) continue;
@@ -151,8 +152,8 @@ class UpdateSharder {
   const std::vector<bool>& is_whole_;
   const int64_t least_bytes_;
   NodeSharder sharder_;
-  std::vector<bool> leads_to_output_;  // by node id
-  std::vector<bool> scattered_;        // by value id
+  IdVector<NodeId, bool> leads_to_output_;
+  IdVector<ValueId, bool> scattered_;
 };
 
 }  // namespace

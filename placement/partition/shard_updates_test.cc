@@ -67,7 +67,7 @@ std::string Sharded(const std::string& text, int64_t least_bytes,
   std::string lines;
   bool after_sum = false;
   for (const OpView& op : graph.ops()) {
-    const Placement& sharded = sharding.nodes[op.id().index];
+    const Placement& sharded = sharding.nodes[op.id()];
     const std::string name(op.result(0).name());
     if (sharded.placed() && (after_sum || op.is(kVariable))) {
       absl::StrAppend(&lines, name, " ", ShardingsText(sharded.operands),

@@ -27,18 +27,19 @@ Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
       const NodeId maker = graph.value(root).defining_node;
       const bool stored = maker.valid() && costs.is_stored(maker);
       AddOnce(stored ? items.back().stored : items.back().sources, root);
-      std::vector<int>& readers = values[root.index].readers;
+      values[root].is_stored = stored;
+      std::vector<int>& readers = values[root].readers;
       if (readers.empty() || readers.back() != item) readers.push_back(item);
     }
     for (ValueId result : graph.node(node).results) {
-      values[result.index].maker = item;
+      values[result].maker = item;
     }
   }
   for (ValueId output : graph.outputs()) {
-    values[costs.root(output).index].is_output = true;
+    values[costs.root(output)].is_output = true;
   }
   for (const VariableUpdate& update : graph.updates()) {
-    values[costs.root(update.value).index].is_update = true;
+    values[costs.root(update.value)].is_update = true;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "graph/id_vector.h"
 #include "placement/cost/cost_model.h"
 
 namespace partita {
@@ -17,9 +18,10 @@ struct FlowItem {
   std::vector<ValueId> stored;   // constants and variables, each once
 };
 
-// By root value.
+// A root value.
 struct FlowValue {
   int maker = -1;            // item; -1: a graph input or stored
+  bool is_stored = false;    // a constant or variable
   std::vector<int> readers;  // items, ascending, each once
   bool is_output = false;    // of the graph
   bool is_update = false;    // a variable's new value
@@ -28,8 +30,8 @@ struct FlowValue {
 struct Flow {
   explicit Flow(const CostModel& costs);
 
-  std::vector<FlowItem> items;    // in the graph's order
-  std::vector<FlowValue> values;  // by value id
+  std::vector<FlowItem> items;  // in the graph's order
+  IdVector<ValueId, FlowValue> values;
 };
 
 // A maximal set of mutually linked devices, ascending. Greedy: takes devices

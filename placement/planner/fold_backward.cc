@@ -47,7 +47,7 @@ class Folder {
 
  private:
   int Count() const { return static_cast<int>(flow_.items.size()); }
-  int MakerOf(ValueId value) const { return flow_.values[value.index].maker; }
+  int MakerOf(ValueId value) const { return flow_.values[value].maker; }
 
   void FindForward() {
     for (ValueId output : graph_.outputs()) {
@@ -99,7 +99,7 @@ class Folder {
       position = std::max(position, line_.position[maker]);
     }
     for (ValueId result : graph_.node(flow_.items[item].node).results) {
-      for (int reader : flow_.values[result.index].readers) {
+      for (int reader : flow_.values[result].readers) {
         position = std::max(position, line_.position[reader]);
       }
     }
@@ -115,7 +115,7 @@ class Folder {
   int PositionOfVariable(ValueId stored) const {
     const NodeId node = graph_.value(stored).defining_node;
     if (!graph_.view(node).is(kVariable)) return kNoPosition;
-    for (int reader : flow_.values[stored.index].readers) {
+    for (int reader : flow_.values[stored].readers) {
       if (!line_.backward[reader]) return line_.position[reader];
     }
     return kNoPosition;

@@ -25,8 +25,8 @@ std::vector<double> GraphOrder(const Flow& flow) {
 void Explain(const Flow& flow, MachineDeviceId device, double saved,
              Draft& draft) {
   for (const FlowItem& item : flow.items) {
-    PlacedNode& why = draft.why[item.node.index];
-    if (draft.assignment[item.node.index].devices[0] != device) {
+    PlacedNode& why = draft.why[item.node];
+    if (draft.assignment[item.node].devices[0] != device) {
       continue;  // the device has no kernel for it
     }
     if (why.reason == Reason::kPinned) continue;
@@ -41,8 +41,8 @@ absl::StatusOr<std::optional<Draft>> TryEachDevice(
     const std::vector<double>& ranks, double together) {
   std::vector<ListSchedule> sooner;
   for (MachineDeviceId device : request.costs.devices()) {
-    ListSchedule alone = ScheduleList(
-        request, flow, {{device}, request.objective.memory_limits, ranks});
+    ListSchedule alone =
+        ScheduleList(request, flow, {{device}, request.limits(), ranks});
     if (alone.makespan >= together) continue;
     Explain(flow, device, together - alone.makespan, alone.draft);
     sooner.push_back(std::move(alone));
@@ -66,8 +66,8 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
   const std::vector<MachineDeviceId> devices = LinkedDevices(request.costs);
   FirstFit choice(request);
   for (const std::vector<double>& priority : {ranks, GraphOrder(flow)}) {
-    ListSchedule schedule = ScheduleList(
-        request, flow, {devices, request.objective.memory_limits, priority});
+    ListSchedule schedule =
+        ScheduleList(request, flow, {devices, request.limits(), priority});
     const bool fits = choice.Offer(std::move(schedule.draft));
     if (!fits) continue;
     PARTITA_ASSIGN_OR_RETURN(

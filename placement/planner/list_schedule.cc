@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "absl/algorithm/container.h"
+#include "placement/planner/bytes_in_flight.h"
 
 namespace partita {
 namespace {
@@ -29,17 +30,19 @@ class Scheduler {
       : request_(request),
         costs_(request.costs),
         flow_(flow),
+        bytes_(request, flow),
         options_(options),
         schedule_{Draft(request.graph())},
         devices_(costs_.num_devices()),
         free_at_(devices_, 0),
         used_(devices_, 0),
-        present_(flow.values.size() * devices_, 0),
+        present_(flow.values.size(),
+                 IdVector<MachineDeviceId, char>(devices_, 0)),
         made_at_(flow.values.size(), 0),
         home_(flow.values.size(), costs_.host()),
         unread_(flow.values.size()) {
-    for (size_t v = 0; v < flow.values.size(); ++v) {
-      unread_[v] = static_cast<int>(flow.values[v].readers.size());
+    for (ValueId value : flow.values.ids()) {
+      unread_[value] = static_cast<int>(flow.values[value].readers.size());
     }
   }
 
@@ -59,14 +62,14 @@ class Scheduler {
  private:
   const FlowItem& item(int i) const { return flow_.items[i]; }
   char& present(ValueId value, MachineDeviceId device) {
-    return present_[value.index * devices_ + device.index];
+    return present_[value][device];
   }
 
   void QueueReady() {
     waiting_.assign(flow_.items.size(), 0);
     for (size_t i = 0; i < flow_.items.size(); ++i) {
       for (ValueId source : flow_.items[i].sources) {
-        waiting_[i] += flow_.values[source.index].maker >= 0;
+        waiting_[i] += flow_.values[source].maker >= 0;
       }
       if (waiting_[i] == 0) Queue(static_cast<int>(i));
     }
@@ -78,32 +81,23 @@ class Scheduler {
   // The caller feeds inputs to any device.
   double Arrival(ValueId value, MachineDeviceId device) {
     const MachineDeviceId home = home_[value];
-    if (!home.valid() || home == device) return made_at_[value.index];
-    const bool is_input = flow_.values[value.index].maker < 0;
+    if (!home.valid() || home == device) return made_at_[value];
+    const bool is_input = flow_.values[value].maker < 0;
     if (is_input && costs_.link(home, device) == nullptr) return 0;
-    return made_at_[value.index] +
+    return made_at_[value] +
            costs_.TransferSeconds(home, device, costs_.bytes(value));
-  }
-
-  // Of the value in all steps in flight. A new value of a variable is stored in
-  // place, once for all.
-  int64_t StepBytes(ValueId value) const {
-    const bool once = flow_.values[value.index].is_update;
-    return (once ? 1 : request_.objective.depth) * costs_.bytes(value);
   }
 
   // Bytes that the node adds on the device while it runs.
   int64_t Needs(int i, MachineDeviceId device) {
-    int64_t bytes =
-        request_.objective.depth * costs_.cost(item(i).node, device).workspace;
-    for (ValueId value : item(i).stored) {
-      if (!present(value, device)) bytes += costs_.bytes(value);
-    }
-    for (ValueId value : item(i).sources) {
-      if (!present(value, device)) bytes += StepBytes(value);
+    int64_t bytes = bytes_.WorkspaceOf(item(i).node, device);
+    for (const auto* read : {&item(i).stored, &item(i).sources}) {
+      for (ValueId value : *read) {
+        if (!present(value, device)) bytes += bytes_.Of(value);
+      }
     }
     for (ValueId result : request_.graph().node(item(i).node).results) {
-      bytes += StepBytes(result);
+      bytes += bytes_.Of(result);
     }
     return bytes;
   }
@@ -112,7 +106,7 @@ class Scheduler {
   double Seconds(int i, MachineDeviceId device) {
     const NodeId node = item(i).node;
     if (request_.pin(node) == nullptr) return costs_.cost(node, device).seconds;
-    return SecondsOf(costs_, node, schedule_.draft.assignment[node.index]);
+    return SecondsOf(costs_, node, schedule_.draft.assignment[node]);
   }
 
   Option Try(int i, MachineDeviceId device) {
@@ -125,7 +119,7 @@ class Scheduler {
     option.waits = start > free_at_[device];
     option.finish = start + Seconds(i, device);
     option.missing = std::max<int64_t>(
-        0, used_[device] + Needs(i, device) - options_.limits[device.index]);
+        0, used_[device] + Needs(i, device) - options_.limits[device]);
     return option;
   }
 
@@ -146,14 +140,14 @@ class Scheduler {
   void Place(int i) {
     const NodeId node = item(i).node;
     if (request_.pin(node) == nullptr) Choose(i);
-    const NodeDevices& place = schedule_.draft.assignment[node.index];
+    const NodeDevices& place = schedule_.draft.assignment[node];
     double finish = 0;
     for (MachineDeviceId device : place.devices) {
       finish = std::max(finish, Try(i, device).finish);
     }
     for (MachineDeviceId device : place.devices) Occupy(i, device, finish);
     for (ValueId result : request_.graph().node(node).results) {
-      made_at_[result.index] = finish;
+      made_at_[result] = finish;
       home_[result] = place.devices[0];
     }
     schedule_.makespan = std::max(schedule_.makespan, finish);
@@ -204,7 +198,7 @@ class Scheduler {
   ValueId LargestFrom(int i, MachineDeviceId device) {
     ValueId largest;
     for (ValueId source : item(i).sources) {
-      if (flow_.values[source.index].maker < 0) continue;
+      if (flow_.values[source].maker < 0) continue;
       if (home_[source] != device) continue;
       if (!largest.valid() || costs_.bytes(source) > costs_.bytes(largest)) {
         largest = source;
@@ -215,15 +209,15 @@ class Scheduler {
 
   void Occupy(int i, MachineDeviceId device, double finish) {
     free_at_[device] = finish;
-    const auto hold = [&](ValueId value, int64_t bytes) {
+    const auto hold = [&](ValueId value) {
       if (present(value, device)) return;
       present(value, device) = 1;
-      used_[device] += bytes;
+      used_[device] += bytes_.Of(value);
     };
-    for (ValueId value : item(i).stored) hold(value, costs_.bytes(value));
-    for (ValueId value : item(i).sources) hold(value, StepBytes(value));
+    for (ValueId value : item(i).stored) hold(value);
+    for (ValueId value : item(i).sources) hold(value);
     for (ValueId value : request_.graph().node(item(i).node).results) {
-      hold(value, StepBytes(value));
+      hold(value);
     }
   }
 
@@ -231,38 +225,39 @@ class Scheduler {
   // ready.
   void Release(int i) {
     for (ValueId source : item(i).sources) {
-      if (--unread_[source.index] == 0) Free(source);
+      if (--unread_[source] == 0) Free(source);
     }
     for (ValueId result : request_.graph().node(item(i).node).results) {
-      if (unread_[result.index] == 0) Free(result);
-      for (int reader : flow_.values[result.index].readers) {
+      if (unread_[result] == 0) Free(result);
+      for (int reader : flow_.values[result].readers) {
         if (--waiting_[reader] == 0) Queue(reader);
       }
     }
   }
 
   void Free(ValueId value) {
-    const FlowValue& freed = flow_.values[value.index];
+    const FlowValue& freed = flow_.values[value];
     if (freed.is_output || freed.is_update) return;
     for (MachineDeviceId d : costs_.devices()) {
       if (!present(value, d)) continue;
       present(value, d) = 0;
-      used_[d] -= StepBytes(value);
+      used_[d] -= bytes_.Of(value);
     }
   }
 
   const PlanRequest& request_;
   const CostModel& costs_;
   const Flow& flow_;
+  const BytesInFlight bytes_;
   const ListOptions& options_;
   ListSchedule schedule_;
   const int devices_;
   IdVector<MachineDeviceId, double> free_at_;
   IdVector<MachineDeviceId, int64_t> used_;  // bytes
-  std::vector<char> present_;                // value * devices + device
-  std::vector<double> made_at_;              // by value
+  IdVector<ValueId, IdVector<MachineDeviceId, char>> present_;
+  IdVector<ValueId, double> made_at_;        // seconds
   IdVector<ValueId, MachineDeviceId> home_;  // the device that makes it
-  std::vector<int> unread_;                  // by value: readers not yet placed
+  IdVector<ValueId, int> unread_;            // readers not yet placed
   std::vector<int> waiting_;                 // by item: makers not yet placed
   std::priority_queue<std::pair<double, int>> ready_;  // priority, -item
 };
@@ -293,7 +288,7 @@ std::vector<double> UpwardRanks(const PlanRequest& request, const Flow& flow) {
     }
     for (ValueId result : costs.graph().node(node).results) {
       const double transfer = latency + costs.bytes(result) * seconds_per_byte;
-      for (int reader : flow.values[result.index].readers) {
+      for (int reader : flow.values[result].readers) {
         after = std::max(after, transfer + ranks[reader]);
       }
     }

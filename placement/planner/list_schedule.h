@@ -14,7 +14,7 @@ namespace partita {
 
 struct ListOptions {
   std::vector<MachineDeviceId> devices;  // for nodes that are not pinned
-  std::vector<int64_t> limits;           // bytes, by device
+  MemoryLimits limits;
   // The ready node with the highest priority is next; ties go by order.
   std::vector<double> priority;  // by item
 };

@@ -13,7 +13,7 @@ namespace partita {
 namespace {
 
 bool Placed(const Draft& draft, NodeId node) {
-  return !draft.assignment[node.index].devices.empty();
+  return !draft.assignment[node].devices.empty();
 }
 
 // Where an operand is stored, and the reason to run a reader there.
@@ -29,7 +29,7 @@ Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
   if (!maker.valid()) return {};
   if (!request.costs.is_stored(maker)) {
     if (!Placed(draft, maker)) return {};
-    return {draft.assignment[maker.index].devices[0], Reason::kFollows, maker};
+    return {draft.assignment[maker].devices[0], Reason::kFollows, maker};
   }
   const Placement* pin = request.pin(maker);
   if (pin == nullptr) return {};
@@ -104,7 +104,7 @@ void BackwardPass(const PlanRequest& request, Draft& draft) {
     for (ValueId result : request.graph().node(*it).results) {
       const NodeId reader = PlacedReader(request, draft, result);
       if (!reader.valid()) continue;
-      const MachineDeviceId device = draft.assignment[reader.index].devices[0];
+      const MachineDeviceId device = draft.assignment[reader].devices[0];
       if (!request.costs.cost(*it, device).can_run) continue;
       const Node& reading = request.graph().node(reader);
       Put(draft, *it, device,

@@ -11,9 +11,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/id_vector.h"
 #include "graph/op_view.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "placement/planner/bytes_in_flight.h"
 #include "placement/planner/first_fit.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/fold_backward.h"
@@ -31,7 +33,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // include nodes that are pinned to another device.
 struct Attempt {
   std::vector<MachineDeviceId> devices;
-  std::vector<int64_t> limits;
+  MemoryLimits limits;
   bool pins_outside = false;
 };
 
@@ -41,6 +43,7 @@ class Pipeline {
       : request_(request),
         costs_(request.costs),
         flow_(request.costs),
+        bytes_(request, flow_),
         line_(
             FoldBackward(request.costs, flow_, request.options.micro_batches)) {
     has_pins_ = absl::c_any_of(flow_.items, [&](const FlowItem& item) {
@@ -80,21 +83,20 @@ class Pipeline {
   }
 
   // 1. By position and micro-batch: bytes that cross into it (forward and
-  // backward), and bytes that are live while it runs.
+  // backward), and bytes that are live while it runs, in all steps in flight.
   void Sweep() {
     const size_t n = line_.items.size();
     std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
-    for (size_t v = 0; v < flow_.values.size(); ++v) {
-      const FlowValue& value = flow_.values[v];
-      const int64_t bytes = Bytes(v);
+    for (ValueId id : flow_.values.ids()) {
+      const FlowValue& value = flow_.values[id];
       const Span span = SpanOf(value);
-      if (span.last < 0 || (value.maker < 0 && IsStoredValue(v))) continue;
+      if (span.last < 0 || value.is_stored) continue;
       // An input is there from the start.
       const int first = value.maker < 0 ? 0 : span.first;
-      living[first] += bytes;
-      living[span.last + 1] -= bytes;
+      living[first] += bytes_.Of(id);
+      living[span.last + 1] -= bytes_.Of(id);
       if (value.maker < 0) continue;  // inputs are fed where they are read
-      const int64_t moved = bytes / MicroBatchesSharing(value.maker);
+      const int64_t moved = costs_.bytes(id) / MicroBatchesSharing(value.maker);
       crossing[span.first + 1] += moved;
       crossing[span.last + 1] -= moved;
     }
@@ -107,7 +109,7 @@ class Pipeline {
       for (int item : line_.items[position]) {
         for (MachineDeviceId device : costs_.devices()) {
           workspace = std::max(
-              workspace, costs_.cost(flow_.items[item].node, device).workspace);
+              workspace, bytes_.WorkspaceOf(flow_.items[item].node, device));
         }
       }
       living_[position] += workspace;
@@ -120,12 +122,6 @@ class Pipeline {
   // over micro-batches and for values made from it.
   int MicroBatchesSharing(int maker) const {
     return line_.once[maker] || IsSum(maker) ? micro_batches() : 1;
-  }
-
-  bool IsStoredValue(size_t v) const {
-    const NodeId maker =
-        request_.graph().value(ValueId(static_cast<int32_t>(v))).defining_node;
-    return maker.valid() && !costs_.computes(maker);
   }
 
   // Cuts the line into at most kMostSegments segments, at the position of each
@@ -167,8 +163,7 @@ class Pipeline {
     segment.entering = crossing_[begin_of(p)];
     segment.seconds.assign(attempt.devices.size(), 0);
     for (int position = begin_of(p); position < ends_[p]; ++position) {
-      segment.live =
-          std::max(segment.live, request_.objective.depth * living_[position]);
+      segment.live = std::max(segment.live, living_[position]);
       for (int item : line_.items[position]) {
         for (size_t k = 0; k < attempt.devices.size(); ++k) {
           segment.seconds[k] +=
@@ -179,16 +174,8 @@ class Pipeline {
     return segment;
   }
 
-  // Of the value in all steps in flight.
-  int64_t StepBytes(size_t v) const {
-    return request_.objective.depth * Bytes(v);
-  }
-  int64_t Bytes(size_t v) const {
-    return costs_.bytes(ValueId(static_cast<int32_t>(v)));
-  }
-
   // Adds a value's bytes to each segment that has one of these items.
-  void NoteReads(int64_t bytes, const std::vector<int>& items,
+  void NoteReads(ValueId value, const std::vector<int>& items,
                  std::vector<StoredRead> LineSegment::*list,
                  std::vector<LineSegment>& segments) const {
     std::set<int, std::greater<int>> segments_read;
@@ -196,6 +183,7 @@ class Pipeline {
       segments_read.insert(static_cast<int>(
           absl::c_upper_bound(ends_, line_.position[item]) - ends_.begin()));
     }
+    const int64_t bytes = bytes_.Of(value);
     int next = num_segments();
     for (int here : segments_read) {
       (segments[here].*list).push_back({bytes, next});
@@ -206,12 +194,12 @@ class Pipeline {
   // Adds stored values to the segments of their readers. Sums over
   // micro-batches are live for the whole step too.
   void AddStored(std::vector<LineSegment>& segments) const {
-    for (size_t v = 0; v < flow_.values.size(); ++v) {
-      const FlowValue& value = flow_.values[v];
-      if (IsStoredValue(v)) {
-        NoteReads(Bytes(v), value.readers, &LineSegment::stored, segments);
+    for (ValueId id : flow_.values.ids()) {
+      const FlowValue& value = flow_.values[id];
+      if (value.is_stored) {
+        NoteReads(id, value.readers, &LineSegment::stored, segments);
       } else if (value.maker >= 0 && IsSum(value.maker)) {
-        NoteReads(StepBytes(v), {value.maker}, &LineSegment::stored, segments);
+        NoteReads(id, {value.maker}, &LineSegment::stored, segments);
       }
     }
   }
@@ -222,9 +210,9 @@ class Pipeline {
 
   // Adds values that the forward part keeps for the backward part.
   void AddKept(std::vector<LineSegment>& segments) const {
-    for (size_t v = 0; v < flow_.values.size(); ++v) {
-      const FlowValue& value = flow_.values[v];
-      if (IsStoredValue(v)) continue;
+    for (ValueId id : flow_.values.ids()) {
+      const FlowValue& value = flow_.values[id];
+      if (value.is_stored) continue;
       if (value.maker >= 0 &&
           (line_.backward[value.maker] || line_.once[value.maker])) {
         continue;
@@ -232,7 +220,7 @@ class Pipeline {
       std::vector<int> backward;
       absl::c_copy_if(value.readers, std::back_inserter(backward),
                       [&](int reader) { return line_.backward[reader]; });
-      NoteReads(StepBytes(v), backward, &LineSegment::kept, segments);
+      NoteReads(id, backward, &LineSegment::kept, segments);
     }
   }
 
@@ -247,7 +235,7 @@ class Pipeline {
     line.keeps_all =
         request_.options.micro_batches.schedule == PipelineSchedule::kGPipe;
     for (MachineDeviceId device : attempt.devices) {
-      line.limits.push_back(attempt.limits[device.index]);
+      line.limits.push_back(attempt.limits[device]);
     }
     line.transfer = [this, &attempt](int from, int to, int64_t bytes) {
       return costs_.TransferSeconds(attempt.devices[from], attempt.devices[to],
@@ -275,7 +263,7 @@ class Pipeline {
   // no node is pinned.
   bool Interchangeable(MachineDeviceId a, MachineDeviceId b,
                        const Attempt& attempt) const {
-    if (attempt.limits[a.index] != attempt.limits[b.index] || has_pins()) {
+    if (attempt.limits[a] != attempt.limits[b] || has_pins()) {
       return false;
     }
     if (!costs_.SameSpeed(a, b)) return false;
@@ -316,10 +304,11 @@ class Pipeline {
   const PlanRequest& request_;
   const CostModel& costs_;
   const Flow flow_;
+  const BytesInFlight bytes_;
   const FoldedLine line_;
   bool has_pins_ = false;
   std::vector<int64_t> crossing_;  // by position: bytes, both directions
-  std::vector<int64_t> living_;    // by position: bytes
+  std::vector<int64_t> living_;    // by position: bytes, all steps in flight
   std::vector<int> ends_;          // by segment: one past its last position
 };
 
@@ -346,7 +335,7 @@ std::vector<std::vector<MachineDeviceId>> DeviceSets(const CostModel& costs) {
 
 // Offers drafts within `limits` until one fits.
 absl::Status Search(const PlanRequest& request, const Pipeline& pipeline,
-                    const std::vector<int64_t>& limits, FirstFit& choice) {
+                    MemoryLimits limits, FirstFit& choice) {
   for (bool pins_outside : {false, true}) {
     if (pins_outside && !pipeline.has_pins()) continue;
     for (const auto& devices : DeviceSets(request.costs)) {
@@ -367,12 +356,11 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
   PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_segments()));
   if (pipeline.empty()) return DraftSingle(request);
   FirstFit choice(request);
-  const std::vector<int64_t>& limits = request.objective.memory_limits;
-  PARTITA_RETURN_IF_ERROR(Search(request, pipeline, limits, choice));
+  PARTITA_RETURN_IF_ERROR(Search(request, pipeline, request.limits(), choice));
   if (!choice.has_draft()) {
     // The search's own count of memory may be too pessimistic.
-    const std::vector<int64_t> boundless(limits.size(),
-                                         std::numeric_limits<int64_t>::max());
+    const IdVector<MachineDeviceId, int64_t> boundless(
+        request.limits().size(), std::numeric_limits<int64_t>::max());
     PARTITA_RETURN_IF_ERROR(Search(request, pipeline, boundless, choice));
   }
   if (choice.was_offered()) return choice.Take();

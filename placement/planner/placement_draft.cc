@@ -19,7 +19,7 @@ namespace partita {
 namespace {
 
 bool Placed(const Draft& draft, NodeId node) {
-  return !draft.assignment[node.index].devices.empty();
+  return !draft.assignment[node].devices.empty();
 }
 
 // The first reader, in the order of its uses, that has a device.
@@ -36,10 +36,9 @@ NodeId FirstPlacedReader(const CostModel& costs, const Draft& draft,
 }
 
 void Follow(Draft& draft, NodeId node, NodeId other, ValueId value) {
-  draft.assignment[node.index] = {.devices =
-                                      draft.assignment[other.index].devices};
-  draft.why[node.index].reason = Reason::kFollows;
-  draft.why[node.index].value = value;
+  draft.assignment[node] = {.devices = draft.assignment[other].devices};
+  draft.why[node].reason = Reason::kFollows;
+  draft.why[node].value = value;
 }
 
 // A node without readers and placed operands goes to the first device.
@@ -74,15 +73,15 @@ std::vector<MachineDeviceId> DevicesToChoose(const PlanRequest& request) {
 }
 
 void Put(Draft& draft, NodeId node, MachineDeviceId device, PlacedNode why) {
-  draft.assignment[node.index] = {.devices = {device}};
-  draft.why[node.index] = std::move(why);
+  draft.assignment[node] = {.devices = {device}};
+  draft.why[node] = std::move(why);
 }
 
 void PutPinned(const PlanRequest& request, Draft& draft) {
   for (NodeId node : request.costs.order()) {
     const Placement* pin = request.pin(node);
     if (pin == nullptr || request.costs.is_stored(node)) continue;
-    NodeDevices& place = draft.assignment[node.index];
+    NodeDevices& place = draft.assignment[node];
     place.devices.clear();
     for (const std::string& name : pin->devices) {
       place.devices.push_back(request.costs.FindDevice(name));
@@ -93,7 +92,7 @@ void PutPinned(const PlanRequest& request, Draft& draft) {
         ShardNode(request.graph().view(node), *pin).value_or(*pin);
     place.operands = whole.operands;
     place.results = whole.results;
-    draft.why[node.index].reason = Reason::kPinned;
+    draft.why[node].reason = Reason::kPinned;
   }
 }
 
@@ -123,8 +122,8 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
     for (ValueId operand : graph.node(node).operands) {
       const NodeId maker = graph.value(operand).defining_node;
       if (!maker.valid() || costs.is_stored(maker)) continue;
-      const NodeDevices& from = draft.assignment[maker.index];
-      for (MachineDeviceId to : draft.assignment[node.index].devices) {
+      const NodeDevices& from = draft.assignment[maker];
+      for (MachineDeviceId to : draft.assignment[node].devices) {
         const auto reaches = [&](MachineDeviceId device) {
           return device == to || costs.link(device, to) != nullptr;
         };
@@ -147,7 +146,7 @@ std::vector<Placement> PlacementsOf(const PlanRequest& request,
   std::vector<Placement> placements(draft.assignment.size());
   for (NodeId id : request.costs.order()) {
     Placement& placement = placements[id.index];
-    const NodeDevices& place = draft.assignment[id.index];
+    const NodeDevices& place = draft.assignment[id];
     for (MachineDeviceId device : place.devices) {
       placement.devices.push_back(request.costs.device_name(device));
     }
@@ -161,7 +160,7 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
                        absl::string_view strategy) {
   PlacementTable table;
   table.strategy = std::string(strategy);
-  table.nodes = draft.why;
+  table.nodes.assign(draft.why.begin(), draft.why.end());
   std::vector<Placement> placements = PlacementsOf(request, draft);
   for (size_t i = 0; i < placements.size(); ++i) {
     table.nodes[i].placement = std::move(placements[i]);

@@ -4,15 +4,19 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
 #define PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/id_vector.h"
 #include "placement/cost/cost_model.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
+
+using MemoryLimits = IdSpan<MachineDeviceId, int64_t>;  // bytes
 
 // A placement with the devices' ids. No devices: not placed.
 struct NodeDevices {
@@ -22,7 +26,7 @@ struct NodeDevices {
   // Each device runs one shard of the node.
   bool sharded() const { return !results.empty(); }
 };
-using Assignment = std::vector<NodeDevices>;  // by node id
+using Assignment = IdVector<NodeId, NodeDevices>;
 
 // The input of a strategy.
 struct PlanRequest {
@@ -31,6 +35,7 @@ struct PlanRequest {
   const PlannerOptions& options;
 
   const Graph& graph() const { return costs.graph(); }
+  MemoryLimits limits() const { return MemoryLimits(objective.memory_limits); }
   // The user's placement of a node, or null.
   const Placement* pin(NodeId node) const {
     const Placement& placement = graph().node(node).placement;
@@ -42,13 +47,13 @@ struct PlanRequest {
 // follows the variables of another function, those that store one.
 std::vector<MachineDeviceId> DevicesToChoose(const PlanRequest& request);
 
-// By node id. `why` has only reasons; its placements stay empty.
+// `why` has only reasons; its placements stay empty.
 struct Draft {
   explicit Draft(const Graph& graph)
       : assignment(graph.node_id_bound()), why(graph.node_id_bound()) {}
 
   Assignment assignment;
-  std::vector<PlacedNode> why;
+  IdVector<NodeId, PlacedNode> why;
 };
 
 void Put(Draft& draft, NodeId node, MachineDeviceId device, PlacedNode why);

@@ -64,8 +64,8 @@ struct Objective {
   // the values of all steps in flight, as needed_bytes counts them. Starts as
   // usable(). Compile lowers it where the draft needs more than usable().
   std::vector<int64_t> memory_limits;
-  // Steps in flight. They share constants and variables; each has all other
-  // values of its own.
+  // Steps in flight. They share constants, variables and the new values of
+  // variables; each has all other values of its own (BytesInFlight).
   int depth = 1;
   MemoryCounter needed_bytes;
 };

@@ -135,7 +135,7 @@ Draft Shard(const PlanRequest& request, const Batch& batch,
     names.push_back(request.costs.device_name(device));
   std::vector<bool> is_pinned(graph.node_id_bound(), false);
   for (NodeId node : request.costs.order()) {
-    is_pinned[node.index] = !draft.assignment[node.index].devices.empty();
+    is_pinned[node.index] = !draft.assignment[node].devices.empty();
   }
   BatchSharding sharding = ShardBatch(graph, batch, names, is_pinned);
   if (const auto least = request.options.sharded_update_bytes) {
@@ -145,14 +145,14 @@ Draft Shard(const PlanRequest& request, const Batch& batch,
     if (is_pinned[node.index] || FollowsPin(request, node, is_pinned)) {
       continue;
     }
-    const Placement& sharded = sharding.nodes[node.index];
-    NodeDevices& place = draft.assignment[node.index];
+    const Placement& sharded = sharding.nodes[node];
+    NodeDevices& place = draft.assignment[node];
     place.devices.assign(replicas.begin(), replicas.end());
     place.operands = sharded.operands;
     place.results = sharded.results;
-    draft.why[node.index].reason = sharded.placed()      ? Reason::kSharded
-                                   : replicas.size() < 2 ? Reason::kOnlyDevice
-                                                         : Reason::kReplicated;
+    draft.why[node].reason = sharded.placed()      ? Reason::kSharded
+                             : replicas.size() < 2 ? Reason::kOnlyDevice
+                                                   : Reason::kReplicated;
   }
   PutFollowers(request, draft);
   return draft;

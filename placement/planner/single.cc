@@ -55,8 +55,8 @@ Draft Fill(const PlanRequest& request, MachineDeviceId device, Reason reason) {
   }
   PutFollowers(request, draft);
   for (NodeId node : request.costs.order()) {
-    if (draft.why[node.index].reason != Reason::kPinned) {
-      draft.why[node.index].reason = reason;
+    if (draft.why[node].reason != Reason::kPinned) {
+      draft.why[node].reason = reason;
     }
   }
   return draft;
@@ -65,7 +65,7 @@ Draft Fill(const PlanRequest& request, MachineDeviceId device, Reason reason) {
 double TotalSeconds(const PlanRequest& request, const Draft& draft) {
   double seconds = 0;
   for (NodeId node : request.costs.order()) {
-    seconds += SecondsOf(request.costs, node, draft.assignment[node.index]);
+    seconds += SecondsOf(request.costs, node, draft.assignment[node]);
   }
   return seconds;
 }

@@ -74,6 +74,21 @@ struct Chain : SampleGraph {
   }
 };
 
+// A chain whose nodes each read a variable of four lines. It gets a new value
+// that is made from the node's result.
+struct TrainedChain : SampleGraph {
+  explicit TrainedChain(int length) {
+    ValueId value = Input("x", kLine);
+    for (int i = 0; i < length; ++i) {
+      const std::string variable = absl::StrCat("v", i);
+      const ValueId read = Variable(variable, 4 * kLine);
+      value = Work(absl::StrCat("n", i), {value, read}, kLine);
+      Update(variable, Work(absl::StrCat("u", i), {value}, 4 * kLine));
+    }
+    Return({value});
+  }
+};
+
 // Two branches of two nodes each, with a common reader.
 struct Diamond : SampleGraph {
   Diamond() {
@@ -127,6 +142,20 @@ TEST(PipelineTest, AllStepsInFlightCount) {
   EXPECT_EQ(Text(g, PlanBy("pipeline", g, machine, {}, {}, /*depth=*/2)),
             "n0 cpu:0 stage 0\nn1 cpu:0 stage 0\n"
             "n2 cpu:0 stage 0\nn3 cpu:1 stage 1\n");
+}
+
+// Two variables of 256 bytes, a new value of one and, for each of two steps in
+// flight, activations of 256 bytes: that is less than with a new value for each
+// step.
+TEST(PipelineTest, StepsInFlightShareNewValuesOfVariables) {
+  TrainedChain g(4);
+  Machine machine = EqualCpus(2, 10000);
+  machine.devices[1].memory = 1400;
+  EXPECT_EQ(Text(g, PlanBy("pipeline", g, machine, {}, {}, /*depth=*/2)),
+            "n0 cpu:0 stage 0\nu0 cpu:0 stage 0\n"
+            "n1 cpu:0 stage 0\nu1 cpu:0 stage 0\n"
+            "n2 cpu:1 stage 1\nu2 cpu:1 stage 1\n"
+            "n3 cpu:1 stage 1\nu3 cpu:1 stage 1\n");
 }
 
 TEST(PipelineTest, MoreStagesThanDevicesAreRefused) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "graph/dimension_rule.h"
+#include "graph/id_vector.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -50,17 +51,17 @@ LowerBound BoundStep(const CostModel& costs, Goal goal,
                      absl::Span<const double> plan_work,
                      absl::Span<const int> runs) {
   LowerBound bound;
-  std::vector<double> done(costs.graph().value_id_bound(), 0);
+  IdVector<ValueId, double> done(costs.graph().value_id_bound(), 0);
   double work = 0;
   for (NodeId id : costs.order()) {
     const Node& node = costs.graph().node(id);
     const double seconds = LeastWork(costs, id, plan_work);
     double end = 0;
     for (ValueId operand : node.operands) {
-      end = std::max(end, done[operand.index]);
+      end = std::max(end, done[operand]);
     }
     end += seconds / MostRanks(costs.graph().view(id), costs.num_devices());
-    for (ValueId result : node.results) done[result.index] = end;
+    for (ValueId result : node.results) done[result] = end;
     bound.critical_path = std::max(bound.critical_path, end);
     const size_t i = id.index;
     work += seconds * (i < runs.size() ? runs[i] : 1);

@@ -38,21 +38,25 @@ class EvalKernel : public Kernel {
     if (library_.workspace > 0) {
       std::memset(args.workspace, 0xab, library_.workspace);
     }
+    // eval works on row-major elements.
     std::vector<HostTensor> operands;
     for (int i = 0; i < node_.num_operands(); ++i) {
-      operands.push_back(
-          HostTensor::ConstView(node_.operand_type(i), args.operands[i]));
+      operands.emplace_back(node_.operand_type(i).RowMajor());
+      ConvertLayout(
+          HostTensor::ConstView(node_.operand_type(i), args.operands[i]),
+          operands.back());
     }
     // Results may be in place, and eval needs them zeroed.
     std::vector<HostTensor> results;
     for (int i = 0; i < node_.num_results(); ++i) {
-      results.emplace_back(node_.result_type(i));
+      results.emplace_back(node_.result_type(i).RowMajor());
     }
     absl::Status status =
         node_.op().eval(node_, operands, absl::MakeSpan(results));
     for (int i = 0; i < node_.num_results() && status.ok(); ++i) {
-      std::memcpy(args.results[i], results[i].bytes(),
-                  results[i].byte_span().size());
+      HostTensor stored =
+          HostTensor::View(node_.result_type(i), args.results[i]);
+      ConvertLayout(results[i], stored);
     }
     return status;
   }

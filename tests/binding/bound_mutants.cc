@@ -268,6 +268,16 @@ void ChangeLayout(Graph& graph, Sites& sites) {
   }
 }
 
+// The result of a reorder, which its attribute states too.
+void ChangeReorder(Graph& graph, Sites& sites) {
+  for (const OpView& op : graph.ops(kReorder)) {
+    TensorType& type = graph.value(op.result(0).id()).type;
+    if (IsUnread(graph, op.id()) || type.rank() < 2 || !sites.Here()) continue;
+    type.layout = OtherLayout(type);
+    return;
+  }
+}
+
 // Readers of a node read its operand: a copy, an activation or a tail is lost.
 void DropNode(Graph& graph, Sites& sites) {
   UntilNode(graph, [&](Graph& in, NodeId id) {
@@ -377,6 +387,7 @@ std::vector<BoundMutation> BoundMutations() {
       {"another device", ChangeDevice},
       {"another sharding", ChangeSharding},
       {"another layout", ChangeLayout},
+      {"another reorder", ChangeReorder},
       {"a dropped node", DropNode},
       {"a node twice", DuplicateNode},
       {"a lost update", LoseUpdate},

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "graph/core_ops.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -47,6 +48,19 @@ ValueId SampleGraph::Weight(const std::string& name, int64_t elements) {
   return graph_->AddConstant(literal, name);
 }
 
+ValueId SampleGraph::Variable(const std::string& name, int64_t elements) {
+  const TensorType type = {DType::kF32, {elements}, {}};
+  const LiteralId initial = graph_->literals().Add(HostTensor(type));
+  module_.AddVariable({name, type, initial, /*trainable=*/true});
+  NodeSpec spec;
+  spec.op = &kVariable;
+  spec.attributes = {{"name", name},
+                     {"dtype", type.dtype},
+                     {"shape", std::vector<int64_t>{elements}}};
+  spec.result_names = {name};
+  return graph_->AddValue(std::move(spec)).value();
+}
+
 ValueId SampleGraph::Work(const std::string& name,
                           const std::vector<ValueId>& operands,
                           int64_t elements, const std::string& scope) {
@@ -61,6 +75,10 @@ ValueId SampleGraph::Work(const std::string& name,
 
 void SampleGraph::Return(const std::vector<ValueId>& outputs) {
   graph_->SetOutputs(outputs);
+}
+
+void SampleGraph::Update(const std::string& variable, ValueId value) {
+  graph_->AddUpdate({variable, value});
 }
 
 SampleCatalog::SampleCatalog()

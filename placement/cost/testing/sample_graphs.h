@@ -23,9 +23,11 @@ class SampleGraph {
   SampleGraph();
   ValueId Input(const std::string& name, int64_t elements);
   ValueId Weight(const std::string& name, int64_t elements);
+  ValueId Variable(const std::string& name, int64_t elements);
   ValueId Work(const std::string& name, const std::vector<ValueId>& operands,
                int64_t elements, const std::string& scope = "");
   void Return(const std::vector<ValueId>& outputs);
+  void Update(const std::string& variable, ValueId value);
 
   Module& module() { return module_; }
   Graph& graph() { return *graph_; }

@@ -17,7 +17,8 @@ namespace {
 
 constexpr absl::string_view kFamilies[] = {
     "order",   "shared_byte", "micro_batch", "message", "collective",
-    "permute", "step",        "copy",        "empty",   "sharded_variable"};
+    "permute", "step",        "copy",        "empty",   "sharded_variable",
+    "layout"};
 
 [[noreturn]] void Fail(absl::string_view what, absl::string_view where) {
   std::fprintf(stderr, "%s\n", absl::StrCat(what, " ", where).c_str());

@@ -108,8 +108,9 @@ const char* ReasonToRefuse(const Plan& plan, const Finding& finding) {
 // The least number of harmful mutants of kinds that apply to few plans.
 const std::map<std::string, int>& RareKinds() {
   static const auto* const kinds = new std::map<std::string, int>{
-      {"lower capacity", 2},    {"reorder rank", 2}, {"swap invocations", 1},
-      {"let steps overlap", 1}, {"change batch", 2}, {"rename port", 2},
+      {"lower capacity", 2},    {"reorder rank", 2},   {"swap invocations", 1},
+      {"let steps overlap", 1}, {"change batch", 2},   {"rename port", 2},
+      {"skip reorder", 5},      {"change layout", 20}, {"forget padding", 2},
       {"respell range", 0},  // the same plan, written differently
   };
   return *kinds;

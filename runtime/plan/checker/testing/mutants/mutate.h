@@ -15,9 +15,9 @@ namespace partita {
 
 using Random = std::mt19937;
 
-// A kind of mutation. `apply` changes entry 0 or the devices of the plan and
-// describes the change. It returns "" and changes nothing if the plan has no
-// suitable position.
+// A kind of mutation. `apply` changes entry 0, the devices or the layouts of
+// the plan and describes the change. It returns "" and changes nothing if the
+// plan has no suitable position.
 struct Mutation {
   const char* name;
   std::string (*apply)(Plan& plan, Random& random);
@@ -29,16 +29,13 @@ absl::Span<const Mutation> Mutations();
 // copied, because it owns its graphs.)
 class SavedParts {
  public:
-  explicit SavedParts(const Plan& plan)
-      : entry_(plan.entries[0]), devices_(plan.devices) {}
-  void Restore(Plan& plan) const {
-    plan.entries[0] = entry_;
-    plan.devices = devices_;
-  }
+  explicit SavedParts(const Plan& plan);
+  void Restore(Plan& plan) const;
 
  private:
   Entry entry_;
   std::vector<PlanDevice> devices_;
+  std::vector<Layout> layouts_;  // by value id of the entry's graph
 };
 
 }  // namespace partita

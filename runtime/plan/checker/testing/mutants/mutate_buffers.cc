@@ -291,8 +291,8 @@ absl::Span<const Mutation> BufferMutations() { return kBufferMutations; }
 absl::Span<const Mutation> Mutations() {
   static const auto* const all = [] {
     auto* const mutations = new std::vector<Mutation>;
-    for (const auto& list :
-         {CommandMutations(), BufferMutations(), RangeMutations()}) {
+    for (const auto& list : {CommandMutations(), BufferMutations(),
+                             RangeMutations(), LayoutMutations()}) {
       mutations->insert(mutations->end(), list.begin(), list.end());
     }
     return mutations;

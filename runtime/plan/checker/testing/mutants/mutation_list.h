@@ -12,6 +12,7 @@ namespace partita {
 absl::Span<const Mutation> CommandMutations();
 absl::Span<const Mutation> BufferMutations();
 absl::Span<const Mutation> RangeMutations();
+absl::Span<const Mutation> LayoutMutations();
 
 }  // namespace partita
 

@@ -279,7 +279,9 @@ Bytes LooseMachine::CollectiveResult(const MachineState& state, const Op& op,
   if (reduces && std::any_of(operands.begin(), operands.end(), has_junk)) {
     return {};
   }
-  return RunCollectiveOn(terms_, node, value, operands, ranks)[shard];
+  const TensorType moved = MovedType(node, value);
+  return RunCollectiveOn(terms_, node, value, moved, moved, operands,
+                         ranks)[shard];
 }
 
 // The shards of operand `value`; junk where a rank gives none. Empty if a

@@ -193,10 +193,12 @@ std::string FetchHarm(const Unrolled& program) {
 std::string LossHarm(const Plan& plan, const Entry& entry) {
   std::map<std::string, std::vector<bool>> kept;
   for (const VariableUpdate& update : entry.graph->updates()) {
-    kept[update.variable].resize(entry.graph->type(update.value).num_bytes());
+    kept[update.variable].resize(
+        entry.graph->type(update.value).RowMajor().num_bytes());
   }
   for (const OpView& node : entry.graph->ops(kVariable)) {
-    kept[node.attr_string("name")].resize(node.result_type(0).num_bytes());
+    kept[node.attr_string("name")].resize(
+        node.result_type(0).RowMajor().num_bytes());
   }
   for (const Entry& any : plan.entries) {
     for (const PersistentValue& value : any.persistent) {
@@ -206,6 +208,7 @@ std::string LossHarm(const Plan& plan, const Entry& entry) {
       for (int64_t offset :
            OffsetsInWhole(node.result_type(0),
                           ResultValueSharding(node.node(), 0), value.rank)) {
+        if (offset == kPadding) continue;
         if (offset < static_cast<int64_t>(bytes.size())) bytes[offset] = true;
       }
     }

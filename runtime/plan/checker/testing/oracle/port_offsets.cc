@@ -48,13 +48,15 @@ std::vector<int64_t> OffsetsInPort(const Unrolled& program,
   const ValueId id = (feed ? graph.inputs() : graph.outputs())[command.port];
   const Port& port =
       (feed ? program.entry->inputs : program.entry->outputs)[command.port];
-  const int64_t size = graph.type(id).num_bytes();
+  // The caller's bytes are row-major, whatever the layout of the value.
+  const TensorType type = graph.type(id).RowMajor();
+  const int64_t size = type.num_bytes();
   const int64_t base = port.type.num_bytes() == size
                            ? 0
                            : command.instance.micro_batch.index * size;
   const DeviceId device = program.entry->streams[command.stream.index].device;
   std::vector<int64_t> offsets = OffsetsInWhole(
-      graph.type(id), HeldSharding(graph, id),
+      type, HeldSharding(graph, id),
       HeldRank(graph, id, program.plan->devices[device.index].traits.name));
   for (int64_t& offset : offsets) offset += base;
   return offsets;

@@ -49,8 +49,8 @@ Bytes Reference::SourceBytes(int step, const OpView& node, int rank) const {
     auto it = variables_[step].find(node.attr_string("name"));
     if (it != variables_[step].end()) whole = it->second;
   }
-  for (int64_t b = static_cast<int64_t>(whole.size()); b < type.num_bytes();
-       ++b) {
+  for (int64_t b = static_cast<int64_t>(whole.size());
+       b < type.RowMajor().num_bytes(); ++b) {
     int64_t id = 0;
     if (variable) {
       id = static_cast<int64_t>(
@@ -61,12 +61,8 @@ Bytes Reference::SourceBytes(int step, const OpView& node, int rank) const {
     whole.push_back(
         terms_.Make({variable ? kVariableTerm : kLiteralTerm, id, b}));
   }
-  Bytes held;
-  for (int64_t offset :
-       OffsetsInWhole(type, ResultValueSharding(node.node(), 0), rank)) {
-    held.push_back(whole[offset]);
-  }
-  return held;
+  return StoredBytes(terms_, type, ResultValueSharding(node.node(), 0), rank,
+                     whole);
 }
 
 Bytes Reference::Persistent(int step, const PersistentValue& value) const {
@@ -81,12 +77,8 @@ Bytes Reference::OperandOf(const OpView& node, int operand, int rank,
   if (made.sharding == wanted.sharding && made.ranks == wanted.ranks) {
     return values[value.index][rank];
   }
-  const Bytes whole = WholeOf(value, values);
-  Bytes held;
-  for (int64_t offset : OffsetsInWhole(graph_.type(value), wanted, rank)) {
-    held.push_back(whole[offset]);
-  }
-  return held;
+  return StoredBytes(terms_, graph_.type(value), wanted, rank,
+                     WholeOf(value, values));
 }
 
 // Result `value` of a node that reduces, gathers or shards values.
@@ -95,14 +87,15 @@ void Reference::Reshard(const OpView& node, int value, int ranks,
   const ValueSharding asked = OperandValueSharding(node.node(), value);
   Held operands;
   if (asked.sharding.kind == Sharding::Kind::kReplicated) {
-    operands = {WholeOf(node.operand(value).id(), values)};
+    operands = {OperandOf(node, value, 0, values)};
   } else {
     for (int rank = 0; rank < asked.ranks; ++rank) {
       operands.push_back(OperandOf(node, value, rank, values));
     }
   }
   values[node.result(value).id().index] =
-      RunCollectiveOn(terms_, node, value, operands, ranks);
+      RunCollectiveOn(terms_, node, value, node.operand_type(value),
+                      node.result_type(value), operands, ranks);
 }
 
 void Reference::RunNode(int step, MicroBatchId micro_batch, const OpView& node,
@@ -175,11 +168,13 @@ Reference::Values Reference::InputsOf(int step,
   for (size_t i = 0; i < graph_.inputs().size(); ++i) {
     const ValueId input = graph_.inputs()[i];
     const Bytes all = Input(step, static_cast<int>(i));
-    const int64_t size = graph_.type(input).num_bytes();
+    const TensorType& type = graph_.type(input);
+    const int64_t size = type.RowMajor().num_bytes();
     const int64_t begin =
         static_cast<int64_t>(all.size()) == size ? 0 : micro_batch.index * size;
     values[input.index] = {
-        Bytes(all.begin() + begin, all.begin() + begin + size)};
+        StoredBytes(terms_, type, {}, 0,
+                    Bytes(all.begin() + begin, all.begin() + begin + size))};
   }
   return values;
 }

@@ -63,7 +63,7 @@ bool ForwardsShards(const OpView& node) {
 bool Reaches(const OpView& node, int given, int handed) {
   const std::vector<Role> roles = RolesIn(node);
   for (int value = 0; value < node.num_operands(); ++value) {
-    const TensorType& type = node.operand_type(value);
+    const TensorType type = node.operand_type(value).RowMajor();
     ValueSharding from = OperandValueSharding(node.node(), value);
     from.ranks = static_cast<int>(
         std::count_if(roles.begin(), roles.end(),

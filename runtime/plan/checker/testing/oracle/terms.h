@@ -36,6 +36,7 @@ inline constexpr int64_t kComputedTerm = 4;
 inline constexpr int64_t kReducedTerm = 5;  // reduction, ranks' terms
 inline constexpr int64_t kSumTerm = 7;      // the sum so far, the addend
 inline constexpr int64_t kLostTerm = 6;  // anything else; no plan can make it
+inline constexpr int64_t kZeroTerm = 8;  // the padding of a layout
 
 using Bytes = std::vector<Term>;
 

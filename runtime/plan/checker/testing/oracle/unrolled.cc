@@ -149,7 +149,7 @@ bool IsInPlace(const OpView& node, int value, int rank,
   const ValueSharding held = gathers ? OperandValueSharding(node.node(), value)
                                      : ResultValueSharding(node.node(), value);
   const std::vector<int64_t> offsets =
-      OffsetsInWhole(node.operand_type(value), held, rank);
+      OffsetsInWhole(node.operand_type(value).RowMajor(), held, rank);
   if (operand.size() == result.size()) return operand == result;
   if (offsets.size() != part.size()) return false;
   for (size_t i = 0; i < offsets.size(); ++i) {
