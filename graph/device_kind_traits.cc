@@ -8,6 +8,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/host_capacity.h"
 
@@ -26,11 +28,26 @@ bool IsCudaIsa(absl::string_view isa) {
          absl::c_all_of(isa, absl::ascii_isdigit);
 }
 
+// "x86-64-avx512", also for "avx512_bf16".
+std::string CpuCodeTarget(absl::string_view isa) {
+  return absl::StrCat("x86-64-", VectorIsa(MeantIsa(isa)));
+}
+
+// A driver compiles PTX for every later architecture.
+std::string CudaCodeTarget(absl::string_view isa) {
+  int capability = 0;
+  const std::string digits(absl::StripSuffix(
+      absl::StripSuffix(absl::StripPrefix(isa, "sm_"), "a"), "f"));
+  if (!IsCudaIsa(isa) || !absl::SimpleAtoi(digits, &capability)) return "";
+  return capability >= 90 ? "sm_90" : capability >= 80 ? "sm_80" : "";
+}
+
 // By DeviceKind.
 constexpr DeviceKindTraits kKinds[] = {
     {.name = "cpu",
      .shares_host = true,
      .kernel_code = KernelCode::kHost,
+     .code_target = CpuCodeTarget,
      .collectives_beside_kernels = false,
      // Nearly all x86-64 processors have avx2. The default of a file does not
      // depend on the host.
@@ -38,6 +55,7 @@ constexpr DeviceKindTraits kKinds[] = {
     {.name = "cuda",
      .shares_host = false,
      .kernel_code = KernelCode::kPtx,
+     .code_target = CudaCodeTarget,
      .collectives_beside_kernels = true,
      .isa = {.accepts = IsCudaIsa,
              .names = nullptr,
@@ -53,6 +71,10 @@ const DeviceKindTraits& TraitsOf(DeviceKind kind) {
 
 bool RunsHostCode(const DeviceTraits& device) {
   return TraitsOf(device.kind).kernel_code == KernelCode::kHost;
+}
+
+std::string CodeTargetOf(const DeviceTraits& device) {
+  return TraitsOf(device.kind).code_target(device.isa);
 }
 
 }  // namespace partita

@@ -34,6 +34,9 @@ struct DeviceKindTraits {
   // them, and need no link to feed an input or to fetch an output.
   bool shares_host;
   KernelCode kernel_code;
+  // The target of the code objects that a device of this ISA loads; empty if no
+  // code is generated for it.
+  std::string (*code_target)(absl::string_view isa);
   // Collectives run beside kernels, in a stream of their own. Otherwise they
   // would take the time of the cores that run the kernels.
   bool collectives_beside_kernels;
@@ -45,6 +48,10 @@ const DeviceKindTraits& TraitsOf(DeviceKind kind);
 
 // True if the host can run the device's kernels: they are code of the host.
 bool RunsHostCode(const DeviceTraits& device);
+
+// CodeObject::target of the code that the device loads; empty if there is none.
+// Devices with one target share a code object.
+std::string CodeTargetOf(const DeviceTraits& device);
 
 }  // namespace partita
 

@@ -61,5 +61,30 @@ TEST(DeviceTraits, AKindAcceptsTheIsasThatItNames) {
   }
 }
 
+DeviceTraits WithIsa(DeviceKind kind, const std::string& isa) {
+  DeviceTraits device;
+  device.kind = kind;
+  device.isa = isa;
+  return device;
+}
+
+TEST(DeviceTraits, IsasWithTheSameCodeHaveOneTarget) {
+  const auto cpu = [](const std::string& isa) {
+    return CodeTargetOf(WithIsa(DeviceKind::kCpu, isa));
+  };
+  EXPECT_EQ(cpu("avx2"), "x86-64-avx2");
+  EXPECT_EQ(cpu("avx512_bf16"), cpu("avx512"));
+  EXPECT_EQ(cpu("").find("x86-64-"), 0u);
+  const auto gpu = [](const std::string& isa) {
+    return CodeTargetOf(WithIsa(DeviceKind::kCuda, isa));
+  };
+  EXPECT_EQ(gpu("sm_80"), "sm_80");
+  EXPECT_EQ(gpu("sm_89"), "sm_80");
+  EXPECT_EQ(gpu("sm_90a"), "sm_90");
+  EXPECT_EQ(gpu("sm_120"), "sm_90");
+  EXPECT_EQ(gpu("sm_75"), "");
+  EXPECT_EQ(gpu(""), "");
+}
+
 }  // namespace
 }  // namespace partita

@@ -53,8 +53,9 @@ absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {
 }
 
 absl::Status Compilation::BuildCode(Plan& plan) {
-  return stages_.Run("native code",
-                     [&] { return BuildPlanCode(target_.traits(), plan); });
+  return stages_.Run("native code", [&] {
+    return BuildPlanCode(target_.traits(), target_.catalog(), plan);
+  });
 }
 
 absl::Status Compilation::Prove(Attempt& attempt) {

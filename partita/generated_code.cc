@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
@@ -19,38 +20,43 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/native_code/native_code_library.h"
-#include "kernels/native_code/trusted_code.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {
 namespace {
 
+// A device of the plan, and what loads its code.
+struct CodeDevice {
+  const DeviceTraits* traits = nullptr;
+  const CodeLoader* loader = nullptr;  // or null
+};
+using CodeDevices = absl::btree_map<std::string, CodeDevice>;  // by name
+
 // What one device computes of a node: all of it, or its rank's shard.
 struct PlacedOp {
   OpView op;
-  const DeviceTraits* device;
+  CodeDevice device;
   std::unique_ptr<Graph> shard;  // owns `op`; null: the plan's graph does
 };
 
 struct MissingCode {
-  // one of those with the instruction set
-  const DeviceTraits* device = nullptr;
+  CodeDevice device;  // one of those with the target
   std::vector<OpView> nodes;
 };
-using MissingByIsa = absl::btree_map<std::string, MissingCode>;
+using MissingByTarget = absl::btree_map<std::string, MissingCode>;
 using PlacedOps = std::vector<PlacedOp>;
 
-absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
-    const Plan& plan) {
-  absl::btree_map<std::string, const DeviceTraits*> devices;
-  for (const PlanDevice& device : plan.devices) {
-    devices.emplace(device.traits.name, &device.traits);
+CodeDevices DevicesOf(const Plan& plan, const CodeLoaders& loaders) {
+  CodeDevices devices;
+  for (size_t d = 0; d < plan.devices.size(); ++d) {
+    const DeviceTraits& traits = plan.devices[d].traits;
+    devices.emplace(traits.name, CodeDevice{&traits, loaders[d]});
   }
   return devices;
 }
 
 absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int rank,
-                                    const DeviceTraits* device) {
+                                    const CodeDevice& device) {
   if (!HasOwnShards(node)) return PlacedOp{node, device, nullptr};
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> shard,
                            ShardOfNode(node, rank, kTypicalMicroBatch));
@@ -60,9 +66,8 @@ absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int rank,
 
 // The selected nodes among all nodes with kernels, in all entries.
 absl::StatusOr<PlacedOps> FindPlacedOps(
-    const Plan& plan,
-    absl::FunctionRef<bool(const OpView&, const DeviceTraits&)> wanted) {
-  const auto devices = TraitsByName(plan);
+    const Plan& plan, const CodeDevices& devices,
+    absl::FunctionRef<bool(const OpView&, const CodeDevice&)> wanted) {
   PlacedOps found;
   for (const Entry& entry : plan.entries) {
     for (const OpView& node : entry.graph->ops()) {
@@ -74,7 +79,7 @@ absl::StatusOr<PlacedOps> FindPlacedOps(
         PARTITA_ASSIGN_OR_RETURN(
             PlacedOp placed,
             PlacedOpOf(node, static_cast<int>(m), device->second));
-        if (!wanted(placed.op, *device->second)) continue;
+        if (!wanted(placed.op, device->second)) continue;
         found.push_back(std::move(placed));
       }
     }
@@ -83,16 +88,19 @@ absl::StatusOr<PlacedOps> FindPlacedOps(
 }
 
 // Generated kernels without code.
-absl::StatusOr<PlacedOps> FindMissing(const Plan& plan) {
-  return FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
-    return HasGeneratedKernel(op) && !HasCode(op, device);
-  });
+absl::StatusOr<PlacedOps> FindMissing(const Plan& plan,
+                                      const CodeDevices& devices) {
+  return FindPlacedOps(
+      plan, devices, [](const OpView& op, const CodeDevice& device) {
+        return device.loader != nullptr && HasGeneratedKernel(op) &&
+               !device.loader->has_code(op, *device.traits);
+      });
 }
 
-MissingByIsa ByIsa(const PlacedOps& ops) {
-  MissingByIsa missing;
+MissingByTarget ByTarget(const PlacedOps& ops) {
+  MissingByTarget missing;
   for (const PlacedOp& placed : ops) {
-    MissingCode& here = missing[placed.device->isa];
+    MissingCode& here = missing[CodeTargetOf(*placed.device.traits)];
     here.device = placed.device;
     here.nodes.push_back(placed.op);
   }
@@ -129,11 +137,12 @@ absl::Status AddEmulated(PlacedOp placed, PlacedOps& emulated) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PlacedOps> FindEmulated(const Plan& plan) {
+absl::StatusOr<PlacedOps> FindEmulated(const Plan& plan,
+                                       const CodeDevices& devices) {
   PARTITA_ASSIGN_OR_RETURN(
       PlacedOps all,
-      FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
-        return !RunsHostCode(device);
+      FindPlacedOps(plan, devices, [](const OpView&, const CodeDevice& device) {
+        return !RunsHostCode(*device.traits);
       }));
   PlacedOps emulated;
   for (PlacedOp& placed : all) {
@@ -146,15 +155,24 @@ std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,
                       bool trust_code) {
   if (plan.code_objects.empty()) return "is not in it";
   for (const PlacedOp& placed : missing) {
-    const std::string& isa = placed.device->isa;
-    if (ExecutableIsa(isa) == isa) continue;
+    const std::string& isa = placed.device.traits->isa;
+    if (placed.device.loader->executable_isa(isa) == isa) continue;
     return absl::StrCat("is for ", isa, ", which this processor lacks");
   }
   return trust_code ? "is of another version"
                     : "is not trusted (--trust-code runs it)";
 }
 
-absl::Status TrustCodeOf(const Plan& plan) {
+absl::Status LoadOnDevices(const CodeObject& code, const CodeDevices& devices) {
+  for (const auto& [name, device] : devices) {
+    const bool is_its_code = CodeTargetOf(*device.traits) == code.target;
+    if (!is_its_code || device.loader == nullptr) continue;
+    PARTITA_RETURN_IF_ERROR(device.loader->load(code));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadCodeOf(const Plan& plan, const CodeDevices& devices) {
   for (const CodeObject& code : plan.code_objects) {
     if (code.bytes.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -163,7 +181,7 @@ absl::Status TrustCodeOf(const Plan& plan) {
           "as the text of a plan has none; expected a plan file; or do not "
           "trust the code: it is then built again"));
     }
-    PARTITA_RETURN_IF_ERROR(TrustCode(code));
+    PARTITA_RETURN_IF_ERROR(LoadOnDevices(code, devices));
   }
   return absl::OkStatus();
 }
@@ -171,7 +189,9 @@ absl::Status TrustCodeOf(const Plan& plan) {
 }  // namespace
 
 absl::StatusOr<std::string> PrepareEmulatedCode(const Plan& plan) {
-  PARTITA_ASSIGN_OR_RETURN(const PlacedOps emulated, FindEmulated(plan));
+  const CodeLoaders none(plan.devices.size(), nullptr);
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps emulated,
+                           FindEmulated(plan, DevicesOf(plan, none)));
   std::vector<OpView> nodes;
   for (const PlacedOp& placed : emulated) nodes.push_back(placed.op);
   if (nodes.empty()) return std::string();
@@ -184,18 +204,23 @@ absl::StatusOr<std::string> PrepareEmulatedCode(const Plan& plan) {
 }
 
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
+                                                 const CodeLoaders& loaders,
                                                  bool trust_code) {
-  if (trust_code) PARTITA_RETURN_IF_ERROR(TrustCodeOf(plan));
-  PARTITA_ASSIGN_OR_RETURN(const PlacedOps missing, FindMissing(plan));
+  const bool runs_code = absl::c_any_of(
+      loaders, [](const CodeLoader* loader) { return loader != nullptr; });
+  if (!runs_code) return std::string();
+  const CodeDevices devices = DevicesOf(plan, loaders);
+  if (trust_code) PARTITA_RETURN_IF_ERROR(LoadCodeOf(plan, devices));
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps missing, FindMissing(plan, devices));
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";
-  for (const auto& [isa, code] : ByIsa(missing)) {
-    DeviceTraits device = *code.device;
-    device.isa = ExecutableIsa(isa);
+  for (const auto& [target, code] : ByTarget(missing)) {
+    DeviceTraits device = *code.device.traits;
+    device.isa = code.device.loader->executable_isa(device.isa);
     const auto code_objects = CodegenCatalog().BuildCode(code.nodes, device);
     if (!code_objects.ok()) why = std::string(code_objects.status().message());
   }
-  PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan));
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan, devices));
   if (left.empty()) {
     return absl::StrCat("built ", missing.size(),
                         " generated kernels again: the plan's code ",

@@ -1,4 +1,4 @@
-// Collects what each instruction set computes, and builds its code.
+// Collects what the devices of each target compute, and builds its code.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/plan_code.h"
@@ -13,11 +13,9 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "graph/device_kind_traits.h"
-#include "graph/host_capacity.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "kernels/catalog/host_kernels.h"
 
 namespace partita {
 namespace {
@@ -58,20 +56,21 @@ absl::StatusOr<std::vector<OpView>> NodesOn(
 
 }  // namespace
 
-absl::Status BuildPlanCode(absl::Span<const DeviceTraits> devices, Plan& plan) {
+absl::Status BuildPlanCode(absl::Span<const DeviceTraits> devices,
+                           const KernelCatalog& catalog, Plan& plan) {
   absl::btree_map<std::string, const DeviceTraits*> targets;
   absl::btree_map<std::string, DeviceNames> names;
   for (const DeviceTraits& device : devices) {
-    if (!RunsHostCode(device)) continue;
-    const std::string isa = VectorIsa(MeantIsa(device.isa));
-    targets.emplace(isa, &device);
-    names[isa].insert(device.name);
+    const std::string target = CodeTargetOf(device);
+    if (target.empty()) continue;
+    targets.emplace(target, &device);
+    names[target].insert(device.name);
   }
-  for (const auto& [isa, device] : targets) {
+  for (const auto& [target, device] : targets) {
     std::vector<std::unique_ptr<Graph>> shards;
     PARTITA_ASSIGN_OR_RETURN(const std::vector<OpView> nodes,
-                             NodesOn(names[isa], plan, shards));
-    auto code_objects = BuiltInCatalog().BuildCode(nodes, *device);
+                             NodesOn(names[target], plan, shards));
+    auto code_objects = catalog.BuildCode(nodes, *device);
     if (absl::IsUnimplemented(code_objects.status())) continue;
     PARTITA_RETURN_IF_ERROR(code_objects.status());
     absl::c_move(*code_objects, std::back_inserter(plan.code_objects));

@@ -11,9 +11,10 @@
 
 namespace partita {
 
-// Adds one code object for each instruction set of the CPUs among `devices`,
-// with the code of all nodes, and shards of sharded nodes, that those compute.
-absl::Status BuildPlanCode(absl::Span<const DeviceTraits> devices, Plan& plan);
+// Adds what `catalog` generates for each target of the devices: the code of all
+// nodes, and shards of sharded nodes, that devices with this target compute.
+absl::Status BuildPlanCode(absl::Span<const DeviceTraits> devices,
+                           const KernelCatalog& catalog, Plan& plan);
 
 }  // namespace partita
 

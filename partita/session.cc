@@ -10,14 +10,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
-#include "kernels/catalog/host_kernels.h"
+#include "partita/backends/backend.h"
 #include "partita/generated_code.h"
-#include "runtime/device/backend.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
@@ -29,29 +29,66 @@
 namespace partita {
 namespace {
 
-const KernelLibraries& Libraries() {
-  static const KernelLibraries& libraries = *new auto(HostLibraries());
-  return libraries;
-}
-
-// A plan that keeps its contract has no device of a kind without a backend.
 const Backend& BackendFor(DeviceKind kind, DeviceMode mode) {
   if (mode == DeviceMode::kVirtual) return VirtualBackend();
   if (mode == DeviceMode::kTimed) return TimedBackend();
-  return *BackendOf(kind);
+  return BackendOf(kind);
 }
 
-absl::StatusOr<Devices> NewDevices(const Plan& plan, DeviceMode mode) {
+// What runs the devices of a plan, by device.
+using PlanBackends = std::vector<const Backend*>;
+
+absl::StatusOr<PlanBackends> BackendsOf(const Plan& plan, DeviceMode mode) {
   if (mode == DeviceMode::kReal) {
     PARTITA_RETURN_IF_ERROR(CheckContract(plan, ThisHost(), RunnableKinds()));
   }
-  Devices devices;
+  PlanBackends backends;
   for (const PlanDevice& device : plan.devices) {
-    PARTITA_ASSIGN_OR_RETURN(
-        devices.emplace_back(),
-        BackendFor(device.traits.kind, mode).new_device(device.traits));
+    backends.push_back(&BackendFor(device.traits.kind, mode));
+  }
+  return backends;
+}
+
+absl::StatusOr<Devices> NewDevices(const Plan& plan,
+                                   const PlanBackends& backends) {
+  Devices devices;
+  for (size_t d = 0; d < backends.size(); ++d) {
+    PARTITA_ASSIGN_OR_RETURN(devices.emplace_back(),
+                             backends[d]->new_device(plan.devices[d].traits));
   }
   return devices;
+}
+
+// Each library once.
+KernelLibraries LibrariesOf(const PlanBackends& backends) {
+  KernelLibraries all;
+  for (const Backend* backend : backends) {
+    if (backend->libraries == nullptr) continue;
+    for (const KernelLibrary* library : backend->libraries()) {
+      if (!absl::c_linear_search(all, library)) all.push_back(library);
+    }
+  }
+  return all;
+}
+
+// An emulator runs the code of CPUs; that of other devices it replaces
+// (PrepareEmulatedCode).
+CodeLoaders CodeLoadersOf(const Plan& plan, const PlanBackends& backends) {
+  CodeLoaders loaders;
+  for (size_t d = 0; d < backends.size(); ++d) {
+    const bool loads =
+        backends[d]->kind.has_value() || RunsHostCode(plan.devices[d].traits);
+    loaders.push_back(loads ? backends[d]->code_loader : nullptr);
+  }
+  return loaders;
+}
+
+Transports TransportsOf(const PlanBackends& backends) {
+  Transports transports;
+  for (const Backend* backend : backends) {
+    transports.push_back(backend->new_communicator);
+  }
+  return transports;
 }
 
 bool IsAnyComputedBy(ComputedBy computed_by, const Devices& devices) {
@@ -63,16 +100,14 @@ bool IsAnyComputedBy(ComputedBy computed_by, const Devices& devices) {
 // Provides the code of generated kernels that run on the devices. Returns what
 // the user should know about it.
 absl::StatusOr<std::string> PrepareCode(const Plan& plan,
+                                        const PlanBackends& backends,
                                         const Devices& devices,
                                         bool trust_code) {
-  const bool has_host_kernels =
-      IsAnyComputedBy(ComputedBy::kHostKernels, devices);
-  std::vector<std::string> notices;
-  if (has_host_kernels || IsAnyComputedBy(ComputedBy::kOwnKernels, devices)) {
-    PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(),
-                             PrepareGeneratedCode(plan, trust_code));
-  }
-  if (has_host_kernels) {
+  std::vector<std::string> notices(1);
+  PARTITA_ASSIGN_OR_RETURN(
+      notices[0],
+      PrepareGeneratedCode(plan, CodeLoadersOf(plan, backends), trust_code));
+  if (IsAnyComputedBy(ComputedBy::kHostKernels, devices)) {
     PARTITA_ASSIGN_OR_RETURN(notices.emplace_back(), PrepareEmulatedCode(plan));
   }
   notices.erase(std::remove(notices.begin(), notices.end(), ""), notices.end());
@@ -138,10 +173,13 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
         "plan ", plan->name,
         ": found no entry; expected one or more; compile the model again"));
   }
-  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
+  PARTITA_ASSIGN_OR_RETURN(const PlanBackends backends,
+                           BackendsOf(*plan, options.devices));
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, backends));
   std::unique_ptr<Session> session(new Session);
-  PARTITA_ASSIGN_OR_RETURN(session->notice_,
-                           PrepareCode(*plan, devices, options.trust_code));
+  PARTITA_ASSIGN_OR_RETURN(
+      session->notice_,
+      PrepareCode(*plan, backends, devices, options.trust_code));
   session->emulates_ = IsAnyComputedBy(ComputedBy::kHostKernels, devices) ||
                        IsAnyComputedBy(ComputedBy::kNothing, devices);
   for (const Entry& entry : plan->entries) {
@@ -156,9 +194,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
   }
   PARTITA_ASSIGN_OR_RETURN(
       session->executor_,
-      Executor::New(std::move(plan), std::move(devices), Libraries(),
+      Executor::New(std::move(plan), std::move(devices), LibrariesOf(backends),
                     {.constants_in_place = options.constants_in_place,
-                     .trust_code = options.trust_code}));
+                     .trust_code = options.trust_code,
+                     .transports = TransportsOf(backends)}));
   return session;
 }
 
@@ -299,11 +338,12 @@ absl::StatusOr<std::vector<HostTensor>> Session::RunReference() {
   }
   ReferenceOptions reference;
   reference.any_host_kernel = emulates_;
+  reference.devices = executor_->devices();
   for (size_t i = 0; i < names.size(); ++i) {
     reference.variables[names[i]] = &values[i];
   }
-  return ReferenceRun(plan(), entry_, tensors().input_bytes, Libraries(),
-                      reference);
+  return ReferenceRun(plan(), entry_, tensors().input_bytes,
+                      executor_->libraries(), reference);
 }
 
 absl::Status Session::Restore() { return executor_->Restore(); }

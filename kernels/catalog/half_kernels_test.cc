@@ -18,7 +18,7 @@ namespace partita {
 namespace {
 
 bool IsFast(const OpView& node) {
-  const auto choices = BuiltInCatalog().Choices(node, TestCpu(2));
+  const auto choices = HostCatalog().Choices(node, TestCpu(2));
   return absl::c_any_of(choices,
                         [](const KernelChoice& c) { return !c.fallback; });
 }
@@ -64,7 +64,7 @@ size_t ExpectRight(const OpSample& sample) {
   for (const KernelLibrary* library : HostLibraries()) {
     if (library->name() == "reference") continue;
     const CheckReport report =
-        CheckKernels(node, BuiltInCatalog(), *library, options);
+        CheckKernels(node, HostCatalog(), *library, options);
     EXPECT_TRUE(report.status.ok())
         << ToString(sample) << ": " << report.status;
     kernels += report.kernels.size();

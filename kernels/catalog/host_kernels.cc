@@ -1,14 +1,12 @@
-// The list of all catalogs and libraries.
+// The list of the host's catalogs and libraries.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/catalog/host_kernels.h"
 
 #include <memory>
 
-#include "kernels/catalog/ieee_catalog.h"
 #include "kernels/catalog/joined_catalog.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/cost_only/cost_only_catalog.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/native_code/native_code_library.h"
@@ -23,35 +21,23 @@ absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
   return BuildCodeOf({node}, device).status();
 }
 
-void AddCatalogs(JoinedCatalog& catalog) {
+JoinedCatalog::Catalogs HostCatalogs() {
   const auto onednn = std::make_shared<OnednnCatalog>();
   const auto cpu = std::make_shared<CpuCatalog>();
   const UpcastCatalog::Catalogs of_f32 = {onednn, cpu};
-  catalog.Add(DeviceKind::kCpu, onednn);
-  catalog.Add(DeviceKind::kCpu, cpu);
-  catalog.Add(DeviceKind::kCpu, std::make_shared<CodegenCatalog>());
-  catalog.Add(DeviceKind::kCpu, std::make_shared<UpcastCatalog>(of_f32));
-  catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
-  catalog.Add(DeviceKind::kCuda, std::make_shared<CostOnlyCatalog>());
+  return {onednn, cpu, std::make_shared<CodegenCatalog>(),
+          std::make_shared<UpcastCatalog>(of_f32),
+          std::make_shared<ReferenceCatalog>()};
 }
 
 }  // namespace
 
-const KernelCatalog& BuiltInCatalog() {
-  static const JoinedCatalog& catalog = []() -> JoinedCatalog& {
-    auto* joined = new JoinedCatalog;
-    AddCatalogs(*joined);
-    return *joined;
-  }();
+const KernelCatalog& HostCatalog() {
+  static const JoinedCatalog& catalog = *new JoinedCatalog(HostCatalogs());
   return catalog;
 }
 
-const KernelCatalog& BuiltInIeeeCatalog() {
-  static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
-  return catalog;
-}
-
-absl::Status CheckBuiltInCatalog(const DeviceTraits& device) {
+absl::Status CheckHostCatalog(const DeviceTraits& device) {
   return CheckOnednn(device);
 }
 

@@ -1,5 +1,4 @@
-// The kernels of this build: a catalog for compilers, libraries for the
-// runtime.
+// The kernels of the host: a catalog for compilers, libraries for the runtime.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_HOST_KERNELS_H_
@@ -13,20 +12,16 @@
 
 namespace partita {
 
-// Every catalog of this build, joined by device kind (the list is in
-// host_kernels.cc). Created at the first call, never destroyed.
-const KernelCatalog& BuiltInCatalog();
-
-// The same without kernels that violate IEEE 754: see
-// docs/internals/numerics.md.
-const KernelCatalog& BuiltInIeeeCatalog();
+// Every catalog of CPUs (the list is in host_kernels.cc). Created at the first
+// call, never destroyed.
+const KernelCatalog& HostCatalog();
 
 // The first error of these catalogs for such a device, which made them offer
 // fewer kernels than they should. Call it after all other queries.
-absl::Status CheckBuiltInCatalog(const DeviceTraits& device);
+absl::Status CheckHostCatalog(const DeviceTraits& device);
 
-// The libraries that bind the kernels of these catalogs on the host, in order
-// of preference. Never destroyed.
+// The libraries that bind the kernels of these catalogs, in order of
+// preference. Never destroyed.
 std::vector<const KernelLibrary*> HostLibraries();
 
 }  // namespace partita

@@ -16,6 +16,7 @@
 #include "graph/ops/testing/op_samples.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
+#include "kernels/catalog/gpu_catalog.h"
 #include "kernels/testing/kernel_check.h"
 
 namespace partita {
@@ -51,7 +52,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
       // oneDNN's polynomials have this error, whatever the op's tolerance.
       options.tolerance = library->name() == "onednn" ? 2e-5 : 0;
       const CheckReport report =
-          CheckKernels(graph.view(*node), BuiltInCatalog(), *library, options);
+          CheckKernels(graph.view(*node), HostCatalog(), *library, options);
       EXPECT_TRUE(report.status.ok())
           << ToString(sample) << ": " << report.status;
     }
@@ -84,11 +85,11 @@ std::string Matrix() {
     Graph graph("sample", &pool);
     const OpView node = graph.view(*AddSample(sample, graph));
     for (const std::string& isa : CpuIsas()) {
-      for (const KernelChoice& c : BuiltInCatalog().Choices(node, Cpu(isa))) {
+      for (const KernelChoice& c : HostCatalog().Choices(node, Cpu(isa))) {
         cpu[sample.op->name].insert(c.kernel.ToString());
       }
     }
-    for (const KernelChoice& c : BuiltInCatalog().Choices(node, Gpu())) {
+    for (const KernelChoice& c : GpuCatalog().Choices(node, Gpu())) {
       cuda[sample.op->name].insert(c.kernel.ToString());
     }
   }

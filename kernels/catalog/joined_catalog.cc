@@ -9,17 +9,11 @@
 
 namespace partita {
 
-void JoinedCatalog::Add(DeviceKind kind,
-                        std::shared_ptr<const KernelCatalog> catalog) {
-  entries_.push_back({kind, std::move(catalog)});
-}
-
 std::vector<KernelChoice> JoinedCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> all;
-  for (const Entry& entry : entries_) {
-    if (entry.kind != device.kind) continue;
-    std::vector<KernelChoice> choices = entry.catalog->Choices(node, device);
+  for (const auto& catalog : catalogs_) {
+    std::vector<KernelChoice> choices = catalog->Choices(node, device);
     std::move(choices.begin(), choices.end(), std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(),
@@ -34,10 +28,9 @@ absl::StatusOr<std::vector<CodeObject>> JoinedCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
   std::vector<CodeObject> all;
   bool generates = false;
-  for (const Entry& entry : entries_) {
-    if (entry.kind != device.kind) continue;
+  for (const auto& catalog : catalogs_) {
     absl::StatusOr<std::vector<CodeObject>> code_objects =
-        entry.catalog->BuildCode(nodes, device);
+        catalog->BuildCode(nodes, device);
     if (absl::IsUnimplemented(code_objects.status())) continue;
     if (!code_objects.ok()) return code_objects.status();
     generates = true;

@@ -1,23 +1,26 @@
-// Several catalogs as one, by device kind.
+// Several catalogs as one.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_CATALOG_JOINED_CATALOG_H_
 #define PARTITA_KERNELS_CATALOG_JOINED_CATALOG_H_
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "graph/kernel_catalog.h"
 
 namespace partita {
 
-// Thread safety: like KernelCatalog, once all catalogs are added.
+// Thread safety: like KernelCatalog.
 class JoinedCatalog : public KernelCatalog {
  public:
-  void Add(DeviceKind kind, std::shared_ptr<const KernelCatalog> catalog);
+  using Catalogs = std::vector<std::shared_ptr<const KernelCatalog>>;
 
-  // The choices of all catalogs for the device's kind: fallbacks last, then by
-  // seconds, then in the order of addition.
+  explicit JoinedCatalog(Catalogs catalogs) : catalogs_(std::move(catalogs)) {}
+
+  // The choices of all catalogs: fallbacks last, then by seconds, then in the
+  // order of the catalogs.
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
   // The code objects of all catalogs that generate code; Unimplemented if none
@@ -27,11 +30,7 @@ class JoinedCatalog : public KernelCatalog {
       const DeviceTraits& device) const override;
 
  private:
-  struct Entry {
-    DeviceKind kind;
-    std::shared_ptr<const KernelCatalog> catalog;
-  };
-  std::vector<Entry> entries_;
+  const Catalogs catalogs_;
 };
 
 }  // namespace partita

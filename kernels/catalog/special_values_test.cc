@@ -85,7 +85,7 @@ HostTensor Tensor(DType dtype, const std::vector<double>& values) {
 }
 
 const IeeeCatalog& Ieee() {
-  static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
+  static const IeeeCatalog& catalog = *new IeeeCatalog(HostCatalog());
   return catalog;
 }
 
@@ -339,8 +339,7 @@ std::vector<KernelChoice> CheckBehind(const OpDef& root,
   options.operands = {nullptr, nullptr, &values};
   ExpectRight(one.node(), options, activation.name);
   std::vector<KernelChoice> fast;
-  for (KernelChoice& choice :
-       BuiltInCatalog().Choices(one.node(), TestCpu(1))) {
+  for (KernelChoice& choice : HostCatalog().Choices(one.node(), TestCpu(1))) {
     if (!choice.fallback) fast.push_back(std::move(choice));
   }
   return fast;

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
@@ -144,10 +145,7 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
 // worth its compile time.
 constexpr int kMaxOps = 256;
 
-bool HasFma(absl::string_view isa) {
-  const std::string vectors = VectorIsa(MeantIsa(isa));
-  return vectors == "avx2" || vectors == "avx512";
-}
+bool HasFma(absl::string_view isa) { return MeantIsa(isa) != "sse4"; }
 
 // The exponent of pow must be a constant and counts as part of the node,
 // although the graph holds it outside the node.
@@ -350,7 +348,7 @@ std::string EntryName(const OpView& node) {
 }
 
 std::string CodeTarget(absl::string_view isa) {
-  return absl::StrCat("x86-64-", VectorIsa(MeantIsa(isa)));
+  return TraitsOf(DeviceKind::kCpu).code_target(isa);
 }
 
 Arithmetic CodegenArithmetic(absl::string_view isa) {

@@ -30,8 +30,8 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
 // and layouts, so it does not change between versions.
 std::string EntryName(const OpView& node);
 
-// The target of a device's code object: "x86-64-avx512". An empty instruction
-// set means MeantIsa, here and below.
+// CodeTargetOf a CPU: "x86-64-avx512". An empty instruction set means MeantIsa,
+// here and below.
 std::string CodeTarget(absl::string_view isa);
 // The arithmetic of compiled functions and of the interpreter: both give the
 // same bits.

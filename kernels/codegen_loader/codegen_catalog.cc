@@ -99,13 +99,16 @@ absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
   if (by_name.empty()) return std::vector<CodeObject>();
   std::vector<AnyProgram> programs;
   for (auto& [name, program] : by_name) programs.push_back(std::move(program));
+  const std::string target = CodeTargetOf(device);
+  const bool on_host = RunsHostCode(device);
   PARTITA_ASSIGN_OR_RETURN(const std::string object,
-                           BuildSharedObject(programs, device.isa));
+                           on_host ? BuildSharedObject(programs, device.isa)
+                                   : BuildPtx(programs, target));
   std::vector<CodeObject> code_objects(1);
-  code_objects[0].target = CodeTarget(device.isa);
+  code_objects[0].target = target;
   code_objects[0].bytes.resize(object.size());
   std::memcpy(code_objects[0].bytes.data(), object.data(), object.size());
-  PARTITA_RETURN_IF_ERROR(TrustCode(code_objects[0]));
+  if (on_host) PARTITA_RETURN_IF_ERROR(TrustCode(code_objects[0]));
   return code_objects;
 }
 

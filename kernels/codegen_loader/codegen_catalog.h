@@ -12,9 +12,9 @@ namespace partita {
 
 // "codegen.elementwise" for elementwise nodes, and for fused ones whose body
 // has elementwise ops only, on CPUs, if the library's file exists. Choices
-// never opens the library. BuildCode makes one code object, for all nodes
-// that are bound to codegen; from then on this process trusts it
-// (kernels/native_code).
+// never opens the library. BuildCode makes one code object for the device's
+// target, with all nodes that are bound to codegen: native code, which this
+// process trusts from then on (kernels/native_code), or PTX.
 class CodegenCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,

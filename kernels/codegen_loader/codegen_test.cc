@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
@@ -319,6 +320,29 @@ TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
       NativeCodeLibrary().Bind({node.node(), &binding, &device});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_EQ(kernel->arithmetic, CodegenArithmetic(bits));
+}
+
+// GPUs with one target load one code object, which is text for their driver.
+TEST(Codegen, CodeOfAGpuIsPtxForItsTarget) {
+  OneNode node(kTanh, {F32({77})});
+  node.graph().node(node.node().id()).kernel =
+      KernelBinding{.kernel = "codegen.elementwise"};
+  DeviceTraits gpu = TestCpu(1);
+  gpu.kind = DeviceKind::kCuda;
+  gpu.isa = "sm_89";
+  EXPECT_TRUE(CodegenCatalog().Choices(node.node(), gpu).empty());
+  const auto code_objects = CodegenCatalog().BuildCode({node.node()}, gpu);
+  ASSERT_TRUE(code_objects.ok()) << code_objects.status();
+  ASSERT_EQ(code_objects->size(), 1u);
+  EXPECT_EQ(code_objects->front().target, "sm_80");
+  const auto& bytes = code_objects->front().bytes;
+  const std::string text(reinterpret_cast<const char*>(bytes.data()),
+                         bytes.size());
+  EXPECT_TRUE(absl::StrContains(text, ".target sm_80"));
+  EXPECT_TRUE(absl::StrContains(text, EntryName(node.node())));
+  // As on the CPUs that have it, products are fused with sums.
+  EXPECT_EQ(*ReadProgram(node.node(), "sm_89"),
+            *ReadProgram(node.node(), "avx2"));
 }
 
 // The best one that this process may use.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <random>
 
-#include "placement/cost/sample_graphs.h"
+#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/machine.h"
 
 namespace partita {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -103,9 +104,20 @@ struct DeviceProperties {
   bool host_accesses_arenas = false;
   // Its kernels may read constants in host memory, where they are stored.
   bool reads_host_memory = false;
+  // Its streams return when work is issued, so that one thread feeds all.
+  bool runs_behind_host = true;
   // The thread that submits a step may run a stream.
   bool streams_run_on_caller = false;
 };
+
+// Bytes of a device's memory, as its driver reports them.
+struct MemoryFigures {
+  int64_t total = 0;
+  int64_t free = 0;  // not used by any process
+};
+
+// The room in staging memory of a value that has so many bytes.
+int64_t StagedBytes(int64_t bytes);
 
 // Thread safety: calls may run in parallel.
 class Device {
@@ -113,9 +125,15 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceTraits& traits() const = 0;
   virtual const DeviceProperties& properties() const = 0;
+  // Of memory that is the device's own; none for arenas in host memory.
+  virtual std::optional<MemoryFigures> Memory() const { return std::nullopt; }
   // ResourceExhausted, with both figures, if there is not enough memory.
   virtual absl::StatusOr<std::unique_ptr<Arena>> NewArena(
       int64_t bytes, int64_t alignment) = 0;
+  // Host memory that streams of this device copy from and to while the host
+  // goes on: pinned memory of a GPU. Host code may use pointers into it. Not
+  // for devices whose arenas the host accesses: they need none.
+  virtual absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes);
   virtual std::unique_ptr<DeviceStream> NewStream() = 0;
   virtual std::unique_ptr<DeviceEvent> NewEvent() = 0;
   // Copies between arena and host memory; done on return. For loading,

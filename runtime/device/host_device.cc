@@ -67,10 +67,11 @@ class TimedDevice : public HostDevice {
   // Each stream keeps a thread of its own, which wakes more exactly than the
   // caller's.
   explicit TimedDevice(DeviceTraits traits)
-      : HostDevice(
-            std::move(traits),
-            {.computed_by = ComputedBy::kNothing, .host_accesses_arenas = true},
-            /*guarded=*/true) {}
+      : HostDevice(std::move(traits),
+                   {.computed_by = ComputedBy::kNothing,
+                    .host_accesses_arenas = true,
+                    .runs_behind_host = false},
+                   /*guarded=*/true) {}
   std::unique_ptr<DeviceStream> NewStream() override {
     return std::make_unique<TimedStream>();
   }
@@ -83,6 +84,7 @@ std::unique_ptr<Device> NewCpuDevice(DeviceTraits traits) {
                                        .kernel_threads = KernelThreads(traits),
                                        .host_accesses_arenas = true,
                                        .reads_host_memory = true,
+                                       .runs_behind_host = false,
                                        .streams_run_on_caller = true};
   return std::make_unique<HostDevice>(std::move(traits), properties,
                                       /*guarded=*/false);
@@ -92,6 +94,7 @@ std::unique_ptr<Device> NewVirtualDevice(DeviceTraits traits) {
   const DeviceProperties properties = {.computed_by = ComputedBy::kHostKernels,
                                        .kernel_threads = KernelThreads(traits),
                                        .host_accesses_arenas = true,
+                                       .runs_behind_host = false,
                                        .streams_run_on_caller = true};
   return std::make_unique<HostDevice>(std::move(traits), properties,
                                       /*guarded=*/true);

@@ -30,6 +30,15 @@ void CopyBlocks(const Blocks& to, const Blocks& from) {
 
 }  // namespace
 
+void CopyOnHost(const Blocks& to, const Blocks& from) {
+  if (to.size() == 0) return;
+  if (to.contiguous() && from.contiguous()) {
+    std::memcpy(to.base, from.base, to.size());
+  } else {
+    CopyBlocks(to, from);
+  }
+}
+
 HostStream::HostStream(int threads) : threads_(threads) {}
 
 int HostStream::Attach() {
@@ -47,12 +56,7 @@ void HostStream::Detach(int attached) {
 }
 
 absl::Status HostStream::Copy(const Blocks& to, const Blocks& from) {
-  if (to.size() == 0) return absl::OkStatus();
-  if (to.contiguous() && from.contiguous()) {
-    std::memcpy(to.base, from.base, to.size());
-  } else {
-    CopyBlocks(to, from);
-  }
+  CopyOnHost(to, from);
   return absl::OkStatus();
 }
 

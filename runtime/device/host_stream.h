@@ -8,6 +8,10 @@
 
 namespace partita {
 
+// Copies equal numbers of bytes that the host can access, on the calling
+// thread.
+void CopyOnHost(const Blocks& to, const Blocks& from);
+
 // Each call returns when its work is done.
 class HostStream : public DeviceStream {
  public:

@@ -7,10 +7,13 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_stream.h"
 
@@ -36,6 +39,38 @@ class LateDevice::Gate {
 };
 
 namespace {
+
+// No address of a process has this bit.
+constexpr uintptr_t kDeviceBit = uintptr_t{1} << 60;
+
+Blocks OnHost(Blocks blocks) {
+  blocks.base = HostAddress(blocks.base);
+  return blocks;
+}
+
+class LateArena : public Arena {
+ public:
+  LateArena(std::unique_ptr<Arena> host,
+            std::shared_ptr<std::atomic<int64_t>> used)
+      : host_(std::move(host)), used_(std::move(used)) {
+    *used_ += host_->size();
+  }
+  ~LateArena() override { *used_ -= host_->size(); }
+  std::byte* base() const override {
+    return reinterpret_cast<std::byte*>(
+        reinterpret_cast<uintptr_t>(host_->base()) | kDeviceBit);
+  }
+  int64_t size() const override { return host_->size(); }
+  int64_t CommittedBytes() const override { return host_->CommittedBytes(); }
+
+ private:
+  const std::unique_ptr<Arena> host_;
+  const std::shared_ptr<std::atomic<int64_t>> used_;
+};
+
+bool IsDeviceAddress(const std::byte* address) {
+  return (reinterpret_cast<uintptr_t>(address) & kDeviceBit) != 0;
+}
 
 // Like an event of a driver: only the device knows when it is reached.
 class LateEvent : public DeviceEvent {
@@ -63,10 +98,13 @@ class LateEvent : public DeviceEvent {
   uint64_t reached_ = 0;  // steps
 };
 
-class LateStream : public DeviceStream {
+class LateStream : public DeviceStream, public LateQueue {
  public:
-  explicit LateStream(std::function<void()> pass_gate)
-      : pass_gate_(std::move(pass_gate)), thread_([this] { Work(); }) {}
+  LateStream(std::function<void()> pass_gate,
+             std::function<void(const Blocks&)> count_pageable)
+      : pass_gate_(std::move(pass_gate)),
+        count_pageable_(std::move(count_pageable)),
+        thread_([this] { Work(); }) {}
   ~LateStream() override {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -76,10 +114,17 @@ class LateStream : public DeviceStream {
     thread_.join();
   }
 
+  void* native() const override {
+    return const_cast<LateQueue*>(static_cast<const LateQueue*>(this));
+  }
   int Attach() override { return 0; }
   void Detach(int attached) override {}
   absl::Status Copy(const Blocks& to, const Blocks& from) override {
-    Issue([this, to, from] { copier_.Copy(to, from).IgnoreError(); });
+    count_pageable_(to);
+    count_pageable_(from);
+    Issue([this, to = OnHost(to), from = OnHost(from)] {
+      copier_.Copy(to, from).IgnoreError();
+    });
     return absl::OkStatus();
   }
   absl::Status Record(DeviceEvent& event, uint64_t step) override {
@@ -102,13 +147,13 @@ class LateStream : public DeviceStream {
     return absl::OkStatus();
   }
 
- private:
-  void Issue(std::function<void()> work) {
+  void Issue(std::function<void()> work) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     work_.push_back(std::move(work));
     changed_.notify_all();
   }
 
+ private:
   // Work leaves the queue when it is done.
   void Work() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -126,6 +171,7 @@ class LateStream : public DeviceStream {
   }
 
   const std::function<void()> pass_gate_;
+  const std::function<void(const Blocks&)> count_pageable_;
   HostStream copier_{/*threads=*/1};
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -136,22 +182,79 @@ class LateStream : public DeviceStream {
 
 }  // namespace
 
-LateDevice::LateDevice(DeviceTraits traits)
-    : traits_(std::move(traits)), gate_(std::make_unique<Gate>()) {}
+bool LateDevice::Staging::Contains(const std::byte* address) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto after = ends.upper_bound(address);
+  return after != ends.begin() && address < std::prev(after)->second;
+}
+
+class LateDevice::StagingArena : public Arena {
+ public:
+  StagingArena(std::unique_ptr<Arena> host, std::shared_ptr<Staging> staging)
+      : host_(std::move(host)), staging_(std::move(staging)) {
+    const std::lock_guard<std::mutex> lock(staging_->mutex);
+    staging_->ends[base()] = base() + size();
+  }
+  ~StagingArena() override {
+    const std::lock_guard<std::mutex> lock(staging_->mutex);
+    staging_->ends.erase(base());
+  }
+  std::byte* base() const override { return host_->base(); }
+  int64_t size() const override { return host_->size(); }
+  int64_t CommittedBytes() const override { return host_->CommittedBytes(); }
+
+ private:
+  const std::unique_ptr<Arena> host_;
+  const std::shared_ptr<Staging> staging_;
+};
+
+LateDevice::LateDevice(DeviceTraits traits, int64_t total, int64_t outside)
+    : traits_(std::move(traits)),
+      total_(total),
+      used_(std::make_shared<std::atomic<int64_t>>(outside)),
+      gate_(std::make_unique<Gate>()) {}
 
 LateDevice::~LateDevice() = default;
 
 void LateDevice::Hold() { gate_->Set(true); }
 void LateDevice::Release() { gate_->Set(false); }
 
+std::optional<MemoryFigures> LateDevice::Memory() const {
+  return MemoryFigures{.total = total_, .free = total_ - *used_};
+}
+
 // Without a guard: commands close theirs before the work is done.
 absl::StatusOr<std::unique_ptr<Arena>> LateDevice::NewArena(int64_t bytes,
                                                             int64_t alignment) {
-  return HostArena::New(traits_.name, bytes, alignment, /*guarded=*/false);
+  if (bytes > total_ - *used_) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "device ", traits_.name, ": found an arena of ", bytes,
+        " bytes; expected at most the ", total_ - *used_, " that are free"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      std::unique_ptr<HostArena> host,
+      HostArena::New(traits_.name, bytes, alignment, /*guarded=*/false));
+  return std::unique_ptr<Arena>(
+      std::make_unique<LateArena>(std::move(host), used_));
+}
+
+absl::StatusOr<std::unique_ptr<Arena>> LateDevice::NewStaging(int64_t bytes) {
+  PARTITA_ASSIGN_OR_RETURN(
+      std::unique_ptr<HostArena> host,
+      HostArena::New(traits_.name, bytes, 4096, /*guarded=*/false));
+  return std::unique_ptr<Arena>(
+      std::make_unique<StagingArena>(std::move(host), staging_));
 }
 
 std::unique_ptr<DeviceStream> LateDevice::NewStream() {
-  return std::make_unique<LateStream>([this] { gate_->Pass(); });
+  return std::make_unique<LateStream>(
+      [this] { gate_->Pass(); },
+      [staging = staging_](const Blocks& blocks) {
+        const bool on_host = !IsDeviceAddress(blocks.base);
+        if (on_host && !staging->Contains(blocks.base)) {
+          ++staging->pageable_copies;
+        }
+      });
 }
 
 std::unique_ptr<DeviceEvent> LateDevice::NewEvent() {
@@ -160,14 +263,19 @@ std::unique_ptr<DeviceEvent> LateDevice::NewEvent() {
 
 absl::Status LateDevice::Upload(std::byte* to, const void* from,
                                 int64_t bytes) {
-  std::memcpy(to, from, bytes);
+  std::memcpy(HostAddress(to), from, bytes);
   return absl::OkStatus();
 }
 
 absl::Status LateDevice::Download(void* to, const std::byte* from,
                                   int64_t bytes) {
-  std::memcpy(to, from, bytes);
+  std::memcpy(to, HostAddress(const_cast<std::byte*>(from)), bytes);
   return absl::OkStatus();
+}
+
+std::byte* HostAddress(void* address) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(address) &
+                                      ~kDeviceBit);
 }
 
 }  // namespace partita

@@ -4,7 +4,8 @@
 #include "runtime/executor/action_performer.h"
 
 #include "graph/status_macros.h"
-#include "runtime/executor/collective.h"
+#include "runtime/device/host_stream.h"
+#include "runtime/executor/communicator.h"
 
 namespace partita {
 
@@ -21,29 +22,16 @@ absl::Status ActionPerformer::Perform(const Step& step,
       return action.kernel->Launch(action.args);
     case Action::Kind::kCopy:
       return Move(program, action);
-    case Action::Kind::kFeed: {
-      const Transfer& transfer = program.transfers[action.transfer];
-      Blocks from = transfer.from;
-      // The copy only reads these bytes; Blocks has no const form.
-      from.base =
-          static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port])) +
-          action.port_offset;
-      return stream_.Copy(transfer.to, from);
-    }
-    case Action::Kind::kFetch: {
-      const Transfer& transfer = program.transfers[action.transfer];
-      Blocks to = transfer.to;
-      to.base = static_cast<std::byte*>(step.outputs[action.port]) +
-                action.port_offset;
-      return stream_.Copy(to, transfer.from);
-    }
+    case Action::Kind::kFeed:
+      return Feed(step, program, action);
+    case Action::Kind::kFetch:
+      return Fetch(step, program, action);
     case Action::Kind::kRecord:
       return stream_.Record(*action.event, step.number);
     case Action::Kind::kWait:
       return Wait(step, action);
     case Action::Kind::kCollective:
-      return Collective(step, action,
-                        program.communications[action.communication]);
+      return Collective(step, program, action);
     case Action::Kind::kSend:
       return Send(step, program, action);
     case Action::Kind::kRecv:
@@ -52,6 +40,55 @@ absl::Status ActionPerformer::Perform(const Step& step,
       return stream_.Sleep(action.sleep);
   }
   return absl::OkStatus();
+}
+
+namespace {
+
+Blocks CallersInput(const Step& step, const Action& action, Blocks blocks) {
+  // Copies only read these bytes; Blocks has no const form.
+  blocks.base =
+      static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port])) +
+      action.port_offset;
+  return blocks;
+}
+
+Blocks CallersOutput(const Step& step, const Action& action, Blocks blocks) {
+  blocks.base =
+      static_cast<std::byte*>(step.outputs[action.port]) + action.port_offset;
+  return blocks;
+}
+
+}  // namespace
+
+// The stream copies staged bytes while this thread goes on.
+absl::Status ActionPerformer::Feed(const Step& step,
+                                   const StreamProgram& program,
+                                   const Action& action) {
+  const Transfer& transfer = program.transfers[action.transfer];
+  const Blocks input = CallersInput(step, action, transfer.from);
+  if (action.staging == nullptr) return stream_.Copy(transfer.to, input);
+  const Blocks staged = {action.staging, input.size()};
+  CopyOnHost(staged, input);
+  return stream_.Copy(transfer.to, staged);
+}
+
+absl::Status ActionPerformer::Fetch(const Step& step,
+                                    const StreamProgram& program,
+                                    const Action& action) {
+  const Transfer& transfer = program.transfers[action.transfer];
+  const Blocks output = CallersOutput(step, action, transfer.to);
+  if (action.staging == nullptr) return stream_.Copy(output, transfer.from);
+  return stream_.Copy({action.staging, output.size()}, transfer.from);
+}
+
+void ActionPerformer::DeliverFetches(const Step& step,
+                                     const StreamProgram& program) {
+  for (const int index : program.staged_fetches) {
+    const Action& action = program.actions[index];
+    const Transfer& transfer = program.transfers[action.transfer];
+    const Blocks output = CallersOutput(step, action, transfer.to);
+    CopyOnHost(output, {action.staging, output.size()});
+  }
 }
 
 WaitPolicy ActionPerformer::PolicyOf(const Step& step) const {
@@ -72,18 +109,31 @@ absl::Status ActionPerformer::Wait(const Step& step, const Action& action) {
   return absl::OkStatus();
 }
 
-absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
-                                         const CommunicationAction& role) {
-  const WaitPolicy policy = PolicyOf(step);
-  const uint64_t first = step.number * role.points_per_step + role.first_point;
-  bool arrived = true;
-  const auto arrive_and_wait = [&](int point) {
-    arrived = role.rendezvous->ArriveAndWait(role.rank, first + point, policy);
-    return arrived;
-  };
-  PARTITA_RETURN_IF_ERROR(RunCollective(role.work, stream_, arrive_and_wait));
+absl::Status ActionPerformer::Collective(const Step& step,
+                                         const StreamProgram& program,
+                                         const Action& action) {
+  for (const CollectivePhase phase : kCollectivePhases) {
+    PARTITA_RETURN_IF_ERROR(PerformPhase(step, program, action, phase));
+    if (state_.failure.stopped()) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ActionPerformer::PerformPhase(const Step& step,
+                                           const StreamProgram& program,
+                                           const Action& action,
+                                           CollectivePhase phase) {
+  RankCollective& collective =
+      *program.communications[action.communication].collective;
+  if (phase == CollectivePhase::kStart)
+    return collective.Start(step.number, stream_);
+  const bool works = phase == CollectivePhase::kWork;
+  PARTITA_ASSIGN_OR_RETURN(
+      const bool arrived,
+      works ? collective.Work(step.number, stream_, PolicyOf(step))
+            : collective.Finish(step.number, stream_, PolicyOf(step)));
   if (!arrived) return EndOfWait();
-  return SleepFor(action);
+  return works ? absl::OkStatus() : SleepFor(action);
 }
 
 // If the channel has slots, the sender writes the message to a slot and goes
@@ -94,7 +144,7 @@ absl::Status ActionPerformer::Send(const Step& step,
                                    const Action& action) {
   const CommunicationAction& role =
       program.communications[action.communication];
-  const uint64_t point = step.number * role.points_per_step + role.first_point;
+  const uint64_t point = step.number * role.messages + role.number + 1;
   PARTITA_RETURN_IF_ERROR(SleepFor(action));
   if (role.capacity == 0) {
     PARTITA_RETURN_IF_ERROR(stream_.Finish());
@@ -118,7 +168,7 @@ absl::Status ActionPerformer::Recv(const Step& step,
                                    const Action& action) {
   const CommunicationAction& role =
       program.communications[action.communication];
-  const uint64_t point = step.number * role.points_per_step + role.first_point;
+  const uint64_t point = step.number * role.messages + role.number + 1;
   if (!role.rendezvous->Wait(0, point, PolicyOf(step))) return EndOfWait();
   PARTITA_RETURN_IF_ERROR(Move(program, action));
   PARTITA_RETURN_IF_ERROR(stream_.Finish());

@@ -15,6 +15,11 @@ namespace partita {
 // DeadlineExceeded: the error of an action that the deadline ended.
 absl::Status PastDeadline();
 
+// The phases of a RankCollective, in order.
+enum class CollectivePhase : uint8_t { kStart, kWork, kFinish };
+inline constexpr CollectivePhase kCollectivePhases[] = {
+    CollectivePhase::kStart, CollectivePhase::kWork, CollectivePhase::kFinish};
+
 // Thread safety: for the stream's thread only. Neither allocates nor locks.
 class ActionPerformer {
  public:
@@ -26,11 +31,22 @@ class ActionPerformer {
   // stream has failed, or when the deadline has passed.
   absl::Status Perform(const Step& step, const StreamProgram& program,
                        const Action& action);
+  // One phase of a collective. After a failure no later phase is due.
+  absl::Status PerformPhase(const Step& step, const StreamProgram& program,
+                            const Action& action, CollectivePhase phase);
+
+  // Copies fetched bytes from staging to the caller's outputs. The stream's
+  // work of the step is done.
+  void DeliverFetches(const Step& step, const StreamProgram& program);
 
  private:
+  absl::Status Feed(const Step& step, const StreamProgram& program,
+                    const Action& action);
+  absl::Status Fetch(const Step& step, const StreamProgram& program,
+                     const Action& action);
   absl::Status Wait(const Step& step, const Action& action);
-  absl::Status Collective(const Step& step, const Action& action,
-                          const CommunicationAction& role);
+  absl::Status Collective(const Step& step, const StreamProgram& program,
+                          const Action& action);
   absl::Status Send(const Step& step, const StreamProgram& program,
                     const Action& action);
   absl::Status Recv(const Step& step, const StreamProgram& program,

@@ -222,21 +222,11 @@ absl::StatusOr<RankWork> BindCollective(
   return Binder(node, value, rank, operands, results).Bind();
 }
 
-absl::Status RunCollective(absl::Span<const RankWork> bucket,
-                           DeviceStream& stream,
-                           absl::FunctionRef<bool(int)> arrive_and_wait) {
-  // Other ranks read what earlier work of the stream wrote, and later what this
-  // work writes.
-  PARTITA_RETURN_IF_ERROR(stream.Finish());
-  if (!arrive_and_wait(0) || bucket.empty()) return absl::OkStatus();
-  for (const RankWork& work : bucket) {
-    Reduce(work);
-    for (const Transfer& transfer : work.fetches) {
-      PARTITA_RETURN_IF_ERROR(stream.Copy(transfer.to, transfer.from));
-    }
+absl::Status RunRankWork(const RankWork& work, DeviceStream& stream) {
+  Reduce(work);
+  for (const Transfer& transfer : work.fetches) {
+    PARTITA_RETURN_IF_ERROR(stream.Copy(transfer.to, transfer.from));
   }
-  PARTITA_RETURN_IF_ERROR(stream.Finish());
-  arrive_and_wait(1);
   return absl::OkStatus();
 }
 

@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "graph/op_view.h"
 #include "runtime/device/blocks.h"
 #include "runtime/device/device.h"
@@ -56,13 +54,8 @@ absl::StatusOr<RankWork> BindCollective(const OpView& node, int value, int rank,
                                         const std::vector<std::byte*>& operands,
                                         const std::vector<std::byte*>& results);
 
-// Runs the work of one collective, one element for each value of its bucket; if
-// there is none, the ranks only wait at barrier 0.
-// `arrive_and_wait(point)` arrives at barrier 0 or 1 and waits for all ranks;
-// it returns false if the wait was ended.
-absl::Status RunCollective(absl::Span<const RankWork> bucket,
-                           DeviceStream& stream,
-                           absl::FunctionRef<bool(int)> arrive_and_wait);
+// Reduces on the calling thread, and fetches by `stream`.
+absl::Status RunRankWork(const RankWork& work, DeviceStream& stream);
 
 }  // namespace partita
 

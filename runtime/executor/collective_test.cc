@@ -85,6 +85,19 @@ std::vector<std::byte*> BytesOf(Tensors& tensors) {
   return bytes;
 }
 
+// One rank's thread, as in a step.
+void RunBetweenBarriers(const std::vector<RankWork>& bucket, int rank,
+                        Rendezvous& rendezvous) {
+  const auto stream = NewCpuDevice({})->NewStream();
+  rendezvous.Arrive(rank, 1);
+  EXPECT_TRUE(rendezvous.WaitForAll(1, {}));
+  for (const RankWork& work : bucket) {
+    EXPECT_EQ(RunRankWork(work, *stream), absl::OkStatus());
+  }
+  rendezvous.Arrive(rank, 2);
+  EXPECT_TRUE(rendezvous.WaitForAll(2, {}));
+}
+
 void RunRanks(const OpView& node, const std::vector<std::byte*>& operands,
               const std::vector<std::byte*>& results) {
   const int ranks = static_cast<int>(operands.size());
@@ -92,14 +105,9 @@ void RunRanks(const OpView& node, const std::vector<std::byte*>& operands,
   std::vector<std::thread> threads;
   for (int m = 0; m < ranks; ++m) {
     threads.emplace_back([&, m] {
-      const auto part = BindCollective(node, 0, m, operands, results);
-      ASSERT_TRUE(part.ok()) << part.status();
-      const auto stream = NewCpuDevice({})->NewStream();
-      const absl::Status status = RunCollective(
-          absl::MakeConstSpan(&*part, 1), *stream, [&](int point) {
-            return rendezvous.ArriveAndWait(m, point + 1, {});
-          });
-      EXPECT_TRUE(status.ok()) << status;
+      const auto work = BindCollective(node, 0, m, operands, results);
+      ASSERT_TRUE(work.ok()) << work.status();
+      RunBetweenBarriers({*work}, m, rendezvous);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -370,13 +378,7 @@ TEST(CollectiveTest, ABucketReducesEachOfItsValues) {
       const std::vector<RankWork> bucket = {
           *BindCollective(sum.view(), 0, m, BytesOf(sums), BytesOf(sums)),
           *BindCollective(max.view(), 0, m, BytesOf(maxima), BytesOf(maxima))};
-      const auto stream = NewCpuDevice({})->NewStream();
-      EXPECT_EQ(RunCollective(bucket, *stream,
-                              [&](int point) {
-                                return rendezvous.ArriveAndWait(m, point + 1,
-                                                                {});
-                              }),
-                absl::OkStatus());
+      RunBetweenBarriers(bucket, m, rendezvous);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -11,6 +11,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/shard.h"
 #include "gtest/gtest.h"
+#include "runtime/device/host_device.h"
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/executor/test_session.h"
@@ -81,8 +82,9 @@ bool Sums(const Kind& kind) {
 //   p = sum of rows s, a partial sum,    r = p, reduced.
 // Every rank fetches its r into its slice of the output. One stream for each
 // device.
-std::shared_ptr<Plan> CollectivePlan(int ranks, const Kind& kind) {
-  PlanBuilder b(ranks);
+std::shared_ptr<Plan> CollectivePlan(
+    int ranks, const Kind& kind, DeviceKind device_kind = DeviceKind::kCpu) {
+  PlanBuilder b(ranks, device_kind);
   std::vector<int> makers, takers;
   for (int d = 0; d < ranks; ++d) {
     if (d == 0 || !kind.one_root) makers.push_back(d);
@@ -118,20 +120,23 @@ std::shared_ptr<Plan> CollectivePlan(int ranks, const Kind& kind) {
   std::vector<StreamId> of_ranks;
   for (const int device : takers) of_ranks.push_back(streams[device]);
   const GroupId group = b.NewGroup(of_ranks);
+  std::vector<BufferId> found(ranks);
   for (int m = 0; m < ranks; ++m) {
     const int device = takers[m];
     const TensorType result =
         ShardType(b.graph().type(r), kind.wanted, m, ranks);
     // The root of a broadcast holds the value already, so it receives nothing.
     const bool root = kind.one_root && device == 0;
-    BufferId found = partials[device];
+    found[m] = partials[device];
     if (!kind.in_place && !root) {
-      found = b.RoomOf("r", device, result.num_bytes());
+      found[m] = b.RoomOf("r", device, result.num_bytes());
     }
     b.Collective(streams[device], r, m, partials[device],
-                 root ? BufferId() : found, group);
+                 root ? BufferId() : found[m], group);
+  }
+  for (int m = 0; m < ranks; ++m) {
     b.Output("r", r);
-    b.Fetch(streams[device], m, found);
+    b.Fetch(streams[takers[m]], m, found[m]);
   }
   return b.Finish();
 }
@@ -199,6 +204,36 @@ TEST(CollectivesTest, EveryCollectiveEqualsItsReference) {
                           outputs);
         }
       }
+    }
+  }
+}
+
+// Runs some steps on devices whose memory the host cannot access, except the
+// first `cpus` of them.
+void ExpectStagedRanksEqualReference(const Kind& kind, int ranks, int cpus) {
+  const auto plan = CollectivePlan(ranks, kind, DeviceKind::kCuda);
+  Devices devices = NewDevices(*plan, RunOn::kLate);
+  for (int d = 0; d < cpus; ++d) {
+    plan->devices[d].traits.kind = DeviceKind::kCpu;
+    devices[d] = NewCpuDevice(plan->devices[d].traits);
+  }
+  TestSession session(plan, std::move(devices));
+  ASSERT_TRUE(session.status().ok()) << session.status();
+  const auto on_cpus = CollectivePlan(ranks, kind);
+  for (int step = 0; step < 5; ++step) {
+    std::vector<Floats> outputs;
+    ASSERT_TRUE(RunPlan(session, *plan, Input(step), outputs).ok());
+    ExpectReference(*on_cpus, {&session.library}, kind.wanted, Input(step),
+                    outputs);
+  }
+}
+
+TEST(CollectivesTest, RanksWhoseMemoryTheHostCannotAccessAreStaged) {
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(CollectiveName(kind.kind));
+    for (const int ranks : {2, 3, 4}) {
+      ExpectStagedRanksEqualReference(kind, ranks, /*cpus=*/0);
+      ExpectStagedRanksEqualReference(kind, ranks, /*cpus=*/1);
     }
   }
 }

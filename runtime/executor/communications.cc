@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -60,17 +61,26 @@ absl::Status NotPaired(CommandId command, absl::string_view found) {
 
 }  // namespace
 
+int ParticipantOf(const Group& group, const Command& command) {
+  return static_cast<int>(absl::c_find(group.ranks, command.stream) -
+                          group.ranks.begin());
+}
+
 absl::StatusOr<Communications> Communications::Find(
     const Entry& entry, const CommandList& commands) {
   Communications communications;
   communications.of_ = IdVector<CommandId, int>(commands.size(), -1);
   for (const auto& by_rank : CollectivesOf(entry, commands)) {
     PARTITA_RETURN_IF_ERROR(
-        communications.AddCommunications(by_rank, kPointsOfCollective));
+        communications.AddCommunications(by_rank, /*rendezvous=*/nullptr));
   }
   PARTITA_RETURN_IF_ERROR(communications.OrderByRank(commands));
   for (const auto& by_end : MessagesOf(entry, commands)) {
-    PARTITA_RETURN_IF_ERROR(communications.AddCommunications(by_end, 1));
+    ChannelRendezvous& channel = communications.channels_.emplace_back();
+    channel.rendezvous = std::make_unique<Rendezvous>(/*ranks=*/2);
+    channel.messages = by_end[0].size();
+    PARTITA_RETURN_IF_ERROR(
+        communications.AddCommunications(by_end, channel.rendezvous.get()));
   }
   for (CommandId c : commands.ids()) {
     const Kind kind = commands[c].kind;
@@ -84,12 +94,8 @@ absl::StatusOr<Communications> Communications::Find(
 }
 
 absl::Status Communications::AddCommunications(
-    const std::vector<std::vector<CommandId>>& by_rank, int points) {
-  GroupRendezvous group;
-  group.rendezvous =
-      std::make_unique<Rendezvous>(static_cast<int>(by_rank.size()));
+    const std::vector<std::vector<CommandId>>& by_rank, Rendezvous* rendezvous) {
   const size_t count = by_rank.empty() ? 0 : by_rank[0].size();
-  group.points_per_step = count * points;
   for (const std::vector<CommandId>& issued : by_rank) {
     if (issued.size() == count) continue;
     return NotPaired(std::max(issued, by_rank[0],
@@ -106,11 +112,10 @@ absl::Status Communications::AddCommunications(
       communication.commands.push_back(issued[k]);
     }
     communication.number = static_cast<int>(k);
-    communication.rendezvous = group.rendezvous.get();
-    communication.points_per_step = group.points_per_step;
+    communication.per_step = static_cast<int>(count);
+    communication.rendezvous = rendezvous;
     communications_.push_back(std::move(communication));
   }
-  rendezvous_.push_back(std::move(group));
   return absl::OkStatus();
 }
 
@@ -134,12 +139,12 @@ absl::Status Communications::OrderByRank(const CommandList& commands) {
 }
 
 void Communications::Interrupt() {
-  for (GroupRendezvous& group : rendezvous_) group.rendezvous->Interrupt();
+  for (ChannelRendezvous& channel : channels_) channel.rendezvous->Interrupt();
 }
 
 void Communications::ArriveAll(uint64_t steps) {
-  for (GroupRendezvous& group : rendezvous_) {
-    group.rendezvous->ArriveAll(steps * group.points_per_step);
+  for (ChannelRendezvous& channel : channels_) {
+    channel.rendezvous->ArriveAll(steps * channel.messages);
   }
 }
 

@@ -18,21 +18,20 @@ namespace partita {
 
 // One collective or message of a step.
 struct Communication {
-  // Of a collective by the node's ranks; of a message the `send` and the
-  // `recv`.
+  // Of a collective by the node's ranks, of a message the `send` and the `recv`.
   std::vector<CommandId> commands;
-  int number = 0;  // index in its group or channel, from 0 in each step
+  int number = 0;    // index in its group or channel, from 0 in each step
+  int per_step = 0;  // collectives of its group, or messages of its channel
+  // Of a message: its ends arrive at one point for each message.
   Rendezvous* rendezvous = nullptr;
-  uint64_t points_per_step = 0;  // of `rendezvous`
 };
 
-// All collectives and messages of an entry, and their rendezvous. A collective
-// uses two points of its group's rendezvous, a message one point of its
-// channel's.
+// The participant of a collective's group that issues `command`.
+int ParticipantOf(const Group& group, const Command& command);
+
+// All collectives and messages of an entry, and the rendezvous of its channels.
 class Communications {
  public:
-  static constexpr int kPointsOfCollective = 2;
-
   // InvalidArgument if the ranks of a group issue different numbers of
   // collectives, or the ends of a channel different numbers of messages.
   static absl::StatusOr<Communications> Find(const Entry& entry,
@@ -48,17 +47,18 @@ class Communications {
   void ArriveAll(uint64_t steps);
 
  private:
-  struct GroupRendezvous {
+  struct ChannelRendezvous {
     std::unique_ptr<Rendezvous> rendezvous;
-    uint64_t points_per_step = 0;
+    uint64_t messages = 0;  // of a step
   };
   absl::Status AddCommunications(
-      const std::vector<std::vector<CommandId>>& by_rank, int points);
+      const std::vector<std::vector<CommandId>>& by_rank,
+      Rendezvous* rendezvous);
   absl::Status OrderByRank(const CommandList& commands);
 
   std::vector<Communication> communications_;
   IdVector<CommandId, int> of_;  // -1: does not communicate
-  std::vector<GroupRendezvous> rendezvous_;
+  std::vector<ChannelRendezvous> channels_;
 };
 
 }  // namespace partita

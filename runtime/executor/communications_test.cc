@@ -74,7 +74,7 @@ TEST(CommunicationsTest, CommandsAreNumberedWithinTheirGroup) {
   EXPECT_EQ(communications->of(CommandId(3)).number, 1);
   EXPECT_EQ(communications->of(CommandId(3)).commands,
             (std::vector<CommandId>{CommandId(1), CommandId(3)}));
-  EXPECT_EQ(communications->of(CommandId(1)).points_per_step, 4u);
+  EXPECT_EQ(communications->of(CommandId(1)).per_step, 2);
 }
 
 TEST(CommunicationsTest, ACommandWithoutAPartnerIsNamed) {

@@ -1,4 +1,4 @@
-// Submits steps to stream workers and waits for them.
+// Submits steps to launchers and waits for the streams.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/entry_runner.h"
@@ -64,6 +64,7 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
   state_.context.memory = &memory;
   state_.context.events = &events_;
   state_.context.communications = &communications_;
+  state_.context.communicators = &communicators_;
   if (plan.notes.has_value() && !plan.notes->entries.empty()) {
     state_.context.notes = &plan.notes->entries[entry];
   }
@@ -78,16 +79,16 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
 absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
     const Plan& plan, int entry, const Devices& devices,
     const SessionMemory& memory, const KernelLibraries& libraries,
-    bool trust_code, CommandObserver* observer) {
+    const ExecutorOptions& options) {
   std::unique_ptr<EntryRunner> runner(
       new EntryRunner(plan, entry, devices, memory, libraries));
-  runner->state_.trust_code = trust_code;
-  runner->state_.observer = observer;
-  PARTITA_RETURN_IF_ERROR(runner->Prepare());
+  runner->state_.trust_code = options.trust_code;
+  runner->state_.observer = options.observer;
+  PARTITA_RETURN_IF_ERROR(runner->Prepare(options.transports));
   return runner;
 }
 
-absl::Status EntryRunner::Prepare() {
+absl::Status EntryRunner::Prepare(const Transports& transports) {
   PARTITA_ASSIGN_OR_RETURN(commands_, Expand(entry_));
   const Devices& devices = *state_.context.devices;
   for (const auto& device : devices) {
@@ -108,32 +109,38 @@ absl::Status EntryRunner::Prepare() {
   events_ = NewEvents(entry_, commands_, devices);
   PARTITA_ASSIGN_OR_RETURN(communications_,
                            Communications::Find(entry_, commands_));
+  PARTITA_ASSIGN_OR_RETURN(
+      communicators_, Communicators::New(entry_, commands_, communications_,
+                                         devices, transports));
   for (size_t s = 0; s < entry_.streams.size(); ++s) {
-    workers_.push_back(std::make_unique<StreamWorker>(
+    streams_.push_back(std::make_unique<StreamReplay>(
         state_, StreamId(static_cast<int32_t>(s))));
   }
+  launchers_ = NewLaunchers(state_, streams_);
   on_caller_ = MayRunOnCaller();
   state_.spins = SpinsFor(ThreadsOf(entry_, devices) + (on_caller_ ? 0 : 1));
-  return StartWorkers();
+  return StartLaunchers();
 }
 
 // If steps do not overlap, the caller would only wait and compete with the
 // streams for a core; so it runs the first stream.
 bool EntryRunner::MayRunOnCaller() const {
-  if (workers_.empty()) return false;
+  if (streams_.empty()) return false;
   const Device& first =
       *(*state_.context.devices)[entry_.streams[0].device.index];
   return first.properties().streams_run_on_caller &&
-         (workers_.size() == 1 || entry_.depth == 1);
+         (streams_.size() == 1 || entry_.depth == 1);
 }
 
-absl::Status EntryRunner::StartWorkers() {
+absl::Status EntryRunner::StartLaunchers() {
   const size_t first_thread = on_caller_ ? 1 : 0;
-  for (size_t i = first_thread; i < workers_.size(); ++i) workers_[i]->Start();
+  for (size_t i = first_thread; i < launchers_.size(); ++i) {
+    launchers_[i]->Start();
+  }
   absl::Status first;
-  if (on_caller_) first = workers_[0]->PrepareInline();
-  for (size_t i = first_thread; i < workers_.size(); ++i) {
-    first.Update(workers_[i]->WaitUntilPrepared());
+  if (on_caller_) first = launchers_[0]->PrepareInline();
+  for (size_t i = first_thread; i < launchers_.size(); ++i) {
+    first.Update(launchers_[i]->WaitUntilPrepared());
   }
   return first;
 }
@@ -191,7 +198,7 @@ absl::StatusOr<uint64_t> EntryRunner::Submit(const StepPorts& ports,
   }
   ++submitted_;
   state_.submitted.Raise(submitted_);
-  if (on_caller_) workers_[0]->RunInline(step);
+  if (on_caller_) launchers_[0]->RunInline(step);
   return number;
 }
 
@@ -205,14 +212,14 @@ absl::Status EntryRunner::Wait(uint64_t step) {
   const WaitPolicy policy = {
       .spins = state_.spins,
       .deadline = state_.steps[step % state_.steps.size()].deadline};
-  for (auto& worker : workers_) {
-    if (worker->finished().Wait(step + 1, policy)) continue;
+  for (auto& stream : streams_) {
+    if (stream->finished().Wait(step + 1, policy)) continue;
     state_.Fail(
         absl::DeadlineExceededError(
             "found the deadline of the run passed; expected the step to end "
             "before"),
         Straggler());
-    worker->finished().Wait(step + 1, {});
+    stream->finished().Wait(step + 1, {});
   }
   cancels_[step % cancels_.size()].reset();
   ++waited_;
@@ -223,8 +230,8 @@ absl::Status EntryRunner::Wait(uint64_t step) {
 // streams are at. All others may be waiting for it.
 FailedCommand EntryRunner::Straggler() const {
   CommandId first;
-  for (const auto& worker : workers_) {
-    const CommandId at = worker->at();
+  for (const auto& stream : streams_) {
+    const CommandId at = stream->at();
     if (at.valid() && (!first.valid() || at < first)) first = at;
   }
   if (!first.valid()) return {.entry = entry_.name};
@@ -239,6 +246,7 @@ absl::Status EntryRunner::EndOfFailedStep() {
   if (in_flight() == 0) {
     for (auto& event : events_) event->steps().Raise(submitted_);
     communications_.ArriveAll(submitted_);
+    communicators_.ResumeAt(submitted_);
     state_.failure.Reset();
   }
   return status;
@@ -246,16 +254,16 @@ absl::Status EntryRunner::EndOfFailedStep() {
 
 std::vector<ReplacedKernel> EntryRunner::ReplacedKernels() const {
   std::vector<ReplacedKernel> all;
-  for (const auto& worker : workers_) {
-    AddReplacedKernels(worker->replaced_kernels(), all);
+  for (const auto& stream : streams_) {
+    AddReplacedKernels(stream->replaced_kernels(), all);
   }
   return all;
 }
 
 std::vector<MeasuredCommand> EntryRunner::Trace(uint64_t step) const {
   IdVector<CommandId, MeasuredTime> times(commands_.size());
-  for (const auto& worker : workers_) {
-    worker->AppendTrace(static_cast<int>(step % state_.steps.size()), times);
+  for (const auto& stream : streams_) {
+    stream->AppendTrace(static_cast<int>(step % state_.steps.size()), times);
   }
   SteadyTime first = SteadyTime::max();
   for (const MeasuredTime& time : times) first = std::min(first, time.start);

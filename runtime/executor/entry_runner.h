@@ -13,10 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/executor/command_observer.h"
+#include "runtime/executor/communicators.h"
+#include "runtime/executor/executor_options.h"
+#include "runtime/executor/launcher.h"
 #include "runtime/executor/run_options.h"
 #include "runtime/executor/session_report.h"
-#include "runtime/executor/stream_worker.h"
+#include "runtime/executor/stream_replay.h"
 
 namespace partita {
 
@@ -30,12 +32,12 @@ struct StepPorts {
 // Thread safety: one call at a time; the executor ensures it.
 class EntryRunner {
  public:
-  // Starts the streams' threads and binds every kernel. All arguments outlive
-  // the runner; `observer` may be null.
+  // Starts the launchers' threads and binds every kernel. All arguments outlive
+  // the runner.
   static absl::StatusOr<std::unique_ptr<EntryRunner>> New(
       const Plan& plan, int entry, const Devices& devices,
       const SessionMemory& memory, const KernelLibraries& libraries,
-      bool trust_code, CommandObserver* observer = nullptr);
+      const ExecutorOptions& options);
   // Stops the steps in flight and waits until they have ended.
   ~EntryRunner();
 
@@ -60,9 +62,9 @@ class EntryRunner {
  private:
   EntryRunner(const Plan& plan, int entry, const Devices& devices,
               const SessionMemory& memory, const KernelLibraries& libraries);
-  absl::Status Prepare();
+  absl::Status Prepare(const Transports& transports);
   bool MayRunOnCaller() const;
-  absl::Status StartWorkers();
+  absl::Status StartLaunchers();
   absl::Status CheckSubmit(const StepPorts& ports) const;
   FailedCommand Straggler() const;
   absl::Status EndOfFailedStep();
@@ -73,9 +75,11 @@ class EntryRunner {
   IdVector<StreamId, std::vector<CommandId>> of_stream_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
   Communications communications_;
+  Communicators communicators_;
   EntryState state_;
   bool on_caller_ = false;  // Submit runs the first stream's commands
-  std::vector<std::unique_ptr<StreamWorker>> workers_;
+  std::vector<std::unique_ptr<StreamReplay>> streams_;  // by StreamId
+  std::vector<std::unique_ptr<Launcher>> launchers_;    // that of 0 first
   std::vector<std::optional<std::stop_callback<std::function<void()>>>>
       cancels_;  // by step mod depth
   uint64_t submitted_ = 0;

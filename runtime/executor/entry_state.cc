@@ -11,6 +11,7 @@ void EntryState::Fail(const absl::Status& status, FailedCommand where) {
   if (!failure.Set(status, std::move(where))) return;
   for (const auto& event : *context.events) event->steps().Interrupt();
   context.communications->Interrupt();
+  context.communicators->Interrupt();
 }
 
 }  // namespace partita

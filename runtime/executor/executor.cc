@@ -112,8 +112,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::New(
     PARTITA_ASSIGN_OR_RETURN(
         std::unique_ptr<EntryRunner> runner,
         EntryRunner::New(contents, static_cast<int>(e), executor->devices_,
-                         *executor->memory_, executor->libraries_,
-                         options.trust_code, options.observer));
+                         *executor->memory_, executor->libraries_, options));
     executor->runners_.push_back(std::move(runner));
   }
   return executor;

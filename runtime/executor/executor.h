@@ -15,18 +15,9 @@
 #include "absl/strings/string_view.h"
 #include "graph/host_tensor.h"
 #include "runtime/executor/entry_runner.h"
+#include "runtime/executor/executor_options.h"
 
 namespace partita {
-
-struct ExecutorOptions {
-  // Host devices read constants where the plan stores them, so that memory
-  // holds weights once.
-  bool constants_in_place = true;
-  // Pass the plan's native code to the kernels that ask for it.
-  bool trust_code = false;
-  // Sees every command of every step, if set. Outlives the executor.
-  CommandObserver* observer = nullptr;
-};
 
 // One session of a plan: arenas, streams, events, bound kernels. The plan must
 // have passed the checker.
@@ -64,6 +55,8 @@ class Executor {
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const { return *plan_; }
+  const KernelLibraries& libraries() const { return libraries_; }
+  const Devices& devices() const { return devices_; }
   std::vector<DeviceMemory> MemoryUse() const { return memory_->Use(); }
   // Of all entries; each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;

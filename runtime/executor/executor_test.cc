@@ -4,19 +4,13 @@
 #include "runtime/executor/executor.h"
 
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "runtime/device/host_device.h"
-#include "runtime/device/late_device.h"
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/executor/test_session.h"
@@ -301,70 +295,6 @@ TEST(ExecutorTest, ATraceHasEveryCommandInOrderOfItsEvents) {
   }
   EXPECT_LE(trace[kSumCommand].end_seconds, trace[4].start_seconds);
   EXPECT_LE(trace[5].end_seconds, trace[kPositiveCommand].start_seconds);
-}
-
-// y = relu(x): device 0 copies x to device 1, which computes.
-std::shared_ptr<Plan> CopiedPlan() {
-  PlanBuilder b(2);
-  const ValueId x = b.Input("x", Line());
-  const ValueId there = b.Node(kCopy, {x}, "there");
-  const ValueId y = b.Node(kRelu, {there}, "y");
-  b.Output("y", y);
-  const StreamId out = b.NewStream("out", 0);
-  const StreamId compute = b.NewStream("compute", 1);
-  const BufferId x0 = b.Room("x", 0, x);
-  const BufferId x1 = b.Room("there", 1, there);
-  const BufferId y1 = b.Room("y", 1, y);
-  const EventId copied = b.NewEvent();
-  b.Feed(out, 0, x0);
-  b.Copy(out, x0, x1);
-  b.Record(out, copied);
-  b.Wait(compute, copied);
-  b.Kernel(compute, y, {x1}, y1);
-  b.Fetch(compute, 0, y1);
-  return b.Finish();
-}
-
-// While the device is held, its commands are issued and none is done.
-TEST(ExecutorTest, KernelsWaitForCopiesOfADeviceThatRunsBehindTheHost) {
-  const std::shared_ptr<Plan> plan = CopiedPlan();
-  auto late = std::make_unique<LateDevice>(plan->devices[0].traits);
-  LateDevice& device = *late;
-  Devices devices;
-  devices.push_back(std::move(late));
-  devices.push_back(NewCpuDevice(plan->devices[1].traits));
-  TestSession session(plan, std::move(devices));
-  ASSERT_TRUE(session.status().ok()) << session.status();
-  std::atomic<bool> held = false;
-  session.library.before_launch = [&](const OpView&) {
-    return held ? absl::InternalError("launched too early") : absl::OkStatus();
-  };
-  for (int step = 0; step < 5; ++step) {
-    held = true;
-    device.Hold();
-    Floats y;
-    const Floats x = Ramp(step);
-    auto number = session.Submit(x, y);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    held = false;
-    device.Release();
-    ASSERT_TRUE(number.ok()) << number.status();
-    ASSERT_TRUE(session->Wait(*number).ok());
-    ASSERT_EQ(y, x);  // no element is negative
-  }
-}
-
-TEST(ExecutorTest, HostKernelsAreNotBoundToMemoryThatTheHostCannotAccess) {
-  const std::shared_ptr<Plan> plan = CopiedPlan();
-  Devices devices;
-  devices.push_back(NewCpuDevice(plan->devices[0].traits));
-  devices.push_back(std::make_unique<LateDevice>(plan->devices[1].traits));
-  const TestSession session(plan, std::move(devices));
-  EXPECT_EQ(session.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_NE(session.status().message().find(absl::StrCat(
-                "found kernels of the host on ", plan->devices[1].traits.name)),
-            absl::string_view::npos)
-      << session.status();
 }
 
 TEST(ExecutorTest, TimedDevicesSleepForThePredictedTime) {

@@ -16,8 +16,7 @@
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "runtime/device/host_arena.h"
-#include "runtime/device/host_device.h"
+#include "runtime/executor/launch_once.h"
 #include "runtime/executor/reference_values.h"
 
 namespace partita {
@@ -210,37 +209,13 @@ class ReferenceWalk {
   absl::StatusOr<std::vector<HostTensor>> Launch(
       const OpView& shard, const std::string& device,
       const std::vector<void*>& operands) {
-    PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* traits, FindTraits(device));
-    const KernelBinding& binding = *shard.node().kernel;
-    std::vector<void*> result_bytes;
-    std::vector<HostTensor> results;
-    for (int i = 0; i < shard.num_results(); ++i) {
-      results.emplace_back(shard.result_type(i));
-      result_bytes.push_back(results.back().bytes());
-    }
-    const auto stream = NewCpuDevice(*traits)->NewStream();
-    const int attached = stream->Attach();
-    const absl::Status status =
-        BindAndLaunch({shard, &binding, traits}, operands, result_bytes);
-    stream->Detach(attached);
-    PARTITA_RETURN_IF_ERROR(status);
-    return results;
-  }
-
-  absl::Status BindAndLaunch(const BindRequest& request,
-                             const std::vector<void*>& operands,
-                             const std::vector<void*>& results) {
-    PARTITA_ASSIGN_OR_RETURN(
-        BoundKernel kernel,
-        BindKernel(request, libraries_, options_.any_host_kernel));
-    const int64_t bytes =
-        std::max(request.binding->workspace, kernel.outside_scratch);
-    PARTITA_ASSIGN_OR_RETURN(
-        std::unique_ptr<HostArena> workspace,
-        HostArena::New(request.device->name, bytes, 4096, /*guarded=*/false));
-    return kernel.kernel->Launch({.operands = operands,
-                                  .results = results,
-                                  .workspace = workspace->base()});
+    PARTITA_ASSIGN_OR_RETURN(const size_t d, FindDevice(device));
+    return LaunchOnce(
+        {.node = shard,
+         .binding = &*shard.node().kernel,
+         .device = &plan_.devices[d].traits},
+        operands, libraries_, options_.any_host_kernel,
+        options_.devices.empty() ? nullptr : options_.devices[d].get());
   }
 
   // A node without a kernel only changes the shape of the bytes.
@@ -263,10 +238,9 @@ class ReferenceWalk {
     return EvaluateNode(shard, operands);
   }
 
-  absl::StatusOr<const DeviceTraits*> FindTraits(
-      const std::string& name) const {
-    for (const PlanDevice& device : plan_.devices) {
-      if (device.traits.name == name) return &device.traits;
+  absl::StatusOr<size_t> FindDevice(const std::string& name) const {
+    for (size_t d = 0; d < plan_.devices.size(); ++d) {
+      if (plan_.devices[d].traits.name == name) return d;
     }
     return absl::InvalidArgumentError(
         absl::StrCat("found device ", name, "; expected one of the plan's"));

@@ -5,11 +5,9 @@
 
 namespace partita {
 
-bool Rendezvous::ArriveAndWait(int rank, uint64_t point,
-                               const WaitPolicy& policy) {
-  Arrive(rank, point);
-  for (StepCounter& other : points_) {
-    if (!other.Wait(point, policy)) return false;
+bool Rendezvous::WaitForAll(uint64_t point, const WaitPolicy& policy) {
+  for (StepCounter& rank : points_) {
+    if (!rank.Wait(point, policy)) return false;
   }
   return true;
 }

@@ -27,8 +27,8 @@ class Rendezvous {
   bool Wait(int other, uint64_t point, const WaitPolicy& policy) {
     return points_[other].Wait(point, policy);
   }
-  // Arrives at `point` and waits for all other ranks.
-  bool ArriveAndWait(int rank, uint64_t point, const WaitPolicy& policy);
+  // True once all ranks have arrived at `point`.
+  bool WaitForAll(uint64_t point, const WaitPolicy& policy);
 
   // Makes every waiting thread check its policy again.
   void Interrupt();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -123,9 +124,34 @@ absl::StatusOr<std::unique_ptr<SessionMemory>> SessionMemory::New(
   return memory;
 }
 
+absl::Status SessionMemory::CheckFits() const {
+  PARTITA_RETURN_IF_ERROR(CheckFitsHost());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    PARTITA_RETURN_IF_ERROR(CheckFitsDevice(DeviceId(static_cast<int32_t>(d))));
+  }
+  return absl::OkStatus();
+}
+
+// The machine file states the memory in use outside arenas (`reserve`); here it
+// is measured.
+absl::Status SessionMemory::CheckFitsDevice(DeviceId id) const {
+  const std::optional<MemoryFigures> figures = devices_[id.index]->Memory();
+  const PlanDevice& device = plan_.devices[id.index];
+  const int64_t arena = ArenaBytes(device, PlanDepth(plan_));
+  if (!figures.has_value() || arena <= figures->free) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "plan ", plan_.name, ": found an arena of ", arena, " bytes on ",
+      device.traits.name, ", ", device.persistent_bytes,
+      " of them persistent; expected at most the ", figures->free,
+      " bytes that are free of its ", figures->total, ": ",
+      figures->total - figures->free,
+      " are in use outside the arena; end the processes that use them, or "
+      "compile for a machine whose `reserve` is as large"));
+}
+
 // Arenas are reserved whole and committed when accessed. A plan accesses all of
 // its arenas, except on devices that compute nothing.
-absl::Status SessionMemory::CheckFits() const {
+absl::Status SessionMemory::CheckFitsHost() const {
   const int64_t available = AvailableHostMemory();
   if (available < 0) return absl::OkStatus();
   double wanted = 0;
@@ -303,6 +329,10 @@ std::vector<DeviceMemory> SessionMemory::Use() const {
     }
     memory.committed = arenas_[d]->CommittedBytes();
     memory.limit = device.memory;
+    const std::optional<MemoryFigures> figures = devices_[d]->Memory();
+    if (figures.has_value()) {
+      memory.outside = figures->total - figures->free - memory.arena;
+    }
     use.push_back(memory);
   }
   return use;

@@ -23,7 +23,8 @@ class SessionMemory {
   // Allocates the arenas and loads constants and variables. If
   // `constants_in_place`, devices that read host memory read aligned constants
   // where they are stored, in memory or in a mapped file. ResourceExhausted,
-  // with both figures, if the host lacks memory for what the plan accesses.
+  // with both figures, if the host, or a device with memory of its own, has too
+  // little free for what the plan accesses.
   static absl::StatusOr<std::unique_ptr<SessionMemory>> New(
       const Plan& plan, const Devices& devices, bool constants_in_place);
 
@@ -57,6 +58,8 @@ class SessionMemory {
                          bool in_place);
   bool KeepInPlace(DeviceId device, const Range& range, const std::byte* bytes);
   absl::Status CheckFits() const;
+  absl::Status CheckFitsHost() const;
+  absl::Status CheckFitsDevice(DeviceId id) const;
   // False if no command accesses the device's memory.
   bool HoldsValues(DeviceId device) const;
   absl::Status NewArenas();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/device/late_device.h"
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/test_session.h"
 
@@ -70,6 +71,39 @@ TEST(SessionMemory, ManyBuffersAndConstantsAreHandledQuickly) {
   constexpr int kMany = 1 << 15;
   const std::vector<Bytes> all(kMany, Bytes{0, kMany * kBytes});
   EXPECT_EQ(InPlace(kMany, all), 0);
+}
+
+// A session of a plan with 64 bytes on one device that has `total` bytes, of
+// which others use 1000.
+absl::StatusOr<DeviceMemory> UseOf(int64_t total) {
+  PlanBuilder b(1, DeviceKind::kCuda);
+  ValueId result;
+  b.Constant("w", 0, HostTensor({DType::kF32, {kBytes / 4}, {}}), result);
+  const std::shared_ptr<Plan> plan = b.Finish();
+  Devices devices;
+  devices.push_back(std::make_unique<LateDevice>(plan->devices[0].traits, total,
+                                                 /*outside=*/1000));
+  const auto memory =
+      SessionMemory::New(*plan, devices, /*constants_in_place=*/true);
+  if (!memory.ok()) return memory.status();
+  return (*memory)->Use()[0];
+}
+
+TEST(SessionMemory, MemoryInUseOutsideTheArenaIsMeasured) {
+  const auto use = UseOf(1064);
+  ASSERT_TRUE(use.ok()) << use.status();
+  EXPECT_EQ(use->arena, 64);
+  EXPECT_EQ(use->outside, 1000);
+}
+
+TEST(SessionMemory, AnArenaBeyondTheFreeBytesIsRefusedWithThePlansFigures) {
+  EXPECT_EQ(UseOf(1063).status(),
+            absl::ResourceExhaustedError(
+                "plan hand_made: found an arena of 64 bytes on gpu:0, 64 of "
+                "them persistent; expected at most the 63 bytes that are free "
+                "of its 1063: 1000 are in use outside the arena; end the "
+                "processes that use them, or compile for a machine whose "
+                "`reserve` is as large"));
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct DeviceMemory {
   int64_t in_place = 0;   // constants read outside the arena
   int64_t committed = 0;  // pages of the arena that were accessed
   int64_t limit = 0;      // the most that the plan may use of the device
+  // In use outside the arena, by all processes: what a machine file's `reserve`
+  // must cover. 0 for arenas in host memory.
+  int64_t outside = 0;
 };
 
 // One command of a measured step, in seconds since the step's first start.

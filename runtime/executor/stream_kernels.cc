@@ -6,11 +6,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/device_kind_traits.h"
-#include "graph/host_capacity.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
@@ -18,17 +17,13 @@
 namespace partita {
 namespace {
 
-// The plan's native code for a device. Its target ends with the instruction
-// set: "x86-64-avx512" serves "avx512" and "avx512_bf16".
+// The plan's code for a device, or null.
 const CodeObject* FindCode(const Plan& plan, const DeviceTraits& device) {
-  const std::string isa = VectorIsa(MeantIsa(device.isa));
-  for (const CodeObject& code : plan.code_objects) {
-    if (code.target == isa ||
-        absl::EndsWith(code.target, absl::StrCat("-", isa))) {
-      return &code;
-    }
-  }
-  return nullptr;
+  const auto code = absl::c_find_if(
+      plan.code_objects, [target = CodeTargetOf(device)](const CodeObject& c) {
+        return c.target == target;
+      });
+  return code == plan.code_objects.end() ? nullptr : &*code;
 }
 
 // Host code uses the pointers that it is launched with.

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/device/arena_guard.h"
@@ -18,15 +17,14 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const EntryContext& context, StreamId stream, int slot,
-                 void* native_stream, const std::vector<BoundCommand>& bound)
+  ProgramBuilder(const EntryContext& context, const ProgramPlace& place,
+                 const std::vector<BoundCommand>& bound)
       : context_(context),
-        stream_(stream),
-        slot_(slot),
-        native_stream_(native_stream),
+        place_(place),
+        next_staging_(place.staging),
         bound_(bound),
         program_(std::make_unique<StreamProgram>()) {
-    const DeviceId device = context.entry->streams[stream.index].device;
+    const DeviceId device = context.entry->streams[place.stream.index].device;
     computed_by_ = (*context.devices)[device.index]->properties().computed_by;
   }
 
@@ -45,7 +43,7 @@ class ProgramBuilder {
 
  private:
   const std::vector<CommandId>& Commands() const {
-    return (*context_.of_stream)[stream_];
+    return (*context_.of_stream)[place_.stream];
   }
 
   // Adding pointers must not invalidate the spans of earlier actions.
@@ -93,7 +91,7 @@ class ProgramBuilder {
       case Kind::kFetch:
         return FillFetch(command, action);
       case Kind::kCollective:
-        return FillCollective(command, action);
+        return absl::OkStatus();
       case Kind::kSend:
         return FillSend(command, action);
       case Kind::kRecv:
@@ -112,69 +110,69 @@ class ProgramBuilder {
   // Devices that compute nothing wait for one another as others do.
   absl::Status FillCommunication(const Command& command, Action& action) {
     using Kind = Command::Kind;
-    const bool collective = command.kind == Kind::kCollective;
-    action.kind = collective                    ? Action::Kind::kCollective
-                  : command.kind == Kind::kSend ? Action::Kind::kSend
-                                                : Action::Kind::kRecv;
+    action.kind = command.kind == Kind::kCollective ? Action::Kind::kCollective
+                  : command.kind == Kind::kSend     ? Action::Kind::kSend
+                                                    : Action::Kind::kRecv;
     action.communication = static_cast<int>(program_->communications.size());
-    const Communication& communication =
-        context_.communications->of(action.command);
-    CommunicationAction role;
-    role.rendezvous = communication.rendezvous;
-    role.points_per_step = communication.points_per_step;
-    role.number = communication.number;
-    role.first_point =
-        1 + communication.number *
-                (collective ? Communications::kPointsOfCollective : 1);
-    role.rank = command.kind == Kind::kRecv;
-    if (collective) {
-      const Group& group = context_.entry->groups[command.group.index];
-      role.rank = static_cast<int>(absl::c_find(group.ranks, command.stream) -
-                                   group.ranks.begin());
-    } else {
-      role.capacity = context_.entry->channels[command.channel.index].capacity;
+    CommunicationAction& role = program_->communications.emplace_back();
+    if (command.kind == Kind::kCollective) {
+      PARTITA_ASSIGN_OR_RETURN(role.collective, BindRank(command, action));
+      return absl::OkStatus();
     }
-    program_->communications.push_back(std::move(role));
-    return CheckReachable(communication);
+    const Communication& message = context_.communications->of(action.command);
+    role.rendezvous = message.rendezvous;
+    role.messages = message.per_step;
+    role.number = message.number;
+    role.capacity = context_.entry->channels[command.channel.index].capacity;
+    return CheckReachable(message);
   }
 
-  // Host threads read and write the bytes of all ranks.
-  absl::Status CheckReachable(const Communication& communication) const {
-    for (CommandId c : communication.commands) {
+  // Streams of both ends read and write the bytes.
+  absl::Status CheckReachable(const Communication& message) const {
+    for (CommandId c : message.commands) {
       const StreamId stream = (*context_.commands)[c].stream;
       const DeviceId id = context_.entry->streams[stream.index].device;
       const Device& device = *(*context_.devices)[id.index];
       if (device.properties().host_accesses_arenas) continue;
       return absl::UnimplementedError(absl::StrCat(
-          "found a rank on ", device.traits().name,
+          "found an end of a channel on ", device.traits().name,
           ", whose memory the host cannot access; expected a device whose "
           "memory it can access, such as a CPU"));
     }
     return absl::OkStatus();
   }
 
-  absl::Status FillCollective(const Command& command, const Action& action) {
-    const OpView node = context_.entry->graph->view(command.instance.node);
-    for (int value = 0; value < node.num_operands(); ++value) {
-      PARTITA_ASSIGN_OR_RETURN(
-          program_->communications[action.communication].work.emplace_back(),
-          BindValue(command, action, value));
+  absl::StatusOr<std::unique_ptr<RankCollective>> BindRank(
+      const Command& command, const Action& action) {
+    const Communication& collective =
+        context_.communications->of(action.command);
+    std::vector<RankMemory> ranks;
+    if (computed_by_ != ComputedBy::kNothing) {
+      for (const int c : collective.commands) {
+        PARTITA_ASSIGN_OR_RETURN(ranks.emplace_back(),
+                                 MemoryOf((*context_.commands)[c]));
+      }
     }
-    return absl::OkStatus();
+    return context_.communicators->of(command.group)
+        .Bind(context_.entry->graph->view(command.instance.node),
+              collective.number, command.instance.rank,
+              ParticipantOf(GroupOf(command), command), ranks);
   }
 
-  absl::StatusOr<RankWork> BindValue(const Command& command,
-                                     const Action& action, int value) const {
-    std::vector<std::byte*> operands, results;
-    for (CommandId c : context_.communications->of(action.command).commands) {
-      const Command& rank = (*context_.commands)[c];
-      PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
-                               BlockOf(rank.operands, value));
-      PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
-                               BlockOf(rank.results, value));
+  const Group& GroupOf(const Command& command) const {
+    return context_.entry->groups[command.group.index];
+  }
+
+  absl::StatusOr<RankMemory> MemoryOf(const Command& rank) const {
+    RankMemory memory;
+    memory.participant = ParticipantOf(GroupOf(rank), rank);
+    for (const BufferId id : rank.operands) {
+      PARTITA_ASSIGN_OR_RETURN(memory.operands.emplace_back(), OneBlock(id));
     }
-    return BindCollective(context_.entry->graph->view(command.instance.node),
-                          value, command.instance.rank, operands, results);
+    for (const BufferId id : rank.results) {
+      PARTITA_ASSIGN_OR_RETURN(memory.results.emplace_back(), OneBlock(id));
+    }
+    return memory;
   }
 
   // Copies into a slot of the channel. A channel without slots copies straight
@@ -225,7 +223,7 @@ class ProgramBuilder {
     action.kind = Action::Kind::kKernel;
     const BoundCommand& bound = bound_[program_->actions.size()];
     action.kernel = bound.kernel;
-    action.args.stream = native_stream_;
+    action.args.stream = place_.native_stream;
     PARTITA_ASSIGN_OR_RETURN(action.args.operands, Pointers(command.operands));
     PARTITA_ASSIGN_OR_RETURN(action.args.results, Pointers(command.results));
     if (bound.outside_scratch != nullptr) {
@@ -240,22 +238,15 @@ class ProgramBuilder {
       const std::vector<BufferId>& buffers) {
     const size_t begin = program_->pointers.size();
     for (BufferId id : buffers) {
-      PARTITA_ASSIGN_OR_RETURN(std::byte* const base, OneBlock(id));
-      program_->pointers.push_back(base);
+      PARTITA_ASSIGN_OR_RETURN(const Blocks block, OneBlock(id));
+      program_->pointers.push_back(block.base);
     }
     return absl::MakeConstSpan(program_->pointers).subspan(begin);
   }
 
-  // Null if the rank has no operand, or no result.
-  absl::StatusOr<std::byte*> BlockOf(const std::vector<BufferId>& buffers,
-                                     int value) const {
-    if (buffers.empty()) return nullptr;
-    return OneBlock(buffers[value]);
-  }
-
-  absl::StatusOr<std::byte*> OneBlock(BufferId id) const {
+  absl::StatusOr<Blocks> OneBlock(BufferId id) const {
     const Blocks blocks = Locate(id);
-    if (blocks.contiguous()) return blocks.base;
+    if (blocks.contiguous()) return Blocks{blocks.base, blocks.size()};
     return absl::UnimplementedError(absl::StrCat(
         "found !", context_.entry->buffers[id.index].name, " in ", blocks.count,
         " blocks; expected kernels and collectives to access one "
@@ -281,20 +272,28 @@ class ProgramBuilder {
 
   absl::Status FillFetch(const Command& command, Action& action) {
     action.kind = Action::Kind::kFetch;
+    if (next_staging_ != nullptr) {
+      program_->staged_fetches.push_back(
+          static_cast<int>(program_->actions.size()));
+    }
     return FillTransfer(
         action, {PortBlocks(command, action), Locate(command.operands[0])});
   }
 
-  Blocks PortBlocks(const Command& command, Action& action) const {
+  Blocks PortBlocks(const Command& command, Action& action) {
     const PortShard shard =
         ShardOfPort(*context_.plan, *context_.entry, command);
     action.port = command.port;
     action.port_offset = shard.offset;
+    if (next_staging_ != nullptr) {
+      action.staging = next_staging_;
+      next_staging_ += StagedBytes(shard.blocks.size());
+    }
     return shard.blocks;
   }
 
   Blocks Locate(BufferId buffer) const {
-    return context_.memory->Locate(*context_.entry, buffer, slot_);
+    return context_.memory->Locate(*context_.entry, buffer, place_.slot);
   }
 
   DeclaredBlocks Declare(const Command& command, CommandId id) const {
@@ -319,9 +318,8 @@ class ProgramBuilder {
   }
 
   const EntryContext& context_;
-  const StreamId stream_;
-  const int slot_;
-  void* const native_stream_;
+  const ProgramPlace& place_;
+  std::byte* next_staging_;  // null: the stream needs no staging
   const std::vector<BoundCommand>& bound_;
   std::unique_ptr<StreamProgram> program_;
   ComputedBy computed_by_ = ComputedBy::kOwnKernels;
@@ -329,10 +327,24 @@ class ProgramBuilder {
 
 }  // namespace
 
+int64_t StagingBytes(const EntryContext& context, StreamId stream) {
+  int64_t bytes = 0;
+  for (CommandId id : (*context.of_stream)[stream]) {
+    const Command& command = (*context.commands)[id];
+    if (command.kind != Command::Kind::kFeed &&
+        command.kind != Command::Kind::kFetch) {
+      continue;
+    }
+    bytes += StagedBytes(
+        ShardOfPort(*context.plan, *context.entry, command).blocks.size());
+  }
+  return bytes;
+}
+
 absl::StatusOr<std::unique_ptr<StreamProgram>> BuildStreamProgram(
-    const EntryContext& context, StreamId stream, int slot, void* native_stream,
+    const EntryContext& context, const ProgramPlace& place,
     const std::vector<BoundCommand>& bound) {
-  return ProgramBuilder(context, stream, slot, native_stream, bound).Build();
+  return ProgramBuilder(context, place, bound).Build();
 }
 
 }  // namespace partita

@@ -16,6 +16,8 @@
 #include "runtime/device/device.h"
 #include "runtime/executor/collective.h"
 #include "runtime/executor/communications.h"
+#include "runtime/executor/communicator.h"
+#include "runtime/executor/communicators.h"
 #include "runtime/executor/session_memory.h"
 #include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
@@ -44,20 +46,22 @@ struct Action {
   int port = 0;                  // kFeed, kFetch
   int64_t port_offset = 0;       // kFeed, kFetch: first byte to copy
   int transfer = -1;             // index of the blocks to copy
-  int communication = 0;         // kCollective, kSend, kRecv: index
+  // kFeed, kFetch: host memory of the device, through which the bytes pass;
+  // null if the stream copies from and to the caller's buffers.
+  std::byte* staging = nullptr;
+  int communication = 0;  // kCollective, kSend, kRecv: index
   // kSleep, and kCollective, kSend on a device that computes nothing.
   std::chrono::nanoseconds sleep{0};
 };
 
 // What one command does in a collective or a message.
 struct CommunicationAction {
+  std::unique_ptr<RankCollective> collective;  // kCollective
+  // kSend, kRecv:
   Rendezvous* rendezvous = nullptr;
-  int rank = 0;  // in `rendezvous`; of a message: 0 sends, 1 receives
-  uint64_t points_per_step = 0;
-  uint64_t first_point = 0;  // first of its points in a step, from 1
-  int number = 0;    // kSend, kRecv: index of the message in its channel
-  int capacity = 0;  // kSend: of the channel
-  std::vector<RankWork> work;  // kCollective: by value
+  uint64_t messages = 0;  // of the channel in a step
+  int number = 0;         // of this message
+  int capacity = 0;       // of the channel
 };
 
 using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
@@ -66,7 +70,8 @@ struct StreamProgram {
   std::vector<Action> actions;
   std::vector<Transfer> transfers;
   std::vector<CommunicationAction> communications;
-  std::vector<void*> pointers;  // storage of the spans in LaunchArgs
+  std::vector<void*> pointers;      // storage of the spans in LaunchArgs
+  std::vector<int> staged_fetches;  // indices of actions
   // By action; empty if no arena is guarded.
   std::vector<DeclaredBlocks> declared;
 };
@@ -83,6 +88,7 @@ struct EntryContext {
   const SessionMemory* memory = nullptr;
   const std::vector<std::unique_ptr<DeviceEvent>>* events = nullptr;
   Communications* communications = nullptr;
+  Communicators* communicators = nullptr;
 };
 
 // The kernel of one command, if it launches one.
@@ -92,11 +98,22 @@ struct BoundCommand {
   std::optional<ReplacedKernel> replaced;  // counts one command
 };
 
-// Builds the program of `stream` for steps that use copy `slot` of the
-// step-local bytes. `bound` has one element for each command of the stream.
+// Bytes of staging memory for the feeds and fetches of `stream` in a step.
+int64_t StagingBytes(const EntryContext& context, StreamId stream);
+
+// Where the program of one stream and one slot of the step-local bytes works.
+struct ProgramPlace {
+  StreamId stream;
+  int slot = 0;
+  void* native_stream = nullptr;
+  std::byte* staging = nullptr;  // StagingBytes, or null
+};
+
+// Builds the program of a stream. `bound` has one element for each command of
+// the stream.
 // Unimplemented, with the command, if the executor does not support it.
 absl::StatusOr<std::unique_ptr<StreamProgram>> BuildStreamProgram(
-    const EntryContext& context, StreamId stream, int slot, void* native_stream,
+    const EntryContext& context, const ProgramPlace& place,
     const std::vector<BoundCommand>& bound);
 
 }  // namespace partita

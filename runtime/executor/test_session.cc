@@ -6,12 +6,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "runtime/device/host_device.h"
+#include "runtime/device/late_device.h"
 #include "runtime/executor/plan_builder.h"
 
 namespace partita {
+namespace {
+
+bool IsLate(const std::unique_ptr<Device>& device) {
+  return dynamic_cast<const LateDevice*>(device.get()) != nullptr;
+}
+
+std::unique_ptr<Device> NewLateDevice(DeviceTraits traits) {
+  return std::make_unique<LateDevice>(std::move(traits));
+}
+
+}  // namespace
 
 TensorType Line() { return {DType::kF32, {kElements}, {}}; }
 
@@ -112,6 +125,7 @@ Floats Expected(const Floats& x) {
 Devices NewDevices(const Plan& plan, RunOn run_on) {
   const auto new_device = run_on == RunOn::kCpu       ? NewCpuDevice
                           : run_on == RunOn::kVirtual ? NewVirtualDevice
+                          : run_on == RunOn::kLate    ? NewLateDevice
                                                       : NewTimedDevice;
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
@@ -124,8 +138,10 @@ TestSession::TestSession(std::shared_ptr<Plan> plan, RunOn run_on)
     : TestSession(plan, NewDevices(*plan, run_on)) {}
 
 TestSession::TestSession(std::shared_ptr<Plan> plan, Devices devices) {
+  KernelLibraries libraries = {&library};
+  if (absl::c_any_of(devices, IsLate)) libraries.push_back(&late_library);
   auto executor =
-      Executor::New(std::move(plan), std::move(devices), {&library});
+      Executor::New(std::move(plan), std::move(devices), std::move(libraries));
   status_ = executor.status();
   if (executor.ok()) executor_ = *std::move(executor);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/executor/executor.h"
+#include "runtime/executor/late_kernels.h"
 #include "runtime/executor/test_kernels.h"
 
 namespace partita {
@@ -36,7 +37,7 @@ Floats Expected(const Floats& x);
 // v' = v + x, y = v': every step changes a variable that starts at Ramp(0).
 std::shared_ptr<Plan> CounterPlan();
 
-enum class RunOn { kCpu, kVirtual, kTimed };
+enum class RunOn { kCpu, kVirtual, kTimed, kLate };
 Devices NewDevices(const Plan& plan, RunOn run_on);
 
 // An executor over a plan with one input x and one output y.
@@ -54,6 +55,8 @@ class TestSession {
                                   const RunOptions& options = {});
 
   TestLibrary library;
+  // Launches the library's kernels on GPUs that are LateDevices.
+  const LateLibrary late_library{library};
 
  private:
   absl::Status status_;

@@ -27,11 +27,16 @@ std::vector<bool> RunKernels(const Entry& entry) {
 int64_t ThreadsOf(const Entry& entry, const Devices& devices) {
   const std::vector<bool> run_kernels = RunKernels(entry);
   int64_t threads = 0;
+  bool launches = false;
   for (size_t s = 0; s < entry.streams.size(); ++s) {
     const Device& device = *devices[entry.streams[s].device.index];
-    threads += run_kernels[s] ? device.properties().kernel_threads : 1;
+    if (device.properties().runs_behind_host) {
+      launches = true;
+    } else {
+      threads += run_kernels[s] ? device.properties().kernel_threads : 1;
+    }
   }
-  return threads;
+  return threads + (launches ? 1 : 0);
 }
 
 absl::Status CheckThreads(const Plan& plan, const Devices& devices,

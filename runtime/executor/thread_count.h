@@ -12,8 +12,9 @@
 
 namespace partita {
 
-// Each stream has a thread. If kernels run on the host, each stream that runs
-// kernels also has a pool of its device's threads.
+// Each stream of the host has a thread, and all that run behind it have one. If
+// kernels run on the host, each stream that runs kernels also has a pool of its
+// device's threads.
 int64_t ThreadsOf(const Entry& entry, const Devices& devices);
 
 // ResourceExhausted if all entries together need more than `most` threads.

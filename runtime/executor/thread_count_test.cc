@@ -52,6 +52,10 @@ TEST_F(ThreadCount, DevicesThatSleepHaveStreamsOnly) {
   EXPECT_EQ(Threads(RunOn::kTimed), 4);
 }
 
+TEST_F(ThreadCount, StreamsThatRunBehindTheHostShareOneThread) {
+  EXPECT_EQ(Threads(RunOn::kLate), 1);
+}
+
 TEST_F(ThreadCount, ThreadPoolsAreNoLargerThanOpenMpAllows) {
   ASSERT_EQ(setenv("OMP_THREAD_LIMIT", "3", /*replace=*/1), 0);
   EXPECT_EQ(Threads(RunOn::kVirtual), 2 + 2 * 3);

@@ -20,7 +20,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "graph/verifier.h"
-#include "kernels/catalog/host_kernels.h"
+#include "partita/backends/built_in_catalog.h"
 #include "passes/pipeline.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/partition/fill_buckets.h"

@@ -18,7 +18,7 @@
 #include "graph/ops/op_set.h"
 #include "graph/shard.h"
 #include "graph/text/parser.h"
-#include "kernels/catalog/host_kernels.h"
+#include "partita/backends/built_in_catalog.h"
 #include "partita/compile.h"
 #include "placement/cost/cost_model.h"
 #include "placement/machine/sample_machines.h"

@@ -18,6 +18,7 @@
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
 #include "kernels/testing/run_in_child.h"
+#include "partita/backends/built_in_catalog.h"
 #include "tests/kernels/swept_catalog.h"
 
 namespace partita {

@@ -1,11 +1,10 @@
-// The thread of a stream and the loop that replays its program.
+// Replays the program of a stream, with or without observation.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/executor/stream_worker.h"
+#include "runtime/executor/stream_replay.h"
 
 #include <chrono>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -44,7 +43,7 @@ Device& DeviceOf(const EntryContext& context, StreamId stream) {
 
 }  // namespace
 
-StreamWorker::StreamWorker(EntryState& state, StreamId stream)
+StreamReplay::StreamReplay(EntryState& state, StreamId stream)
     : state_(state),
       id_(stream),
       device_(DeviceOf(state.context, stream)),
@@ -52,97 +51,59 @@ StreamWorker::StreamWorker(EntryState& state, StreamId stream)
       kernels_(state, stream, device_),
       performer_(state, *stream_) {}
 
-StreamWorker::~StreamWorker() {
-  if (thread_.joinable()) thread_.join();
-}
-
-absl::Status StreamWorker::PrepareInline() {
-  const int attached = stream_->Attach();
-  absl::Status status = Prepare();
-  stream_->Detach(attached);
-  return status;
-}
-
-void StreamWorker::Start() {
-  try {
-    thread_ = std::thread([this] { PrepareAndLoop(); });
-  } catch (const std::system_error& error) {
-    prepare_status_ = absl::ResourceExhaustedError(absl::StrCat(
-        "found no thread for stream ",
-        state_.context.entry->streams[id_.index].name, " (", error.what(),
-        "); expected one for each of the plan's ",
-        state_.context.entry->streams.size(),
-        "; raise the limit of threads, or plan for fewer devices"));
-    prepared_.Raise(1);
-  }
-}
-
-void StreamWorker::PrepareAndLoop() {
-  const int attached = stream_->Attach();
-  prepare_status_ = Prepare();
-  const bool ready = prepare_status_.ok();
-  prepared_.Raise(1);
-  if (ready) Loop();
-  stream_->Detach(attached);
-}
-
-absl::Status StreamWorker::WaitUntilPrepared() {
-  prepared_.Wait(1, {});
-  return prepare_status_;
-}
-
-absl::Status StreamWorker::Prepare() {
+absl::Status StreamReplay::Prepare() {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<BoundCommand> bound,
                            kernels_.BindAll());
-  for (int slot = 0; slot < state_.context.entry->depth; ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<StreamProgram> program,
-                             BuildStreamProgram(state_.context, id_, slot,
-                                                stream_->native(), bound));
+  const int depth = state_.context.entry->depth;
+  const int64_t staged = device_.properties().host_accesses_arenas
+                             ? 0
+                             : StagingBytes(state_.context, id_);
+  if (staged > 0) {
+    PARTITA_ASSIGN_OR_RETURN(staging_, device_.NewStaging(depth * staged));
+  }
+  for (int slot = 0; slot < depth; ++slot) {
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<StreamProgram> program,
+        BuildStreamProgram(
+            state_.context,
+            {.stream = id_,
+             .slot = slot,
+             .native_stream = stream_->native(),
+             .staging =
+                 staged > 0 ? staging_->base() + slot * staged : nullptr},
+            bound));
     times_.emplace_back(program->actions.size());
     programs_.push_back(std::move(program));
   }
   return absl::OkStatus();
 }
 
-void StreamWorker::Loop() {
-  const WaitPolicy policy = {.stop = &state_.closing, .spins = state_.spins};
-  const uint64_t depth = state_.steps.size();
-  for (uint64_t number = 0; state_.submitted.Wait(number + 1, policy);
-       ++number) {
-    RunStep(state_.steps[number % depth]);
-    finished_.Raise(number + 1);
-  }
+const Stream& StreamReplay::stream() const {
+  return state_.context.entry->streams[id_.index];
 }
 
-void StreamWorker::RunInline(Step& step) {
-  const int attached = stream_->Attach();
-  RunStep(step);
-  stream_->Detach(attached);
-  finished_.Raise(step.number + 1);
+bool StreamReplay::IsObserved(const Step& step,
+                              const StreamProgram& program) const {
+  return step.trace || step.chaos_seed.has_value() ||
+         step.deadline != SteadyTime::max() || state_.observer != nullptr ||
+         !program.declared.empty();
 }
 
-void StreamWorker::RunStep(Step& step) {
-  StreamProgram& program = *programs_[step.number % programs_.size()];
-  const bool observed = step.trace || step.chaos_seed.has_value() ||
-                        step.deadline != SteadyTime::max() ||
-                        state_.observer != nullptr || !program.declared.empty();
-  if (observed) {
-    Replay<true>(step, program);
-    at_.store(CommandId(), std::memory_order_relaxed);
+void StreamReplay::Run(Step& step, size_t begin, size_t end) {
+  StreamProgram& program = ProgramOf(step);
+  if (IsObserved(step, program)) {
+    Replay<true>(step, program, begin, end);
   } else {
-    Replay<false>(step, program);
-  }
-  if (absl::Status status = stream_->Finish(); !status.ok()) {
-    state_.Fail(status, {.entry = state_.context.entry->name});
+    Replay<false>(step, program, begin, end);
   }
 }
 
 // The hot path: no allocation, no lock, no lookup.
 template <bool kObserved>
-void StreamWorker::Replay(Step& step, StreamProgram& program) {
+void StreamReplay::Replay(Step& step, StreamProgram& program, size_t begin,
+                          size_t end) {
   const std::atomic<bool>& stopped = state_.failure.stopped();
-  const size_t size = program.actions.size();
-  for (size_t i = 0; i < size; ++i) {
+  for (size_t i = begin; i < end; ++i) {
     if (stopped.load(std::memory_order_relaxed)) return;
     const Action& action = program.actions[i];
     absl::Status status;
@@ -153,7 +114,38 @@ void StreamWorker::Replay(Step& step, StreamProgram& program) {
   }
 }
 
-absl::Status StreamWorker::BeforeAction(const Step& step,
+void StreamReplay::RunPhase(Step& step, size_t index, CollectivePhase phase) {
+  const std::atomic<bool>& stopped = state_.failure.stopped();
+  StreamProgram& program = ProgramOf(step);
+  const bool observed = IsObserved(step, program);
+  absl::Status status;
+  if (phase == CollectivePhase::kStart) {
+    in_collective_ = !stopped;
+    if (in_collective_ && observed) status = BeforeAction(step, program, index);
+  }
+  if (!in_collective_) return;
+  const Action& action = program.actions[index];
+  if (status.ok() && !stopped) {
+    status = performer_.PerformPhase(step, program, action, phase);
+  }
+  if (observed && phase == CollectivePhase::kFinish) {
+    AfterAction(step, program, index);
+  }
+  if (!status.ok()) FailAt(action, status);
+}
+
+void StreamReplay::EndStep(Step& step) {
+  at_.store(CommandId(), std::memory_order_relaxed);
+  if (absl::Status status = stream_->Finish(); !status.ok()) {
+    state_.Fail(status, {.entry = state_.context.entry->name});
+  }
+  if (!state_.failure.stopped()) {
+    performer_.DeliverFetches(step, ProgramOf(step));
+  }
+  finished_.Raise(step.number + 1);
+}
+
+absl::Status StreamReplay::BeforeAction(const Step& step,
                                         const StreamProgram& program,
                                         size_t index) {
   const Action& action = program.actions[index];
@@ -180,7 +172,7 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
   return absl::OkStatus();
 }
 
-void StreamWorker::AfterAction(const Step& step, const StreamProgram& program,
+void StreamReplay::AfterAction(const Step& step, const StreamProgram& program,
                                size_t index) {
   if (step.trace) {
     stream_->Stamp(times_[step.number % times_.size()][index].end);
@@ -194,14 +186,14 @@ void StreamWorker::AfterAction(const Step& step, const StreamProgram& program,
   }
 }
 
-void StreamWorker::FailAt(const Action& action, const absl::Status& status) {
+void StreamReplay::FailAt(const Action& action, const absl::Status& status) {
   const EntryContext& context = state_.context;
   const Command& command = (*context.commands)[action.command];
   state_.Fail(status, DescribeCommand(*context.plan, *context.entry, command,
                                       action.command));
 }
 
-void StreamWorker::AppendTrace(int slot,
+void StreamReplay::AppendTrace(int slot,
                                IdVector<CommandId, MeasuredTime>& times) const {
   const std::vector<Action>& actions = programs_[slot]->actions;
   for (size_t i = 0; i < actions.size(); ++i) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/device/backend.h"
+#include "partita/backends/backend.h"
 #include "runtime/device/host_device.h"
 #include "runtime/device/late_device.h"
 
@@ -31,6 +31,7 @@ struct DeviceCase {
 std::vector<DeviceCase> DeviceCases() {
   std::vector<DeviceCase> cases;
   for (const Backend* backend : Backends()) {
+    if (backend->new_device == nullptr) continue;
     cases.push_back({std::string(backend->name), backend->new_device});
   }
   cases.push_back({"late", [](DeviceTraits traits) {
@@ -98,6 +99,41 @@ TEST_P(DeviceConformanceTest, ImpossibleArenasAreRefusedWithTheFigure) {
       << arena;
   EXPECT_EQ(NewDevice()->NewArena(64, 48).status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(DeviceConformanceTest, AnArenaTakesFreeMemory) {
+  auto device = NewDevice();
+  if (!device->Memory().has_value()) {
+    GTEST_SKIP() << "it has no memory of its own";
+  }
+  constexpr int64_t kSize = 1 << 20;
+  const MemoryFigures before = *device->Memory();
+  {
+    auto arena = device->NewArena(kSize, 64);
+    ASSERT_TRUE(arena.ok()) << arena.status();
+    EXPECT_LE(device->Memory()->free, before.free - kSize);
+    EXPECT_EQ(device->Memory()->total, before.total);
+  }
+  EXPECT_EQ(device->Memory()->free, before.free);
+}
+
+TEST_P(DeviceConformanceTest, StagingIsMemoryOfTheHost) {
+  auto device = NewDevice();
+  if (device->properties().host_accesses_arenas) {
+    GTEST_SKIP() << "the host accesses its arenas";
+  }
+  auto staging = device->NewStaging(64);
+  auto arena = device->NewArena(64, 64);
+  ASSERT_TRUE(staging.ok() && arena.ok());
+  std::byte* const host = (*staging)->base();
+  std::memset(host, 7, 32);
+  const auto stream = device->NewStream();
+  const int attached = stream->Attach();
+  ASSERT_TRUE(stream->Copy({(*arena)->base(), 32}, {host, 32}).ok());
+  ASSERT_TRUE(stream->Copy({host + 32, 32}, {(*arena)->base(), 32}).ok());
+  ASSERT_TRUE(stream->Finish().ok());
+  stream->Detach(attached);
+  EXPECT_EQ(host[63], std::byte{7});
 }
 
 TEST_P(DeviceConformanceTest, MemoryIsCommittedWhenAccessed) {

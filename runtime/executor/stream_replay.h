@@ -1,13 +1,12 @@
-// Runs one stream of an entry: binds its kernels, then replays its program step
-// after step, on its own thread or on the caller's.
+// One stream of an entry: its bound kernels, and its program, which a launcher
+// replays step after step.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
-#define PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
+#ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_REPLAY_H_
+#define PARTITA_RUNTIME_EXECUTOR_STREAM_REPLAY_H_
 
 #include <atomic>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,28 +24,36 @@ struct MeasuredTime {
   SteadyTime end;
 };
 
-// Thread safety: the entry's owner calls Start, RunInline and the readers.
-class StreamWorker {
+// Thread safety: one thread feeds the stream (launcher.h); the entry's owner
+// calls the readers.
+class StreamReplay {
  public:
-  StreamWorker(EntryState& state, StreamId stream);
-  ~StreamWorker();
+  StreamReplay(EntryState& state, StreamId stream);
 
-  // Binds kernels and builds programs on the calling thread, which later calls
-  // RunInline.
-  absl::Status PrepareInline();
-  // Starts the thread, which binds kernels, builds programs and then waits for
-  // steps. Throws std::system_error if the thread cannot be started.
-  void Start();
-  // Waits until the thread has bound its kernels, and returns the status.
-  absl::Status WaitUntilPrepared();
+  // The calling thread feeds the stream until Detach.
+  void Attach() { attached_ = stream_->Attach(); }
+  void Detach() { stream_->Detach(attached_); }
+  // Binds kernels and builds programs.
+  absl::Status Prepare();
 
-  void RunInline(Step& step);
+  // The actions of each step, once prepared.
+  const std::vector<Action>& actions() const { return programs_[0]->actions; }
+  // Performs actions [begin, end), unless the entry has failed.
+  void Run(Step& step, size_t begin, size_t end);
+  // Performs one phase of a collective, unless the entry has failed. All phases
+  // are called in order.
+  void RunPhase(Step& step, size_t index, CollectivePhase phase);
+  // Waits for the stream, and raises finished().
+  void EndStep(Step& step);
 
+  const Stream& stream() const;
+  bool runs_behind_host() const {
+    return device_.properties().runs_behind_host;
+  }
   // Replacements among this stream's kernels, once prepared.
   const std::vector<ReplacedKernel>& replaced_kernels() const {
     return kernels_.replaced();
   }
-
   // The command that this stream runs now, in a step with a deadline; invalid:
   // none.
   CommandId at() const { return at_.load(std::memory_order_relaxed); }
@@ -56,12 +63,12 @@ class StreamWorker {
   void AppendTrace(int slot, IdVector<CommandId, MeasuredTime>& times) const;
 
  private:
-  void PrepareAndLoop();
-  absl::Status Prepare();
-  void Loop();
-  void RunStep(Step& step);
+  StreamProgram& ProgramOf(const Step& step) {
+    return *programs_[step.number % programs_.size()];
+  }
+  bool IsObserved(const Step& step, const StreamProgram& program) const;
   template <bool kObserved>
-  void Replay(Step& step, StreamProgram& program);
+  void Replay(Step& step, StreamProgram& program, size_t begin, size_t end);
   absl::Status BeforeAction(const Step& step, const StreamProgram& program,
                             size_t index);
   void AfterAction(const Step& step, const StreamProgram& program,
@@ -72,17 +79,18 @@ class StreamWorker {
   const StreamId id_;
   Device& device_;
   std::unique_ptr<DeviceStream> stream_;
+  int attached_ = 0;
+  bool in_collective_ = false;  // RunPhase has begun one
   StreamKernels kernels_;
   ActionPerformer performer_;
+  // Of feeds and fetches, for each slot; null if the host accesses the arena.
+  std::unique_ptr<Arena> staging_;
   std::vector<std::unique_ptr<StreamProgram>> programs_;  // by slot
   std::vector<std::vector<MeasuredTime>> times_;          // by slot and action
   std::atomic<CommandId> at_{CommandId()};
   StepCounter finished_;
-  StepCounter prepared_;
-  absl::Status prepare_status_;
-  std::thread thread_;
 };
 
 }  // namespace partita
 
-#endif  // PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
+#endif  // PARTITA_RUNTIME_EXECUTOR_STREAM_REPLAY_H_

@@ -1,10 +1,12 @@
 // Tests which backend runs which device.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/device/backend.h"
+#include "partita/backends/backend.h"
 
 #include <set>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "gtest/gtest.h"
 
 namespace partita {
@@ -17,20 +19,34 @@ TEST(Backend, RowsHaveNamesOfTheirOwn) {
   }
 }
 
-TEST(Backend, AKindIsRunnableIfItHasABackend) {
-  std::set<DeviceKind> runnable;
-  for (const DeviceKind kind : RunnableKinds()) {
-    EXPECT_TRUE(runnable.insert(kind).second) << DeviceKindName(kind);
-  }
+TEST(Backend, EachKindHasOneRowAndItsKernels) {
   for (int i = 0; i < kNumDeviceKinds; ++i) {
     const auto kind = static_cast<DeviceKind>(i);
-    const Backend* backend = BackendOf(kind);
-    EXPECT_EQ(backend != nullptr, runnable.count(kind) == 1)
-        << DeviceKindName(kind);
-    if (backend == nullptr) continue;
-    EXPECT_EQ(backend->kind, kind);
+    const int rows = static_cast<int>(absl::c_count_if(
+        Backends(), [&](const Backend* row) { return row->kind == kind; }));
+    EXPECT_EQ(rows, 1) << DeviceKindName(kind);
+    EXPECT_EQ(BackendOf(kind).kind, kind);
+    EXPECT_NE(BackendOf(kind).catalog, nullptr);
   }
-  EXPECT_EQ(runnable.count(DeviceKind::kCpu), 1u);
+}
+
+TEST(Backend, AKindIsRunnableIfItsBackendMakesDevices) {
+  const std::vector<DeviceKind> runnable = RunnableKinds();
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    const auto kind = static_cast<DeviceKind>(i);
+    EXPECT_EQ(BackendOf(kind).new_device != nullptr,
+              absl::c_linear_search(runnable, kind))
+        << DeviceKindName(kind);
+  }
+  EXPECT_TRUE(absl::c_linear_search(runnable, DeviceKind::kCpu));
+}
+
+TEST(Backend, ADeviceHasLibrariesForItsKernels) {
+  for (const Backend* backend : Backends()) {
+    if (backend->new_device == nullptr) continue;
+    EXPECT_NE(backend->libraries, nullptr) << backend->name;
+    EXPECT_NE(backend->new_communicator, nullptr) << backend->name;
+  }
 }
 
 TEST(Backend, EmulatorsTakeDevicesOfAnyKind) {

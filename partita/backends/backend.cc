@@ -1,0 +1,72 @@
+// The list of backends.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/backends/backend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/catalog/gpu_catalog.h"
+#include "kernels/catalog/host_kernels.h"
+#include "kernels/native_code/native_code_library.h"
+#include "kernels/native_code/trusted_code.h"
+#include "runtime/device/host_device.h"
+
+namespace partita {
+namespace {
+
+template <std::unique_ptr<Device> (*kNew)(DeviceTraits)>
+absl::StatusOr<std::unique_ptr<Device>> Always(DeviceTraits traits) {
+  return kNew(std::move(traits));
+}
+
+constexpr CodeLoader kNativeCode = {
+    .load = TrustCode, .has_code = HasCode, .executable_isa = ExecutableIsa};
+
+constexpr Backend kCpu = {.name = "cpu",
+                          .kind = DeviceKind::kCpu,
+                          .catalog = HostCatalog,
+                          .check_catalog = CheckHostCatalog,
+                          .libraries = HostLibraries,
+                          .code_loader = &kNativeCode,
+                          .new_device = Always<NewCpuDevice>};
+
+constexpr Backend kCuda = {
+    .name = "cuda", .kind = DeviceKind::kCuda, .catalog = GpuCatalog};
+
+constexpr Backend kVirtual = {.name = "virtual",
+                              .libraries = HostLibraries,
+                              .code_loader = &kNativeCode,
+                              .new_device = Always<NewVirtualDevice>};
+
+// The libraries compute reference runs only.
+constexpr Backend kTimed = {.name = "timed",
+                            .libraries = HostLibraries,
+                            .new_device = Always<NewTimedDevice>};
+
+constexpr const Backend* kBackends[] = {&kCpu, &kCuda, &kVirtual, &kTimed};
+
+}  // namespace
+
+absl::Span<const Backend* const> Backends() { return kBackends; }
+
+const Backend& BackendOf(DeviceKind kind) {
+  return **std::find_if(
+      std::begin(kBackends), std::end(kBackends),
+      [&](const Backend* backend) { return backend->kind == kind; });
+}
+
+std::vector<DeviceKind> RunnableKinds() {
+  std::vector<DeviceKind> kinds;
+  for (const Backend* backend : kBackends) {
+    if (backend->kind.has_value() && backend->new_device != nullptr) {
+      kinds.push_back(*backend->kind);
+    }
+  }
+  return kinds;
+}
+
+const Backend& VirtualBackend() { return kVirtual; }
+const Backend& TimedBackend() { return kTimed; }
+
+}  // namespace partita
