@@ -6,12 +6,13 @@
 
 #include <variant>
 
+#include "kernels/codegen/index_program.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/row_program.h"
 
 namespace partita {
 
-using AnyProgram = std::variant<ElementwiseProgram, RowProgram>;
+using AnyProgram = std::variant<ElementwiseProgram, RowProgram, IndexProgram>;
 
 }  // namespace partita
 

@@ -10,6 +10,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/halves.h"
+#include "kernels/codegen/scalar_type.h"
 
 namespace partita {
 namespace {
@@ -267,27 +268,6 @@ bool Accepts(int accepted, ScalarType type) {
 }
 
 }  // namespace
-
-std::optional<ScalarType> ScalarTypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return ScalarType::kF32;
-    case DType::kF64:
-      return ScalarType::kF64;
-    case DType::kI32:
-      return ScalarType::kI32;
-    case DType::kI64:
-      return ScalarType::kI64;
-    case DType::kBool:
-      return ScalarType::kBool;
-    case DType::kBF16:
-      return ScalarType::kBF16;
-    case DType::kF16:
-      return ScalarType::kF16;
-    default:
-      return std::nullopt;
-  }
-}
 
 std::optional<Register> EmitOp(const OpView& op, Operands operands) {
   for (const Row& row : kRows) {

@@ -12,8 +12,6 @@
 
 namespace partita {
 
-std::optional<ScalarType> ScalarTypeOf(DType dtype);
-
 // The op's result from its operands, each an f32 if the op's type is a 16-bit
 // float; nullopt if the op, or its dtypes, cannot be generated.
 std::optional<Register> EmitOp(const OpView& op,

@@ -4,6 +4,7 @@
 #include "kernels/codegen/gpu_kernel.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace partita {
 namespace {
@@ -48,6 +49,73 @@ int64_t WidestGroup(int64_t widest_element, int64_t instructions) {
   int64_t group = kWidestGpuAccess / widest_element;
   while (group > 1 && group * instructions > kMostInstructions) group /= 2;
   return group;
+}
+
+int64_t NumInstructions(const IndexProgram& program) {
+  return static_cast<int64_t>(program.first.instructions.size() +
+                              program.step.instructions.size() +
+                              program.last.instructions.size());
+}
+
+// Of results, and of operands that are read along the innermost loop.
+int64_t WidestAccess(const IndexProgram& program) {
+  int64_t widest = 1;
+  for (size_t i = 0; i < program.last.results.size(); ++i) {
+    widest = std::max(widest, BytesOf(ResultType(program, i)));
+  }
+  for (const ProgramBody* body :
+       {&program.first, &program.step, &program.last}) {
+    const std::vector<bool> reads = NeighbourReads(program, *body, /*group=*/2);
+    for (size_t i = 0; i < reads.size(); ++i) {
+      if (reads[i])
+        widest = std::max(widest, BytesOf(body->instructions[i].type));
+    }
+  }
+  return widest;
+}
+
+double BodyInstructions(const IndexProgram& program, const ProgramBody& body,
+                        const IndexTile& tile) {
+  const int inner = static_cast<int>(program.loops.size()) - 1;
+  const std::vector<LoopSet> sets = LoopsOf(body);
+  const std::vector<bool> neighbours =
+      NeighbourReads(program, body, tile.group);
+  const auto times = [&](size_t i, int loop, int count) {
+    return loop >= 0 && (sets[i] >> loop & 1) != 0 ? count : 1;
+  };
+  double count = 0;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const int in_group = neighbours[i] ? 1 : times(i, inner, tile.group);
+    count += in_group * times(i, tile.rows_loop, tile.rows);
+  }
+  return count;
+}
+
+// More accumulators would not fit into a thread's registers.
+constexpr int64_t kMostTilePoints = 32;
+constexpr int64_t kMostTileRows = 8;
+// Tiles below this number would leave multiprocessors idle.
+constexpr int64_t kFewestTiles = int64_t{1} << 14;
+
+// The innermost loop, except the last, whose neighbours share an element in
+// each step that differs along the last one, and differ in one that is the same
+// along it: rows of a matmul, filters of a convolution. -1: none.
+int SharedLoop(const IndexProgram& program) {
+  const int inner = static_cast<int>(program.loops.size()) - 1;
+  const std::vector<LoopSet> sets = LoopsOf(program.step);
+  for (int loop = inner; loop-- > 0;) {
+    bool shares = false;
+    bool differs = false;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      if (program.step.instructions[i].op != Opcode::kElement) continue;
+      const bool by_loop = (sets[i] >> loop & 1) != 0;
+      const bool by_inner = (sets[i] >> inner & 1) != 0;
+      shares |= by_inner && !by_loop;
+      differs |= by_loop && !by_inner;
+    }
+    if (shares && differs) return loop;
+  }
+  return -1;
 }
 
 GpuLaunch LaunchOfBlocks(int64_t blocks, unsigned threads,
@@ -121,6 +189,37 @@ GpuLaunch LaunchOf(const RowProgram& program, int multiprocessors) {
   const int64_t blocks =
       (NumRows(program) + shape.block_rows - 1) / shape.block_rows;
   return LaunchOfBlocks(blocks, shape.block_threads(), multiprocessors);
+}
+
+IndexTile TileOf(const IndexProgram& program) {
+  IndexTile tile;
+  if (program.loops.empty() || NumPoints(program) == 0) return tile;
+  int64_t group = WidestGroup(WidestAccess(program), NumInstructions(program));
+  while (program.loops.back() % group != 0) group /= 2;
+  tile.group = static_cast<int>(group);
+  const int loop = SharedLoop(program);
+  if (loop < 0) return tile;
+  int64_t rows = std::min(kMostTileRows, kMostTilePoints / group);
+  while (rows > 1 && (program.loops[loop] % rows != 0 ||
+                      NumPoints(program) / (rows * group) < kFewestTiles)) {
+    rows /= 2;
+  }
+  tile.rows_loop = loop;
+  tile.rows = static_cast<int>(rows);
+  return tile;
+}
+
+double InstructionsOf(const IndexProgram& program, const IndexTile& tile) {
+  return BodyInstructions(program, program.first, tile) +
+         static_cast<double>(NumSteps(program)) *
+             BodyInstructions(program, program.step, tile) +
+         BodyInstructions(program, program.last, tile);
+}
+
+GpuLaunch LaunchOf(const IndexProgram& program, int multiprocessors) {
+  const int64_t tiles = NumPoints(program) / TileOf(program).points();
+  const int64_t blocks = (tiles + kGpuBlockThreads - 1) / kGpuBlockThreads;
+  return LaunchOfBlocks(blocks, kGpuBlockThreads, multiprocessors);
 }
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "kernels/codegen/index_program.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/row_program.h"
 
@@ -71,6 +72,23 @@ bool HasWholeGroups(const RowProgram& program);
 // Any number of blocks computes all rows: block b of n has rows b, b + n, ...
 // or as many at once as it holds. It has exactly the shape's threads.
 GpuLaunch LaunchOf(const RowProgram& program, int multiprocessors);
+
+// The points that one thread computes at once: `rows` neighbours in one loop
+// times a group of neighbours in the innermost one. What does not depend on a
+// loop is read and computed once for all its neighbours, so that a matmul's
+// thread reads each element of an operand for several products.
+struct IndexTile {
+  int rows_loop = 0;
+  int rows = 1;   // divides the loop's extent
+  int group = 1;  // divides the innermost extent; accesses have up to 16 bytes
+  int points() const { return rows * group; }
+};
+IndexTile TileOf(const IndexProgram& program);
+// Instructions of a thread for one tile.
+double InstructionsOf(const IndexProgram& program, const IndexTile& tile);
+
+// One tile for each thread, like the next one's groups.
+GpuLaunch LaunchOf(const IndexProgram& program, int multiprocessors);
 
 // One group for each thread, up to what a device of so many multiprocessors
 // holds at once a few times over.

@@ -35,6 +35,7 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
     case ScalarType::kF16:
       return ir_.getInt16Ty();
     case ScalarType::kBool:
+    case ScalarType::kByte:
       break;
   }
   return ir_.getInt8Ty();
@@ -147,6 +148,10 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
       return ir_.CreateXor(a, b);
     case Opcode::kShiftLeft:
       return ir_.CreateShl(a, bits());
+    case Opcode::kQuotient:
+      return ir_.CreateUDiv(a, bits());
+    case Opcode::kRemainder:
+      return ir_.CreateURem(a, bits());
     default:
       return ir_.CreateAShr(a, bits());
   }

@@ -31,9 +31,12 @@ class InstructionEmitter {
   llvm::Type* MemoryType(ScalarType type) const;
   llvm::Type* Lanes(llvm::Type* type) const;
 
- private:
+  // One instruction that reads no memory: `from` is the type of `a`, or the
+  // instruction's own without one.
   llvm::Value* EmitOne(const Instruction& i, ScalarType from, llvm::Value* a,
                        llvm::Value* b, llvm::Value* c);
+
+ private:
   llvm::Value* EmitConstant(const Instruction& i);
   llvm::Value* EmitFloat(const Instruction& i, llvm::Value* a, llvm::Value* b,
                          llvm::Value* c);

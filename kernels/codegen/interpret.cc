@@ -3,27 +3,11 @@
 
 #include "kernels/codegen/interpret.h"
 
-#include <cstring>
-
 #include "kernels/codegen/interpret_instruction.h"
+#include "kernels/codegen/memory_element.h"
 
 namespace partita {
 namespace {
-
-uint64_t ReadElement(ScalarType type, const void* elements, int64_t offset) {
-  const int64_t size = BytesOf(type);
-  uint64_t value = 0;
-  std::memcpy(&value, static_cast<const char*>(elements) + offset * size,
-              static_cast<size_t>(size));
-  return value;
-}
-
-void WriteElement(ScalarType type, void* elements, int64_t offset,
-                  uint64_t value) {
-  const int64_t size = BytesOf(type);
-  std::memcpy(static_cast<char*>(elements) + offset * size, &value,
-              static_cast<size_t>(size));
-}
 
 // Of the element `index` of the loops, in order.
 int64_t OffsetOf(const std::vector<int64_t>& loops,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/codegen/index_program.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/row_program.h"
 
@@ -21,6 +22,10 @@ void Interpret(const ElementwiseProgram& program, void* const* operands,
 // The same for rows [begin, end).
 void InterpretRows(const RowProgram& program, void* const* operands,
                    void* const* results, int64_t begin, int64_t end);
+
+// The same for points [begin, end).
+void InterpretIndices(const IndexProgram& program, void* const* operands,
+                      void* const* results, int64_t begin, int64_t end);
 
 }  // namespace partita
 

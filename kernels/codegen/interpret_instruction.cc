@@ -46,6 +46,8 @@ auto VisitScalar(ScalarType type, Visitor&& visit) {
     case ScalarType::kBF16:
     case ScalarType::kF16:
       return visit(Tag<int16_t>{});
+    case ScalarType::kByte:
+      return visit(Tag<int8_t>{});
     case ScalarType::kBool:
       break;
   }
@@ -105,6 +107,10 @@ T IntegerResult(const Instruction& i, T a, T b) {
       return a ^ b;
     case Opcode::kShiftLeft:
       return static_cast<T>(ua << i.bits);
+    case Opcode::kQuotient:
+      return static_cast<T>(ua / static_cast<U>(i.bits));
+    case Opcode::kRemainder:
+      return static_cast<T>(ua % static_cast<U>(i.bits));
     default:
       return a >> i.bits;
   }

@@ -7,6 +7,7 @@
 
 #include "kernels/codegen/compile_module.h"
 #include "kernels/codegen/cpu_function.h"
+#include "kernels/codegen/cpu_index_function.h"
 #include "kernels/codegen/cpu_row_function.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -34,6 +35,19 @@ const IsaFeatures* FindIsa(const std::string& isa) {
   return nullptr;
 }
 
+void AddFunction(const ElementwiseProgram& program, unsigned lanes,
+                 llvm::Module& module) {
+  AddCpuFunction(program, lanes, module);
+}
+void AddFunction(const RowProgram& program, unsigned lanes,
+                 llvm::Module& module) {
+  AddCpuRowFunction(program, lanes, module);
+}
+void AddFunction(const IndexProgram& program, unsigned /*lanes*/,
+                 llvm::Module& module) {
+  AddCpuIndexFunction(program, module);
+}
+
 }  // namespace
 
 bool CompileObject(const std::vector<AnyProgram>& programs,
@@ -51,12 +65,9 @@ bool CompileObject(const std::vector<AnyProgram>& programs,
   LLVMInitializeX86AsmPrinter();
   const auto add = [&](llvm::Module& module) {
     for (const AnyProgram& program : programs) {
-      if (const auto* rows = std::get_if<RowProgram>(&program)) {
-        AddCpuRowFunction(*rows, features->lanes, module);
-      } else {
-        AddCpuFunction(std::get<ElementwiseProgram>(program), features->lanes,
-                       module);
-      }
+      std::visit(
+          [&](const auto& one) { AddFunction(one, features->lanes, module); },
+          program);
     }
   };
   return CompileModule({kTriple, "x86-64", features->features,

@@ -12,8 +12,17 @@ namespace partita {
 
 // The types of registers. A bool takes one byte in memory, 0 or 1. A 16-bit
 // float is its bits, as an integer, which can be moved and cast: programs
-// compute in f32 (halves.h).
-enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16, kF16 };
+// compute in f32 (halves.h). A byte can only be moved.
+enum class ScalarType : uint8_t {
+  kF32,
+  kF64,
+  kI32,
+  kI64,
+  kBool,
+  kBF16,
+  kF16,
+  kByte,
+};
 
 // Each has one meaning in IEEE 754 or two's complement arithmetic, so all
 // emitters and the interpreter agree bit for bit, except for the bits of NaNs
@@ -48,6 +57,12 @@ enum class Opcode : uint8_t {
   // to bool: true unless zero; f16 <-> f32: NaN keeps the upper bits of its
   // payload, except on GPUs
   kCast,
+  // In index programs only (index_program.h), of integers that are not
+  // negative.
+  kQuotient,    // a / `bits`
+  kRemainder,   // a mod `bits`
+  kCoordinate,  // of loop number `bits`
+  kElement,     // number a of operand `bits` if b is true (or b = -1), else 0
 };
 
 // Of an element in memory.
@@ -63,6 +78,7 @@ inline int64_t BytesOf(ScalarType type) {
     case ScalarType::kF16:
       return 2;
     case ScalarType::kBool:
+    case ScalarType::kByte:
       break;
   }
   return 1;

@@ -7,6 +7,7 @@
 
 #include "kernels/codegen/compile_module.h"
 #include "kernels/codegen/gpu_function.h"
+#include "kernels/codegen/gpu_index_function.h"
 #include "kernels/codegen/gpu_row_function.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -19,6 +20,16 @@ constexpr char kPtxVersion[] = "+ptx80";
 
 bool IsKnownTarget(const std::string& target) {
   return target == "sm_80" || target == "sm_90";
+}
+
+void AddKernel(const ElementwiseProgram& program, llvm::Module& module) {
+  AddGpuFunction(program, module);
+}
+void AddKernel(const RowProgram& program, llvm::Module& module) {
+  AddGpuRowFunction(program, module);
+}
+void AddKernel(const IndexProgram& program, llvm::Module& module) {
+  AddGpuIndexFunction(program, module);
 }
 
 }  // namespace
@@ -36,11 +47,7 @@ bool CompilePtx(const std::vector<AnyProgram>& programs,
   LLVMInitializeNVPTXAsmPrinter();
   const auto add = [&](llvm::Module& module) {
     for (const AnyProgram& program : programs) {
-      if (const auto* rows = std::get_if<RowProgram>(&program)) {
-        AddGpuRowFunction(*rows, module);
-      } else {
-        AddGpuFunction(std::get<ElementwiseProgram>(program), module);
-      }
+      std::visit([&](const auto& one) { AddKernel(one, module); }, program);
     }
   };
   return CompileModule(

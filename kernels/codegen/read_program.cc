@@ -22,6 +22,7 @@
 #include "kernels/codegen/emit_op.h"
 #include "kernels/codegen/halves.h"
 #include "kernels/codegen/program.h"
+#include "kernels/codegen/scalar_type.h"
 #include "kernels/cpu/node_key.h"
 
 namespace partita {
@@ -144,8 +145,6 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
 // Bodies have a few dozen ops (passes/fuse_elementwise); a longer one is not
 // worth its compile time.
 constexpr int kMaxOps = 256;
-
-bool HasFma(absl::string_view isa) { return MeantIsa(isa) != "sse4"; }
 
 // The exponent of pow must be a constant and counts as part of the node,
 // although the graph holds it outside the node.
@@ -326,11 +325,13 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
     program.operands.push_back({*type, {}});
   }
   PARTITA_RETURN_IF_ERROR(ReadLoops(node, program));
-  program.name = EntryName(node);
+  program.name = EntryName(node, "elementwise");
   return program;
 }
 
-std::string EntryName(const OpView& node) {
+bool HasFma(absl::string_view isa) { return MeantIsa(isa) != "sse4"; }
+
+std::string EntryName(const OpView& node, absl::string_view kind) {
   std::string key = NodeKey(node);
   for (int i = 0; i < node.num_operands(); ++i) {
     absl::StrAppend(&key, " ", node.operand_type(i).layout.ToString());
@@ -344,7 +345,7 @@ std::string EntryName(const OpView& node) {
   }
   const ContentHash hash =
       HashBytes({reinterpret_cast<const std::byte*>(key.data()), key.size()});
-  return absl::StrCat("partita_elementwise_", hash.ToString());
+  return absl::StrCat("partita_", kind, "_", hash.ToString());
 }
 
 std::string CodeTarget(absl::string_view isa) {
@@ -353,6 +354,10 @@ std::string CodeTarget(absl::string_view isa) {
 
 Arithmetic CodegenArithmetic(absl::string_view isa) {
   return {.source = "codegen 3", .implementation = CodeTarget(isa)};
+}
+
+Arithmetic PtxArithmetic() {
+  return {.source = "codegen 3", .implementation = "ptx"};
 }
 
 bool IsKnownIsa(absl::string_view isa) {

@@ -26,9 +26,11 @@ std::optional<int> CountInstructions(const OpView& node);
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa);
 
-// The name of the node's function in code objects. Depends only on body, types
-// and layouts, so it does not change between versions.
-std::string EntryName(const OpView& node);
+// The name of the node's function in code objects, with the kind of its
+// program. Depends only on body, types and layouts, so it does not change
+// between versions.
+std::string EntryName(const OpView& node,
+                      absl::string_view kind = "elementwise");
 
 // CodeTargetOf a CPU: "x86-64-avx512". An empty instruction set means MeantIsa,
 // here and below.
@@ -36,6 +38,11 @@ std::string CodeTarget(absl::string_view isa);
 // The arithmetic of compiled functions and of the interpreter: both give the
 // same bits.
 Arithmetic CodegenArithmetic(absl::string_view isa);
+// That of generated kernels on every GPU.
+Arithmetic PtxArithmetic();
+// True if the processors, or GPUs, of the instruction set have fused
+// multiply-add.
+bool HasFma(absl::string_view isa);
 // The instruction sets for which code is generated, and the empty one.
 bool IsKnownIsa(absl::string_view isa);
 

@@ -11,11 +11,12 @@ tools/reference/ops_page >"$new/ops.md"
 python3 tools/reference/passes_page.py "$root" >"$new/passes.md"
 python3 tools/reference/gradients_page.py "$new/ops.md" "$root/tests/gradients/torch_ops.txt" >"$new/gradients.md"
 python3 tools/reference/gpu_facts_page.py "$root/tests/bench/results/gpu_facts/"{h100,h200}.json >"$new/gpu_facts.md"
+tools/reference/gpu_kernels_page >"$new/gpu_kernels.md"
 python3 tools/reference/own_kernels_page.py "$root" >"$new/own_kernels.md"
 python3 tools/reference/command_line_page.py tools/partita/partita >"$new/command_line.md"
 
 failures=0
-for path in docs/reference/{ops,passes,gradients,gpu_facts,command_line}.md docs/internals/own_kernels.md; do
+for path in docs/reference/{ops,passes,gradients,gpu_facts,gpu_kernels,command_line}.md docs/internals/own_kernels.md; do
   page=$(basename "$path")
   [ "$(wc -l <"$new/$page")" -gt 50 ] || { echo "$path: found next to nothing printed; expected a page" >&2; exit 1; }
   if [ "${1-}" = --update ]; then

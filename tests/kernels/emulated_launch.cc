@@ -4,6 +4,7 @@
 #include "tests/kernels/emulated_launch.h"
 
 #include <cstdint>
+#include <variant>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -99,6 +100,18 @@ absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
       module, SignatureOf(sample.program), sample.operands,
       how.launch.value_or(LaunchOf(sample.program, /*multiprocessors=*/1)),
       how);
+}
+
+absl::StatusOr<std::vector<Bytes>> LaunchEmulated(const ptx::Module& module,
+                                                  const AnySample& sample,
+                                                  const EmulatedLaunch& how) {
+  const GpuLaunch launch = std::visit(
+      [](const auto& program) {
+        return LaunchOf(program, /*multiprocessors=*/1);
+      },
+      sample.program);
+  return LaunchKernel(module, SignatureOf(sample.program), sample.operands,
+                      how.launch.value_or(launch), how);
 }
 
 }  // namespace partita

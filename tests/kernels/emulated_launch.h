@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen_loader/testing/any_sample.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
 #include "kernels/codegen_loader/testing/sample_rows.h"
 #include "testing/emulated_gpu/ptx/executor.h"
@@ -37,6 +38,9 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
     const EmulatedLaunch& how = {});
 absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
     const ptx::Module& module, const RowSample& sample,
+    const EmulatedLaunch& how = {});
+absl::StatusOr<std::vector<std::vector<std::byte>>> LaunchEmulated(
+    const ptx::Module& module, const AnySample& sample,
     const EmulatedLaunch& how = {});
 
 }  // namespace partita

@@ -105,6 +105,17 @@ ProgramSignature SignatureOf(const RowProgram& program) {
   return signature;
 }
 
+ProgramSignature SignatureOf(const IndexProgram& program) {
+  ProgramSignature signature{.name = program.name};
+  for (const IndexedOperand& operand : program.operands) {
+    signature.operands.push_back({operand.type, operand.elements});
+  }
+  for (size_t i = 0; i < program.last.results.size(); ++i) {
+    signature.results.push_back({ResultType(program, i), NumPoints(program)});
+  }
+  return signature;
+}
+
 absl::Status CheckResults(const ProgramSignature& signature,
                           const std::string& what,
                           const std::vector<std::vector<std::byte>>& expected,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "kernels/codegen/index_program.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/row_program.h"
 
@@ -28,6 +29,7 @@ struct ProgramSignature {
 
 ProgramSignature SignatureOf(const ElementwiseProgram& program);
 ProgramSignature SignatureOf(const RowProgram& program);
+ProgramSignature SignatureOf(const IndexProgram& program);
 
 // OK if all elements of all results have equal bits, where NaN equals NaN: its
 // bits are the processor's. Else names the program, `what`, and the first

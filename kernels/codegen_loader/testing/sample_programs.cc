@@ -109,6 +109,7 @@ std::vector<uint64_t> Specials(S type) {
       return {0x7e00, 0xfe01, 0x7c01, 0,      0x8000, 0x7c00, 0xfc00, 1,
               0x8001, 0x0400, 0x03ff, 0x7bff, 0x3c00, 0xbc00, 0x4248};
     case S::kBool:
+    case S::kByte:
       break;
   }
   return {0, 1};
@@ -131,6 +132,7 @@ uint64_t Ordinary(S type, std::mt19937_64& random) {
     case S::kF16:
       return Half(value).bits;
     case S::kBool:
+    case S::kByte:
       break;
   }
   return random() % 2;

@@ -1,0 +1,143 @@
+// Loops over tiles and over points.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/gpu_index_function.h"
+
+#include <memory>
+#include <vector>
+
+#include "kernels/codegen/gpu_entry.h"
+#include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/gpu_threads.h"
+#include "kernels/codegen/index_emitter.h"
+#include "kernels/codegen/loop_index.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace partita {
+namespace {
+
+class GpuIndexFunction {
+ public:
+  GpuIndexFunction(const IndexProgram& program, llvm::Module& module)
+      : program_(program), tile_(TileOf(program)), ir_(module.getContext()) {
+    function_ = AddGpuEntry(
+        program.name, program.operands.size() + program.last.results.size(),
+        GpuThreads::kAtMost, kGpuBlockThreads, module);
+  }
+
+  void Emit() {
+    ir_.SetInsertPoint(Block("entry"));
+    llvm::BasicBlock* done = Block("done");
+    ReadParameters();
+    if (tile_.points() == 1) {
+      EmitLoop(IndexTile(), done);
+    } else {
+      llvm::BasicBlock* tiles = Block("tiles");
+      llvm::BasicBlock* points = Block("points");
+      ir_.CreateCondBr(EveryTileIsAligned(), tiles, points);
+      ir_.SetInsertPoint(tiles);
+      EmitLoop(tile_, done);
+      ir_.SetInsertPoint(points);
+      EmitLoop(IndexTile(), done);
+    }
+    ir_.SetInsertPoint(done);
+    ir_.CreateRetVoid();
+    done->moveAfter(&function_->back());
+  }
+
+ private:
+  llvm::BasicBlock* Block(const char* name) {
+    return llvm::BasicBlock::Create(ir_.getContext(), name, function_);
+  }
+  llvm::Value* Index(int64_t value) {
+    return llvm::ConstantInt::get(emitter_->index_type(), value);
+  }
+
+  void ReadParameters() {
+    SplitParameters(ir_, *function_, program_.operands.size(), operands_,
+                    results_);
+    emitter_ =
+        std::make_unique<IndexEmitter>(program_, ir_, operands_, results_);
+    const auto index = [&](llvm::Value* value) {
+      return ir_.CreateZExt(value, emitter_->index_type());
+    };
+    llvm::Value* threads = index(GpuBlockThreads(ir_));
+    thread_ = ir_.CreateAdd(ir_.CreateMul(index(GpuBlock(ir_)), threads),
+                            index(GpuThread(ir_)));
+    threads_ = ir_.CreateMul(index(GpuBlocks(ir_)), threads);
+  }
+
+  // True if the addresses of all accesses of several elements are multiples of
+  // the group's size.
+  llvm::Value* EveryTileIsAligned() {
+    llvm::Value* beyond = ir_.getInt64(0);
+    const auto add = [&](llvm::Value* address, ScalarType type) {
+      llvm::Value* bits = ir_.CreatePtrToInt(address, ir_.getInt64Ty());
+      beyond = ir_.CreateOr(
+          beyond,
+          ir_.CreateAnd(bits, ir_.getInt64(tile_.group * BytesOf(type) - 1)));
+    };
+    for (const ProgramBody* body :
+         {&program_.first, &program_.step, &program_.last}) {
+      const std::vector<bool> reads =
+          NeighbourReads(program_, *body, tile_.group);
+      for (size_t i = 0; i < reads.size(); ++i) {
+        const Instruction& element = body->instructions[i];
+        if (reads[i]) add(operands_[element.bits], element.type);
+      }
+    }
+    for (size_t i = 0; i < results_.size(); ++i) {
+      add(results_[i], ResultType(program_, i));
+    }
+    return ir_.CreateICmpEQ(beyond, ir_.getInt64(0));
+  }
+
+  // for (i = thread; i < tiles; i += threads) compute tile i; then a branch to
+  // `next`.
+  void EmitLoop(const IndexTile& tile, llvm::BasicBlock* next) {
+    llvm::Value* end = Index(NumPoints(program_) / tile.points());
+    llvm::BasicBlock* before = ir_.GetInsertBlock();
+    llvm::BasicBlock* loop = Block("loop");
+    ir_.CreateCondBr(ir_.CreateICmpULT(thread_, end), loop, next);
+    ir_.SetInsertPoint(loop);
+    llvm::PHINode* i = ir_.CreatePHI(emitter_->index_type(), 2, "i");
+    i->addIncoming(thread_, before);
+    emitter_->EmitTile(tile, FirstOf(tile, i));
+    llvm::Value* after = ir_.CreateAdd(i, threads_);
+    i->addIncoming(after, ir_.GetInsertBlock());
+    ir_.CreateCondBr(ir_.CreateICmpULT(after, end), loop, next);
+  }
+
+  // The coordinates of a tile's first point.
+  std::vector<llvm::Value*> FirstOf(const IndexTile& tile, llvm::Value* i) {
+    if (program_.loops.empty()) return {};
+    std::vector<int64_t> tiles = program_.loops;
+    tiles[tile.rows_loop] /= tile.rows;
+    tiles.back() /= tile.group;
+    std::vector<llvm::Value*> coordinates = LoopCoordinates(ir_, tiles, i);
+    const auto scale = [&](llvm::Value*& coordinate, int factor) {
+      if (factor > 1) coordinate = ir_.CreateMul(coordinate, Index(factor));
+    };
+    scale(coordinates[tile.rows_loop], tile.rows);
+    scale(coordinates.back(), tile.group);
+    return coordinates;
+  }
+
+  const IndexProgram& program_;
+  const IndexTile tile_;
+  llvm::IRBuilder<> ir_;
+  std::unique_ptr<IndexEmitter> emitter_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* thread_ = nullptr;   // the number of this thread in the launch
+  llvm::Value* threads_ = nullptr;  // of the launch
+  std::vector<llvm::Value*> operands_;
+  std::vector<llvm::Value*> results_;
+};
+
+}  // namespace
+
+void AddGpuIndexFunction(const IndexProgram& program, llvm::Module& module) {
+  GpuIndexFunction(program, module).Emit();
+}
+
+}  // namespace partita

@@ -1,0 +1,129 @@
+// Index arithmetic, elements and states as instructions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/index_builder.h"
+
+#include <utility>
+
+#include "kernels/codegen/halves.h"
+
+namespace partita {
+namespace {
+
+void SetBody(const IndexFormula& formula, bool has_fma, IndexProgram& program,
+             ProgramBody& body) {
+  ProgramBuilder builder(has_fma);
+  ProgramBody made;
+  builder.Finish(formula(IndexReader(program, builder)), made);
+  body = std::move(made);
+}
+
+// The states have the types of the results of `first`.
+ScalarType StateType(const IndexProgram& program, size_t i) {
+  return program.first.instructions[program.first.results[i]].type;
+}
+
+}  // namespace
+
+Register IndexReader::Index(int64_t value) const {
+  return builder_.Integer(program_.index, value);
+}
+
+Register IndexReader::Loop(size_t loop) const {
+  return builder_.Write(
+      {.op = Opcode::kCoordinate, .type = program_.index, .bits = loop});
+}
+
+Register IndexReader::Step(size_t step) const {
+  return Loop(program_.loops.size() + step);
+}
+
+std::vector<Register> IndexReader::Loops() const {
+  std::vector<Register> loops;
+  for (size_t loop = 0; loop < program_.loops.size(); ++loop) {
+    loops.push_back(Loop(loop));
+  }
+  return loops;
+}
+
+Register IndexReader::Offset(absl::Span<const Register> coordinates,
+                             absl::Span<const int64_t> strides,
+                             int64_t offset) const {
+  std::optional<Register> sum;
+  if (offset != 0) sum = Index(offset);
+  for (size_t i = 0; i < coordinates.size(); ++i) {
+    if (strides[i] == 0) continue;
+    const Register term =
+        strides[i] == 1 ? coordinates[i] : coordinates[i] * Index(strides[i]);
+    sum = sum.has_value() ? *sum + term : term;
+  }
+  return sum.has_value() ? *sum : Index(0);
+}
+
+Register IndexReader::IsInside(Register index, int64_t extent) const {
+  return (Index(0) <= index) & (index < Index(extent));
+}
+
+Register IndexReader::Element(size_t operand, Register offset,
+                              std::optional<Register> condition) const {
+  return builder_.Write({.op = Opcode::kElement,
+                         .type = program_.operands[operand].type,
+                         .a = offset.id,
+                         .b = condition.has_value() ? condition->id : -1,
+                         .bits = operand});
+}
+
+Register IndexReader::Number(size_t operand, Register offset,
+                             std::optional<Register> condition) const {
+  const Register element = Element(operand, offset, condition);
+  return IsHalf(element.type) ? Widen(element) : element;
+}
+
+ScalarType IndexReader::NumberType(size_t operand) const {
+  const ScalarType type = program_.operands[operand].type;
+  return IsHalf(type) ? ScalarType::kF32 : type;
+}
+
+Register IndexReader::State(size_t i) const {
+  return builder_.Load(StateType(program_, i), static_cast<int>(i));
+}
+
+Register IndexReader::Constant(ScalarType type, double value) const {
+  return builder_.Constant(type, value);
+}
+
+Register IndexReader::Bits(ScalarType type, uint64_t bits) const {
+  return builder_.Write({.op = Opcode::kConstant, .type = type, .bits = bits});
+}
+
+void SetFirst(const IndexFormula& formula, bool has_fma,
+              IndexProgram& program) {
+  SetBody(formula, has_fma, program, program.first);
+}
+void SetStep(const IndexFormula& formula, bool has_fma, IndexProgram& program) {
+  SetBody(formula, has_fma, program, program.step);
+}
+void SetLast(const IndexFormula& formula, bool has_fma, IndexProgram& program) {
+  SetBody(formula, has_fma, program, program.last);
+}
+
+Register Quotient(Register a, int64_t b) {
+  if (b == 1) return a;
+  return a.builder->Write({.op = Opcode::kQuotient,
+                           .type = a.type,
+                           .a = a.id,
+                           .bits = static_cast<uint64_t>(b)});
+}
+Register Remainder(Register a, int64_t b) {
+  if (b == 1) return Like(a, 0);
+  return a.builder->Write({.op = Opcode::kRemainder,
+                           .type = a.type,
+                           .a = a.id,
+                           .bits = static_cast<uint64_t>(b)});
+}
+
+Register StoredIn(ScalarType type, Register value) {
+  return IsHalf(type) ? Narrow(type, RoundTo(type, value)) : value;
+}
+
+}  // namespace partita

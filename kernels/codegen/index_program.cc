@@ -1,0 +1,128 @@
+// Counts, and what instructions depend on.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/index_program.h"
+
+#include <cstdlib>
+#include <numeric>
+
+namespace partita {
+namespace {
+
+int64_t Extents(const std::vector<int64_t>& extents) {
+  int64_t product = 1;
+  for (int64_t extent : extents) product *= extent;
+  return product;
+}
+
+// Of a constant index.
+int64_t ValueOf(const Instruction& constant) {
+  return constant.type == ScalarType::kI32
+             ? static_cast<int32_t>(constant.bits)
+             : static_cast<int64_t>(constant.bits);
+}
+
+IndexSlope SlopeOfSum(const IndexSlope& a, const IndexSlope& b, int sign) {
+  if (!a.known || !b.known) return {};
+  return {true, a.slope + sign * b.slope, std::gcd(a.divisor, b.divisor)};
+}
+
+// A product of two coordinates has no slope, but one with a constant does.
+IndexSlope SlopeOfProduct(const IndexSlope& a, const IndexSlope& b,
+                          const Instruction& factor) {
+  if (!a.known || !b.known) return {};
+  if (factor.op == Opcode::kConstant) {
+    const int64_t value = ValueOf(factor);
+    return {true, a.slope * value, a.divisor * std::abs(value)};
+  }
+  return {a.slope == 0 && b.slope == 0, 0, 1};
+}
+
+IndexSlope SlopeOf(const Instruction& i, const ProgramBody& body,
+                   const std::vector<IndexSlope>& slopes, int loop,
+                   int64_t group) {
+  const auto is_same = [&](int32_t id) {
+    return id < 0 || (slopes[id].known && slopes[id].slope == 0);
+  };
+  switch (i.op) {
+    case Opcode::kConstant:
+      return {true, 0, std::abs(ValueOf(i))};
+    case Opcode::kCoordinate:
+      if (static_cast<int>(i.bits) != loop) return {true, 0, 1};
+      return {true, 1, group};
+    case Opcode::kAdd:
+      return SlopeOfSum(slopes[i.a], slopes[i.b], 1);
+    case Opcode::kSub:
+      return SlopeOfSum(slopes[i.a], slopes[i.b], -1);
+    case Opcode::kMul:
+      return SlopeOfProduct(slopes[i.a], slopes[i.b], body.instructions[i.b]);
+    case Opcode::kLoad:  // states differ
+      return {};
+    default:
+      return {is_same(i.a) && is_same(i.b) && is_same(i.c), 0, 1};
+  }
+}
+
+}  // namespace
+
+int64_t NumPoints(const IndexProgram& program) {
+  return Extents(program.loops);
+}
+
+int64_t NumSteps(const IndexProgram& program) {
+  return program.steps.empty() ? 0 : Extents(program.steps);
+}
+
+ScalarType ResultType(const IndexProgram& program, size_t result) {
+  return program.last.instructions[program.last.results[result]].type;
+}
+
+double InstructionsOfPoint(const IndexProgram& program) {
+  return static_cast<double>(program.first.instructions.size() +
+                             program.last.instructions.size()) +
+         static_cast<double>(NumSteps(program)) *
+             static_cast<double>(program.step.instructions.size());
+}
+
+std::vector<LoopSet> LoopsOf(const ProgramBody& body) {
+  std::vector<LoopSet> sets;
+  for (const Instruction& i : body.instructions) {
+    LoopSet set = 0;
+    if (i.op == Opcode::kCoordinate) set = LoopSet{1} << i.bits;
+    if (i.op == Opcode::kLoad) set = ~LoopSet{0};
+    for (int32_t from : {i.a, i.b, i.c}) {
+      if (from >= 0) set |= sets[from];
+    }
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+std::vector<IndexSlope> SlopesAlong(const ProgramBody& body, int loop,
+                                    int64_t group) {
+  std::vector<IndexSlope> slopes;
+  for (const Instruction& i : body.instructions) {
+    slopes.push_back(SlopeOf(i, body, slopes, loop, group));
+  }
+  return slopes;
+}
+
+std::vector<bool> NeighbourReads(const IndexProgram& program,
+                                 const ProgramBody& body, int64_t group) {
+  const int inner = static_cast<int>(program.loops.size()) - 1;
+  const std::vector<IndexSlope> slopes = SlopesAlong(body, inner, group);
+  std::vector<bool> reads(body.instructions.size(), false);
+  for (size_t at = 0; group > 1 && at < reads.size(); ++at) {
+    const Instruction& i = body.instructions[at];
+    if (i.op != Opcode::kElement) continue;
+    const IndexSlope& offset = slopes[i.a];
+    const bool one_condition =
+        i.b < 0 || (slopes[i.b].known && slopes[i.b].slope == 0);
+    reads[at] = one_condition && offset.known && offset.slope == 1 &&
+                offset.divisor % group == 0 &&
+                program.operands[i.bits].elements >= group;
+  }
+  return reads;
+}
+
+}  // namespace partita

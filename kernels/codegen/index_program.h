@@ -1,0 +1,79 @@
+// What one generated kernel computes whose elements compute where they read,
+// such as a transpose, a pool, a matmul or a convolution: plain data, for any
+// emitter.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_INDEX_PROGRAM_H_
+#define PARTITA_KERNELS_CODEGEN_INDEX_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+struct IndexedOperand {
+  friend bool operator==(const IndexedOperand&, const IndexedOperand&) = default;
+  ScalarType type = ScalarType::kF32;
+  int64_t elements = 0;
+};
+
+// One element of each result for each point of the loops. All results are dense
+// in loop order.
+//
+// Each point has a state of some registers. `first` computes them; then `step`
+// computes new ones from the old ones, once for each point of the step loops,
+// in order; `last` computes the results. So the order of a reduction is the
+// order of the steps, and no thread needs another one's.
+//
+// A body reads elements of operands by kElement, whose offset is inside the
+// operand wherever its condition holds; coordinates of the loops, and in `step`
+// those of the step loops, which have the numbers after them; and in `step` and
+// `last` the state, by kLoad.
+struct IndexProgram {
+  friend bool operator==(const IndexProgram&, const IndexProgram&) = default;
+  std::string name;  // of the function
+  // Of coordinates: i32 where all indices fit.
+  ScalarType index = ScalarType::kI32;
+  std::vector<int64_t> loops;  // outermost first
+  std::vector<int64_t> steps;  // outermost first; without state: empty
+  std::vector<IndexedOperand> operands;
+  ProgramBody first;
+  ProgramBody step;
+  ProgramBody last;
+};
+
+int64_t NumPoints(const IndexProgram& program);
+// Of each point; 0 without step loops.
+int64_t NumSteps(const IndexProgram& program);
+ScalarType ResultType(const IndexProgram& program, size_t result);
+// Instructions that are computed for each point, all steps counted.
+double InstructionsOfPoint(const IndexProgram& program);
+
+// Which coordinates an instruction depends on: a bit for each loop and step
+// loop, by number.
+using LoopSet = uint64_t;
+// Every step may change the state, which so depends on all loops.
+std::vector<LoopSet> LoopsOf(const ProgramBody& body);
+
+// How an integer depends on the coordinate c of one loop, if c is a multiple of
+// `group` plus 0, 1, ... group - 1.
+struct IndexSlope {
+  bool known = false;   // it is a value of c's multiple plus slope * (the rest)
+  int64_t slope = 0;    // 0: the same for the whole group
+  int64_t divisor = 1;  // of its value at the multiple; 0 if that value is 0
+};
+// By instruction of the body.
+std::vector<IndexSlope> SlopesAlong(const ProgramBody& body, int loop,
+                                    int64_t group);
+
+// By instruction of the body: true for a kElement that reads neighbouring
+// elements for a group of the innermost loop, from a multiple of `group` on.
+std::vector<bool> NeighbourReads(const IndexProgram& program,
+                                 const ProgramBody& body, int64_t group);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_INDEX_PROGRAM_H_

@@ -1,0 +1,19 @@
+// The type of a program's registers for elements of a dtype.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_SCALAR_TYPE_H_
+#define PARTITA_KERNELS_CODEGEN_SCALAR_TYPE_H_
+
+#include <optional>
+
+#include "graph/dtype.h"
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+// nullopt if programs do not compute with the dtype.
+std::optional<ScalarType> ScalarTypeOf(DType dtype);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_SCALAR_TYPE_H_

@@ -1,0 +1,110 @@
+// Tries one kind of program after the other.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/op_programs/read_any_program.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/status_macros.h"
+#include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/read_program.h"
+#include "kernels/op_programs/read_index_program.h"
+#include "kernels/op_programs/read_row_program.h"
+
+namespace partita {
+namespace {
+
+absl::Status NotGenerated(const OpView& node, absl::string_view found) {
+  return absl::UnimplementedError(
+      absl::StrCat(node.ToString(), ": found ", found,
+                   "; expected what codegen makes code for"));
+}
+
+bool IsElementwise(const OpView& node) {
+  return node.is(kFused) || node.op().traits.elementwise;
+}
+
+bool IsRowMajor(const OpView& node) {
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (!node.operand_type(i).layout.is_row_major()) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (!node.result_type(i).layout.is_row_major()) return false;
+  }
+  return true;
+}
+
+absl::Status WhyNotElementwise(const OpView& node) {
+  const absl::Status status = ReadProgram(node, "sm_80").status();
+  return status.ok() ? NotGenerated(node, "no operands") : status;
+}
+
+GpuWork WorkOf(const RowProgram& program) {
+  double of_element = static_cast<double>(program.elements.instructions.size());
+  for (const RowPhase& phase : program.phases) {
+    of_element += static_cast<double>(phase.elements.instructions.size());
+  }
+  const double length = static_cast<double>(RowLength(program));
+  const double threads = RowShapeOf(program).row_threads;
+  return {.kind = ProgramKind::kRows,
+          .instructions =
+              of_element * length * static_cast<double>(NumRows(program)),
+          .longest = of_element * length / threads};
+}
+
+GpuWork WorkOf(const IndexProgram& program) {
+  const IndexTile tile = TileOf(program);
+  const double of_tile = InstructionsOf(program, tile);
+  return {.kind = ProgramKind::kIndices,
+          .instructions =
+              of_tile * static_cast<double>(NumPoints(program)) / tile.points(),
+          .longest = of_tile};
+}
+
+}  // namespace
+
+absl::StatusOr<AnyProgram> ReadAnyProgram(const OpView& node,
+                                          absl::string_view isa) {
+  if (IsElementwise(node)) {
+    PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
+                             ReadProgram(node, isa));
+    return program;
+  }
+  if (!IsRowMajor(node) && !node.is(kReorder)) {
+    return NotGenerated(node, "a layout that is not row-major");
+  }
+  absl::StatusOr<RowProgram> rows = ReadRowProgram(node, HasFma(isa));
+  if (rows.ok()) {
+    rows->name = EntryName(node, "rows");
+    return *std::move(rows);
+  }
+  if (!IsIndexOp(node.op())) return rows.status();
+  absl::StatusOr<IndexProgram> indices = ReadIndexProgram(node, HasFma(isa));
+  if (!indices.ok()) return indices.status();
+  indices->name = EntryName(node, "indices");
+  return *std::move(indices);
+}
+
+absl::StatusOr<GpuWork> CountGpuWork(const OpView& node) {
+  if (IsElementwise(node)) {
+    const std::optional<int> count = CountInstructions(node);
+    if (!count.has_value()) return WhyNotElementwise(node);
+    const double points =
+        static_cast<double>(node.result_type(0).num_elements());
+    return GpuWork{.kind = ProgramKind::kElementwise,
+                   .instructions = *count * points,
+                   .longest = static_cast<double>(*count)};
+  }
+  const absl::StatusOr<RowProgram> rows = ReadRowProgram(node, true);
+  if (rows.ok()) return WorkOf(*rows);
+  if (!IsIndexOp(node.op())) return rows.status();
+  PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices,
+                           ReadIndexProgram(node, true));
+  return WorkOf(indices);
+}
+
+}  // namespace partita

@@ -1,0 +1,154 @@
+// Prints docs/reference/gpu_kernels.md: the ops and dtypes with generated GPU
+// kernels, and what the host computes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "graph/dtype.h"
+#include "graph/graph.h"
+#include "graph/literal_pool.h"
+#include "graph/op_def.h"
+#include "graph/ops/op_samples.h"
+#include "kernels/op_programs/read_any_program.h"
+
+namespace partita {
+namespace {
+
+constexpr const char* kHead =
+    R"(# GPU kernels by op
+
+Generated from the samples of the ops' definitions by `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
+CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for elements of these dtypes (those of the
+sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/gpu_catalog.h`) gives: no
+catalog offers it on a GPU, so it falls back to the host, between transfers.
+
+| op | kernel | dtypes | host |
+|---|---|---|---|
+)";
+
+const char* KindName(ProgramKind kind) {
+  constexpr const char* kNames[] = {"elementwise", "rows", "indices"};
+  return kNames[static_cast<int>(kind)];
+}
+
+// "... found u8[4, 3] as operand; expected ..." is "such a dtype as operand".
+std::string CauseOf(const OpView& op, const absl::Status& status) {
+  absl::string_view text = status.message();
+  const size_t found = text.find("found ");
+  if (found != absl::string_view::npos) text.remove_prefix(found + 6);
+  text = text.substr(0, text.find("; expected"));
+  if (op.num_operands() == 0) return std::string(text);
+  return absl::StrReplaceAll(text,
+                             {{op.operand_type(0).ToString(), "such a dtype"}});
+}
+
+// What is known of one op.
+struct OpKernels {
+  std::set<std::string> kinds;
+  std::set<DType> dtypes;                       // with a kernel
+  std::map<std::string, std::set<DType>> host;  // by cause
+};
+
+std::string DTypesText(const std::set<DType>& dtypes) {
+  return absl::StrJoin(dtypes, ", ", [](std::string* out, DType dtype) {
+    absl::StrAppend(out, DTypeName(dtype));
+  });
+}
+
+// The sample with its f32 operands of another dtype.
+OpSample As(DType dtype, OpSample sample) {
+  for (SampleOperand& operand : sample.operands) {
+    if (operand.dtype == DType::kF32) operand.dtype = dtype;
+  }
+  return sample;
+}
+
+// The dtypes to try a sample with. Elementwise ops have a sample of each.
+std::vector<DType> DTypesFor(const OpSample& sample) {
+  const auto is_f32 = [](const SampleOperand& operand) {
+    return operand.dtype == DType::kF32;
+  };
+  if (sample.op->traits.elementwise ||
+      absl::c_none_of(sample.operands, is_f32)) {
+    return {DType::kF32};
+  }
+  std::vector<DType> all;
+  for (int i = 0; i < kNumDTypes; ++i) all.push_back(static_cast<DType>(i));
+  return all;
+}
+
+void AddTo(const OpSample& sample, OpKernels& kernels) {
+  LiteralPool literals;
+  Graph graph("sample", &literals);
+  const absl::StatusOr<NodeId> node = AddSample(sample, graph);
+  if (!node.ok()) return;
+  const OpView op = graph.view(*node);
+  const DType dtype = op.num_operands() > 0 ? op.operand_type(0).dtype
+                                            : op.result_type(0).dtype;
+  const absl::StatusOr<GpuWork> work = CountGpuWork(op);
+  if (work.ok()) {
+    kernels.kinds.insert(KindName(work->kind));
+    kernels.dtypes.insert(dtype);
+  } else {
+    kernels.host[CauseOf(op, work.status())].insert(dtype);
+  }
+}
+
+std::map<std::string, OpKernels> AllKernels() {
+  std::map<std::string, OpKernels> all;
+  for (const OpSample& sample : OpSamples()) {
+    for (DType dtype : DTypesFor(sample)) {
+      AddTo(As(dtype, sample), all[sample.op->name]);
+    }
+  }
+  return all;
+}
+
+// Some attributes or operands may have a kernel where others have none.
+std::string HostDTypesText(const OpKernels& kernels,
+                           const std::set<DType>& dtypes) {
+  return absl::StrJoin(dtypes, ", ", [&](std::string* out, DType dtype) {
+    absl::StrAppend(out, kernels.dtypes.contains(dtype) ? "some " : "",
+                    DTypeName(dtype));
+  });
+}
+
+std::string HostText(const OpKernels& kernels) {
+  std::vector<std::string> causes;
+  for (const auto& [cause, dtypes] : kernels.host) {
+    causes.push_back(
+        kernels.dtypes.empty()
+            ? cause
+            : absl::StrCat(HostDTypesText(kernels, dtypes), ": ", cause));
+  }
+  return absl::StrJoin(causes, "; ");
+}
+
+std::string Page() {
+  std::string text = kHead;
+  for (const auto& [name, kernels] : AllKernels()) {
+    absl::StrAppend(
+        &text, "| `", name, "` | ", absl::StrJoin(kernels.kinds, ", "), " | ",
+        DTypesText(kernels.dtypes), " | ", HostText(kernels), " |\n");
+  }
+  return text;
+}
+
+}  // namespace
+}  // namespace partita
+
+int main() {
+  const std::string page = partita::Page();
+  const bool written =
+      std::fwrite(page.data(), 1, page.size(), stdout) == page.size() &&
+      std::fflush(stdout) == 0;
+  return written ? 0 : 1;
+}
