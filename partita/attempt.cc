@@ -24,12 +24,12 @@ constexpr int kMostVainRounds = 2;
 }  // namespace
 
 Attempts::Attempts(const SourceModule& source, const CompileTarget& target,
-                   StageClock& stages)
+                   StageClock& stages, bool opens_codegen)
     : source_(source),
       target_(target),
       stages_(stages),
-      memory_(source, target, stages),
-      placer_(source, target, stages, memory_) {}
+      drafts_(source, target, stages, opens_codegen),
+      placer_(source, target, stages, drafts_) {}
 
 absl::Status Attempts::WritePlacedText(Module& module, Attempt& attempt) const {
   PARTITA_ASSIGN_OR_RETURN(
@@ -51,7 +51,7 @@ absl::StatusOr<Attempt> Attempts::Finish(const Planner& planner,
   Attempt attempt;
   std::vector<CountedFunction> counted;
   for (PlacedFunction& function : placed.functions) {
-    PARTITA_RETURN_IF_ERROR(memory_.Count(function));
+    PARTITA_RETURN_IF_ERROR(drafts_.Count(function));
     counted.push_back(*std::move(function.counted));
     attempt.placements.push_back(std::move(function.placements));
     attempt.notes.push_back(std::move(function.notes));
@@ -67,7 +67,7 @@ absl::StatusOr<Attempt> Attempts::Finish(const Planner& planner,
   absl::StatusOr<Plan> plan = absl::UnknownError("");
   PARTITA_RETURN_IF_ERROR(stages_.Run("lay out", [&] {
     plan =
-        memory_.lowering().Finish(std::move(placed.module), std::move(counted));
+        drafts_.lowering().Finish(std::move(placed.module), std::move(counted));
     return absl::OkStatus();
   }));
   if (!plan.ok()) {
@@ -94,16 +94,16 @@ absl::StatusOr<Attempt> Attempts::Try(const Planner& planner, bool with_texts) {
     PARTITA_ASSIGN_OR_RETURN(PlacedModule placed, std::move(attempted));
     const auto same = planned_.find(placed.fingerprints);
     if (same != planned_.end()) return Attempt{.repeats = same->second};
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> needed,
-                             memory_.NeededBytes(placed.deciding));
-    MissingBytes missing = memory_.MissingIn(needed);
+    PARTITA_ASSIGN_OR_RETURN(const PredictedDraft predicted,
+                             drafts_.Predict(placed.deciding));
+    MissingBytes missing = drafts_.MissingIn(predicted.needed_bytes);
     absl::Status packed;
     if (missing.device < 0) {
       // Packing may take more than was counted.
       absl::StatusOr<Attempt> attempt =
           Finish(planner, with_texts, std::move(placed));
       packed = attempt.status();
-      missing = memory_.MissingIn(packed);
+      missing = drafts_.MissingIn(packed);
       if (missing.device < 0) return attempt;
     }
     ++vain;

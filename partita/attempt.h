@@ -13,7 +13,7 @@
 #include "binding/choose_kernels.h"
 #include "graph/placement.h"
 #include "partita/compile_target.h"
-#include "partita/draft_memory.h"
+#include "partita/draft_predictor.h"
 #include "partita/module_placer.h"
 #include "partita/source_module.h"
 #include "partita/stage_clock.h"
@@ -39,9 +39,10 @@ struct Attempt {
 
 class Attempts {
  public:
-  // All must outlive it. The source is renumbered.
+  // All must outlive it. The source is renumbered. `opens_codegen`: as
+  // DraftPredictor.
   Attempts(const SourceModule& source, const CompileTarget& target,
-           StageClock& stages);
+           StageClock& stages, bool opens_codegen);
 
   // Places, chooses kernels and lowers. Lowering counts the memory of each
   // draft that the planner asks about, and of the whole module. If a device is
@@ -59,7 +60,7 @@ class Attempts {
   const SourceModule& source_;
   const CompileTarget& target_;
   StageClock& stages_;
-  DraftMemory memory_;
+  DraftPredictor drafts_;
   ModulePlacer placer_;
   // Placements that led to plans, with their strategies, and those that did
   // not, with their faults.

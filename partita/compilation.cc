@@ -35,7 +35,7 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
                                          bool with_texts) {
   if (!attempts_.has_value()) {
     source_.Renumber();
-    attempts_.emplace(source_, target_, stages_);
+    attempts_.emplace(source_, target_, stages_, opens_codegen_early_);
   }
   return attempts_->Try(planner, with_texts);
 }

@@ -27,6 +27,9 @@ class Compilation {
   Compilation(Module module, const Machine& machine,
               const CompileOptions& options);
 
+  // Opens the code generator beside the first stages that need it, for
+  // BuildCode. Call it before any strategy.
+  void OpenCodegenEarly() { opens_codegen_early_ = true; }
   // Writes the pins and runs the source passes. Call it first.
   absl::Status Optimise();
   // Splits the batch into micro-batches if the options say so. Call it before
@@ -49,6 +52,7 @@ class Compilation {
   const CompileTarget target_;
   StageClock stages_;
   SourceModule source_;
+  bool opens_codegen_early_ = false;
   std::optional<Attempts> attempts_;  // from the first strategy on
 };
 

@@ -3,6 +3,7 @@
 
 #include "partita/compile.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,42 @@ std::string Summary(const CompileReport& report) {
   return text;
 }
 
+enum class LastStage : uint8_t { kPrediction, kProof };
+
+// Keeps the original module for remedies that change `options`.
+absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
+                                      const Machine& machine,
+                                      const CompileOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(module, options));
+  Compilation compilation(module.Clone(), machine, options);
+  if (last == LastStage::kProof) compilation.OpenCodegenEarly();
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
+  absl::StatusOr<BestPlan> best =
+      TryStrategies(compilation, planners, GoalOf(options));
+  if (!best.ok()) {
+    return WithRemedies(best.status(), module, machine, options);
+  }
+  CompileReport& report = compilation.report();
+  Plan& plan = best->attempt.plan;
+  if (!options.plan_name.empty()) plan.name = options.plan_name;
+  plan.notes = std::move(best->prediction.notes);
+  plan.notes->summary = Summary(report);
+  if (last == LastStage::kProof) {
+    PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
+    PARTITA_RETURN_IF_ERROR(compilation.Prove(best->attempt));
+  }
+  const bool shards_updates = report.strategy == "data" &&
+                              plan.devices.size() > 1 &&
+                              options.planner.sharded_update_bytes.has_value();
+  PARTITA_RETURN_IF_ERROR(FillReport(
+      plan, best->prediction, best->attempt.chosen, shards_updates, report));
+  return Compiled{std::move(plan), std::move(report)};
+}
+
 // Keeps the original module for remedies that change `options`.
 absl::StatusOr<Attempt> TryForTexts(Compilation& compilation,
                                     const Module& module,
@@ -51,31 +88,13 @@ absl::StatusOr<Attempt> TryForTexts(Compilation& compilation,
 
 absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options) {
-  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
-  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(module, options));
-  Compilation compilation(module.Clone(), machine, options);
-  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
-  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
-  absl::StatusOr<BestPlan> best =
-      TryStrategies(compilation, planners, GoalOf(options));
-  if (!best.ok()) {
-    return WithRemedies(best.status(), module, machine, options);
-  }
-  CompileReport& report = compilation.report();
-  Plan& plan = best->attempt.plan;
-  if (!options.plan_name.empty()) plan.name = options.plan_name;
-  plan.notes = std::move(best->prediction.notes);
-  plan.notes->summary = Summary(report);
-  PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
-  PARTITA_RETURN_IF_ERROR(compilation.Prove(best->attempt));
-  const bool shards_updates = report.strategy == "data" &&
-                              plan.devices.size() > 1 &&
-                              options.planner.sharded_update_bytes.has_value();
-  PARTITA_RETURN_IF_ERROR(FillReport(
-      plan, best->prediction, best->attempt.chosen, shards_updates, report));
-  return Compiled{std::move(plan), std::move(report)};
+  return CompileUntil(LastStage::kProof, std::move(module), machine, options);
+}
+
+absl::StatusOr<Compiled> Predict(Module module, const Machine& machine,
+                                 const CompileOptions& options) {
+  return CompileUntil(LastStage::kPrediction, std::move(module), machine,
+                      options);
 }
 
 absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,

@@ -143,6 +143,12 @@ struct Compiled {
 absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options = {});
 
+// What Compile would make, without native code and proof: to compare placements
+// quickly. The plan has notes and no certificate. Errors: as Compile's, except
+// Internal.
+absl::StatusOr<Compiled> Predict(Module module, const Machine& machine,
+                                 const CompileOptions& options = {});
+
 // The text after a stage: "optimised", "placed" (by options.strategy, which
 // must not be auto), "kernels" or "plan".
 absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,

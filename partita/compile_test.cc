@@ -233,6 +233,24 @@ TEST(CompileTest, TheCountIsThatOfThePlan) {
   }
 }
 
+TEST(CompileTest, APredictionIsThatOfThePlanWithoutItsCode) {
+  const Machine machine = EqualCpus(2, 1 << 26);
+  const auto compiled = Compile(ConvNet(), machine);
+  const auto predicted = Predict(ConvNet(), machine);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ(predicted->report.strategy, compiled->report.strategy);
+  EXPECT_EQ(predicted->report.entries[0].step_seconds,
+            compiled->report.entries[0].step_seconds);
+  EXPECT_TRUE(predicted->plan.code_objects.empty());
+  EXPECT_FALSE(predicted->plan.certificate.has_value());
+  const auto is_late = [](const StageTime& stage) {
+    return stage.stage == "native code" || stage.stage == "prove";
+  };
+  EXPECT_TRUE(absl::c_any_of(compiled->report.stages, is_late));
+  EXPECT_FALSE(absl::c_any_of(predicted->report.stages, is_late));
+}
+
 // Two stages overlap two steps but make each step wait for a transfer.
 TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   const auto kept = [](std::optional<Goal> goal) {

@@ -37,11 +37,11 @@ std::vector<Placement> PlacementsOf(const PlacementTable& table) {
 
 ModulePlacer::ModulePlacer(const SourceModule& source,
                            const CompileTarget& target, StageClock& stages,
-                           DraftMemory& memory)
+                           DraftPredictor& drafts)
     : source_(source),
       target_(target),
       stages_(stages),
-      memory_(memory),
+      drafts_(drafts),
       deciding_order_(DecidingOrder(source.module())) {}
 
 absl::StatusOr<PlacedFunction> ModulePlacer::PartitionAs(
@@ -78,22 +78,28 @@ absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
   // one that misses least. Of the others only the figures are kept.
   std::optional<PlacedFunction> placed;
   int64_t missing = 0;
-  const auto count = [&](absl::Span<const Placement> placements)
-      -> absl::StatusOr<std::vector<int64_t>> {
+  const auto predict = [&](absl::Span<const Placement> placements)
+      -> absl::StatusOr<PredictedDraft> {
     PARTITA_ASSIGN_OR_RETURN(
         PlacedFunction draft,
         PartitionAs(placing, function, {placements.begin(), placements.end()}));
     std::vector<PlacedFunction*> functions(placing.before.begin(),
                                            placing.before.end());
     functions.push_back(&draft);
-    PARTITA_ASSIGN_OR_RETURN(std::vector<int64_t> needed,
-                             memory_.NeededBytes(functions));
-    const int64_t missing_here = memory_.MissingIn(needed).bytes;
+    PARTITA_ASSIGN_OR_RETURN(PredictedDraft predicted,
+                             drafts_.Predict(functions));
+    const int64_t missing_here =
+        drafts_.MissingIn(predicted.needed_bytes).bytes;
     if (!placed.has_value() || missing_here == 0 || missing_here < missing) {
       placed = std::move(draft);
       missing = missing_here;
     }
-    return needed;
+    return predicted;
+  };
+  const auto count = [&](absl::Span<const Placement> placements)
+      -> absl::StatusOr<std::vector<int64_t>> {
+    PARTITA_ASSIGN_OR_RETURN(PredictedDraft predicted, predict(placements));
+    return std::move(predicted.needed_bytes);
   };
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
@@ -101,7 +107,8 @@ absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
                             {.goal = GoalOf(target_.options()),
                              .memory_limits = placing.limits,
                              .depth = target_.options().depth,
-                             .needed_bytes = count},
+                             .needed_bytes = count,
+                             .predict = predict},
                             options));
   std::vector<Placement> placements = PlacementsOf(table);
   if (!placed.has_value() || placed->placements != placements) {

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "partita/compile_target.h"
-#include "partita/draft_memory.h"
+#include "partita/draft_predictor.h"
 #include "partita/source_module.h"
 #include "partita/stage_clock.h"
 #include "placement/partition/variable_homes.h"
@@ -31,10 +31,10 @@ class ModulePlacer {
  public:
   // All must outlive it. The source is renumbered.
   ModulePlacer(const SourceModule& source, const CompileTarget& target,
-               StageClock& stages, DraftMemory& memory);
+               StageClock& stages, DraftPredictor& drafts);
 
   // A copy of the source, placed by the strategy. `limits`:
-  // Objective::memory_limits. `memory` counts each draft that the strategy asks
+  // Objective::memory_limits. `drafts` predicts each draft that the strategy asks
   // about.
   absl::StatusOr<PlacedModule> Place(const Planner& planner,
                                      const std::vector<int64_t>& limits);
@@ -61,7 +61,7 @@ class ModulePlacer {
   const SourceModule& source_;
   const CompileTarget& target_;
   StageClock& stages_;
-  DraftMemory& memory_;
+  DraftPredictor& drafts_;
   const std::vector<int> deciding_order_;
 };
 

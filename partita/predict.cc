@@ -12,6 +12,7 @@
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "partita/predict_step.h"
 #include "partita/repeated_share.h"
 #include "partita/sharded_updates.h"
 #include "placement/cost/cost_model.h"
@@ -23,15 +24,6 @@
 
 namespace partita {
 namespace {
-
-std::vector<double> SecondsByNode(const Graph& graph,
-                                  const std::vector<PricedNode>& chosen) {
-  std::vector<double> seconds(graph.node_id_bound(), 0);
-  for (const PricedNode& kernel : chosen) {
-    seconds[kernel.node.index] = kernel.seconds;
-  }
-  return seconds;
-}
 
 // Adds the seconds to the reasons. Nodes that the compiler inserted have no
 // reason.

@@ -36,12 +36,16 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   return any;
 }
 
+// Changes of one kind, in order of increasing change: once one fits, the next
+// ones are tried while they are faster.
+using Kind = std::vector<CompileOptions>;
+
 // A training step with more, equal micro-batches: each try at least doubles
 // their number, up to the limit. (For a batch of requests that is too large,
 // smaller extents are the remedy.)
-void AddMicroBatches(const Module& module, const CompileOptions& any,
-                     std::vector<CompileOptions>& changes) {
-  if (!Trains(module)) return;
+Kind MicroBatchChanges(const Module& module, const CompileOptions& any) {
+  Kind changes;
+  if (!Trains(module)) return changes;
   const int64_t batch = FindBatch(module.main(), any.batch_inputs).extent;
   int64_t most = std::min(batch, kMostTriedMicroBatches);
   while (most > any.micro_batches && batch % most != 0) --most;
@@ -53,43 +57,56 @@ void AddMicroBatches(const Module& module, const CompileOptions& any,
     changes.back().micro_batches = static_cast<int>(parts);
     least = 2 * parts;
   }
+  return changes;
 }
 
-// With any strategy: steps that do not overlap, then more micro-batches, then
-// both.
+// With any strategy: steps that do not overlap, more micro-batches, and both.
 void AddSmallerSteps(const Module& module, CompileOptions any,
-                     std::vector<CompileOptions>& changes) {
-  const bool overlaps = any.depth > 1;
-  if (overlaps) {
-    changes.push_back(any);
-    changes.back().depth = 1;
-  }
-  AddMicroBatches(module, any, changes);
+                     std::vector<Kind>& kinds) {
+  kinds.push_back(MicroBatchChanges(module, any));
+  if (any.depth == 1) return;
   any.depth = 1;
-  if (overlaps) AddMicroBatches(module, any, changes);
+  kinds.push_back({any});
+  kinds.push_back(MicroBatchChanges(module, any));
 }
 
-// In order of increasing change: any strategy, then smaller steps, then the
-// same without pins.
-std::vector<CompileOptions> Changes(const Module& module,
-                                    const CompileOptions& options) {
-  CompileOptions any = AnyStrategy(options);
-  std::vector<CompileOptions> changes;
+// Any strategy, and smaller steps.
+std::vector<Kind> Kinds(const Module& module, const CompileOptions& options) {
+  const CompileOptions any = AnyStrategy(options);
+  std::vector<Kind> kinds;
   const bool tries_all =
       options.strategy == "auto" && !options.schedule.has_value();
-  if (!tries_all) changes.push_back(any);
-  AddSmallerSteps(module, any, changes);
-  if (options.pins.empty()) return changes;
+  if (!tries_all) kinds.push_back({any});
+  AddSmallerSteps(module, any, kinds);
+  return kinds;
+}
+
+// The same without pins.
+std::vector<Kind> KindsWithoutPins(const Module& module,
+                                   const CompileOptions& options) {
+  CompileOptions any = AnyStrategy(options);
   any.pins.clear();
-  changes.push_back(any);
-  AddSmallerSteps(module, any, changes);
-  return changes;
+  std::vector<Kind> kinds = {{any}};
+  AddSmallerSteps(module, any, kinds);
+  return kinds;
+}
+
+// Several changes are tried, each by a compilation: a search would be slow.
+absl::StatusOr<std::vector<Planner>> QuickPlanners(
+    const Module& module, const CompileOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(module, options));
+  std::vector<Planner> quick;
+  for (const Planner& planner : planners) {
+    if (!planner.lowers_many) quick.push_back(planner);
+  }
+  return quick;
 }
 
 absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
                               const CompileOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(module, options));
+                           QuickPlanners(module, options));
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
@@ -102,15 +119,43 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
                 .step_seconds = best.prediction.step_seconds};
 }
 
+std::optional<Remedy> FastestOfKind(const Module& module,
+                                    const Machine& machine, const Kind& kind) {
+  std::optional<Remedy> fastest;
+  for (const CompileOptions& changed : kind) {
+    const absl::StatusOr<Remedy> remedy = Follow(module, machine, changed);
+    if (!remedy.ok()) continue;
+    if (fastest.has_value() && remedy->step_seconds >= fastest->step_seconds) {
+      break;
+    }
+    fastest = *remedy;
+  }
+  return fastest;
+}
+
+// The remedy with the shortest predicted step; among equals the earlier kind's.
+std::optional<Remedy> Fastest(const Module& module, const Machine& machine,
+                              const std::vector<Kind>& kinds) {
+  std::optional<Remedy> fastest;
+  for (const Kind& kind : kinds) {
+    const std::optional<Remedy> remedy = FastestOfKind(module, machine, kind);
+    if (!remedy.has_value()) continue;
+    if (!fastest.has_value() || remedy->step_seconds < fastest->step_seconds) {
+      fastest = remedy;
+    }
+  }
+  return fastest;
+}
+
+// Pins are the user's wish: they go only if nothing fits with them.
 std::optional<Remedy> FindRemedy(const Module& module, const Machine& machine,
                                  const CompileOptions& options) {
-  for (const CompileOptions& changed : Changes(module, options)) {
-    absl::StatusOr<Remedy> remedy = Follow(module, machine, changed);
-    if (!remedy.ok()) continue;
-    remedy->without_pins = changed.pins.size() != options.pins.size();
-    return *remedy;
-  }
-  return std::nullopt;
+  std::optional<Remedy> remedy =
+      Fastest(module, machine, Kinds(module, options));
+  if (remedy.has_value() || options.pins.empty()) return remedy;
+  remedy = Fastest(module, machine, KindsWithoutPins(module, options));
+  if (remedy.has_value()) remedy->without_pins = true;
+  return remedy;
 }
 
 std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {

@@ -31,14 +31,16 @@ struct Remedy {
   double step_seconds = 0;    // predicted, for one step of every entry
 };
 
-// Adds remedies to a refusal for memory: the remedy that changes least, and the
-// memory with which no change is needed. Returns other refusals unchanged.
+// Adds remedies to a refusal for memory: the remedy with the shortest predicted
+// step (another strategy, more micro-batches, steps that do not overlap; other
+// than pinned only if nothing fits with the pins), and the memory with which no
+// change is needed. Returns other refusals unchanged.
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);
 
-// The remedy that changes least, perhaps only the strategy, with which the
-// module fits the machine. ResourceExhausted if there is none.
+// Any strategy, if the module then fits the machine; else the remedy with the
+// shortest predicted step. ResourceExhausted if there is none.
 absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
                                const CompileOptions& options);
 

@@ -101,6 +101,26 @@ void ExpectHolds(const Module& step, const Machine& machine,
   EXPECT_TRUE(compiled.ok()) << compiled.status();
 }
 
+// The second device has the memory and is slow.
+TEST(Remedy, TheFasterOfTwoRemediesIsNamed) {
+  const Module step = *MnistTraining({.batch = 32});
+  Machine machine = EqualCpus(2, 1200 << 10);
+  MachineDevice& slow = machine.devices[1];
+  slow.memory = int64_t{1} << 30;
+  slow.traits.memory_bandwidth /= 1000;
+  for (double& flops : slow.traits.peak_flops) flops /= 1000;
+  CompileOptions options;
+  options.strategy = "single";
+  const auto moved = Predict(step.Clone(), machine, options);
+  ASSERT_TRUE(moved.ok()) << moved.status();
+  options.planner.device = "cpu:0";
+  const auto remedy =
+      RemedyOf(Predict(step.Clone(), machine, options).status());
+  ASSERT_TRUE(remedy.has_value());
+  EXPECT_GT(remedy->micro_batches, 1);
+  EXPECT_LT(remedy->step_seconds, moved->report.entries[0].step_seconds);
+}
+
 TEST(Remedy, MicroBatchesNeedNotBeHalves) {
   const Module step = *MnistTraining({.batch = 25});
   const Machine machine = EqualCpus(1, 1000 << 10);

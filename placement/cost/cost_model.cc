@@ -126,6 +126,10 @@ void CostModel::ClassifyDevices() {
   }
 }
 
+bool CostModel::shares_host(MachineDeviceId device) const {
+  return TraitsOf(machine_.devices[device.index].traits.kind).shares_host;
+}
+
 void CostModel::TraceViews() {
   for (ValueId value : bytes_.ids()) root_.Add(value);
   for (ValueId input : graph_.inputs()) {

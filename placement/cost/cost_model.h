@@ -72,6 +72,8 @@ class CostModel {
   // The device that graph inputs come from: the first that shares the host;
   // invalid: none.
   MachineDeviceId host() const { return host_; }
+  // True if graph inputs are in the memory of the device: it is a CPU.
+  bool shares_host(MachineDeviceId device) const;
 
   // The device with this name; invalid if none.
   MachineDeviceId FindDevice(absl::string_view name) const;

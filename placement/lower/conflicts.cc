@@ -26,6 +26,7 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
   const IdVector<PackIntervalId, LiveRange>& live_ranges = storages.live_ranges;
   IdVector<PackIntervalId, PackInterval>& intervals =
       storages.problem.intervals;
+  for (PackInterval& interval : intervals) interval.conflicts.clear();
   StreamKnowledge knowledge(live_ranges, clocks);
   // Intervals that some stream may not know to have ended.
   std::vector<PackIntervalId> open;

@@ -4,7 +4,6 @@
 #include "placement/lower/function_draft.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "graph/status_macros.h"
@@ -13,25 +12,12 @@
 #include "placement/lower/in_place.h"
 #include "placement/lower/micro_batch_order.h"
 #include "placement/lower/persistent.h"
-#include "placement/lower/schedule.h"
 #include "placement/lower/shards.h"
 #include "placement/lower/tasks.h"
 #include "placement/lower/updates.h"
 
 namespace partita {
 namespace {
-
-// Drops streams without tasks and sorts the others by device.
-void SortStreams(PlanDraft& draft) {
-  std::map<StreamKey, StreamId> ids;
-  for (const Task& task : draft.tasks) ids[draft.streams[task.stream]];
-  IdVector<StreamId, StreamKey> sorted;
-  for (auto& [key, id] : ids) id = sorted.Add(key);
-  for (Task& task : draft.tasks) {
-    task.stream = ids.at(draft.streams[task.stream]);
-  }
-  draft.streams = std::move(sorted);
-}
 
 IdVector<MachineDeviceId, DeviceStorages> FindAllLiveRanges(
     const PlanDraft& draft, const Clocks& clocks) {
@@ -49,7 +35,7 @@ IdVector<MachineDeviceId, DeviceStorages> FindAllLiveRanges(
 }  // namespace
 
 absl::StatusOr<FunctionDraft> DraftFunction(const FunctionInput& input,
-                                            DelayedAllReduces delayed) {
+                                            DraftGoal goal) {
   PlanDraft draft;
   draft.graph = &input.graph;
   draft.devices = &input.devices;
@@ -57,16 +43,17 @@ absl::StatusOr<FunctionDraft> DraftFunction(const FunctionInput& input,
   PARTITA_RETURN_IF_ERROR(FindShards(draft));
   PARTITA_RETURN_IF_ERROR(ListTasks(draft, input.machine));
   OrderMicroBatches(draft);
-  PARTITA_RETURN_IF_ERROR(Schedule(draft, delayed));
-  WriteUpdatesInPlace(draft);
-  SortStreams(draft);
+  PARTITA_ASSIGN_OR_RETURN(
+      OrderedDraft ordered,
+      PutInLaunchOrder(std::move(draft), {goal, input.predict, input.depth}));
+  draft = std::move(ordered.draft);
   if (input.depth > 1) PARTITA_RETURN_IF_ERROR(CheckUpdatesOverlap(draft));
   Clocks clocks = ClocksOf(draft);
   ReuseOperands(draft, clocks);
   IdVector<MachineDeviceId, DeviceStorages> storages =
       FindAllLiveRanges(draft, clocks);
-  return FunctionDraft{std::move(draft), std::move(clocks),
-                       std::move(storages)};
+  return FunctionDraft{std::move(draft), std::move(clocks), std::move(storages),
+                       ordered.least_peak, ordered.step_seconds};
 }
 
 IdVector<MachineDeviceId, int64_t> NeededBytes(

@@ -6,15 +6,17 @@
 #define PARTITA_PLACEMENT_LOWER_FUNCTION_DRAFT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "placement/lower/clocks.h"
-#include "placement/lower/delayed_all_reduces.h"
+#include "placement/lower/launch_order.h"
 #include "placement/lower/live_ranges.h"
 #include "placement/lower/plan_draft.h"
+#include "placement/lower/step_predictor.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 
@@ -26,6 +28,9 @@ struct FunctionDraft {
   PlanDraft draft;
   Clocks clocks;
   IdVector<MachineDeviceId, DeviceStorages> storages;
+  // As in OrderedDraft.
+  bool least_peak = true;
+  std::optional<double> step_seconds;
 };
 
 // The input of the first steps of lowering. All of it must outlive the draft.
@@ -34,12 +39,13 @@ struct FunctionInput {
   const Machine& machine;
   const DeviceTable& devices;
   const MicroBatches& micro_batches;
+  const StepPredictor& predict;  // may be empty
   int depth = 1;
 };
 
 // The steps from FindShards to FindLiveRanges, with their errors.
 absl::StatusOr<FunctionDraft> DraftFunction(const FunctionInput& input,
-                                            DelayedAllReduces delayed);
+                                            DraftGoal goal);
 
 // The bytes on each device that the functions of one plan need, with `depth`
 // steps overlapping. Constants and variables that functions share count once.

@@ -14,6 +14,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/lower/conflicts.h"
+#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
 #include "placement/lower/memory_shortage.h"
@@ -142,10 +143,23 @@ absl::Status FillDevices(const std::vector<LaidOutFunction>& functions,
   return ShortageError(*short_of_memory->draft, largest);
 }
 
-bool HaveOverlappedCollectives(absl::Span<CountedFunction* const> functions) {
-  return absl::c_any_of(functions, [](const CountedFunction* function) {
+// The goals after `goal` whose drafts differ from those before, in order.
+std::vector<DraftGoal> SmallerGoals(
+    DraftGoal goal, absl::Span<CountedFunction* const> functions) {
+  const auto is_larger = [](const CountedFunction* function) {
+    return !function->fast.least_peak;
+  };
+  const auto overlaps = [](const CountedFunction* function) {
     return HasOverlappedCollectives(function->fast.draft);
-  });
+  };
+  std::vector<DraftGoal> goals;
+  if (goal < DraftGoal::kLeastPeak && absl::c_any_of(functions, is_larger)) {
+    goals.push_back(DraftGoal::kLeastPeak);
+  }
+  if (goal < DraftGoal::kSmall && absl::c_any_of(functions, overlaps)) {
+    goals.push_back(DraftGoal::kSmall);
+  }
+  return goals;
 }
 
 // True if the refusal's device lacks fewer bytes.
@@ -164,35 +178,42 @@ Lowering::Lowering(const Machine& machine, LowerOptions options)
       devices_(TableOf(machine)) {}
 
 absl::StatusOr<FunctionDraft> Lowering::Draft(const Graph& function, int number,
-                                              DelayedAllReduces delayed) const {
+                                              const StepPredictor& predict,
+                                              DraftGoal goal) const {
   const bool split = number < static_cast<int>(options_.micro_batches.size());
-  return DraftFunction(
-      {function, machine_, devices_,
-       split ? options_.micro_batches[number] : whole_batch_, options_.depth},
-      delayed);
+  return DraftFunction({function, machine_, devices_,
+                        split ? options_.micro_batches[number] : whole_batch_,
+                        predict, options_.depth},
+                       goal);
 }
 
-absl::StatusOr<CountedFunction> Lowering::CountLiveBytes(const Graph& function,
-                                                         int number) const {
+absl::StatusOr<CountedFunction> Lowering::CountLiveBytes(
+    const Graph& function, int number, StepPredictor predict) const {
   if (options_.depth < 1 || options_.depth > kMaxPlanDepth) {
     return absl::InvalidArgumentError(absl::StrCat(
         "found depth ", options_.depth, "; expected 1..", kMaxPlanDepth));
   }
   PARTITA_RETURN_IF_ERROR(CheckDevices(function, devices_));
   PARTITA_ASSIGN_OR_RETURN(FunctionDraft fast,
-                           Draft(function, number, DelayedAllReduces::kAll));
-  return CountedFunction{&function, number, std::move(fast), std::nullopt};
+                           Draft(function, number, predict, DraftGoal::kFast));
+  return CountedFunction{&function,       number,       std::move(predict),
+                         std::move(fast), std::nullopt, std::nullopt};
 }
 
-absl::StatusOr<Lowering::Drafts> Lowering::Choose(
+absl::StatusOr<Lowering::ChosenDrafts> Lowering::Choose(
     absl::Span<CountedFunction* const> functions) const {
-  Drafts fast;
-  for (CountedFunction* function : functions) fast.push_back(&function->fast);
-  if (!HaveOverlappedCollectives(functions)) return fast;
-  const int64_t missing = MissingBytes(fast);
-  if (missing == 0) return fast;
-  PARTITA_ASSIGN_OR_RETURN(Drafts small, Small(functions));
-  return MissingBytes(small) < missing ? small : fast;
+  ChosenDrafts best;
+  PARTITA_ASSIGN_OR_RETURN(best.drafts, DraftsFor(DraftGoal::kFast, functions));
+  int64_t missing = MissingBytes(best.drafts);
+  for (DraftGoal goal : SmallerGoals(DraftGoal::kFast, functions)) {
+    if (missing == 0) break;
+    PARTITA_ASSIGN_OR_RETURN(Drafts drafts, DraftsFor(goal, functions));
+    const int64_t missing_here = MissingBytes(drafts);
+    if (missing_here >= missing) continue;
+    missing = missing_here;
+    best = {goal, std::move(drafts)};
+  }
+  return best;
 }
 
 int64_t Lowering::MissingBytes(const Drafts& drafts) const {
@@ -205,25 +226,33 @@ int64_t Lowering::MissingBytes(const Drafts& drafts) const {
   return missing;
 }
 
-absl::StatusOr<Lowering::Drafts> Lowering::Small(
-    absl::Span<CountedFunction* const> functions) const {
-  Drafts small;
+absl::StatusOr<Lowering::Drafts> Lowering::DraftsFor(
+    DraftGoal goal, absl::Span<CountedFunction* const> functions) const {
+  Drafts drafts;
   for (CountedFunction* function : functions) {
-    if (!function->small.has_value()) {
-      PARTITA_ASSIGN_OR_RETURN(function->small,
-                               Draft(*function->graph, function->number,
-                                     DelayedAllReduces::kInComputeStreams));
+    const bool is_fast =
+        goal == DraftGoal::kFast ||
+        (goal == DraftGoal::kLeastPeak && function->fast.least_peak);
+    if (is_fast) {
+      drafts.push_back(&function->fast);
+      continue;
     }
-    small.push_back(&*function->small);
+    std::optional<FunctionDraft>& draft =
+        goal == DraftGoal::kLeastPeak ? function->least_peak : function->small;
+    if (!draft.has_value()) {
+      PARTITA_ASSIGN_OR_RETURN(draft, Draft(*function->graph, function->number,
+                                            function->predict, goal));
+    }
+    drafts.push_back(&*draft);
   }
-  return small;
+  return drafts;
 }
 
 absl::StatusOr<std::vector<int64_t>> Lowering::NeededBytes(
     absl::Span<CountedFunction* const> functions) const {
-  PARTITA_ASSIGN_OR_RETURN(const Drafts drafts, Choose(functions));
+  PARTITA_ASSIGN_OR_RETURN(const ChosenDrafts chosen, Choose(functions));
   const IdVector<MachineDeviceId, int64_t> needed =
-      partita::NeededBytes(drafts, options_.depth, devices_);
+      partita::NeededBytes(chosen.drafts, options_.depth, devices_);
   return std::vector<int64_t>(needed.begin(), needed.end());
 }
 
@@ -256,15 +285,14 @@ absl::StatusOr<Plan> Lowering::Finish(
   PARTITA_RETURN_IF_ERROR(CheckVariablePlacements(module));
   std::vector<CountedFunction*> all;
   for (CountedFunction& function : functions) all.push_back(&function);
-  PARTITA_ASSIGN_OR_RETURN(Drafts drafts, Choose(all));
-  absl::StatusOr<Plan> plan = Finish(module, drafts);
-  const bool is_fast = !all.empty() && drafts[0] == &all[0]->fast;
+  PARTITA_ASSIGN_OR_RETURN(const ChosenDrafts chosen, Choose(all));
+  absl::StatusOr<Plan> plan = Finish(module, chosen.drafts);
   // Packing may take more than was counted.
-  if (absl::IsResourceExhausted(plan.status()) && is_fast &&
-      HaveOverlappedCollectives(all)) {
-    PARTITA_ASSIGN_OR_RETURN(drafts, Small(all));
-    absl::StatusOr<Plan> small = Finish(module, drafts);
-    if (!MissesLess(plan.status(), small.status())) plan = std::move(small);
+  for (DraftGoal goal : SmallerGoals(chosen.goal, all)) {
+    if (!absl::IsResourceExhausted(plan.status())) break;
+    PARTITA_ASSIGN_OR_RETURN(const Drafts drafts, DraftsFor(goal, all));
+    absl::StatusOr<Plan> smaller = Finish(module, drafts);
+    if (!MissesLess(plan.status(), smaller.status())) plan = std::move(smaller);
   }
   PARTITA_RETURN_IF_ERROR(plan.status());
   plan->module = std::move(module);

@@ -11,9 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
-#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/function_draft.h"
+#include "placement/lower/launch_order.h"
 #include "placement/lower/plan_draft.h"
+#include "placement/lower/step_predictor.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
@@ -34,8 +35,10 @@ struct LowerOptions {
 struct CountedFunction {
   const Graph* graph = nullptr;
   int number = 0;  // in its module
+  StepPredictor predict;
   FunctionDraft fast;
-  // Frees gradients sooner. Made where `fast` is short of memory.
+  // For the other goals. Made where drafts before them are short of memory.
+  std::optional<FunctionDraft> least_peak;
   std::optional<FunctionDraft> small;
 };
 
@@ -44,8 +47,9 @@ struct CountedFunction {
 //   shards               what each device holds of each value
 //   tasks                the commands; views need none
 //   micro_batch_order    the order of micro-batches and pipeline stages
-//   schedule             launch order; streams for kernels, for collectives and
-//                        for copies to each device
+//   launch_order         the fastest order of schedule and timed_order; streams
+//                        for kernels, for collectives and for copies to each
+//                        device
 //   updates              new values of variables made in place
 //   clocks               the necessary waits
 //   in_place             results in the bytes of an operand
@@ -62,17 +66,19 @@ class Lowering {
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
 
-  // Counts the live bytes of function `number` of the module. The graph must
-  // not move or change until the end. InvalidArgument if `depth` is out of
-  // range. FailedPrecondition if an earlier phase left a node unfinished; the
-  // message names it. Unimplemented for a resharding of too many blocks, or for
-  // updates that overlapping steps cannot order.
-  absl::StatusOr<CountedFunction> CountLiveBytes(const Graph& function,
-                                                 int number) const;
+  // Counts the live bytes of function `number` of the module, in the launch order
+  // that fits and `predict` finds fastest; without it, in the order with the
+  // smallest peak. The graph must not move or change until the end.
+  // InvalidArgument if `depth` is out of range. FailedPrecondition if an earlier
+  // phase left a node unfinished; the message names it. Unimplemented for a
+  // resharding of too many blocks, or for updates that overlapping steps cannot
+  // order.
+  absl::StatusOr<CountedFunction> CountLiveBytes(
+      const Graph& function, int number, StepPredictor predict = nullptr) const;
 
   // By machine device: the bytes that a plan of these functions needs, as
   // partita::NeededBytes. If they are more than a device has, those of the
-  // drafts, fast or small, that miss less on the device that lacks most.
+  // drafts, by goal, that miss least on the device that lacks most.
   absl::StatusOr<std::vector<int64_t>> NeededBytes(
       absl::Span<CountedFunction* const> functions) const;
 
@@ -85,16 +91,22 @@ class Lowering {
 
  private:
   using Drafts = std::vector<FunctionDraft*>;  // by function
+  struct ChosenDrafts {
+    DraftGoal goal = DraftGoal::kFast;
+    Drafts drafts;
+  };
 
   absl::StatusOr<FunctionDraft> Draft(const Graph& function, int number,
-                                      DelayedAllReduces delayed) const;
+                                      const StepPredictor& predict,
+                                      DraftGoal goal) const;
   // Bytes on the device that lacks most; 0: the drafts fit.
   int64_t MissingBytes(const Drafts& drafts) const;
-  // The small drafts if they miss less than the fast ones.
-  absl::StatusOr<Drafts> Choose(
+  // The drafts of the first goal that fits; else of the one that misses least.
+  absl::StatusOr<ChosenDrafts> Choose(
       absl::Span<CountedFunction* const> functions) const;
-  absl::StatusOr<Drafts> Small(
-      absl::Span<CountedFunction* const> functions) const;
+  // Makes those that are not made yet.
+  absl::StatusOr<Drafts> DraftsFor(
+      DraftGoal goal, absl::Span<CountedFunction* const> functions) const;
   // A plan without its module.
   absl::StatusOr<Plan> Finish(const Module& module, const Drafts& drafts) const;
 

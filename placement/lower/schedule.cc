@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "placement/lower/delayed_all_reduces.h"
-#include "placement/lower/dependencies.h"
 #include "placement/lower/live_bytes.h"
 
 namespace partita {
@@ -27,20 +25,8 @@ enum class Rule {
 };
 
 struct Order {
-  std::vector<TaskId> tasks;
+  TaskOrder tasks;
   int64_t peak = 0;
-};
-
-// Classes of ready tasks in a unit run; lower ones run first.
-enum class Urgency : uint8_t {
-  kOfOtherStreams,  // copies, collectives with own streams
-  kOfKernels,
-  // The tasks of FindDelayed. Readers of a finished all-reduce, or of a
-  // gathered shard, run before the next all-reduce, while caches hold its
-  // result.
-  kAfterCollectives,
-  kDelayedCollectives,
-  kOfFetches,
 };
 
 // Lower is better: unit run, urgency, measure of the rule, order of the graph.
@@ -49,10 +35,10 @@ using Key = std::tuple<int, Urgency, int64_t, int>;
 class Lister {
  public:
   Lister(const PlanDraft& draft, const Dependence& dependence,
-         DelayedAllReduces delayed)
+         const IdVector<TaskId, Urgency>& urgency)
       : draft_(draft),
         dependence_(dependence),
-        delayed_(FindDelayed(draft, dependence, delayed)),
+        urgency_(urgency),
         none_live_(draft) {}
 
   // Lists all tasks by key, then delays feeds. Keys are computed when a task
@@ -61,8 +47,6 @@ class Lister {
   Order List(Rule rule) const;
 
  private:
-  bool WritesVariable(const Task& task) const;
-  Urgency UrgencyOf(TaskId task) const;
   Key KeyOf(const LiveBytes& live, Rule rule, TaskId task,
             int64_t ready_at) const;
   // Moves each feed right before its first reader, so that it takes memory as
@@ -72,34 +56,17 @@ class Lister {
 
   const PlanDraft& draft_;
   const Dependence& dependence_;
-  const IdVector<TaskId, bool> delayed_;
+  const IdVector<TaskId, Urgency>& urgency_;
   const LiveBytes none_live_;  // before the first task
 };
-
-bool Lister::WritesVariable(const Task& task) const {
-  return absl::c_any_of(task.writes, [&](const ShardAccess& access) {
-    return draft_.storages[draft_.shards[access.shard].storage].persistent();
-  });
-}
-
-Urgency Lister::UrgencyOf(TaskId task) const {
-  const Task& t = draft_.tasks[task];
-  if (!draft_.Computes(t)) return Urgency::kOfOtherStreams;
-  if (t.kind == Command::Kind::kFetch) return Urgency::kOfFetches;
-  if (!delayed_[task]) return Urgency::kOfKernels;
-  return t.kind == Command::Kind::kCollective && !WritesVariable(t)
-             ? Urgency::kDelayedCollectives
-             : Urgency::kAfterCollectives;
-}
 
 Key Lister::KeyOf(const LiveBytes& live, Rule rule, TaskId task,
                   int64_t ready_at) const {
   const Task& t = draft_.tasks[task];
-  const Urgency urgency = UrgencyOf(task);
   const int64_t measure = rule == Rule::kLeastGrowth  ? live.Growth(task)
                           : rule == Rule::kDepthFirst ? -ready_at
                                                       : 0;
-  return {t.unit_run, urgency, measure, t.graph_order};
+  return {t.unit_run, urgency_[task], measure, t.graph_order};
 }
 
 Order Lister::List(Rule rule) const {
@@ -155,7 +122,7 @@ bool Lister::IsFeedOfUnitRun(TaskId task) const {
 }
 
 void Lister::DelayFeeds(Order& order) const {
-  std::vector<TaskId> delayed;
+  TaskOrder delayed;
   // A feed depends on nothing, so every rule lists it early, and its bytes
   // would be live from then on.
   IdVector<TaskId, bool> placed(draft_.tasks.size(), false);
@@ -182,25 +149,28 @@ void Lister::DelayFeeds(Order& order) const {
 
 }  // namespace
 
-absl::Status Schedule(PlanDraft& draft, DelayedAllReduces delayed) {
-  if (draft.tasks.empty()) return absl::OkStatus();
-  const Dependence dependence = FindDependence(draft);
-  const Lister lister(draft, dependence, delayed);
-  Order best;
-  // A strictly smaller peak is needed to leave the order of the graph, which
-  // its author knows.
+absl::StatusOr<std::vector<TaskOrder>> MemoryOrders(
+    const PlanDraft& draft, const Dependence& dependence,
+    const IdVector<TaskId, Urgency>& urgency) {
+  const Lister lister(draft, dependence, urgency);
+  std::vector<Order> orders;
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
     Order order = lister.List(rule);
     if (order.tasks.size() != draft.tasks.size()) {
       return absl::InternalError(
           "bug: lowering found commands that wait for each other");
     }
-    if (best.tasks.empty() || order.peak < best.peak) best = std::move(order);
+    const bool is_new = absl::c_none_of(
+        orders, [&](const Order& other) { return other.tasks == order.tasks; });
+    if (is_new) orders.push_back(std::move(order));
   }
-  IdVector<TaskId, Task> tasks;
-  for (TaskId task : best.tasks) tasks.Add(std::move(draft.tasks[task]));
-  draft.tasks = std::move(tasks);
-  return absl::OkStatus();
+  // A strictly smaller peak is needed to leave the order of the graph, which
+  // its author knows.
+  absl::c_stable_sort(
+      orders, [](const Order& a, const Order& b) { return a.peak < b.peak; });
+  std::vector<TaskOrder> tasks;
+  for (Order& order : orders) tasks.push_back(std::move(order.tasks));
+  return tasks;
 }
 
 }  // namespace partita

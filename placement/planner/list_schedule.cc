@@ -83,7 +83,9 @@ class Scheduler {
     const MachineDeviceId home = home_[value];
     if (!home.valid() || home == device) return made_at_[value];
     const bool is_input = flow_.values[value].maker < 0;
-    if (is_input && costs_.link(home, device) == nullptr) return 0;
+    const bool is_local =
+        costs_.shares_host(device) || costs_.link(home, device) == nullptr;
+    if (is_input && is_local) return 0;
     return made_at_[value] +
            costs_.TransferSeconds(home, device, costs_.bytes(value));
   }

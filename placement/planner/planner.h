@@ -30,6 +30,7 @@ enum class Reason : uint8_t {
   kStage,         // stage `stage` of a pipeline
   kSharded,       // strategy `data`: each replica runs its shard
   kReplicated,    // strategy `data`: every replica runs the whole node
+  kSearched,      // strategy `search`: no move that it tried was faster
 };
 
 struct PlacedNode {
@@ -58,6 +59,16 @@ enum class Goal : uint8_t { kLatency, kThroughput };
 using MemoryCounter = std::function<absl::StatusOr<std::vector<int64_t>>(
     absl::Span<const Placement> placements)>;
 
+// A draft as it would be lowered.
+struct PredictedDraft {
+  std::vector<int64_t> needed_bytes;  // as MemoryCounter
+  // As the goal counts a step; infinite if it cannot be predicted.
+  double step_seconds = 0;
+};
+// Lowers and simulates a draft: a strategy asks about few.
+using DraftPredictor = std::function<absl::StatusOr<PredictedDraft>(
+    absl::Span<const Placement> placements)>;
+
 struct Objective {
   Goal goal = Goal::kLatency;
   // By machine device: bytes that a strategy fills as it makes a draft, with
@@ -68,6 +79,7 @@ struct Objective {
   // variables; each has all other values of its own (BytesInFlight).
   int depth = 1;
   MemoryCounter needed_bytes;
+  DraftPredictor predict;  // may be empty: a strategy then goes by estimates
 };
 
 struct Draft;
@@ -106,7 +118,8 @@ struct Planner {
   StrategyFn& draft;
   StrategyFn& follow;  // for a graph that follows the variables of another
   absl::Span<const StrategyOption> options = {};
-  bool needs_pins = false;  // of no use without pins
+  bool needs_pins = false;   // of no use without pins
+  bool lowers_many = false;  // many drafts: remedies do without it
   // Reads Objective::memory_limits: with lower ones it may place differently.
   StatedBool reads_memory_limits;
 };

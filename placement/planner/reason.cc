@@ -53,6 +53,8 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node) {
       return "sharded";
     case Reason::kReplicated:
       return "replicated";
+    case Reason::kSearched:
+      return "searched";
     case Reason::kStage:
       break;
   }

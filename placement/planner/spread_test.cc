@@ -196,6 +196,20 @@ TEST(ListTest, IndependentBranchesRunAtOnce) {
             "e cpu:1 follows %d\n");
 }
 
+// No link is taken: both CPUs read inputs in the memory of the host.
+TEST(ListTest, InputsAreLocalOnEveryCpu) {
+  SampleGraph g;
+  const ValueId a = g.Work("a", {g.Input("x", kLine)}, kLine);
+  const ValueId b = g.Work("b", {g.Input("y", kLine)}, kLine);
+  g.Return({a, b});
+  Machine machine = EqualCpus(2, 10000);
+  machine.links[0].latency = 10;
+  const auto table = PlanBy("list", g, machine);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_NE(table->nodes[g.node(a).index].placement,
+            table->nodes[g.node(b).index].placement);
+}
+
 TEST(ListTest, AChainStaysOnTheFastestDevice) {
   Chain g(2, 1);
   const SampleCatalog catalog(

@@ -24,6 +24,7 @@ struct PlannerOptions {
   std::optional<int64_t> replicas;              // `data`
   std::optional<int64_t> sharded_update_bytes;  // `data`
   std::optional<int64_t> stages;                // `pipeline`
+  std::optional<int64_t> evaluations;           // `search`
 
   // `data`: the batch to shard. Nothing: FindBatch finds it.
   std::optional<Batch> batch;
@@ -135,6 +136,33 @@ inline constexpr StrategyOption kPipelineOptions[] = {
 //   4. If one device alone finishes sooner and everything fits, it is taken.
 absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 
+// Local search (Aarts and Lenstra 1997) from the drafts of the other
+// strategies.
+//   1. Seeds: each device alone, and the drafts of the strategies above. Nodes
+//      of those are whole; the others are sharded seeds (search_seeds.h): the
+//      batch over k of n devices, and every node split along one dimension.
+//   2. Each whole seed climbs: moves (search_moves.h) that an estimate of the
+//      step (draft_timer.h) finds better are kept, until none is or the
+//      evaluations are used up.
+//   3. The best climbs, then the sharded seeds, are lowered and simulated. The
+//      best of them climbs on, its moves lowered and simulated, while
+//      evaluations are left: those of whole nodes, and splits of equal nodes
+//      (split_moves.h).
+// Drafts that miss memory are worse than all that fit. The number of
+// evaluations decides, never a clock, so the same input gives the same plan.
+absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
+inline constexpr StrategyOption kSearchOptions[] = {
+    {.name = "evaluations",
+     .argument = "N",
+     .help = "how many drafts it estimates; one of 128 is lowered and "
+             "simulated; default: 100000 over the number of nodes, from 16 to "
+             "4000",
+     .number = &PlannerOptions::evaluations,
+     .least = 1,
+     .most = 1 << 30,
+     .read_by_auto = true},
+};
+
 // In the order in which auto tries them.
 inline constexpr Planner kPlanners[] = {
     {.name = "single",
@@ -165,6 +193,13 @@ inline constexpr Planner kPlanners[] = {
      .doc = "earliest finish time of each node, within memory",
      .draft = DraftList,
      .follow = DraftPinned,
+     .reads_memory_limits = true},
+    {.name = "search",
+     .doc = "the drafts of the others, improved move by move",
+     .draft = DraftSearch,
+     .follow = DraftPinned,
+     .options = kSearchOptions,
+     .lowers_many = true,
      .reads_memory_limits = true},
 };
 

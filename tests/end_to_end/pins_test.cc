@@ -86,7 +86,7 @@ std::string Compiled2(absl::string_view text, std::vector<Pin> pins,
 
 TEST(Pins, AConvolutionAndItsReluRunWhereTheyArePinned) {
   for (const char* strategy :
-       {"auto", "single", "pinned", "pipeline", "list"}) {
+       {"auto", "single", "pinned", "pipeline", "list", "search"}) {
     SCOPED_TRACE(strategy);
     EXPECT_EQ(
         Compiled2(kConvRelu, {{"c", {"cpu:0"}}, {"r", {"cpu:1"}}}, strategy),
@@ -119,7 +119,7 @@ graph @train(%x: f32[5, 4]) -> f32[5, 3] {
 }
 )";
   for (const char* strategy :
-       {"auto", "single", "pinned", "data", "pipeline", "list"}) {
+       {"auto", "single", "pinned", "data", "pipeline", "list", "search"}) {
     SCOPED_TRACE(strategy);
     CompileOptions options;
     options.strategy = strategy;

@@ -18,14 +18,14 @@
 #include "graph/evaluate.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/codegen_loader/testing/any_sample.h"
 #include "kernels/codegen_loader/testing/ptxas.h"
-#include "kernels/gpu/gpu_catalog.h"
+#include "kernels/gpu/ptx_catalog.h"
 #include "kernels/native_code/trusted_code.h"
 #include "kernels/op_programs/read_any_program.h"
 #include "testing/emulated_gpu/ptx/parser.h"
@@ -236,7 +236,7 @@ DeviceTraits Gpu(const char* isa) {
 // Ops of which no sample has a generated kernel: the host computes them.
 std::set<std::string> HostOps() {
   std::map<std::string, bool> offered;
-  const GpuCatalog catalog;
+  const PtxCatalog catalog;
   for (const OpSample& sample : OpSamples()) {
     LiteralPool pool;
     Graph graph("sample", &pool);
@@ -363,7 +363,7 @@ TEST(GeneratedOps, TheCatalogBuildsTheKernelThatIsLaunched) {
       .operands = {{DType::kF32, {64, 32}}, {DType::kF32, {32, 64}}},
       .op = &kMatmul};
   const NodeId id = *AddSample(sample, graph);
-  const GpuCatalog catalog;
+  const PtxCatalog catalog;
   const auto unbound = catalog.BuildCode({graph.view(id)}, Gpu("sm_120"));
   ASSERT_TRUE(unbound.ok()) << unbound.status();
   EXPECT_TRUE(unbound->empty());
@@ -388,7 +388,7 @@ TEST(GeneratedOps, OldGpusAndCpusAreOfferedNothing) {
   LiteralPool pool;
   Graph graph("sample", &pool);
   const OpView node = graph.view(*AddSample(sample, graph));
-  const GpuCatalog catalog;
+  const PtxCatalog catalog;
   EXPECT_EQ(catalog.Choices(node, Gpu("sm_75")).size(), 0u);
   EXPECT_EQ(catalog.Choices(node, Gpu("sm_120")).size(), 1u);
   EXPECT_EQ(catalog.Choices(node, Gpu("")).size(), 1u);

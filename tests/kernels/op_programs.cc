@@ -14,7 +14,7 @@
 #include "graph/graph.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "gtest/gtest.h"
 #include "kernels/op_programs/read_any_program.h"
 

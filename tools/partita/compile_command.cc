@@ -51,6 +51,9 @@ constexpr FlagDef kOwnFlags[] = {
      "optimised, placed or kernels (these two need --strategy other than "
      "auto), or plan",
      StageNames},
+    {"predict", nullptr,
+     "end with the predicted step: generate no code and prove nothing, to "
+     "compare placements quickly"},
     {"passes", "N", "run only the first N passes"},
     {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
      true},
@@ -126,9 +129,17 @@ absl::Status KeepInputs(const Module& module, const CompileOptions& options,
   return absl::OkStatus();
 }
 
-// A stage is text and has no report.
+// A stage is text and has no report; a prediction has nothing to write.
 absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
-  if (stage.empty() || !arguments.has("json")) return absl::OkStatus();
+  const bool is_text = !stage.empty();
+  const std::string output =
+      arguments.has("stop-after") ? "--stop-after" : "--output";
+  if (arguments.has("predict") && (is_text || arguments.has("output"))) {
+    return CalledWrongly(absl::StrCat(
+        "compile: found --predict with ", output,
+        ", which needs a stage or a plan to write; expected one of them"));
+  }
+  if (!is_text || !arguments.has("json")) return absl::OkStatus();
   return CalledWrongly(
       absl::StrCat("compile: found --json with ",
                    arguments.has("stop-after") ? "--stop-after" : "--output -",
@@ -181,7 +192,8 @@ absl::Status Run(const Arguments& arguments) {
   }
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   const absl::StatusOr<Compiled> compiled =
-      Compile(std::move(module), machine, options);
+      arguments.has("predict") ? Predict(std::move(module), machine, options)
+                               : Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(
       WithCommandLine(compiled.status(), Unfit(arguments, machine)));
   PARTITA_ASSIGN_OR_RETURN(const std::optional<WrittenWeights> written,

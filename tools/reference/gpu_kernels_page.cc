@@ -16,7 +16,7 @@
 #include "graph/graph.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
-#include "graph/ops/op_samples.h"
+#include "graph/ops/testing/op_samples.h"
 #include "kernels/op_programs/read_any_program.h"
 
 namespace partita {
@@ -27,7 +27,7 @@ constexpr const char* kHead =
 
 Generated from the samples of the ops' definitions by `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
 CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for elements of these dtypes (those of the
-sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/gpu_catalog.h`) gives: no
+sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: no
 catalog offers it on a GPU, so it falls back to the host, between transfers.
 
 | op | kernel | dtypes | host |

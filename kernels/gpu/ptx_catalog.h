@@ -1,8 +1,8 @@
 // Which nodes GPU code is generated for, and the code.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_GPU_GPU_CATALOG_H_
-#define PARTITA_KERNELS_GPU_GPU_CATALOG_H_
+#ifndef PARTITA_KERNELS_GPU_PTX_CATALOG_H_
+#define PARTITA_KERNELS_GPU_PTX_CATALOG_H_
 
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ namespace partita {
 // makes one code object of PTX, for all nodes that are bound to such kernels.
 //
 // What has no program is not offered: WhyHostFallback says why.
-class GpuCatalog : public KernelCatalog {
+class PtxCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
@@ -29,7 +29,7 @@ class GpuCatalog : public KernelCatalog {
       const DeviceTraits& device) const override;
 };
 
-// True if the node is bound to a kernel of GpuCatalog.
+// True if the node is bound to a kernel of PtxCatalog.
 bool HasPtxKernel(const OpView& node);
 
 // OK if the catalog offers the node on every GPU from sm_80 on. Otherwise
@@ -48,4 +48,4 @@ absl::StatusOr<PtxLaunch> LaunchOfNode(const OpView& node, int multiprocessors);
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_GPU_GPU_CATALOG_H_
+#endif  // PARTITA_KERNELS_GPU_PTX_CATALOG_H_

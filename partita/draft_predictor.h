@@ -1,8 +1,8 @@
-// Counts the memory of placed functions, each once.
+// Predicts the memory and the step of placed functions, each once.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PARTITA_DRAFT_MEMORY_H_
-#define PARTITA_PARTITA_DRAFT_MEMORY_H_
+#ifndef PARTITA_PARTITA_DRAFT_PREDICTOR_H_
+#define PARTITA_PARTITA_DRAFT_PREDICTOR_H_
 
 #include <cstdint>
 #include <future>
@@ -22,6 +22,7 @@
 #include "partita/source_module.h"
 #include "partita/stage_clock.h"
 #include "placement/lower/lower.h"
+#include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -47,19 +48,20 @@ struct MissingBytes {
   int64_t bytes = 0;
 };
 
-class DraftMemory {
+class DraftPredictor {
  public:
-  // All must outlive it.
-  DraftMemory(const SourceModule& source, const CompileTarget& target,
-              StageClock& stages);
+  // All must outlive it. `opens_codegen`: opens the code generator beside the
+  // first stages that need it, for later.
+  DraftPredictor(const SourceModule& source, const CompileTarget& target,
+                 StageClock& stages, bool opens_codegen);
 
   // Chooses kernels and counts live ranges, unless that is done. The graph must
   // not move until its plan is finished.
   absl::Status Count(PlacedFunction& placed);
-  // Bytes by machine device of a plan of these functions, in the order in which
-  // they decide: the first functions of the module, or all. What was counted
-  // once, for any strategy, is not counted again.
-  absl::StatusOr<std::vector<int64_t>> NeededBytes(
+  // The bytes of a plan of these functions, in the order in which they decide:
+  // the first functions of the module, or all; and the step of the last of them.
+  // What was predicted once, for any strategy, is not predicted again.
+  absl::StatusOr<PredictedDraft> Predict(
       absl::Span<PlacedFunction* const> functions);
   // On the device that lacks most.
   MissingBytes MissingIn(absl::Span<const int64_t> needed) const;
@@ -73,11 +75,11 @@ class DraftMemory {
   StageClock& stages_;
   const Lowering lowering_;
   PackedConstants packed_;
-  absl::flat_hash_map<Fingerprints, absl::StatusOr<std::vector<int64_t>>>
-      needed_;
+  absl::flat_hash_map<Fingerprints, absl::StatusOr<PredictedDraft>> predicted_;
+  const bool opens_codegen_;
   std::future<void> opening_codegen_;
 };
 
 }  // namespace partita
 
-#endif  // PARTITA_PARTITA_DRAFT_MEMORY_H_
+#endif  // PARTITA_PARTITA_DRAFT_PREDICTOR_H_

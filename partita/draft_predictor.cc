@@ -1,8 +1,9 @@
-// Kernels, live ranges, and a table of what was counted.
+// Kernels, live ranges, and a table of what was predicted.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "partita/draft_memory.h"
+#include "partita/draft_predictor.h"
 
+#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -11,19 +12,23 @@
 #include "graph/verifier.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "partita/compile_request.h"
+#include "partita/predict_step.h"
 #include "placement/lower/refusal.h"
 
 namespace partita {
 
-DraftMemory::DraftMemory(const SourceModule& source,
-                         const CompileTarget& target, StageClock& stages)
+DraftPredictor::DraftPredictor(const SourceModule& source,
+                               const CompileTarget& target, StageClock& stages,
+                               bool opens_codegen)
     : target_(target),
       stages_(stages),
       lowering_(target.machine(),
                 LowerOptions{.depth = target.options().depth,
-                             .micro_batches = source.micro_batches()}) {}
+                             .micro_batches = source.micro_batches()}),
+      opens_codegen_(opens_codegen) {}
 
-absl::Status DraftMemory::Count(PlacedFunction& placed) {
+absl::Status DraftPredictor::Count(PlacedFunction& placed) {
   if (placed.counted.has_value()) return absl::OkStatus();
   Graph& graph = *placed.graph;
   PARTITA_RETURN_IF_ERROR(stages_.Run("kernels", [&]() -> absl::Status {
@@ -32,38 +37,46 @@ absl::Status DraftMemory::Count(PlacedFunction& placed) {
         ChooseKernels(graph, target_.catalog(), target_.traits(), packed_));
     return Verify(graph);
   }));
-  if (!opening_codegen_.valid() &&
+  if (opens_codegen_ && !opening_codegen_.valid() &&
       absl::c_any_of(graph.ops(), HasGeneratedKernel)) {
     opening_codegen_ = OpenCodegenSoon();
   }
   return stages_.Run("lower", [&]() -> absl::Status {
-    PARTITA_ASSIGN_OR_RETURN(placed.counted,
-                             lowering_.CountLiveBytes(graph, placed.number));
+    PARTITA_ASSIGN_OR_RETURN(
+        placed.counted,
+        lowering_.CountLiveBytes(
+            graph, placed.number,
+            StepPredictorOf(graph, placed.chosen, target_.machine(),
+                            GoalOf(target_.options()))));
     return absl::OkStatus();
   });
 }
 
-absl::StatusOr<std::vector<int64_t>> DraftMemory::NeededBytes(
+absl::StatusOr<PredictedDraft> DraftPredictor::Predict(
     absl::Span<PlacedFunction* const> functions) {
   Fingerprints fingerprints;
   for (const PlacedFunction* function : functions) {
     fingerprints.push_back(function->fingerprint);
   }
-  if (const auto before = needed_.find(fingerprints); before != needed_.end()) {
-    return before->second;
-  }
-  const auto count = [&]() -> absl::StatusOr<std::vector<int64_t>> {
+  const auto before = predicted_.find(fingerprints);
+  if (before != predicted_.end()) return before->second;
+  const auto predict = [&]() -> absl::StatusOr<PredictedDraft> {
     std::vector<CountedFunction*> counted;
     for (PlacedFunction* function : functions) {
       PARTITA_RETURN_IF_ERROR(Count(*function));
       counted.push_back(&*function->counted);
     }
-    return lowering_.NeededBytes(counted);
+    PredictedDraft predicted;
+    PARTITA_ASSIGN_OR_RETURN(predicted.needed_bytes,
+                             lowering_.NeededBytes(counted));
+    predicted.step_seconds = counted.back()->fast.step_seconds.value_or(
+        std::numeric_limits<double>::infinity());
+    return predicted;
   };
-  return needed_.emplace(std::move(fingerprints), count()).first->second;
+  return predicted_.emplace(std::move(fingerprints), predict()).first->second;
 }
 
-MissingBytes DraftMemory::MissingIn(absl::Span<const int64_t> needed) const {
+MissingBytes DraftPredictor::MissingIn(absl::Span<const int64_t> needed) const {
   MissingBytes most;
   for (size_t d = 0; d < needed.size(); ++d) {
     const int64_t bytes = needed[d] - target_.usable()[d];
@@ -72,7 +85,7 @@ MissingBytes DraftMemory::MissingIn(absl::Span<const int64_t> needed) const {
   return most;
 }
 
-MissingBytes DraftMemory::MissingIn(const absl::Status& refusal) const {
+MissingBytes DraftPredictor::MissingIn(const absl::Status& refusal) const {
   const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
   if (!shortage.has_value()) return {};
   const std::vector<DeviceTraits>& devices = target_.traits();

@@ -1,7 +1,7 @@
 // A roofline, and collecting programs.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/gpu/gpu_catalog.h"
+#include "kernels/gpu/ptx_catalog.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,6 @@
 #include "kernels/codegen/any_program.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "kernels/gpu/ptx_target.h"
 #include "kernels/op_programs/read_any_program.h"
 
 namespace partita {
@@ -72,9 +71,9 @@ const std::string& NameOf(const AnyProgram& program) {
 
 }  // namespace
 
-std::vector<KernelChoice> GpuCatalog::Choices(
+std::vector<KernelChoice> PtxCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (RunsHostCode(device) || !PtxTarget(device.isa).has_value()) return {};
+  if (RunsHostCode(device) || CodeTargetOf(device).empty()) return {};
   const absl::StatusOr<GpuWork> work = CountGpuWork(node);
   if (!work.ok() || !FindCodegen().ok()) return {};
   KernelChoice choice;
@@ -92,16 +91,16 @@ std::vector<KernelChoice> GpuCatalog::Choices(
   return {choice};
 }
 
-absl::StatusOr<std::vector<CodeObject>> GpuCatalog::BuildCode(
+absl::StatusOr<std::vector<CodeObject>> PtxCatalog::BuildCode(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
-  const std::optional<std::string> target = PtxTarget(device.isa);
-  if (RunsHostCode(device) || !target.has_value()) {
+  const std::string target = CodeTargetOf(device);
+  if (RunsHostCode(device) || target.empty()) {
     return absl::UnimplementedError("PTX is for GPUs from sm_80 on");
   }
   std::map<std::string, AnyProgram> by_name;
   for (const OpView& node : nodes) {
     if (!HasPtxKernel(node)) continue;
-    absl::StatusOr<AnyProgram> program = ReadAnyProgram(node, *target);
+    absl::StatusOr<AnyProgram> program = ReadAnyProgram(node, target);
     // Unimplemented would mean that the catalog builds no code at all.
     if (!program.ok()) {
       return absl::FailedPreconditionError(program.status().message());
@@ -112,9 +111,9 @@ absl::StatusOr<std::vector<CodeObject>> GpuCatalog::BuildCode(
   if (by_name.empty()) return std::vector<CodeObject>();
   std::vector<AnyProgram> programs;
   for (auto& [name, program] : by_name) programs.push_back(std::move(program));
-  PARTITA_ASSIGN_OR_RETURN(const std::string text, BuildPtx(programs, *target));
+  PARTITA_ASSIGN_OR_RETURN(const std::string text, BuildPtx(programs, target));
   std::vector<CodeObject> code_objects(1);
-  code_objects[0].target = *target;
+  code_objects[0].target = target;
   code_objects[0].bytes.resize(text.size());
   std::memcpy(code_objects[0].bytes.data(), text.data(), text.size());
   return code_objects;

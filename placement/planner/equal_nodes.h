@@ -1,0 +1,20 @@
+// Sets of nodes that cost the same everywhere, so that they can move together.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_EQUAL_NODES_H_
+#define PARTITA_PLACEMENT_PLANNER_EQUAL_NODES_H_
+
+#include <vector>
+
+#include "placement/planner/placement_draft.h"
+
+namespace partita {
+
+// The nodes that are neither pinned nor stored, by op and types of operands and
+// results. Each set is in the graph's order; so are the sets, by their first
+// nodes.
+std::vector<std::vector<NodeId>> EqualNodes(const PlanRequest& request);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_EQUAL_NODES_H_

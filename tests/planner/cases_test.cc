@@ -1,0 +1,88 @@
+// Problems whose best placements are known.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_set.h"
+#include "graph/text/parser.h"
+#include "gtest/gtest.h"
+#include "partita/compile.h"
+#include "placement/machine/machine.h"
+#include "tests/planner/best_placement.h"
+#include "tests/planner/random_problem.h"
+
+namespace partita {
+namespace {
+
+constexpr double kNear = 1.05;
+
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+PlacementProblem Case(const std::string& name) {
+  const std::string path = absl::StrCat("tests/planner/cases/", name);
+  const std::string graph = absl::StrCat(path, ".graph");
+  return {*ParseModule(TextOf(graph), graph, OpSet::BuiltIn()),
+          {},
+          *ReadMachine(absl::StrCat(path, ".json"))};
+}
+
+double AutoStep(const PlacementProblem& problem) {
+  return StepOf(problem, {}).value_or(1);
+}
+
+// The seconds of the best whole-node placements.
+TEST(Cases, AutoFindsTheBestPlacement) {
+  EXPECT_LE(AutoStep(Case("gpus_1015")), kNear * 36.2e-6);
+  EXPECT_LE(AutoStep(Case("cpu_gpus_1040")), kNear * 567e-6);
+  EXPECT_LE(AutoStep(Case("unequal_cpus_1038")), kNear * 1200e-6);
+}
+
+// Every shape of machine, so small that all placements are tried.
+TEST(Cases, AutoIsNearTheBestOfRandomProblems) {
+  for (MachineShape shape : kMachineShapes) {
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      const PlacementProblem problem = RandomProblem(
+          seed, {.shape = shape, .least_nodes = 4, .most_nodes = 4});
+      const std::optional<double> best = BestStep(problem, NodePlaces::kWhole);
+      ASSERT_TRUE(best.has_value());
+      EXPECT_LE(AutoStep(problem), kNear * *best)
+          << MachineShapeName(shape) << ", seed " << seed;
+    }
+  }
+}
+
+TEST(Cases, TheSameProblemLeadsToTheSamePlan) {
+  const PlacementProblem problem = Case("gpus_1015");
+  const auto first = CompileTo("plan", problem.module.Clone(), problem.machine,
+                               {.strategy = "search"});
+  const auto second = CompileTo("plan", problem.module.Clone(), problem.machine,
+                                {.strategy = "search"});
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(*first, *second);
+}
+
+// More evaluations find more, and one is enough for a plan.
+TEST(Cases, TheBudgetCountsEvaluations) {
+  const PlacementProblem problem = Case("gpus_1015");
+  CompileOptions options;
+  options.strategy = "search";
+  options.planner.evaluations = 1;
+  const std::optional<double> least = StepOf(problem, options);
+  options.planner.evaluations = 4000;
+  const std::optional<double> most = StepOf(problem, options);
+  ASSERT_TRUE(least.has_value() && most.has_value());
+  EXPECT_LE(*most, *least);
+  options.planner.evaluations = 0;
+  EXPECT_FALSE(StepOf(problem, options).has_value());
+}
+
+}  // namespace
+}  // namespace partita
