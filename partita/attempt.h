@@ -13,7 +13,7 @@
 #include "binding/choose_kernels.h"
 #include "graph/placement.h"
 #include "partita/compile_target.h"
-#include "partita/draft_predictor.h"
+#include "partita/draft_figures.h"
 #include "partita/module_placer.h"
 #include "partita/source_module.h"
 #include "partita/stage_clock.h"
@@ -40,7 +40,7 @@ struct Attempt {
 class Attempts {
  public:
   // All must outlive it. The source is renumbered. `opens_codegen`: as
-  // DraftPredictor.
+  // DraftFigures.
   Attempts(const SourceModule& source, const CompileTarget& target,
            StageClock& stages, bool opens_codegen);
 
@@ -60,7 +60,7 @@ class Attempts {
   const SourceModule& source_;
   const CompileTarget& target_;
   StageClock& stages_;
-  DraftPredictor drafts_;
+  DraftFigures drafts_;
   ModulePlacer placer_;
   // Placements that led to plans, with their strategies, and those that did
   // not, with their faults.

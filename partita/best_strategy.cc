@@ -23,6 +23,11 @@ double Score(const Prediction& prediction, Goal goal) {
                                 : prediction.step_seconds;
 }
 
+bool IsBetter(const Planner& planner, const Prediction& prediction,
+              const Prediction& best, Goal goal) {
+  return Score(prediction, goal) < (1 - planner.least_gain) * Score(best, goal);
+}
+
 absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
                                 const Planner& planner) {
   BestPlan plan;
@@ -104,7 +109,7 @@ absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
     candidate.step_seconds = plan->prediction.step_seconds;
     candidate.latency_seconds = plan->prediction.latency_seconds;
     if (best.has_value() &&
-        Score(plan->prediction, goal) >= Score(best->prediction, goal)) {
+        !IsBetter(planner, plan->prediction, best->prediction, goal)) {
       continue;
     }
     report.strategy = planner.name;

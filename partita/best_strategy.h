@@ -18,9 +18,9 @@ struct BestPlan {
 };
 
 // The best of these strategies' plans by `goal`; among equals the earlier,
-// simpler strategy's. Fills in the report's strategy and candidates. If none
-// fits: the refusals, equal ones once; if some lack memory, with the smallest
-// shortage as ShortageOf.
+// simpler strategy's (Planner::least_gain). Fills in the report's strategy and
+// candidates. If none fits: the refusals, equal ones once; if some lack memory,
+// with the smallest shortage as ShortageOf.
 absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
                                        absl::Span<const Planner> planners,
                                        Goal goal);

@@ -4,7 +4,7 @@
 #include "partita/compile_target.h"
 
 #include "graph/node_kernels.h"
-#include "kernels/catalog/host_kernels.h"
+#include "partita/backends/built_in_catalog.h"
 
 namespace partita {
 

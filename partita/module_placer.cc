@@ -37,7 +37,7 @@ std::vector<Placement> PlacementsOf(const PlacementTable& table) {
 
 ModulePlacer::ModulePlacer(const SourceModule& source,
                            const CompileTarget& target, StageClock& stages,
-                           DraftPredictor& drafts)
+                           DraftFigures& drafts)
     : source_(source),
       target_(target),
       stages_(stages),

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "partita/compile_target.h"
-#include "partita/draft_predictor.h"
+#include "partita/draft_figures.h"
 #include "partita/source_module.h"
 #include "partita/stage_clock.h"
 #include "placement/partition/variable_homes.h"
@@ -31,7 +31,7 @@ class ModulePlacer {
  public:
   // All must outlive it. The source is renumbered.
   ModulePlacer(const SourceModule& source, const CompileTarget& target,
-               StageClock& stages, DraftPredictor& drafts);
+               StageClock& stages, DraftFigures& drafts);
 
   // A copy of the source, placed by the strategy. `limits`:
   // Objective::memory_limits. `drafts` predicts each draft that the strategy asks
@@ -61,7 +61,7 @@ class ModulePlacer {
   const SourceModule& source_;
   const CompileTarget& target_;
   StageClock& stages_;
-  DraftPredictor& drafts_;
+  DraftFigures& drafts_;
   const std::vector<int> deciding_order_;
 };
 

@@ -30,7 +30,7 @@ std::optional<PredictedStep> PredictStep(const Machine& machine, Goal goal,
                                          const std::vector<double>& seconds,
                                          Entry entry) {
   const Plan plan = PlanFor(machine, std::move(entry));
-  const absl::StatusOr<std::vector<Command>> commands = Expand(plan.entries[0]);
+  const absl::StatusOr<CommandList> commands = Expand(plan.entries[0]);
   const absl::StatusOr<Simulation> simulation =
       Simulate(plan, 0, machine, seconds);
   if (!commands.ok() || !simulation.ok()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<PredictedStep> PredictStep(const Machine& machine, Goal goal,
                                                  : simulation->step_seconds,
                           {}};
   for (CommandId id : simulation->commands.ids()) {
-    if (IsSync((*commands)[id.index])) continue;
+    if (IsSync((*commands)[id])) continue;
     const SimulatedCommand& command = simulation->commands[id];
     predicted.command_seconds.push_back(command.end - command.start);
   }

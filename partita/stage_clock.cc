@@ -9,7 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/status_macros.h"
-#include "kernels/catalog/host_kernels.h"
+#include "partita/backends/built_in_catalog.h"
 
 namespace partita {
 

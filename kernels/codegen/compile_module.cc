@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> MachineFor(const CompileTarget& wanted,
+std::unique_ptr<llvm::TargetMachine> MachineFor(const ModuleTarget& wanted,
                                                 std::string& error) {
   const llvm::Target* target =
       llvm::TargetRegistry::lookupTarget(wanted.triple, error);
@@ -33,7 +33,7 @@ std::unique_ptr<llvm::TargetMachine> MachineFor(const CompileTarget& wanted,
 
 }  // namespace
 
-bool CompileModule(const CompileTarget& target,
+bool CompileModule(const ModuleTarget& target,
                    const std::function<void(llvm::Module&)>& add,
                    std::string& compiled, std::string& error) {
   const std::unique_ptr<llvm::TargetMachine> machine =

@@ -12,7 +12,7 @@
 
 namespace partita {
 
-struct CompileTarget {
+struct ModuleTarget {
   const char* triple;
   std::string processor;
   const char* features;
@@ -21,7 +21,7 @@ struct CompileTarget {
 
 // Compiles the functions that `add` adds to a module. LLVM's target must be
 // initialized. False with the fault if LLVM refuses.
-bool CompileModule(const CompileTarget& target,
+bool CompileModule(const ModuleTarget& target,
                    const std::function<void(llvm::Module&)>& add,
                    std::string& compiled, std::string& error);
 

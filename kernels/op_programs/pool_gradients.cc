@@ -15,8 +15,8 @@ namespace {
 // element is, then a tap of that window.
 void SetBackward(IndexNode& node, const Window& window) {
   const Shape& dx = node.op().result_type(0).dims;
-  Shape dims = {dx[0] * dx[1]};
-  dims.insert(dims.end(), window.large.begin(), window.large.end());
+  Shape dims = window.large;
+  dims.insert(dims.begin(), dx[0] * dx[1]);
   node.SetPoints(dims);
   Shape steps = window.kernel;
   steps.insert(steps.end(), window.kernel.begin(), window.kernel.end());

@@ -193,7 +193,7 @@ std::optional<PredictedStep> KernelSeconds(const Machine& machine,
   if (!simulation.ok() || !commands.ok()) return std::nullopt;
   PredictedStep predicted{simulation->step_seconds, {}};
   for (CommandId id : simulation->commands.ids()) {
-    const Command::Kind kind = (*commands)[id.index].kind;
+    const Command::Kind kind = (*commands)[id].kind;
     if (kind == Command::Kind::kRecord || kind == Command::Kind::kWait) {
       continue;
     }

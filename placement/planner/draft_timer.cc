@@ -66,7 +66,7 @@ void DraftTimer::PriceItems() {
   Draft pins(request_.graph());
   PutPinned(request_, pins);
   for (const FlowItem& item : flow_.items) {
-    const NodeDevices& pinned = pins.assignment[item.node.index];
+    const NodeDevices& pinned = pins.assignment[item.node];
     for (MachineDeviceId d : costs_.devices()) {
       const NodeCost& cost = costs_.cost(item.node, d);
       seconds_.push_back(!pinned.devices.empty()
@@ -96,7 +96,7 @@ void DraftTimer::FindUpdateReaders() {
   absl::flat_hash_map<std::string, int> readers;
   for (const OpView& variable : graph.ops(kVariable)) {
     const std::vector<int>& items =
-        flow_.values[variable.result(0).id().index].readers;
+        flow_.values[variable.result(0).id()].readers;
     if (items.empty()) continue;
     readers.try_emplace(variable.attr_string("name"), items.front());
   }
@@ -145,18 +145,18 @@ void DraftTimer::Reset(const WholeDraft& draft) {
   for (size_t i = 0; i < flow_.items.size(); ++i) {
     units_left_[i] = static_cast<int>(draft[i].size());
     for (ValueId source : flow_.items[i].sources) {
-      waiting_[i] += flow_.values[source.index].maker >= 0 ? 1 : 0;
+      waiting_[i] += flow_.values[source].maker >= 0 ? 1 : 0;
     }
   }
-  for (size_t v = 0; v < flow_.values.size(); ++v) {
-    unread_[v] = static_cast<int>(flow_.values[v].readers.size());
+  for (ValueId v : flow_.values.ids()) {
+    unread_[v.index] = static_cast<int>(flow_.values[v].readers.size());
   }
 }
 
 double DraftTimer::StartOf(int item, MachineDeviceId device) const {
   double start = free_at_[device.index];
   for (ValueId source : flow_.items[item].sources) {
-    if (flow_.values[source.index].maker < 0) continue;  // fed by the unit
+    if (flow_.values[source].maker < 0) continue;  // fed by the unit
     start = std::max(start, ready_at_[At(source, device)]);
   }
   return start;
@@ -178,7 +178,7 @@ double DraftTimer::Feeds(int item, MachineDeviceId device) {
   double seconds = 0;
   for (ValueId source : flow_.items[item].sources) {
     double& ready_at = ready_at_[At(source, device)];
-    if (flow_.values[source.index].maker >= 0 || ready_at < kNever) continue;
+    if (flow_.values[source].maker >= 0 || ready_at < kNever) continue;
     ready_at = 0;
     seconds += SecondsOfPort(source, device);
   }
@@ -206,7 +206,7 @@ void DraftTimer::Run(const WholeDraft& draft, Unit unit) {
     Hold(value, device, depth * costs_.bytes(value));
   }
   for (ValueId result : request_.graph().node(flow_item.node).results) {
-    const bool once = flow_.values[result.index].is_update;
+    const bool once = flow_.values[result].is_update;
     Hold(result, device, (once ? 1 : depth) * costs_.bytes(result));
     ready_at_[At(result, device)] = free_at_[device.index];
   }
@@ -222,7 +222,7 @@ void DraftTimer::Run(const WholeDraft& draft, Unit unit) {
 
 void DraftTimer::CopyResults(const WholeDraft& draft, int item) {
   for (ValueId result : request_.graph().node(flow_.items[item].node).results) {
-    for (int reader : flow_.values[result.index].readers) {
+    for (int reader : flow_.values[result].readers) {
       for (MachineDeviceId to : draft[reader]) Copy(result, draft[item], to);
     }
     const int updated = update_reader_[result.index];
@@ -265,14 +265,14 @@ void DraftTimer::Release(const WholeDraft& draft, int item) {
   }
   for (ValueId result : request_.graph().node(flow_.items[item].node).results) {
     if (unread_[result.index] == 0) Free(result);
-    for (int reader : flow_.values[result.index].readers) {
+    for (int reader : flow_.values[result].readers) {
       if (--waiting_[reader] == 0) PushReady(draft, reader);
     }
   }
 }
 
 void DraftTimer::Free(ValueId value) {
-  const FlowValue& freed = flow_.values[value.index];
+  const FlowValue& freed = flow_.values[value];
   if (freed.is_output || freed.is_update) return;
   for (MachineDeviceId d : costs_.devices()) {
     char& is_held = is_held_[At(value, d)];
@@ -287,7 +287,7 @@ void DraftTimer::Free(ValueId value) {
 MachineDeviceId DraftTimer::HomeOfInput(const WholeDraft& draft,
                                         ValueId input) const {
   MachineDeviceId home;
-  for (int reader : flow_.values[input.index].readers) {
+  for (int reader : flow_.values[input].readers) {
     const MachineDeviceId device = draft[reader].front();
     if (!home.valid() || device < home) home = device;
   }
@@ -295,10 +295,9 @@ MachineDeviceId DraftTimer::HomeOfInput(const WholeDraft& draft,
 }
 
 void DraftTimer::FetchOutputs(const WholeDraft& draft) {
-  for (size_t v = 0; v < flow_.values.size(); ++v) {
-    const FlowValue& value = flow_.values[v];
+  for (ValueId output : flow_.values.ids()) {
+    const FlowValue& value = flow_.values[output];
     if (!value.is_output) continue;
-    const ValueId output(static_cast<int>(v));
     const bool is_made = value.maker >= 0;
     const bool is_stored =
         request_.graph().value(output).defining_node.valid() && !is_made;

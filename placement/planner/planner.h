@@ -120,6 +120,9 @@ struct Planner {
   absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;   // of no use without pins
   bool lowers_many = false;  // many drafts: remedies do without it
+  // The share of the step that auto must save to take its plan: predictions are
+  // not exact, and regular plans are easier to understand.
+  double least_gain = 0;
   // Reads Objective::memory_limits: with lower ones it may place differently.
   StatedBool reads_memory_limits;
 };

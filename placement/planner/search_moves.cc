@@ -108,7 +108,7 @@ class SearchMoves::Collector {
     std::vector<int> readers;
     for (ValueId result :
          moves_.request_.graph().node(flow_.items[item].node).results) {
-      const std::vector<int>& more = flow_.values[result.index].readers;
+      const std::vector<int>& more = flow_.values[result].readers;
       readers.insert(readers.end(), more.begin(), more.end());
     }
     absl::c_sort(readers);
@@ -137,7 +137,7 @@ class SearchMoves::Collector {
   bool UpdatesVariable(int item) const {
     return absl::c_any_of(
         moves_.request_.graph().node(flow_.items[item].node).results,
-        [&](ValueId result) { return flow_.values[result.index].is_update; });
+        [&](ValueId result) { return flow_.values[result].is_update; });
   }
 
   // The draft's devices of the item, and these.
@@ -176,7 +176,7 @@ class SearchMoves::Collector {
     AddTo(move, item, devices);
     if (move.empty()) return;
     for (ValueId source : flow_.items[item].sources) {
-      const int maker = flow_.values[source.index].maker;
+      const int maker = flow_.values[source].maker;
       if (maker < 0 || UpdatesVariable(maker)) continue;
       AddTo(move, maker, With(maker, devices));
     }

@@ -113,7 +113,7 @@ std::optional<WholeDraft> WholeDraftOf(const PlanRequest& request,
                                        const Flow& flow, const Draft& draft) {
   WholeDraft whole;
   for (const FlowItem& item : flow.items) {
-    const NodeDevices& place = draft.assignment[item.node.index];
+    const NodeDevices& place = draft.assignment[item.node];
     if (place.sharded() && request.pin(item.node) == nullptr) {
       return std::nullopt;
     }
@@ -130,8 +130,8 @@ Draft DraftOf(const PlanRequest& request, const Flow& flow,
   for (size_t i = 0; i < flow.items.size(); ++i) {
     const NodeId node = flow.items[i].node;
     if (request.pin(node) != nullptr) continue;
-    draft.assignment[node.index] = {.devices = whole[i]};
-    draft.why[node.index].reason = Reason::kSearched;
+    draft.assignment[node] = {.devices = whole[i]};
+    draft.why[node].reason = Reason::kSearched;
   }
   PutFollowers(request, draft);
   return draft;

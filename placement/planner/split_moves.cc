@@ -57,11 +57,11 @@ Placement SplitOf(const Graph& graph, NodeId node, const Placement& whole,
 void PutOn(Draft& draft, NodeId node,
            const std::vector<MachineDeviceId>& devices,
            const Placement& placement) {
-  NodeDevices& place = draft.assignment[node.index];
+  NodeDevices& place = draft.assignment[node];
   place.devices.assign(devices.begin(), devices.end());
   place.operands = placement.operands;
   place.results = placement.results;
-  draft.why[node.index].reason = Reason::kSearched;
+  draft.why[node].reason = Reason::kSearched;
 }
 
 bool CanRunOn(const CostModel& costs, NodeId node,
@@ -75,7 +75,7 @@ bool CanRunOn(const CostModel& costs, NodeId node,
 bool IsOn(const Draft& draft, NodeId node,
           const std::vector<MachineDeviceId>& devices,
           const Placement& placement) {
-  const NodeDevices& place = draft.assignment[node.index];
+  const NodeDevices& place = draft.assignment[node];
   return absl::c_equal(place.devices, devices) &&
          place.operands == placement.operands &&
          place.results == placement.results;

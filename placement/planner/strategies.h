@@ -200,6 +200,7 @@ inline constexpr Planner kPlanners[] = {
      .follow = DraftPinned,
      .options = kSearchOptions,
      .lowers_many = true,
+     .least_gain = 0.01,
      .reads_memory_limits = true},
 };
 

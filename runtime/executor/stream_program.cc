@@ -148,7 +148,7 @@ class ProgramBuilder {
         context_.communications->of(action.command);
     std::vector<RankMemory> ranks;
     if (computed_by_ != ComputedBy::kNothing) {
-      for (const int c : collective.commands) {
+      for (CommandId c : collective.commands) {
         PARTITA_ASSIGN_OR_RETURN(ranks.emplace_back(),
                                  MemoryOf((*context_.commands)[c]));
       }

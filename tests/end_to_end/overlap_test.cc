@@ -124,8 +124,10 @@ void ExpectAllReducesInTheBackwardPass(const Plan& plan,
   EXPECT_LT(buckets.front().start, kernels.back().start);
 }
 
+// Over NVLink. Over PCIe, where a bucket takes longer than the kernels beside
+// it, an order without overlap can be the faster one.
 TEST(Overlap, BucketsAreReducedDuringTheBackwardPass) {
-  for (const char* name : {"cpu_2_rtx4090", "cpu_2_h100"}) {
+  for (const char* name : {"cpu_2_h100", "cpu_4_h100"}) {
     SCOPED_TRACE(name);
     const auto machine =
         ReadMachine(std::string("examples/machines/") + name + ".json");

@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-TEST(PipelineBubble, OfEqualLayersIsThatOfTheBook) {
+TEST(PipelineBubble, OfEqualLayersIsThatOfTheBookOrLess) {
   const PerceptronSizes sizes = {.layers = 8, .width = 128, .batch = 1024};
   for (const int micro_batches : {2, 4, 8}) {
     for (Cut cut : AllCuts()) {
@@ -18,7 +18,8 @@ TEST(PipelineBubble, OfEqualLayersIsThatOfTheBook) {
       SCOPED_TRACE(cut.ToString());
       const auto compiled = InStages(PerceptronTraining(sizes), cut);
       ASSERT_TRUE(compiled.ok()) << compiled.status();
-      EXPECT_NEAR(BubbleOf(*compiled), BubbleOfTheBook(cut), 0.12);
+      EXPECT_LE(BubbleOf(*compiled), BubbleOfTheBook(cut) + 0.12);
+      EXPECT_GE(BubbleOf(*compiled), LeastBubble(cut));
     }
   }
 }

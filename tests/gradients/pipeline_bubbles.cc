@@ -120,6 +120,11 @@ double BubbleOfTheBook(const Cut& cut) {
   return (cut.stages - 1.0) / (cut.micro_batches + cut.stages - 1.0);
 }
 
+double LeastBubble(const Cut& cut) {
+  const double wait = cut.stages - 1;
+  return wait / (3 * cut.micro_batches + wait);
+}
+
 absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,
                                   const Compiled& found) {
   const double book = BubbleOfTheBook(cut) + kPoint;

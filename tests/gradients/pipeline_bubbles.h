@@ -49,6 +49,10 @@ double BubbleOf(const Compiled& compiled, double seconds);
 double BubbleOf(const Compiled& compiled);
 // For equal stages, which wait while the pipeline fills and drains.
 double BubbleOfTheBook(const Cut& cut);
+// If the launch order lets weight gradients wait, which no other stage needs,
+// and runs them in the bubbles (ZB-H1 of "Zero bubble pipeline parallelism",
+// Qi et al., 2023; backward passes of twice a forward pass's work).
+double LeastBubble(const Cut& cut);
 // One percentage point more than that or, if stages cannot be equal, the bubble
 // of a step that takes 4 % more than with pins.
 absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,

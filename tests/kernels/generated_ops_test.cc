@@ -383,7 +383,7 @@ TEST(GeneratedOps, TheCatalogBuildsTheKernelThatIsLaunched) {
   EXPECT_EQ(launch->grid.blocks, 4u);  // a group of four for each thread
 }
 
-TEST(GeneratedOps, OldGpusAndCpusAreOfferedNothing) {
+TEST(GeneratedOps, OldAndUnknownGpusAndCpusAreOfferedNothing) {
   const OpSample sample = OpSamples().front();
   LiteralPool pool;
   Graph graph("sample", &pool);
@@ -391,7 +391,7 @@ TEST(GeneratedOps, OldGpusAndCpusAreOfferedNothing) {
   const PtxCatalog catalog;
   EXPECT_EQ(catalog.Choices(node, Gpu("sm_75")).size(), 0u);
   EXPECT_EQ(catalog.Choices(node, Gpu("sm_120")).size(), 1u);
-  EXPECT_EQ(catalog.Choices(node, Gpu("")).size(), 1u);
+  EXPECT_EQ(catalog.Choices(node, Gpu("")).size(), 0u);
   EXPECT_EQ(catalog.Choices(node, DeviceTraits()).size(), 0u);
 }
 

@@ -362,7 +362,7 @@ expect 0 "graph @mlp" to_head "$partita" check "$plan" --text
 # Reports for programs.
 json() { "$@" --json | python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)))'; }
 expect 0 "'strategy'" json "$partita" compile "$model" --machine "$cpus"
-expect 0 "'step_seconds'" json "$partita" compile "$model" --machine "$cpus" --predict
+expect 0 '"step_seconds"' "$partita" compile "$model" --machine "$cpus" --predict --json
 expect 0 "['assumed', 'checker', 'plan', 'proved']" json "$partita" check "$plan"
 expect 0 "['mlp']" json "$partita" simulate "$plan"
 expect 0 "'equals_reference'" json "$partita" run "$plan" --virtual --reference

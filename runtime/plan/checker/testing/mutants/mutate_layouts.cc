@@ -50,7 +50,7 @@ std::vector<ReorderedOperand> ReorderedOperands(const Entry& entry) {
       for (const Place place :
            PlacesOf(entry, [](const Command&) { return true; })) {
         const Command& reader =
-            entry.programs[place.program].commands[place.index];
+            entry.programs[place.program.index].commands[place.index];
         for (size_t k = 0; k < reader.operands.size(); ++k) {
           if (&reader == &reorder || reader.operands[k] != reorder.results[0]) {
             continue;

@@ -1,7 +1,7 @@
 // Kernels, live ranges, and a table of what was predicted.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "partita/draft_predictor.h"
+#include "partita/draft_figures.h"
 
 #include <limits>
 #include <utility>
@@ -18,7 +18,7 @@
 
 namespace partita {
 
-DraftPredictor::DraftPredictor(const SourceModule& source,
+DraftFigures::DraftFigures(const SourceModule& source,
                                const CompileTarget& target, StageClock& stages,
                                bool opens_codegen)
     : target_(target),
@@ -28,7 +28,7 @@ DraftPredictor::DraftPredictor(const SourceModule& source,
                              .micro_batches = source.micro_batches()}),
       opens_codegen_(opens_codegen) {}
 
-absl::Status DraftPredictor::Count(PlacedFunction& placed) {
+absl::Status DraftFigures::Count(PlacedFunction& placed) {
   if (placed.counted.has_value()) return absl::OkStatus();
   Graph& graph = *placed.graph;
   PARTITA_RETURN_IF_ERROR(stages_.Run("kernels", [&]() -> absl::Status {
@@ -52,7 +52,7 @@ absl::Status DraftPredictor::Count(PlacedFunction& placed) {
   });
 }
 
-absl::StatusOr<PredictedDraft> DraftPredictor::Predict(
+absl::StatusOr<PredictedDraft> DraftFigures::Predict(
     absl::Span<PlacedFunction* const> functions) {
   Fingerprints fingerprints;
   for (const PlacedFunction* function : functions) {
@@ -76,7 +76,7 @@ absl::StatusOr<PredictedDraft> DraftPredictor::Predict(
   return predicted_.emplace(std::move(fingerprints), predict()).first->second;
 }
 
-MissingBytes DraftPredictor::MissingIn(absl::Span<const int64_t> needed) const {
+MissingBytes DraftFigures::MissingIn(absl::Span<const int64_t> needed) const {
   MissingBytes most;
   for (size_t d = 0; d < needed.size(); ++d) {
     const int64_t bytes = needed[d] - target_.usable()[d];
@@ -85,7 +85,7 @@ MissingBytes DraftPredictor::MissingIn(absl::Span<const int64_t> needed) const {
   return most;
 }
 
-MissingBytes DraftPredictor::MissingIn(const absl::Status& refusal) const {
+MissingBytes DraftFigures::MissingIn(const absl::Status& refusal) const {
   const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
   if (!shortage.has_value()) return {};
   const std::vector<DeviceTraits>& devices = target_.traits();

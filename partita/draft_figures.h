@@ -1,8 +1,8 @@
 // Predicts the memory and the step of placed functions, each once.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PARTITA_DRAFT_PREDICTOR_H_
-#define PARTITA_PARTITA_DRAFT_PREDICTOR_H_
+#ifndef PARTITA_PARTITA_DRAFT_FIGURES_H_
+#define PARTITA_PARTITA_DRAFT_FIGURES_H_
 
 #include <cstdint>
 #include <future>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -48,11 +48,11 @@ struct MissingBytes {
   int64_t bytes = 0;
 };
 
-class DraftPredictor {
+class DraftFigures {
  public:
   // All must outlive it. `opens_codegen`: opens the code generator beside the
   // first stages that need it, for later.
-  DraftPredictor(const SourceModule& source, const CompileTarget& target,
+  DraftFigures(const SourceModule& source, const CompileTarget& target,
                  StageClock& stages, bool opens_codegen);
 
   // Chooses kernels and counts live ranges, unless that is done. The graph must
@@ -75,11 +75,11 @@ class DraftPredictor {
   StageClock& stages_;
   const Lowering lowering_;
   PackedConstants packed_;
-  absl::flat_hash_map<Fingerprints, absl::StatusOr<PredictedDraft>> predicted_;
+  absl::node_hash_map<Fingerprints, absl::StatusOr<PredictedDraft>> predicted_;
   const bool opens_codegen_;
   std::future<void> opening_codegen_;
 };
 
 }  // namespace partita
 
-#endif  // PARTITA_PARTITA_DRAFT_PREDICTOR_H_
+#endif  // PARTITA_PARTITA_DRAFT_FIGURES_H_
