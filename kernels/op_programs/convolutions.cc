@@ -35,6 +35,22 @@ Register PlaneOffset(const IndexReader& read, const Shape& dims, Register image,
   return read.Offset(at, RowMajorStrides(dims));
 }
 
+// Offsets of the two factors of a product. Braces compute them in order, so
+// that every compiler emits the same code.
+struct Factors {
+  Register tap;    // in operand 0
+  Register other;  // in operand 1
+};
+
+// The sum so far, and the product if its tap exists.
+std::vector<Register> AddTap(const IndexReader& read, const TapPlace& place,
+                             const Factors& offsets) {
+  const Register tap = read.Number(0, offsets.tap, place.exists.all());
+  const Register other = read.Number(1, offsets.other);
+  const Register sum = read.State(0);
+  return {place.exists.Choose(AddProduct(sum, other, tap), sum)};
+}
+
 // Dimensions with others after them.
 Shape Before(Shape dims, const Shape& others) {
   dims.insert(dims.end(), others.begin(), others.end());
@@ -66,13 +82,9 @@ absl::Status BuildConv(IndexNode& node) {
     const Register channel = op.attr_int("groups") == 1
                                  ? step[0]
                                  : group * read.Index(w[1]) + step[0];
-    const Register element =
-        read.Number(0, PlaneOffset(read, x, point[0], channel, place.at),
-                    place.exists.all());
-    const Register weight =
-        read.Number(1, PlaneOffset(read, w, point[1], step[0], taps));
-    const Register sum = read.State(0);
-    return {place.exists.Choose(AddProduct(sum, weight, element), sum)};
+    return AddTap(read, place,
+                  {PlaneOffset(read, x, point[0], channel, place.at),
+                   PlaneOffset(read, w, point[1], step[0], taps)});
   });
   StoreSum(node);
   return absl::OkStatus();
@@ -103,13 +115,9 @@ absl::Status BuildConvTranspose(IndexNode& node) {
     const Register channel =
         grouped ? Quotient(point[1], filters) * read.Index(channels) + step[0]
                 : step[0];
-    const Register element =
-        read.Number(0, PlaneOffset(read, x, point[0], channel, place.at),
-                    place.exists.all());
-    const Register weight =
-        read.Number(1, PlaneOffset(read, w, channel, filter, taps));
-    const Register sum = read.State(0);
-    return {place.exists.Choose(AddProduct(sum, weight, element), sum)};
+    return AddTap(read, place,
+                  {PlaneOffset(read, x, point[0], channel, place.at),
+                   PlaneOffset(read, w, channel, filter, taps)});
   });
   StoreSum(node);
   return absl::OkStatus();
@@ -140,13 +148,9 @@ absl::Status BuildConvWeightGradient(IndexNode& node) {
         op.attr_int("groups") == 1
             ? point[1]
             : Quotient(point[0], filters) * read.Index(dw[1]) + point[1];
-    const Register element =
-        read.Number(0, PlaneOffset(read, x, step[0], channel, place.at),
-                    place.exists.all());
-    const Register gradient =
-        read.Number(1, PlaneOffset(read, dy, step[0], point[0], small));
-    const Register sum = read.State(0);
-    return {place.exists.Choose(AddProduct(sum, element, gradient), sum)};
+    return AddTap(read, place,
+                  {PlaneOffset(read, x, step[0], channel, place.at),
+                   PlaneOffset(read, dy, step[0], point[0], small)});
   });
   StoreSum(node);
   return absl::OkStatus();

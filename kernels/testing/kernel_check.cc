@@ -19,6 +19,7 @@
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/testing/guarded_buffer.h"
+#include "kernels/testing/rounding.h"
 #include "kernels/thread_pool/openmp_calls.h"
 
 namespace partita {
@@ -55,14 +56,8 @@ std::string Describe(const KernelChoice& choice, int threads) {
 double RelativeTolerance(const OpView& node, const KernelCheckOptions& options,
                          DType dtype) {
   if (options.tolerance > 0) return options.tolerance;
-  const double unit = dtype == DType::kF64    ? 2.3e-16
-                      : dtype == DType::kF32  ? 1.2e-7
-                      : dtype == DType::kF16  ? 9.8e-4
-                      : dtype == DType::kBF16 ? 7.9e-3
-                                              : 0;
-  const double results = static_cast<double>(
-      std::max<int64_t>(1, node.result_type(0).num_elements()));
-  const double terms = std::max(1.0, node.op().cost(node).flops / results);
+  const double unit = UnitInTheLastPlace(dtype);
+  const double terms = std::max(1.0, FlopsPerResult(node));
   switch (node.op().tolerance) {
     case Tolerance::kExact:
       return 0;

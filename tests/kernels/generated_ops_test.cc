@@ -28,6 +28,7 @@
 #include "kernels/gpu/ptx_catalog.h"
 #include "kernels/native_code/trusted_code.h"
 #include "kernels/op_programs/read_any_program.h"
+#include "kernels/testing/rounding.h"
 #include "testing/emulated_gpu/ptx/parser.h"
 #include "tests/kernels/emulated_launch.h"
 #include "tests/kernels/op_programs.h"
@@ -180,14 +181,7 @@ double ToleranceOf(const OpView& node, DType dtype) {
       !node.op().traits.elementwise) {
     return 0;
   }
-  const double unit = dtype == DType::kF64    ? 2.3e-16
-                      : dtype == DType::kF32  ? 1.2e-7
-                      : dtype == DType::kF16  ? 9.8e-4
-                      : dtype == DType::kBF16 ? 7.9e-3
-                                              : 0;
-  const double results = static_cast<double>(
-      std::max<int64_t>(1, node.result_type(0).num_elements()));
-  return (64 + std::sqrt(node.op().cost(node).flops / results)) * unit;
+  return (64 + std::sqrt(FlopsPerResult(node))) * UnitInTheLastPlace(dtype);
 }
 
 void ExpectClose(const HostTensor& expected, const HostTensor& found,

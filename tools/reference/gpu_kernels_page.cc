@@ -2,7 +2,6 @@
 // kernels, and what the host computes.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include "graph/op_def.h"
 #include "graph/ops/testing/op_samples.h"
 #include "kernels/op_programs/read_any_program.h"
+#include "tools/reference/print_page.h"
 
 namespace partita {
 namespace {
@@ -145,10 +145,4 @@ std::string Page() {
 }  // namespace
 }  // namespace partita
 
-int main() {
-  const std::string page = partita::Page();
-  const bool written =
-      std::fwrite(page.data(), 1, page.size(), stdout) == page.size() &&
-      std::fflush(stdout) == 0;
-  return written ? 0 : 1;
-}
+int main() { return partita::PrintPage(partita::Page()); }

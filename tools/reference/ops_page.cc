@@ -2,7 +2,6 @@
 // definition.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,9 +15,10 @@
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "graph/ops/grad_builder.h"
-#include "graph/ops/testing/op_samples.h"
 #include "graph/ops/op_set.h"
+#include "graph/ops/testing/op_samples.h"
 #include "graph/text/number_text.h"
+#include "tools/reference/print_page.h"
 
 namespace partita {
 namespace {
@@ -192,10 +192,4 @@ std::string Page() {
 }  // namespace
 }  // namespace partita
 
-int main() {
-  const std::string page = partita::Page();
-  const bool written =
-      std::fwrite(page.data(), 1, page.size(), stdout) == page.size() &&
-      std::fflush(stdout) == 0;
-  return written ? 0 : 1;
-}
+int main() { return partita::PrintPage(partita::Page()); }

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kernels/codegen/float_functions.h"
-#include "kernels/codegen/interpret.h"
 #include "kernels/codegen/row_builder.h"
+#include "kernels/codegen_loader/testing/any_sample.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"
 
 namespace partita {
@@ -364,20 +364,8 @@ std::vector<RowSample> SampleRows() {
 
 std::vector<std::vector<std::byte>> InterpretedResults(
     const RowSample& sample) {
-  std::vector<void*> operands;
-  for (const std::vector<std::byte>& operand : sample.operands) {
-    operands.push_back(const_cast<std::byte*>(operand.data()));
-  }
-  std::vector<std::vector<std::byte>> results;
-  std::vector<void*> to;
-  for (const ProgramSignature::Buffer& result :
-       SignatureOf(sample.program).results) {
-    results.emplace_back(static_cast<size_t>(result.bytes()));
-    to.push_back(results.back().data());
-  }
-  InterpretRows(sample.program, operands.data(), to.data(), 0,
-                NumRows(sample.program));
-  return results;
+  return InterpretedResults(
+      AnySample{sample.what, sample.program, sample.operands});
 }
 
 absl::Status CheckResults(const RowSample& sample,
