@@ -103,9 +103,10 @@ class GpuRowFunction {
     return access_.GroupsAreAligned(arrays, shape_.group);
   }
 
-  // The rows of this block, then a branch to `next`. All threads go round
-  // equally often, since they meet in shuffles and at barriers: those without a
-  // row of their own compute the last one and store nothing.
+  // The rows of this block, then a branch to `next`. All threads take
+  // equally many rounds, since they wait for each other in shuffles and at
+  // barriers: those without a row of their own compute the last one and store
+  // nothing.
   void EmitRows(Accesses accesses, llvm::BasicBlock* next) {
     const auto rows_of = [&](llvm::Value* blocks) {
       return ir_.CreateMul(ir_.CreateZExt(blocks, index_type_),
@@ -255,7 +256,7 @@ class GpuRowFunction {
   }
 
   // for (i = this thread; i < groups; i += threads of the row), at least once:
-  // a row has a group for each of its threads. Values go from turn to turn.
+  // a row has a group for each of its threads. Values go from one to the next.
   Values ForEachGroup(const Values& begin,
                       const std::function<Values(const Group& group,
                                                  const Values& before)>& emit) {

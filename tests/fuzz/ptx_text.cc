@@ -1,5 +1,5 @@
 // Fuzz target: any bytes are safe to parse as PTX, and a kernel of an accepted
-// text runs to its end or to a fault, and touches only the memory it is given.
+// text runs to its end or to a fault, and accesses only the memory it is given.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>

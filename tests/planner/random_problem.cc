@@ -138,7 +138,7 @@ class Sketch {
     return device;
   }
 
-  // The same but for its name and, if unequal, its speed.
+  // The same except for its name and, if unequal, its speed.
   MachineDevice Twin(const MachineDevice& device, const std::string& name,
                      double slowdown) const {
     MachineDevice twin = device;

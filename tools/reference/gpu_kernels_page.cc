@@ -27,8 +27,8 @@ constexpr const char* kHead =
 
 Generated from the samples of the ops' definitions by `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
 CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for elements of these dtypes (those of the
-sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: no
-catalog offers it on a GPU, so it falls back to the host, between transfers.
+sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: the
+host has to compute it, between transfers. No plan uses these kernels: plans for GPUs have cost-only kernels.
 
 | op | kernel | dtypes | host |
 |---|---|---|---|

@@ -165,7 +165,7 @@ CUresult Driver::CtxDestroy(CUcontext handle) {
   Context* context = contexts_.Find(handle);
   if (context == nullptr || context->primary) {
     Report(FindingKind::kMisuse,
-           "cuCtxDestroy: found no context of cuCtxCreate that lives");
+           "cuCtxDestroy: found no live context of cuCtxCreate");
     return CUDA_ERROR_INVALID_CONTEXT;
   }
   // cuda.h:6292: the current one is popped.

@@ -393,7 +393,7 @@ class Block {
       : extents_(block),
         shared_(kernel.shared),
         left_(options.most_instructions) {
-    // Threads that never meet need the registers of one.
+    // Threads that never wait for each other need the registers of one.
     const uint64_t count = kernel.threads_meet ? block.count() : 1;
     threads_.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
@@ -567,7 +567,7 @@ absl::Status CheckLaunch(const Kernel& kernel, Extents grid, Extents block,
       kernel.registers > kMostBlockRegisters / block.count()) {
     return Bad(kernel,
                absl::StrCat(kernel.registers, " registers of each of ",
-                            block.count(), " threads that meet"),
+                            block.count(), " threads that wait for each other"),
                absl::StrCat("at most ", kMostBlockRegisters, " of a block"));
   }
   if (parameters == kernel.parameters.size()) return absl::OkStatus();
