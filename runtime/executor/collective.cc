@@ -183,7 +183,7 @@ class Binder {
     }
   }
 
-  // Bytes that are already in place stay untouched: other ranks read them.
+  // Bytes that are already in place do not change: other ranks read them.
   void AddFetch(const Transfer& transfer) {
     if (transfer.to.size() == 0) return;
     if (transfer.to.base == transfer.from.base && transfer.to.contiguous()) {
