@@ -209,10 +209,12 @@ const Subcommand kCompileCommand = {
     .usage = "compile MODEL --machine FILE --output PLAN",
     .doc =
         "Compiles a model for a machine into a proved plan.\n"
-        "MODEL is an ONNX file, or a module as text (NAME.graph). Says what "
-        "went where,\nhow much memory each device uses, and the predicted "
-        "step. What does not fit is\nrefused with the device, the bytes "
-        "short, what fills the memory, and what helps.",
+        "MODEL is an ONNX file, a module as text (NAME.graph), or one of three "
+        "examples\nwith random weights: builtin:resnet50, "
+        "builtin:small_conv_net and\nbuiltin:two_layer_perceptron. Says what "
+        "went where, how much memory each device\nuses, and the predicted "
+        "step. What does not fit is refused with the device, the\nbytes short, "
+        "what fills the memory, and what helps.",
     .operand = "model",
     .flags = kFlags,
     .run = Run,
