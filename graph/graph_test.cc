@@ -65,7 +65,7 @@ TEST_F(GraphTest, SignatureFaultsAreNamed) {
                 .status()
                 .message(),
             "reorder of %x: found attribute layuot; expected one of: layout; "
-            "remove it or mend its name");
+            "remove it or correct its name");
   EXPECT_EQ(graph_
                 .AddNode({.op = &kReorder,
                           .operands = {x},

@@ -34,7 +34,7 @@ absl::Status CheckAttributes(const OpView& op) {
     if (attr == nullptr) {
       return BadOp(op, absl::StrCat("attribute ", name),
                    absl::StrCat("one of: ", KnownAttributes(op.op())),
-                   "remove it or mend its name");
+                   "remove it or correct its name");
     }
     if (KindOf(value) != attr->kind) {
       return BadOp(

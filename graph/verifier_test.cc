@@ -86,7 +86,7 @@ TEST(Verifier, AnAttributeThatTheOpDoesNotHave) {
   graph.node(graph.order()[0]).attributes.Set("slope", 0.5);
   EXPECT_EQ(Fault(graph),
             "@f: relu %y: found attribute slope; expected one of: none; remove "
-            "it or mend its name");
+            "it or correct its name");
 }
 
 TEST(Verifier, TooFewOperands) {
@@ -199,11 +199,11 @@ graph @f(%x: f32[3]) -> () {
 )");
   EXPECT_EQ(VerifyModule(module).message(),
             "@f: variable %w: found f16[2]; expected f32[2] as variable @w is "
-            "declared; mend one of them\n"
+            "declared; correct one of them\n"
             "@f: variable %u: found variable @u, which is not declared; "
             "expected one of the module; declare it\n"
             "@f: update of @v: found f32[3]; expected f32[2] as variable @v is "
-            "declared; mend one of them");
+            "declared; correct one of them");
 }
 
 TEST(Verifier, NamesAreUnique) {

@@ -24,7 +24,7 @@ void CheckVariableType(const Module& module, absl::string_view at,
     faults.Add(at, type.ToString(),
                absl::StrCat(variable->type.ToString(), " as variable @", name,
                             " is declared"),
-               "mend one of them");
+               "correct one of them");
   }
 }
 
@@ -58,7 +58,7 @@ void CheckVariable(const Module& module, const Variable& variable,
   const TensorType& type = module.literals().type(variable.initial);
   if (type.RowMajor() == variable.type.RowMajor()) return;
   faults.Add(at, absl::StrCat("initial value ", type.ToString()),
-             variable.type.ToString(), "mend one of them");
+             variable.type.ToString(), "correct one of them");
 }
 
 }  // namespace

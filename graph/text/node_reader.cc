@@ -208,7 +208,7 @@ bool NodeReader::CheckTypes() {
           type_tokens_[i],
           absl::StrCat(label_, ": found ", types_[i].ToString(),
                        " in the text; expected ", inferred.ToString(),
-                       ", which the op gives; mend or leave out the type"));
+                       ", which the op gives; correct or leave out the type"));
     }
     inferred = types_[i];
   }

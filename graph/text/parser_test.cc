@@ -274,7 +274,7 @@ grph
     %a = relu %z : f32[2]
               ^~
   known here: %x
-mlp.graph:4:18: relu %c: found f32[3] in the text; expected f32[2], which the op gives; mend or leave out the type
+mlp.graph:4:18: relu %c: found f32[3] in the text; expected f32[2], which the op gives; correct or leave out the type
     %c = relu %x : f32[3]
                    ^~~
 mlp.graph:5:17: unknown attribute slope of relu

@@ -27,7 +27,7 @@ absl::Status RunPass(const std::string& name, absl::Span<const Pass> table,
       [&](const Pass& candidate) { return name == candidate.name; });
   if (pass == table.end()) {
     return absl::NotFoundError(
-        absl::StrCat("found no pass ", name, "; mend the line `// run:`"));
+        absl::StrCat("found no pass ", name, "; correct the line `// run:`"));
   }
   for (const auto& function : module.functions()) {
     PARTITA_RETURN_IF_ERROR(pass->run(*function));

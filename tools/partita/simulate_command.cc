@@ -43,7 +43,7 @@ absl::StatusOr<Machine> ReadMachineOf(const Plan& plan,
   return CalledWrongly(absl::StrCat(
       arguments.positional()[0],
       ": found no machine in the plan, and plans as text have none; "
-      "expected --machine FILE beside it"));
+      "expected --machine FILE with it"));
 }
 
 absl::StatusOr<Machine> MachineOf(const Plan& plan,
