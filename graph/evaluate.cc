@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
@@ -117,6 +118,15 @@ absl::StatusOr<std::vector<HostTensor>> Evaluate(
   return outputs;
 }
 
+absl::Status EvaluateInto(const OpView& node,
+                          absl::Span<const HostTensor> operands,
+                          absl::Span<HostTensor> results) {
+  const bool has_elements = absl::c_any_of(
+      results, [](const HostTensor& r) { return r.type().num_elements() > 0; });
+  if (!has_elements) return absl::OkStatus();
+  return node.op().eval(node, operands, results);
+}
+
 absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
     const OpView& node, absl::Span<const HostTensor> operands) {
   std::vector<HostTensor> results;
@@ -124,7 +134,7 @@ absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
     results.emplace_back(node.result_type(i).RowMajor());
   }
   if (absl::Status status =
-          node.op().eval(node, operands, absl::MakeSpan(results));
+          EvaluateInto(node, operands, absl::MakeSpan(results));
       !status.ok()) {
     const std::string name = absl::StrCat(node.ToString(), ": ");
     // BadOp already names the node.

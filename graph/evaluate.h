@@ -27,6 +27,12 @@ absl::StatusOr<std::vector<HostTensor>> Evaluate(
     const Graph& graph, absl::Span<const HostTensor> inputs,
     const VariableValues& variables = {});
 
+// Runs the node's eval into `results`, row-major and zeroed. Results without
+// elements take no time, however large their other extents are.
+absl::Status EvaluateInto(const OpView& node,
+                          absl::Span<const HostTensor> operands,
+                          absl::Span<HostTensor> results);
+
 // One node's results from its operands.
 absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
     const OpView& node, absl::Span<const HostTensor> operands);

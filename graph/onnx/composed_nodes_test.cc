@@ -381,6 +381,43 @@ TEST(ComposedNodes, ADiagonalFarOutsideHasNoElement) {
             "f32[1, 2] 0 0");
 }
 
+// A loop over the rows would not end.
+TEST(ComposedNodes, ADiagonalOfNothingTakesNoTime) {
+  constexpr int64_t kRows = int64_t{1} << 40;
+  EXPECT_EQ(Floats(9, {{kRows, 0}})
+                .Node("EyeLike", {"a"}, {"y"})
+                .Output("y")
+                .Run(One(HostTensor::Of<float>({kRows, 0}, {}))),
+            "f32[1099511627776, 0]");
+}
+
+TEST(ComposedNodes, ImagesWithoutBoxesTakeNoTime) {
+  constexpr int64_t kImages = int64_t{1} << 40;
+  EXPECT_EQ(SketchedModel(11)
+                .Constant("boxes", Proto::FLOAT,
+                          HostTensor::Of<float>({kImages, 0, 4}, {}))
+                .Constant("scores", Proto::FLOAT,
+                          HostTensor::Of<float>({kImages, 1, 0}, {}))
+                .Node("NonMaxSuppression", {"boxes", "scores"}, {"y"})
+                .Output("y")
+                .Run(),
+            "i64[0, 3]");
+}
+
+TEST(ComposedNodes, ADiagonalMayStartAtAnyRowOrColumn) {
+  const auto eye = [](int64_t k) {
+    return Floats(9, {{2, 3}})
+        .Node("EyeLike", {"a"}, {"y"})
+        .Attr("k", k)
+        .Output("y")
+        .Run(One(HostTensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6})));
+  };
+  EXPECT_EQ(eye(0), "f32[2, 3] 1 0 0 0 1 0");
+  EXPECT_EQ(eye(1), "f32[2, 3] 0 1 0 0 0 1");
+  EXPECT_EQ(eye(2), "f32[2, 3] 0 0 1 0 0 0");
+  EXPECT_EQ(eye(-1), "f32[2, 3] 0 0 0 1 0 0");
+}
+
 // 1 is FLOAT; the codes are 32 bits of an attribute of 64.
 TEST(ComposedNodes, TypesAreNotCutToTheirLowerBits) {
   EXPECT_EQ(Floats(13, {{1}})

@@ -278,7 +278,9 @@ absl::Status NonMaxSuppression(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Suppression limits, ReadLimits(node));
   const bool by_centre = node.Flag("center_point_box", false);
   Ints selected;
-  for (int64_t n = 0; n < dims[0]; ++n) {
+  // Without boxes or classes there may be any number of images.
+  const int64_t images = scores->type().num_elements() == 0 ? 0 : dims[0];
+  for (int64_t n = 0; n < images; ++n) {
     std::vector<Box> of_image;
     for (int64_t i = n * dims[1]; i < (n + 1) * dims[1]; ++i) {
       of_image.push_back(BoxOf(boxes->data<float>().data() + 4 * i, by_centre));

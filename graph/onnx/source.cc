@@ -136,11 +136,12 @@ absl::Status EyeLike(NodeImport& node) {
     return node.Unsupported(x.ToString(), "a smaller matrix");
   }
   HostTensor eye(TensorType{dtype, x.dims, {}});
+  // A matrix without elements may have any number of rows: only those that the
+  // diagonal crosses are visited.
   const int64_t k = std::clamp(node.Int("k", 0), -x.dims[0], x.dims[1]);
-  for (int64_t row = 0; row < x.dims[0]; ++row) {
-    const int64_t column = row + k;
-    if (column < 0 || column >= x.dims[1]) continue;
-    SetFromDouble(eye, row * x.dims[1] + column, 1);
+  const int64_t end = std::min(x.dims[0], x.dims[1] - k);
+  for (int64_t row = std::max<int64_t>(0, -k); row < end; ++row) {
+    SetFromDouble(eye, row * x.dims[1] + row + k, 1);
   }
   return node.Set(0, node.AddConstant(std::move(eye)));
 }

@@ -369,5 +369,16 @@ TEST(EvalNumericTest, ResizeCubic) {
   EXPECT_EQ(Resized("cubic", "asymmetric", 4), "f32[4] 0 10 20 30");
 }
 
+// A loop over the other extent would not end.
+TEST(EvalNumericTest, ResultsWithoutElementsTakeNoTime) {
+  constexpr int64_t kRows = int64_t{1} << 40;
+  const std::string empty = "f32[1099511627776, 0]";
+  EXPECT_EQ(Show(kRelu, List(F({kRows, 0}, {}))), empty);
+  EXPECT_EQ(Show(kSoftmax, List(F({kRows, 0}, {})), {{"axis", 1}}), empty);
+  EXPECT_EQ(Show(kMatmul, List(F({kRows, 0}, {}), F({0, 0}, {}))), empty);
+  EXPECT_EQ(Show(kTopK, List(F({kRows, 0}, {})), {{"k", 0}, {"axis", 1}}),
+            empty);
+}
+
 }  // namespace
 }  // namespace partita

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/evaluate.h"
 #include "graph/op_def.h"
 #include "graph/round_up.h"
 #include "graph/status_macros.h"
@@ -194,7 +195,7 @@ absl::Status ReferenceProgram::RunStep(const OpView& step,
     }
     results_[i] = HostTensor::View(type, bytes);
   }
-  return step.op().eval(
+  return EvaluateInto(
       step, absl::MakeConstSpan(operands_).first(node.operands.size()),
       absl::MakeSpan(results_).first(node.results.size()));
 }
