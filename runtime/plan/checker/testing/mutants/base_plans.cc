@@ -16,27 +16,38 @@ namespace partita {
 namespace {
 
 constexpr absl::string_view kFamilies[] = {
-    "order",   "shared_byte", "micro_batch", "message", "collective",
-    "permute", "step",        "copy",        "empty",   "sharded_variable",
-    "layout"};
+    "order",      "shared_byte",      "micro_batch", "message",
+    "collective", "permute",          "step",        "copy",
+    "empty",      "sharded_variable", "layout"};
 
 [[noreturn]] void Fail(absl::string_view what, absl::string_view where) {
   std::fprintf(stderr, "%s\n", absl::StrCat(what, " ", where).c_str());
   std::abort();
 }
 
-// The file without its comments. It is never freed, so that plans may refer to
-// it.
-absl::string_view TextOfFamily(absl::string_view family) {
+// The file without its comments.
+std::string TextOfFamily(absl::string_view family) {
   const std::string path = absl::StrCat(
       "runtime/plan/checker/testing/mutants/plans/", family, ".plans");
   std::ifstream file(path);
   if (!file) Fail("cannot read", path);
-  auto* const text = new std::string;
+  std::string text;
   for (std::string line; std::getline(file, line);) {
-    if (!absl::StartsWith(line, "//")) absl::StrAppend(text, line, "\n");
+    if (!absl::StartsWith(line, "//")) absl::StrAppend(&text, line, "\n");
   }
-  return *text;
+  return text;
+}
+
+// By family. The plans refer to them.
+const std::vector<std::string>& Texts() {
+  static const auto* const texts = [] {
+    auto* const read = new std::vector<std::string>;
+    for (absl::string_view family : kFamilies) {
+      read->push_back(TextOfFamily(family));
+    }
+    return read;
+  }();
+  return *texts;
 }
 
 // What follows the title of a section, which must be `title`.
@@ -64,9 +75,8 @@ ShortPlan ReadShortPlan(absl::string_view text) {
 
 std::vector<ShortPlan> ReadBasePlans() {
   std::vector<ShortPlan> plans;
-  for (absl::string_view family : kFamilies) {
-    const std::vector<absl::string_view> parts =
-        absl::StrSplit(TextOfFamily(family), "\n=== ");
+  for (const std::string& text : Texts()) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(text, "\n=== ");
     for (size_t i = 1; i < parts.size(); ++i) {
       plans.push_back(ReadShortPlan(parts[i]));
     }
