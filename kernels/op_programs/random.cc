@@ -47,7 +47,7 @@ Register WordAt(const Counter& words, Register i) {
   return word;
 }
 
-// The index in the whole tensor, of which the result is a shard.
+// The index in the whole tensor; the result is a shard of it.
 Register IndexInWhole(const OpView& op, const std::vector<Register>& point,
                       const IndexReader& read) {
   const std::vector<int64_t>& whole = op.attr_ints("whole");

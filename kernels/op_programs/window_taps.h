@@ -26,7 +26,7 @@ struct TapPlace {
 TapPlace LargeOf(const IndexReader& read, const Window& window,
                  absl::Span<const Register> small,
                  absl::Span<const Register> kernel);
-// The position of which element `large` is at tap `kernel`.
+// The position that reads element `large` at tap `kernel`.
 TapPlace SmallOf(const IndexReader& read, const Window& window,
                  absl::Span<const Register> large,
                  absl::Span<const Register> kernel);

@@ -17,8 +17,8 @@ struct RandomSample : SampleGraph {
   RandomSample(int nodes, std::mt19937& random);
 };
 
-// `count` CPUs of `memory` bytes each, of which `unequal` have memory
-// bandwidths of their own.
+// `count` CPUs of `memory` bytes each; `unequal` of them have memory bandwidths
+// of their own.
 Machine UnequalCpus(int count, int unequal, int64_t memory);
 
 }  // namespace partita

@@ -20,7 +20,7 @@ namespace partita {
 // one ends the process. Copies, launches, records and stamps return when they
 // are issued; a thread of each stream does the work in order.
 //
-// Its own memory has `total` bytes, of which other processes use `outside`.
+// Its own memory has `total` bytes; other processes use `outside` of them.
 //
 // Thread safety: Hold and Release may run in parallel with all calls. All
 // streams are released before they finish or are destroyed.

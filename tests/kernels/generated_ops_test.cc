@@ -227,7 +227,7 @@ DeviceTraits Gpu(const char* isa) {
   return device;
 }
 
-// Ops of which no sample has a generated kernel: the host computes them.
+// Ops whose samples all lack a generated kernel: the host computes them.
 std::set<std::string> HostOps() {
   std::map<std::string, bool> offered;
   const PtxCatalog catalog;
