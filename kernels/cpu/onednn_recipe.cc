@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/round_up.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
@@ -156,9 +157,8 @@ std::optional<dnnl::memory::desc> WishedDesc(
 
 int64_t TransformedBytes(const OnednnRecipe& recipe) {
   if (recipe.padded.has_value()) {
-    const int64_t bytes = static_cast<int64_t>(recipe.padded->whole.get_size());
-    return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-           kWorkspaceAlignment;
+    return RoundUp(static_cast<int64_t>(recipe.padded->whole.get_size()),
+                   kWorkspaceAlignment);
   }
   if (!recipe.winograd.has_value()) return 0;
   return recipe.winograd->pairs * kWinogradTaps *

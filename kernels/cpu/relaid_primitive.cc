@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/memory_desc.h"
 
@@ -19,8 +20,7 @@ TensorType InLayout(TensorType type, const Layout& layout) {
 // Reserves memory for a value of the type; moves `offset` to its end.
 int64_t Reserve(const TensorType& type, int64_t& offset) {
   const int64_t begin = offset;
-  offset += (type.num_bytes() + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-            kWorkspaceAlignment;
+  offset += RoundUp(type.num_bytes(), kWorkspaceAlignment);
   return begin;
 }
 

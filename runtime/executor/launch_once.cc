@@ -11,6 +11,7 @@
 #include "graph/device_kind_traits.h"
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
+#include "graph/round_up.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
@@ -109,8 +110,7 @@ class DeviceLaunch {
     int64_t bytes = 0;
     const auto add = [&](int64_t size) {
       offsets.push_back(bytes);
-      bytes += (size + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-               kWorkspaceAlignment;
+      bytes += RoundUp(size, kWorkspaceAlignment);
     };
     for (int i = 0; i < node.num_operands(); ++i) {
       add(node.operand_type(i).num_bytes());
