@@ -19,8 +19,8 @@
 namespace partita {
 
 DraftFigures::DraftFigures(const SourceModule& source,
-                               const CompileTarget& target, StageClock& stages,
-                               bool opens_codegen)
+                           const CompileTarget& target, StageClock& stages,
+                           bool opens_codegen)
     : target_(target),
       stages_(stages),
       lowering_(target.machine(),

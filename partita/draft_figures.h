@@ -53,14 +53,14 @@ class DraftFigures {
   // All must outlive it. `opens_codegen`: opens the code generator beside the
   // first stages that need it, for later.
   DraftFigures(const SourceModule& source, const CompileTarget& target,
-                 StageClock& stages, bool opens_codegen);
+               StageClock& stages, bool opens_codegen);
 
   // Chooses kernels and counts live ranges, unless that is done. The graph must
   // not move until its plan is finished.
   absl::Status Count(PlacedFunction& placed);
   // The bytes of a plan of these functions, in the order in which they decide:
-  // the first functions of the module, or all; and the step of the last of them.
-  // What was predicted once, for any strategy, is not predicted again.
+  // the first functions of the module, or all; and the step of the last of
+  // them. What was predicted once, for any strategy, is not predicted again.
   absl::StatusOr<PredictedDraft> Predict(
       absl::Span<PlacedFunction* const> functions);
   // On the device that lacks most.

@@ -34,8 +34,8 @@ class ModulePlacer {
                StageClock& stages, DraftFigures& drafts);
 
   // A copy of the source, placed by the strategy. `limits`:
-  // Objective::memory_limits. `drafts` predicts each draft that the strategy asks
-  // about.
+  // Objective::memory_limits. `drafts` predicts each draft that the strategy
+  // asks about.
   absl::StatusOr<PlacedModule> Place(const Planner& planner,
                                      const std::vector<int64_t>& limits);
 

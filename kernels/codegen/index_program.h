@@ -15,7 +15,8 @@
 namespace partita {
 
 struct IndexedOperand {
-  friend bool operator==(const IndexedOperand&, const IndexedOperand&) = default;
+  friend bool operator==(const IndexedOperand&,
+                         const IndexedOperand&) = default;
   ScalarType type = ScalarType::kF32;
   int64_t elements = 0;
 };

@@ -66,13 +66,13 @@ class Lowering {
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
 
-  // Counts the live bytes of function `number` of the module, in the launch order
-  // that fits and `predict` finds fastest; without it, in the order with the
-  // smallest peak. The graph must not move or change until the end.
-  // InvalidArgument if `depth` is out of range. FailedPrecondition if an earlier
-  // phase left a node unfinished; the message names it. Unimplemented for a
-  // resharding of too many blocks, or for updates that overlapping steps cannot
-  // order.
+  // Counts the live bytes of function `number` of the module, in the launch
+  // order that fits and `predict` finds fastest; without it, in the order with
+  // the smallest peak. The graph must not move or change until the end.
+  // InvalidArgument if `depth` is out of range. FailedPrecondition if an
+  // earlier phase left a node unfinished; the message names it. Unimplemented
+  // for a resharding of too many blocks, or for updates that overlapping steps
+  // cannot order.
   absl::StatusOr<CountedFunction> CountLiveBytes(
       const Graph& function, int number, StepPredictor predict = nullptr) const;
 

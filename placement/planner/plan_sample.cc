@@ -40,7 +40,8 @@ absl::StatusOr<std::vector<int64_t>> SampleBytes(
   PARTITA_RETURN_IF_ERROR(Partition(*graph, placements, machine));
   BindKernels(*graph, machine, catalog);
   const Lowering lowering(machine, {.depth = depth});
-  PARTITA_ASSIGN_OR_RETURN(CountedFunction counted, lowering.CountLiveBytes(*graph, 0));
+  PARTITA_ASSIGN_OR_RETURN(CountedFunction counted,
+                           lowering.CountLiveBytes(*graph, 0));
   return lowering.NeededBytes({&counted});
 }
 

@@ -25,8 +25,8 @@ Placement WholeOn(const CostModel& costs,
   return whole;
 }
 
-// True if the placement splits a constant whose bytes, which lowering needs, are
-// not loaded: only their hash is known.
+// True if the placement splits a constant whose bytes, which lowering needs,
+// are not loaded: only their hash is known.
 bool SplitsUnloaded(const LiteralPool& literals, const OpView& op,
                     const Placement& placement) {
   for (size_t i = 0; i < placement.operands.size(); ++i) {

@@ -94,7 +94,8 @@ absl::StatusOr<Communications> Communications::Find(
 }
 
 absl::Status Communications::AddCommunications(
-    const std::vector<std::vector<CommandId>>& by_rank, Rendezvous* rendezvous) {
+    const std::vector<std::vector<CommandId>>& by_rank,
+    Rendezvous* rendezvous) {
   const size_t count = by_rank.empty() ? 0 : by_rank[0].size();
   for (const std::vector<CommandId>& issued : by_rank) {
     if (issued.size() == count) continue;

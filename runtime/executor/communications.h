@@ -18,7 +18,8 @@ namespace partita {
 
 // One collective or message of a step.
 struct Communication {
-  // Of a collective by the node's ranks, of a message the `send` and the `recv`.
+  // Of a collective by the node's ranks, of a message the `send` and the
+  // `recv`.
   std::vector<CommandId> commands;
   int number = 0;    // index in its group or channel, from 0 in each step
   int per_step = 0;  // collectives of its group, or messages of its channel

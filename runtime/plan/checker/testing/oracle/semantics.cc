@@ -87,12 +87,13 @@ Bytes Opaque(TermTable& terms, const OpView& node, int result, int rank,
       bytes.push_back(terms.Make({kZeroTerm}));
       continue;
     }
-    std::vector<int64_t> parts = {kComputedTerm,
-                                  node.id().index,
-                                  result,
-                                  own,
-                                  ChangesWithMicroBatch(node) ? micro_batch.index : 0,
-                                  static_cast<int64_t>(b)};
+    std::vector<int64_t> parts = {
+        kComputedTerm,
+        node.id().index,
+        result,
+        own,
+        ChangesWithMicroBatch(node) ? micro_batch.index : 0,
+        static_cast<int64_t>(b)};
     parts.insert(parts.end(), reads.begin(), reads.end());
     bytes.push_back(terms.Make(parts));
   }
