@@ -256,6 +256,26 @@ TEST(OnednnConv, AGateOverTheChannelsOfVolumes) {
   }
 }
 
+// An image of one channel and one pixel is row-major and has channels last too;
+// oneDNN's gemm then takes the operands for one value per channel.
+TEST(OnednnConv, OperandsOfEveryImageForOneChannelAndPixel) {
+  for (int64_t channels : {1, 3}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueId x = body->AddInput("x", F32({3, 7, 1}));
+    const ValueId w = body->AddInput("w", F32({channels, 7, 3}));
+    const ValueId s = body->AddInput("s", F32({3, channels, 1}));
+    const ValueId g = body->AddInput("g", F32({3, channels, 1}));
+    const ValueId c = *body->AddValue(
+        {.op = &kConv,
+         .operands = {x, w},
+         .attributes = {{"pads_before", Ints{0}}, {"pads_after", Ints{2}}}});
+    const ValueId d = *body->AddValue({.op = &kAdd, .operands = {c, s}});
+    body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {d, g}})});
+    ExpectRight(OneNode(std::move(pool), std::move(body)));
+  }
+}
+
 // With SSE 4.1 and channels last, a oneDNN kernel crashes.
 TEST(OnednnConv, DepthwiseWithASumOfChannelsThatFillNoVector) {
   for (int64_t channels : {3, 6, 15, 19}) {

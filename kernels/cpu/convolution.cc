@@ -101,7 +101,8 @@ dnnl::primitive_desc Primitive(
 bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
                        const OnednnRecipe& recipe) {
   if (!absl::StrContains(ImplementationName(recipe.primitive), "gemm") ||
-      recipe.results[0].is_row_major()) {
+      !IsChannelsLast(recipe.primitive.query_md(dnnl::query::src_md)) ||
+      !IsChannelsLast(recipe.primitive.query_md(dnnl::query::dst_md))) {
     return true;
   }
   const Shape& dims = node.result_type(0).dims;

@@ -182,6 +182,12 @@ std::optional<Layout> LayoutOf(const dnnl::memory::desc& desc) {
   return MakeLayout(order, md.format_desc.blocking);
 }
 
+bool IsChannelsLast(const dnnl::memory::desc& image) {
+  const dnnl_blocking_desc_t& layout = image.data.format_desc.blocking;
+  return layout.inner_nblks == 0 &&
+         (layout.strides[1] == 1 || image.data.dims[1] == 1);
+}
+
 std::optional<dnnl::memory::desc> GroupedWeightsDesc(const TensorType& weights,
                                                      int64_t groups) {
   const int64_t out = weights.dims[0] / groups;

@@ -27,6 +27,10 @@ dnnl::memory::desc StridedDesc(absl::Span<const int64_t> dims,
 // compensation flags, offsets and gaps.
 std::optional<Layout> LayoutOf(const dnnl::memory::desc& desc);
 
+// True if the channels of an element are adjacent; a single channel always is.
+// Of an image that is row-major too, oneDNN may take either way.
+bool IsChannelsLast(const dnnl::memory::desc& image);
+
 // Convolution weights are (O, C/g, spatial...) in a graph and (g, O/g, C/g,
 // spatial...) in oneDNN. These convert if the bytes are the same: always for
 // row-major; for depthwise, blocks of O are blocks of g; otherwise blocks of O

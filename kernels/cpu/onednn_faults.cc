@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
 
 namespace partita {
@@ -30,13 +31,6 @@ const dnnl_convolution_desc_t* WeightGradientOf(
   const bool is_gradient =
       convolution != nullptr && convolution->prop_kind == dnnl_backward_weights;
   return is_gradient ? convolution : nullptr;
-}
-
-// True if the channels of an element are adjacent; a single channel always is.
-bool IsChannelsLast(const dnnl_memory_desc_t& image) {
-  const dnnl_blocking_desc_t& layout = image.format_desc.blocking;
-  return layout.inner_nblks == 0 &&
-         (layout.strides[1] == 1 || image.dims[1] == 1);
 }
 
 // A spatial axis of a convolution.
@@ -85,15 +79,14 @@ std::vector<Axis> AxesOf(const dnnl_convolution_desc_t& convolution) {
 bool CopiesRowsBeyondTheirSpace(const dnnl::primitive_desc& primitive) {
   const dnnl_convolution_desc_t* gradient = WeightGradientOf(primitive);
   if (gradient == nullptr) return false;
-  const dnnl_memory_desc_t source =
-      primitive.query_md(dnnl::query::src_md).data;
+  const dnnl::memory::desc source = primitive.query_md(dnnl::query::src_md);
   bool is_strided = false;
-  for (int axis = 0; axis < source.ndims - 2; ++axis) {
+  for (int axis = 0; axis < source.data.ndims - 2; ++axis) {
     is_strided |= gradient->strides[axis] > 1;
   }
   const int block =
       absl::StrContains(ImplementationName(primitive), "avx512") ? 16 : 8;
-  return is_strided && IsChannelsLast(source) && source.dims[1] < block;
+  return is_strided && IsChannelsLast(source) && source.data.dims[1] < block;
 }
 
 // oneDNN PR 5568. The buffer for the copy of the image is allocated as if
@@ -136,11 +129,11 @@ bool AddsUnalignedChannels(const dnnl::primitive_desc& primitive) {
 bool ReadsOneGroup(const dnnl::primitive_desc& primitive) {
   const dnnl_convolution_desc_t* convolution = ConvolutionOf(primitive);
   if (convolution == nullptr) return false;
-  const dnnl_memory_desc_t source =
-      primitive.query_md(dnnl::query::src_md).data;
+  const dnnl::memory::desc source = primitive.query_md(dnnl::query::src_md);
   const dnnl_memory_desc_t& weights = convolution->weights_desc;
-  const bool has_groups = weights.ndims > source.ndims && weights.dims[0] > 1;
-  return has_groups && source.format_desc.blocking.inner_nblks == 0 &&
+  const bool has_groups =
+      weights.ndims > source.data.ndims && weights.dims[0] > 1;
+  return has_groups && source.data.format_desc.blocking.inner_nblks == 0 &&
          !IsChannelsLast(source);
 }
 
