@@ -338,8 +338,8 @@ class Chooser {
     std::string text = "found no kernel for:";
     for (size_t i = 0; i < std::min(missing_.size(), kMaxListed); ++i) {
       const OpView op = graph_.view(missing_[i]);
-      absl::StrAppend(&text, "\n  ", op.ToString(), " of ",
-                      op.result_type(0).ToString(), " on ",
+      absl::StrAppend(&text, "\n  ", op.ToString(), " of (",
+                      op.OperandTypesText(), ") on ",
                       absl::StrJoin(op.node().placement.devices, ", "));
     }
     if (missing_.size() > kMaxListed) {

@@ -110,7 +110,7 @@ TEST_F(ChooseKernelsTest, AnErrorCountsTheNodesThatItDoesNotList) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::EndsWith(
       status.message(),
-      "\n  neg %n19 of f32[2] on cpu:0\n  and 5 more\n"
+      "\n  neg %n19 of (f32[2]) on cpu:0\n  and 5 more\n"
       "expected a device that has one; pin these to another device"))
       << status.message();
 }

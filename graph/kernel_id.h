@@ -32,6 +32,10 @@ struct KernelId {
   std::string name;  // may have dots: "elementwise.interpreted"
 };
 
+// The library of kernels that have costs and no code. A plan that binds one can
+// be proved, predicted and emulated, but the device itself cannot run it.
+inline constexpr char kCostOnlyLibrary[] = "cost_only";
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_KERNEL_ID_H_

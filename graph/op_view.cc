@@ -118,6 +118,14 @@ std::string OpView::ToString() const {
   return absl::StrCat(op_name(), " ", ValueText(*graph_, result(0).id()));
 }
 
+std::string OpView::OperandTypesText() const {
+  std::string text;
+  for (int i = 0; i < num_operands(); ++i) {
+    absl::StrAppend(&text, i > 0 ? ", " : "", operand_type(i).ToString());
+  }
+  return text;
+}
+
 std::string ValueText(const Graph& graph, ValueId value) {
   const std::string& name = graph.value(value).name;
   return absl::StrCat("%", name.empty() ? absl::StrCat(value.index) : name);

@@ -82,6 +82,8 @@ class OpView {
 
   // "softmax %p", for messages.
   std::string ToString() const;
+  // "f32[2, 3], i64[]"
+  std::string OperandTypesText() const;
 
  private:
   // The stored value, or null if the declared default holds.

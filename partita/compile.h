@@ -118,6 +118,14 @@ struct Fallbacks {
   std::string no_codegen;
 };
 
+// Nodes without a kernel that a GPU of the plan runs.
+struct MissingGpuKernels {
+  // On hosts, as no GPU of the plan has a kernel for them: "det %d".
+  std::vector<std::string> host_nodes;
+  // With cost-only kernels: no device runs the plan, but emulators do.
+  int cost_only_nodes = 0;
+};
+
 struct CompileReport {
   std::string strategy;   // of the plan
   bool has_pins = false;  // some nodes are where a pin places them
@@ -127,6 +135,7 @@ struct CompileReport {
   std::vector<StageTime> stages;
   std::vector<PassRecord> passes;
   Fallbacks fallbacks;
+  MissingGpuKernels missing_gpu_kernels;
   // Pins whose nodes passes all folded or removed.
   std::vector<std::string> idle_pins;
 };

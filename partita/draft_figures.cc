@@ -12,6 +12,7 @@
 #include "graph/verifier.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "kernels/gpu/ptx_catalog.h"
 #include "partita/compile_request.h"
 #include "partita/predict_step.h"
 #include "placement/lower/refusal.h"
@@ -38,7 +39,9 @@ absl::Status DraftFigures::Count(PlacedFunction& placed) {
     return Verify(graph);
   }));
   if (opens_codegen_ && !opening_codegen_.valid() &&
-      absl::c_any_of(graph.ops(), HasGeneratedKernel)) {
+      absl::c_any_of(graph.ops(), [](const OpView& op) {
+        return HasGeneratedKernel(op) || HasPtxKernel(op);
+      })) {
     opening_codegen_ = OpenCodegenSoon();
   }
   return stages_.Run("lower", [&]() -> absl::Status {

@@ -33,7 +33,9 @@ void AddKernels(const std::vector<DeviceTraits>& devices, Plan& plan) {
     NodeSpec spec{.op = &kTanh, .operands = {x}};
     spec.placement.devices = {devices[d].name};
     const NodeId node = *graph.AddNode(std::move(spec));
-    graph.node(node).kernel = KernelBinding{.kernel = "codegen.elementwise"};
+    graph.node(node).kernel = KernelBinding{
+        .kernel = devices[d].kind == DeviceKind::kCpu ? "codegen.elementwise"
+                                                      : "ptx.elementwise"};
   }
 }
 

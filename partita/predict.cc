@@ -8,10 +8,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
+#include "graph/kernel_id.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "kernels/gpu/ptx_catalog.h"
 #include "partita/predict_step.h"
 #include "partita/repeated_share.h"
 #include "partita/sharded_updates.h"
@@ -89,6 +93,29 @@ void AddIfNew(const std::string& name, std::vector<std::string>& names) {
   if (place == names.end() || *place != name) names.insert(place, name);
 }
 
+bool HasGpuCode(const Plan& plan) {
+  return absl::c_any_of(plan.devices, [](const PlanDevice& device) {
+    return !RunsHostCode(device.traits) && !CodeTargetOf(device.traits).empty();
+  });
+}
+
+// Alone, or unfused.
+bool HasGpuKernel(const OpView& op) {
+  if (WhyHostFallback(op).ok()) return true;
+  return op.is(kFused) &&
+         absl::c_all_of(op.region(0).ops(), [](const OpView& part) {
+           return part.is(kConstant) || WhyHostFallback(part).ok();
+         });
+}
+
+void CountMissing(const Plan& plan, const OpView& op,
+                  MissingGpuKernels& missing) {
+  const KernelId& kernel = op.node().kernel->kernel;
+  if (kernel.Is(kCostOnlyLibrary)) ++missing.cost_only_nodes;
+  if (HasPtxKernel(op) || !HasGpuCode(plan) || HasGpuKernel(op)) return;
+  missing.host_nodes.push_back(op.ToString());
+}
+
 void CountNodes(const Plan& plan, const Entry& entry,
                 const std::vector<PricedNode>& chosen,
                 EntryReport& entry_report, CompileReport& report) {
@@ -101,6 +128,7 @@ void CountNodes(const Plan& plan, const Entry& entry,
     for (const std::string& name : op.node().placement.devices) {
       ++entry_report.devices[by_name[name]].nodes;
     }
+    CountMissing(plan, op, report.missing_gpu_kernels);
     if (!kernel.fallback) continue;
     report.fallbacks.nodes.push_back(op.ToString());
     AddIfNew(op.node().kernel->kernel.ToString(), report.fallbacks.kernels);

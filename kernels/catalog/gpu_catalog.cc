@@ -6,15 +6,15 @@
 #include <memory>
 
 #include "kernels/catalog/joined_catalog.h"
-#include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/cost_only/cost_only_catalog.h"
+#include "kernels/gpu/ptx_catalog.h"
 
 namespace partita {
 
 const KernelCatalog& GpuCatalog() {
   static const JoinedCatalog& catalog =
       *new JoinedCatalog({std::make_shared<CostOnlyCatalog>(),
-                          std::make_shared<CodegenCatalog>()});
+                          std::make_shared<PtxCatalog>()});
   return catalog;
 }
 

@@ -8,8 +8,9 @@
 
 namespace partita {
 
-// Cost-only kernels, and PTX for the nodes that are bound to generated kernels.
-// Created at the first call, never destroyed.
+// Generated kernels for GPUs that run PTX, and cost-only ones for all others: a
+// GPU without an instruction set, or older than sm_80. Created at the first
+// call, never destroyed.
 const KernelCatalog& GpuCatalog();
 
 }  // namespace partita

@@ -12,7 +12,8 @@
 
 namespace partita {
 
-using AnyProgram = std::variant<ElementwiseProgram, RowProgram, IndexProgram>;
+using AnyProgram =
+    std::variant<ElementwiseProgram, RowProgram, IndexProgram, JoinedProgram>;
 
 }  // namespace partita
 

@@ -13,6 +13,8 @@ namespace partita {
 // one by one: CPUs have libraries for such ops, and this one is what a GPU's
 // results are compared with.
 void AddCpuIndexFunction(const IndexProgram& program, llvm::Module& module);
+// The same for the points of all parts.
+void AddCpuIndexFunction(const JoinedProgram& program, llvm::Module& module);
 
 }  // namespace partita
 

@@ -174,19 +174,16 @@ Result CastOp(const OpView& op, Operands x) {
 }
 Result Where(const OpView&, Operands x) { return Select(x[0], x[1], x[2]); }
 
-// Only for constant exponents that take a few products or roots.
+// Some constant exponents take a few products or roots.
 Result Pow(const OpView& op, Operands x) {
   const Instruction& exponent = x[0].builder->instruction(x[1].id);
-  if (exponent.op != Opcode::kConstant || x[1].type != ScalarType::kF32 ||
-      x[0].type != ScalarType::kF32) {
-    return std::nullopt;
-  }
+  if (exponent.op != Opcode::kConstant) return Power(x[0], x[1]);
   const float n = std::bit_cast<float>(static_cast<uint32_t>(exponent.bits));
   if (n == 1) return x[0];
   if (n == 2) return x[0] * x[0];
   if (n == 3) return x[0] * x[0] * x[0];
   if (n == -1) return 1.0 / x[0];
-  if (n != 0.5f) return std::nullopt;
+  if (n != 0.5f) return Power(x[0], x[1]);
   // Minus zero gives plus zero, and minus infinity gives infinity.
   return Select(Equal(x[0], Like(x[0], -kInfinity)), Like(x[0], kInfinity),
                 Unary(Opcode::kSqrt, x[0] + 0.0));
@@ -209,6 +206,9 @@ const Row kRows[] = {
     {&kStopGradient, kNumbers | kKeeps, [](const OpView&, Operands x) -> Result { return x[0]; }},
     {&kClip, kFloats, Clip},
     {&kExp, kF32Only, Apply<Exp>},
+    {&kSin, kF32Only, Apply<Sin>},
+    {&kCos, kF32Only, Apply<Cos>},
+    {&kTan, kF32Only, Apply<Tan>},
     {&kLog, kF32Only, Apply<Log>},
     {&kTanh, kF32Only, Apply<Tanh>},
     {&kSigmoid, kF32Only, Apply<Sigmoid>},

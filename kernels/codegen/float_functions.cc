@@ -4,8 +4,9 @@
 
 #include "kernels/codegen/float_functions.h"
 
-#include <initializer_list>
 #include <limits>
+
+#include "kernels/codegen/polynomial.h"
 
 namespace partita {
 namespace {
@@ -16,14 +17,6 @@ constexpr double kLog2E = 1.4426950408889634;
 constexpr double kLn2High = 0.693359375;
 constexpr double kLn2Low = -2.12194440054690583e-4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Highest power first.
-Register Polynomial(Register x, std::initializer_list<double> coefficients) {
-  auto next = coefficients.begin();
-  Register sum = Like(x, *next++);
-  for (; next != coefficients.end(); ++next) sum = Fma(sum, x, *next);
-  return sum;
-}
 
 // NaN stays NaN.
 Register Clamp(Register x, double low, double high) {
@@ -132,13 +125,16 @@ Erfc TwiceNormalTail(Register x) {
 
 }  // namespace
 
+Register ScaledExp(Register rest, Register n) {
+  const Register value = Fma(ExpTail(rest), rest * rest, rest) + 1;
+  // In two steps, since 2^n may be outside the range of f32.
+  const Register half = Shift(Opcode::kShiftRight, n, 1);
+  return value * PowerOfTwo(half) * PowerOfTwo(n - half);
+}
+
 Register Exp(Register x) {
   const Reduced reduced = ByLn2(Clamp(x, -104, 89));
-  const Register r = reduced.rest;
-  const Register value = Fma(ExpTail(r), r * r, r) + 1;
-  // In two steps, since 2^n may be outside the range of f32.
-  const Register half = Shift(Opcode::kShiftRight, reduced.n, 1);
-  return value * PowerOfTwo(half) * PowerOfTwo(reduced.n - half);
+  return ScaledExp(reduced.rest, reduced.n);
 }
 
 Register Expm1(Register x) {

@@ -8,8 +8,8 @@
 
 namespace partita {
 
-// All functions take and return f32, accurate to a few units in the last place
-// for all arguments, including denormals, infinities and NaN.
+// All functions of one argument take and return f32, accurate to a few units in
+// the last place for all arguments, including denormals, infinities and NaN.
 Register Exp(Register x);
 Register Expm1(Register x);
 Register Log(Register x);
@@ -23,6 +23,14 @@ Register GeluByErf(Register x);
 Register GeluByTanh(Register x);
 // The derivative of GeluByErf.
 Register GeluSlope(Register x);
+Register Sin(Register x);
+Register Cos(Register x);
+Register Tan(Register x);
+// x to the power of y, as std::pow. Computed in f64.
+Register Power(Register x, Register y);
+
+// 2^n e^rest for |rest| <= ln 2 / 2 and an i32 n in [-150, 128].
+Register ScaledExp(Register rest, Register n);
 
 }  // namespace partita
 

@@ -3,7 +3,8 @@
 
 #include "kernels/codegen/gpu_index_function.h"
 
-#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/codegen/gpu_entry.h"
@@ -16,19 +17,24 @@
 namespace partita {
 namespace {
 
-class GpuIndexFunction {
+using Addresses = std::vector<llvm::Value*>;
+
+// What the threads compute of one program, at the builder's position.
+class GpuIndexLoops {
  public:
-  GpuIndexFunction(const IndexProgram& program, llvm::Module& module)
-      : program_(program), tile_(TileOf(program)), ir_(module.getContext()) {
-    function_ = AddGpuEntry(
-        program.name, program.operands.size() + program.last.results.size(),
-        GpuThreads::kAtMost, kGpuBlockThreads, module);
-  }
+  GpuIndexLoops(const IndexProgram& program, llvm::IRBuilder<>& ir,
+                const Addresses& operands, const Addresses& results)
+      : program_(program),
+        tile_(TileOf(program)),
+        ir_(ir),
+        emitter_(program, ir, operands, results),
+        function_(ir.GetInsertBlock()->getParent()),
+        operands_(operands),
+        results_(results) {}
 
   void Emit() {
-    ir_.SetInsertPoint(Block("entry"));
     llvm::BasicBlock* done = Block("done");
-    ReadParameters();
+    CountThreads();
     if (tile_.points() == 1) {
       EmitLoop(IndexTile(), done);
     } else {
@@ -41,7 +47,6 @@ class GpuIndexFunction {
       EmitLoop(IndexTile(), done);
     }
     ir_.SetInsertPoint(done);
-    ir_.CreateRetVoid();
     done->moveAfter(&function_->back());
   }
 
@@ -50,16 +55,12 @@ class GpuIndexFunction {
     return llvm::BasicBlock::Create(ir_.getContext(), name, function_);
   }
   llvm::Value* Index(int64_t value) {
-    return llvm::ConstantInt::get(emitter_->index_type(), value);
+    return llvm::ConstantInt::get(emitter_.index_type(), value);
   }
 
-  void ReadParameters() {
-    SplitParameters(ir_, *function_, program_.operands.size(), operands_,
-                    results_);
-    emitter_ =
-        std::make_unique<IndexEmitter>(program_, ir_, operands_, results_);
+  void CountThreads() {
     const auto index = [&](llvm::Value* value) {
-      return ir_.CreateZExt(value, emitter_->index_type());
+      return ir_.CreateZExt(value, emitter_.index_type());
     };
     llvm::Value* threads = index(GpuBlockThreads(ir_));
     thread_ = ir_.CreateAdd(ir_.CreateMul(index(GpuBlock(ir_)), threads),
@@ -100,9 +101,9 @@ class GpuIndexFunction {
     llvm::BasicBlock* loop = Block("loop");
     ir_.CreateCondBr(ir_.CreateICmpULT(thread_, end), loop, next);
     ir_.SetInsertPoint(loop);
-    llvm::PHINode* i = ir_.CreatePHI(emitter_->index_type(), 2, "i");
+    llvm::PHINode* i = ir_.CreatePHI(emitter_.index_type(), 2, "i");
     i->addIncoming(thread_, before);
-    emitter_->EmitTile(tile, FirstOf(tile, i));
+    emitter_.EmitTile(tile, FirstOf(tile, i));
     llvm::Value* after = ir_.CreateAdd(i, threads_);
     i->addIncoming(after, ir_.GetInsertBlock());
     ir_.CreateCondBr(ir_.CreateICmpULT(after, end), loop, next);
@@ -125,19 +126,50 @@ class GpuIndexFunction {
 
   const IndexProgram& program_;
   const IndexTile tile_;
-  llvm::IRBuilder<> ir_;
-  std::unique_ptr<IndexEmitter> emitter_;
-  llvm::Function* function_ = nullptr;
+  llvm::IRBuilder<>& ir_;
+  IndexEmitter emitter_;
+  llvm::Function* const function_;
   llvm::Value* thread_ = nullptr;   // the number of this thread in the launch
   llvm::Value* threads_ = nullptr;  // of the launch
-  std::vector<llvm::Value*> operands_;
-  std::vector<llvm::Value*> results_;
+  const Addresses operands_;
+  const Addresses results_;
 };
+
+using Parts = std::span<const IndexProgram>;
+
+size_t NumResults(Parts parts) {
+  size_t results = 0;
+  for (const IndexProgram& part : parts) results += part.last.results.size();
+  return results;
+}
+
+void AddKernel(const std::string& name, Parts parts, llvm::Module& module) {
+  const size_t num_operands = parts[0].operands.size();
+  llvm::Function* function =
+      AddGpuEntry(name, num_operands + NumResults(parts), GpuThreads::kAtMost,
+                  kGpuBlockThreads, module);
+  llvm::IRBuilder<> ir(module.getContext());
+  ir.SetInsertPoint(
+      llvm::BasicBlock::Create(ir.getContext(), "entry", function));
+  Addresses operands, results;
+  SplitParameters(ir, *function, num_operands, operands, results);
+  auto next = results.begin();
+  for (const IndexProgram& part : parts) {
+    const auto end = next + static_cast<int64_t>(part.last.results.size());
+    GpuIndexLoops(part, ir, operands, Addresses(next, end)).Emit();
+    next = end;
+  }
+  ir.CreateRetVoid();
+}
 
 }  // namespace
 
 void AddGpuIndexFunction(const IndexProgram& program, llvm::Module& module) {
-  GpuIndexFunction(program, module).Emit();
+  AddKernel(program.name, Parts(&program, 1), module);
+}
+
+void AddGpuIndexFunction(const JoinedProgram& program, llvm::Module& module) {
+  AddKernel(program.name, program.parts, module);
 }
 
 }  // namespace partita

@@ -19,6 +19,8 @@ namespace partita {
 //
 // Threads share nothing, so any launch of one dimension gives the same bits.
 void AddGpuIndexFunction(const IndexProgram& program, llvm::Module& module);
+// The same for one part after the other.
+void AddGpuIndexFunction(const JoinedProgram& program, llvm::Module& module);
 
 }  // namespace partita
 

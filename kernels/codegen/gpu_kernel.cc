@@ -222,4 +222,13 @@ GpuLaunch LaunchOf(const IndexProgram& program, int multiprocessors) {
   return LaunchOfBlocks(blocks, kGpuBlockThreads, multiprocessors);
 }
 
+GpuLaunch LaunchOf(const JoinedProgram& program, int multiprocessors) {
+  GpuLaunch launch = LaunchOf(program.parts[0], multiprocessors);
+  for (const IndexProgram& part : program.parts) {
+    launch.blocks =
+        std::max(launch.blocks, LaunchOf(part, multiprocessors).blocks);
+  }
+  return launch;
+}
+
 }  // namespace partita

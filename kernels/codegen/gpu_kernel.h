@@ -90,6 +90,10 @@ double InstructionsOf(const IndexProgram& program, const IndexTile& tile);
 // One tile for each thread, like the next one's groups.
 GpuLaunch LaunchOf(const IndexProgram& program, int multiprocessors);
 
+// As many threads as the part with the most tiles needs; each computes its
+// tiles of one part after the other.
+GpuLaunch LaunchOf(const JoinedProgram& program, int multiprocessors);
+
 // One group for each thread, up to what a device of so many multiprocessors
 // holds at once a few times over.
 GpuLaunch LaunchOf(const ElementwiseProgram& program, int multiprocessors);

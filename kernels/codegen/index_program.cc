@@ -69,6 +69,12 @@ int64_t NumPoints(const IndexProgram& program) {
   return Extents(program.loops);
 }
 
+int64_t NumPoints(const JoinedProgram& program) {
+  int64_t points = 0;
+  for (const IndexProgram& part : program.parts) points += NumPoints(part);
+  return points;
+}
+
 int64_t NumSteps(const IndexProgram& program) {
   return program.steps.empty() ? 0 : Extents(program.steps);
 }

@@ -46,7 +46,18 @@ struct IndexProgram {
   ProgramBody last;
 };
 
+// Several index programs as one kernel, as results of different extents need.
+// Each reads the same operands; the results are those of the first part, then
+// those of the next one.
+struct JoinedProgram {
+  friend bool operator==(const JoinedProgram&, const JoinedProgram&) = default;
+  std::string name;                 // of the function; parts have none
+  std::vector<IndexProgram> parts;  // at least one
+};
+
 int64_t NumPoints(const IndexProgram& program);
+// Of all parts, one after the other.
+int64_t NumPoints(const JoinedProgram& program);
 // Of each point; 0 without step loops.
 int64_t NumSteps(const IndexProgram& program);
 ScalarType ResultType(const IndexProgram& program, size_t result);

@@ -30,6 +30,7 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
     case ScalarType::kI32:
       return ir_.getInt32Ty();
     case ScalarType::kI64:
+    case ScalarType::kU64:
       return ir_.getInt64Ty();
     case ScalarType::kBF16:
     case ScalarType::kF16:
@@ -69,7 +70,7 @@ llvm::Value* InstructionEmitter::EmitOne(const Instruction& i, ScalarType from,
   if (i.op == Opcode::kBitcast) {
     return ir_.CreateBitCast(a, Lanes(RegisterType(i.type)));
   }
-  if (IsComparison(i.op)) return EmitComparison(i.op, IsFloatType(from), a, b);
+  if (IsComparison(i.op)) return EmitComparison(i.op, from, a, b);
   if (IsFloatType(i.type)) return EmitFloat(i, a, b, c);
   return EmitInteger(i, a, b);
 }
@@ -138,6 +139,7 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
     case Opcode::kNeg:
       return ir_.CreateNeg(a);
     case Opcode::kAbs:
+      if (i.type == ScalarType::kU64) return a;
       // The least integer wraps to itself and is not poison here.
       return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, ir_.getFalse());
     case Opcode::kAnd:
@@ -153,18 +155,23 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
     case Opcode::kRemainder:
       return ir_.CreateURem(a, bits());
     default:
+      if (i.type == ScalarType::kU64) return ir_.CreateLShr(a, bits());
       return ir_.CreateAShr(a, bits());
   }
 }
 
-llvm::Value* InstructionEmitter::EmitComparison(Opcode op, bool is_float,
+llvm::Value* InstructionEmitter::EmitComparison(Opcode op, ScalarType type,
                                                 llvm::Value* a,
                                                 llvm::Value* b) {
+  const bool is_float = IsFloatType(type);
+  const bool is_signed = type != ScalarType::kU64;
   switch (op) {
     case Opcode::kLess:
-      return is_float ? ir_.CreateFCmpOLT(a, b) : ir_.CreateICmpSLT(a, b);
+      if (is_float) return ir_.CreateFCmpOLT(a, b);
+      return is_signed ? ir_.CreateICmpSLT(a, b) : ir_.CreateICmpULT(a, b);
     case Opcode::kLessEqual:
-      return is_float ? ir_.CreateFCmpOLE(a, b) : ir_.CreateICmpSLE(a, b);
+      if (is_float) return ir_.CreateFCmpOLE(a, b);
+      return is_signed ? ir_.CreateICmpSLE(a, b) : ir_.CreateICmpULE(a, b);
     case Opcode::kEqual:
       return is_float ? ir_.CreateFCmpOEQ(a, b) : ir_.CreateICmpEQ(a, b);
     default:
@@ -183,17 +190,19 @@ llvm::Value* InstructionEmitter::EmitCast(ScalarType from, ScalarType to,
     return ir_.CreateBitCast(ir_.CreateFPTrunc(a, half), type);
   }
   if (to == ScalarType::kBool) {
-    return EmitComparison(Opcode::kNotEqual, IsFloatType(from), a,
+    return EmitComparison(Opcode::kNotEqual, from, a,
                           llvm::Constant::getNullValue(a->getType()));
   }
   if (IsFloatType(from)) {
     if (IsFloatType(to)) return ir_.CreateFPCast(a, type);
-    return ir_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,
+    return ir_.CreateIntrinsic(to == ScalarType::kU64
+                                   ? llvm::Intrinsic::fptoui_sat
+                                   : llvm::Intrinsic::fptosi_sat,
                                {type, a->getType()}, {a});
   }
-  if (from == ScalarType::kBool) {
+  if (from == ScalarType::kBool || from == ScalarType::kU64) {
     return IsFloatType(to) ? ir_.CreateUIToFP(a, type)
-                           : ir_.CreateZExt(a, type);
+                           : ir_.CreateZExtOrTrunc(a, type);
   }
   return IsFloatType(to) ? ir_.CreateSIToFP(a, type)
                          : ir_.CreateSExtOrTrunc(a, type);

@@ -42,7 +42,7 @@ class InstructionEmitter {
                          llvm::Value* c);
   llvm::Value* EmitInteger(const Instruction& i, llvm::Value* a,
                            llvm::Value* b);
-  llvm::Value* EmitComparison(Opcode op, bool is_float, llvm::Value* a,
+  llvm::Value* EmitComparison(Opcode op, ScalarType type, llvm::Value* a,
                               llvm::Value* b);
   llvm::Value* EmitCast(ScalarType from, ScalarType to, llvm::Value* a);
 

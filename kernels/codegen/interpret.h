@@ -26,6 +26,8 @@ void InterpretRows(const RowProgram& program, void* const* operands,
 // The same for points [begin, end).
 void InterpretIndices(const IndexProgram& program, void* const* operands,
                       void* const* results, int64_t begin, int64_t end);
+void InterpretIndices(const JoinedProgram& program, void* const* operands,
+                      void* const* results, int64_t begin, int64_t end);
 
 }  // namespace partita
 

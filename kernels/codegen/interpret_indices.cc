@@ -1,6 +1,7 @@
 // One point at a time, one instruction at a time.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -95,6 +96,18 @@ void InterpretIndices(const IndexProgram& program, void* const* operands,
                       void* const* results, int64_t begin, int64_t end) {
   IndexInterpreter interpreter(program, operands, results);
   for (int64_t point = begin; point < end; ++point) interpreter.Point(point);
+}
+
+void InterpretIndices(const JoinedProgram& program, void* const* operands,
+                      void* const* results, int64_t begin, int64_t end) {
+  for (const IndexProgram& part : program.parts) {
+    const int64_t points = NumPoints(part);
+    InterpretIndices(part, operands, results, std::max<int64_t>(begin, 0),
+                     std::min(end, points));
+    results += part.last.results.size();
+    begin -= points;
+    end -= points;
+  }
 }
 
 }  // namespace partita

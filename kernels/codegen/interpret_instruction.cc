@@ -43,6 +43,8 @@ auto VisitScalar(ScalarType type, Visitor&& visit) {
       return visit(Tag<int32_t>{});
     case ScalarType::kI64:
       return visit(Tag<int64_t>{});
+    case ScalarType::kU64:
+      return visit(Tag<uint64_t>{});
     case ScalarType::kBF16:
     case ScalarType::kF16:
       return visit(Tag<int16_t>{});
@@ -98,7 +100,7 @@ T IntegerResult(const Instruction& i, T a, T b) {
     case Opcode::kNeg:
       return static_cast<T>(U{0} - ua);
     case Opcode::kAbs:
-      return a < 0 ? static_cast<T>(U{0} - ua) : a;
+      return std::is_signed_v<T> && a < T{0} ? static_cast<T>(U{0} - ua) : a;
     case Opcode::kAnd:
       return a & b;
     case Opcode::kOr:

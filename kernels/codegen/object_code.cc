@@ -47,6 +47,10 @@ void AddFunction(const IndexProgram& program, unsigned /*lanes*/,
                  llvm::Module& module) {
   AddCpuIndexFunction(program, module);
 }
+void AddFunction(const JoinedProgram& program, unsigned /*lanes*/,
+                 llvm::Module& module) {
+  AddCpuIndexFunction(program, module);
+}
 
 }  // namespace
 

@@ -18,6 +18,7 @@ enum class ScalarType : uint8_t {
   kF64,
   kI32,
   kI64,
+  kU64,  // in elementwise programs only
   kBool,
   kBF16,
   kF16,
@@ -70,6 +71,7 @@ inline int64_t BytesOf(ScalarType type) {
   switch (type) {
     case ScalarType::kF64:
     case ScalarType::kI64:
+    case ScalarType::kU64:
       return 8;
     case ScalarType::kF32:
     case ScalarType::kI32:

@@ -31,6 +31,9 @@ void AddKernel(const RowProgram& program, llvm::Module& module) {
 void AddKernel(const IndexProgram& program, llvm::Module& module) {
   AddGpuIndexFunction(program, module);
 }
+void AddKernel(const JoinedProgram& program, llvm::Module& module) {
+  AddGpuIndexFunction(program, module);
+}
 
 }  // namespace
 

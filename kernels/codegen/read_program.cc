@@ -11,17 +11,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
-#include "graph/op_def.h"
 #include "graph/op_view.h"
-#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "kernels/codegen/emit_op.h"
-#include "kernels/codegen/halves.h"
 #include "kernels/codegen/program.h"
+#include "kernels/codegen/program_builder.h"
+#include "kernels/codegen/read_body.h"
 #include "kernels/codegen/scalar_type.h"
 #include "kernels/cpu/node_key.h"
 
@@ -142,164 +139,18 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
   return absl::OkStatus();
 }
 
-// Bodies have a few dozen ops (passes/fuse_elementwise); a longer one is not
-// worth its compile time.
-constexpr int kMaxOps = 256;
-
-// The exponent of pow must be a constant and counts as part of the node,
-// although the graph holds it outside the node.
-bool IsExponent(const OpView& op, int operand) {
-  return op.is(kPow) && operand == 1;
-}
-
-bool IsExponentOnly(const Graph& body, ValueId input) {
-  const auto& uses = body.value(input).uses;
-  return !uses.empty() && absl::c_all_of(uses, [&](const Use& use) {
-    return IsExponent(body.view(use.node), use.operand);
-  });
-}
-
-bool IsF32OrHalf(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kBF16 || dtype == DType::kF16;
-}
-
-// The one element of an operand that is a constant exponent; null otherwise.
-const HostTensor* KnownExponent(const OpView& node, int operand) {
-  const bool is_exponent =
-      node.is(kFused)
-          ? IsExponentOnly(node.region(0), node.region(0).inputs()[operand])
-          : IsExponent(node, operand);
-  if (!is_exponent) return nullptr;
-  const TensorType& type = node.operand_type(operand);
-  if (!IsF32OrHalf(type.dtype) || type.num_elements() != 1) return nullptr;
-  return node.operand(operand).constant();
-}
-
-absl::StatusOr<Register> OperandOrExponent(const OpView& node, int operand,
-                                           ProgramBuilder& builder) {
-  if (const HostTensor* exponent = KnownExponent(node, operand)) {
-    return builder.Constant(ScalarType::kF32, GetAsDouble(*exponent, 0));
-  }
-  const TensorType& type = node.operand_type(operand);
-  const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
-  if (!scalar.has_value()) {
-    return NotGenerated(node, absl::StrCat(type.ToString(), " as operand"));
-  }
-  const Register loaded = builder.Load(*scalar, operand);
-  return IsHalf(*scalar) ? Widen(loaded) : loaded;
-}
-
-// A computed value as its type is stored in memory.
-Register Stored(DType dtype, Register value) {
-  const std::optional<ScalarType> scalar = ScalarTypeOf(dtype);
-  const bool is_half = scalar.has_value() && IsHalf(*scalar);
-  return is_half ? Narrow(*scalar, value) : value;
-}
-
-// Registers by value of the body.
-class BodyReader {
- public:
-  BodyReader(const OpView& node, bool has_fma)
-      : node_(node),
-        body_(node.region(0)),
-        builder_(has_fma),
-        registers_(body_.value_id_bound()) {}
-
-  absl::StatusOr<std::vector<Register>> Read() {
-    if (body_.outputs().empty() || !body_.updates().empty() ||
-        body_.num_nodes() > kMaxOps) {
-      return absl::UnimplementedError("found a body of another shape");
-    }
-    for (size_t i = 0; i < body_.inputs().size(); ++i) {
-      PARTITA_RETURN_IF_ERROR(ReadInput(static_cast<int>(i)));
-    }
-    for (const OpView& op : body_.ops()) {
-      PARTITA_RETURN_IF_ERROR(op.is(kConstant) ? ReadConstant(op) : ReadOp(op));
-    }
-    std::vector<Register> results;
-    for (ValueId output : body_.outputs()) {
-      if (body_.type(output).dims != node_.result_type(0).dims) {
-        return NotGenerated(node_, "results of other extents");
-      }
-      results.push_back(
-          Stored(body_.type(output).dtype, *registers_[output.index]));
-    }
-    return results;
-  }
-
-  // The value of a single elementwise op in its graph.
-  static absl::StatusOr<Register> ReadAlone(const OpView& op,
-                                            ProgramBuilder& builder) {
-    if (!op.op().traits.elementwise || op.num_results() != 1) {
-      return NotGenerated(op, "an op that is not elementwise");
-    }
-    std::vector<Register> operands;
-    for (int i = 0; i < op.num_operands(); ++i) {
-      PARTITA_ASSIGN_OR_RETURN(const Register operand,
-                               OperandOrExponent(op, i, builder));
-      operands.push_back(operand);
-    }
-    const std::optional<Register> result = EmitOp(op, operands);
-    if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
-    return Stored(op.result_type(0).dtype, *result);
-  }
-
-  ProgramBuilder& builder() { return builder_; }
-
- private:
-  absl::Status ReadInput(int input) {
-    PARTITA_ASSIGN_OR_RETURN(registers_[body_.inputs()[input].index],
-                             OperandOrExponent(node_, input, builder_));
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadConstant(const OpView& op) {
-    const HostTensor* constant = op.result(0).constant();
-    std::optional<ScalarType> type = ScalarTypeOf(op.result_type(0).dtype);
-    if (constant == nullptr || !type.has_value() ||
-        constant->type().num_elements() != 1) {
-      return NotGenerated(op, "a constant that is not one known element");
-    }
-    if (IsHalf(*type)) type = ScalarType::kF32;
-    registers_[op.result(0).id().index] =
-        *type == ScalarType::kF32 || *type == ScalarType::kF64
-            ? builder_.Constant(*type, GetAsDouble(*constant, 0))
-            : builder_.Integer(*type, ToInt64s(*constant)[0]);
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadOp(const OpView& op) {
-    if (!op.op().traits.elementwise || op.num_results() != 1) {
-      return NotGenerated(op, "an op that is not elementwise");
-    }
-    std::vector<Register> operands;
-    for (ValueId operand : op.node().operands) {
-      operands.push_back(*registers_[operand.index]);
-    }
-    const std::optional<Register> result = EmitOp(op, operands);
-    if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
-    registers_[op.result(0).id().index] = *result;
-    return absl::OkStatus();
-  }
-
-  const OpView node_;
-  const Graph& body_;
-  ProgramBuilder builder_;
-  std::vector<std::optional<Register>> registers_;
-};
-
 absl::Status ReadInstructions(const OpView& node, bool has_fma,
                               ElementwiseProgram& program) {
-  if (!node.is(kFused)) {
-    ProgramBuilder builder(has_fma);
-    PARTITA_ASSIGN_OR_RETURN(const Register result,
-                             BodyReader::ReadAlone(node, builder));
-    builder.Finish({result}, program);
-    return absl::OkStatus();
-  }
-  BodyReader reader(node, has_fma);
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results, reader.Read());
-  reader.builder().Finish(results, program);
+  ProgramBuilder builder(has_fma);
+  const auto load = [&](int operand) -> absl::StatusOr<Register> {
+    const TensorType& type = node.operand_type(operand);
+    const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
+    if (scalar.has_value()) return builder.Load(*scalar, operand);
+    return NotGenerated(node, absl::StrCat(type.ToString(), " as operand"));
+  };
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results,
+                           ReadBody(node, {builder, load}));
+  builder.Finish(results, program);
   return absl::OkStatus();
 }
 

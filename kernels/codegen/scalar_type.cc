@@ -15,6 +15,8 @@ std::optional<ScalarType> ScalarTypeOf(DType dtype) {
       return ScalarType::kI32;
     case DType::kI64:
       return ScalarType::kI64;
+    case DType::kU64:
+      return ScalarType::kU64;
     case DType::kBool:
       return ScalarType::kBool;
     case DType::kBF16:

@@ -86,6 +86,9 @@ bool HasGeneratedKernel(const OpView& node) {
 
 absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
     absl::Span<const OpView> nodes, const DeviceTraits& device) {
+  if (!RunsHostCode(device)) {
+    return absl::UnimplementedError("native code is for CPUs");
+  }
   std::map<std::string, ElementwiseProgram> by_name;
   for (const OpView& node : nodes) {
     absl::StatusOr<ElementwiseProgram> program = ReadProgram(node, device.isa);
@@ -99,16 +102,13 @@ absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
   if (by_name.empty()) return std::vector<CodeObject>();
   std::vector<AnyProgram> programs;
   for (auto& [name, program] : by_name) programs.push_back(std::move(program));
-  const std::string target = CodeTargetOf(device);
-  const bool on_host = RunsHostCode(device);
   PARTITA_ASSIGN_OR_RETURN(const std::string object,
-                           on_host ? BuildSharedObject(programs, device.isa)
-                                   : BuildPtx(programs, target));
+                           BuildSharedObject(programs, device.isa));
   std::vector<CodeObject> code_objects(1);
-  code_objects[0].target = target;
+  code_objects[0].target = CodeTargetOf(device);
   code_objects[0].bytes.resize(object.size());
   std::memcpy(code_objects[0].bytes.data(), object.data(), object.size());
-  if (on_host) PARTITA_RETURN_IF_ERROR(TrustCode(code_objects[0]));
+  PARTITA_RETURN_IF_ERROR(TrustCode(code_objects[0]));
   return code_objects;
 }
 

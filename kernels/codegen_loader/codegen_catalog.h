@@ -14,7 +14,7 @@ namespace partita {
 // has elementwise ops only, on CPUs, if the library's file exists. Choices
 // never opens the library. BuildCode makes one code object for the device's
 // target, with all nodes that are bound to codegen: native code, which this
-// process trusts from then on (kernels/native_code), or PTX.
+// process trusts from then on (kernels/native_code).
 class CodegenCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
@@ -27,9 +27,9 @@ class CodegenCatalog : public KernelCatalog {
 // True if the node is bound to a kernel of CodegenCatalog.
 bool HasGeneratedKernel(const OpView& node);
 
-// The code object, for the device's instruction set, of all nodes that
+// The code object, for the CPU's instruction set, of all nodes that
 // CountInstructions accepts, whatever kernels they are bound to; trusted
-// likewise.
+// likewise. Unimplemented for other devices.
 absl::StatusOr<std::vector<CodeObject>> BuildCodeOf(
     absl::Span<const OpView> nodes, const DeviceTraits& device);
 

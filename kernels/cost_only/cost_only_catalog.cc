@@ -129,7 +129,8 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
     result_bytes += node.result_type(i).num_bytes();
   }
   KernelChoice choice;
-  choice.kernel = absl::StrCat("cost_only.", family.name);
+  choice.kernel.library = kCostOnlyLibrary;
+  choice.kernel.name = family.name;
   choice.operands.resize(node.num_operands());
   choice.results.resize(node.num_results());
   choice.workspace = std::min<int64_t>(
@@ -167,7 +168,7 @@ bool SetReorderLayouts(const OpView& node, KernelChoice& choice) {
 
 std::vector<KernelChoice> CostOnlyCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (RunsHostCode(device)) return {};
+  if (RunsHostCode(device) || !CodeTargetOf(device).empty()) return {};
   if (node.is(kConstant) || node.op().traits.reads_variable) return {};
   const Family& family = FamilyOf(node);
   std::vector<KernelChoice> choices;

@@ -86,9 +86,18 @@ TEST(CostOnlyCatalog, ResultsOfSeveralExtentsOverwriteNothing) {
   EXPECT_TRUE(CostOnlyCatalog().Choices(one.node(), Gpu())[0].in_place.empty());
 }
 
-TEST(CostOnlyCatalog, CpusAreLeftToOthers) {
+TEST(CostOnlyCatalog, DevicesWithKernelsAreLeftToOthers) {
   const OneNode one(kRelu, {F32({4})});
   EXPECT_TRUE(CostOnlyCatalog().Choices(one.node(), TestCpu(1)).empty());
+  DeviceTraits gpu = Gpu();
+  for (const char* isa : {"", "sm_75"}) {
+    gpu.isa = isa;
+    EXPECT_EQ(CostOnlyCatalog().Choices(one.node(), gpu).size(), 1u) << isa;
+  }
+  for (const char* isa : {"sm_80", "sm_90a", "sm_120"}) {
+    gpu.isa = isa;
+    EXPECT_TRUE(CostOnlyCatalog().Choices(one.node(), gpu).empty()) << isa;
+  }
 }
 
 }  // namespace

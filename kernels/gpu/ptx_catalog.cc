@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
 #include "graph/device_kind_traits.h"
 #include "graph/device_rates.h"
@@ -45,6 +47,37 @@ const char* KindName(ProgramKind kind) {
   return "indices";
 }
 
+// What CountGpuWork found. Searches of planners ask about the same nodes many
+// times, and writing a program takes longer than finding it.
+class CountedWork {
+ public:
+  absl::StatusOr<GpuWork> Of(const OpView& node) {
+    std::string key = EntryName(node, "work");
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto known = work_.find(key);
+      if (known != work_.end()) return known->second;
+    }
+    PARTITA_ASSIGN_OR_RETURN(const GpuWork work, CountGpuWork(node));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (work_.size() >= kMost) work_.clear();
+    work_.emplace(std::move(key), work);
+    return work;
+  }
+
+ private:
+  // Nodes of many models, in a few megabytes.
+  static constexpr size_t kMost = size_t{1} << 15;
+
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, GpuWork> work_;
+};
+
+absl::StatusOr<GpuWork> WorkOf(const OpView& node) {
+  static CountedWork& counted = *new CountedWork;
+  return counted.Of(node);
+}
+
 double Seconds(const OpView& node, const GpuWork& work,
                const DeviceTraits& device) {
   const double rate = PeakFlops(device, DType::kF32) * kInstructionsOfPeak;
@@ -74,7 +107,7 @@ const std::string& NameOf(const AnyProgram& program) {
 std::vector<KernelChoice> PtxCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   if (RunsHostCode(device) || CodeTargetOf(device).empty()) return {};
-  const absl::StatusOr<GpuWork> work = CountGpuWork(node);
+  const absl::StatusOr<GpuWork> work = WorkOf(node);
   if (!work.ok() || !FindCodegen().ok()) return {};
   KernelChoice choice;
   choice.kernel.library = kLibrary;

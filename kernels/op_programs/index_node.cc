@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/codegen/halves.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -35,7 +36,7 @@ std::optional<ScalarType> TypeFor(OperandUse use, DType dtype) {
       if (dtype != DType::kI32 && dtype != DType::kI64) return std::nullopt;
       break;
     case OperandUse::kNumber:
-      if (dtype == DType::kBool) return std::nullopt;
+      if (dtype == DType::kBool || dtype == DType::kU64) return std::nullopt;
       break;
   }
   return ScalarTypeOf(dtype);
@@ -116,6 +117,16 @@ void IndexNode::EachStep(const IndexFormula& formula) {
 }
 void IndexNode::Last(const IndexFormula& formula) {
   SetLast(formula, has_fma_, program_);
+}
+
+void IndexNode::LastValue(
+    ScalarType type,
+    const std::function<Register(const IndexReader& read)>& value) {
+  Last([&](const IndexReader& read) -> std::vector<Register> {
+    if (epilogue_ == nullptr) return {StoredIn(type, value(read))};
+    const Register computed = value(read);
+    return epilogue_(read, IsHalf(type) ? RoundTo(type, computed) : computed);
+  });
 }
 
 ScalarType BitsTypeOf(DType dtype) {

@@ -5,7 +5,9 @@
 #define PARTITA_KERNELS_OP_PROGRAMS_INDEX_NODE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -52,11 +54,22 @@ class IndexNode {
   void EachStep(const IndexFormula& formula);
   void Last(const IndexFormula& formula);
 
+  // What follows the op in a fused node: the stored results of the op's value,
+  // a 16-bit float as f32.
+  using Epilogue = std::function<std::vector<Register>(const IndexReader& read,
+                                                       Register value)>;
+  void SetEpilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
+  // `last` of an op with one result of this type: stores its value, or what the
+  // epilogue makes of it.
+  void LastValue(ScalarType type,
+                 const std::function<Register(const IndexReader& read)>& value);
+
  private:
   const OpView& op_;
   const bool has_fma_;
   IndexProgram program_;
   std::vector<int> loop_of_dim_;  // -1: none
+  Epilogue epilogue_;
 };
 
 // An element of the dtype as bits of the same size.

@@ -20,7 +20,7 @@ absl::Status BuildExpand(IndexNode& node);
 absl::Status BuildSlice(IndexNode& node);
 absl::Status BuildDepthToSpace(IndexNode& node);
 absl::Status BuildSpaceToDepth(IndexNode& node);
-absl::Status BuildSplit(IndexNode& node);
+absl::Status BuildSplit(IndexNode& node, int result);
 
 // reorder.cc: between any two layouts.
 absl::Status BuildReorder(IndexNode& node);
@@ -84,6 +84,8 @@ absl::Status BuildLogSoftmaxOfAxis(IndexNode& node);
 
 // attention.cc: the products of a query and a key are added in order.
 absl::Status BuildAttention(IndexNode& node);
+// attention_gradient.cc
+absl::Status BuildAttentionGradient(IndexNode& node, int result);
 
 // norm_gradients.cc: rows are added in order.
 absl::Status BuildLayerNormScaleGradient(IndexNode& node);

@@ -120,27 +120,16 @@ absl::Status BuildSpaceToDepth(IndexNode& node) {
              .strides = {x[1] * plane, x[3], 1, plane, block * x[3], block}});
 }
 
-absl::Status BuildSplit(IndexNode& node) {
-  const TensorType& x = node.op().operand_type(0);
-  const TensorType& first = node.op().result_type(0);
-  const AxisLines lines(x.dims, AxisAttr(node.op(), "axis", x.rank()));
-  for (int i = 1; i < node.op().num_results(); ++i) {
-    if (node.op().result_type(i).dims == first.dims) continue;
-    return node.NotGenerated("results of several extents");
+absl::Status BuildSplit(IndexNode& node, int result) {
+  const OpView& op = node.op();
+  const TensorType& x = op.operand_type(0);
+  const int axis = AxisAttr(op, "axis", x.rank());
+  StridedRead from = {.dims = op.result_type(result).dims,
+                      .strides = RowMajorStrides(x.dims)};
+  for (int i = 0; i < result; ++i) {
+    from.offset += op.result_type(i).dims[axis] * from.strides[axis];
   }
-  PARTITA_RETURN_IF_ERROR(node.SetOperands({OperandUse::kBits}));
-  const int64_t line = lines.extent / node.op().num_results() * lines.inner;
-  node.SetPoints({lines.outer, line});
-  node.Last([&](const IndexReader& read) {
-    std::vector<Register> slices;
-    for (int i = 0; i < node.op().num_results(); ++i) {
-      slices.push_back(read.Element(
-          0, read.Offset(node.Point(read), {lines.extent * lines.inner, 1},
-                         i * line)));
-    }
-    return slices;
-  });
-  return absl::OkStatus();
+  return BuildStrided(node, from);
 }
 
 }  // namespace partita

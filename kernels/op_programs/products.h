@@ -16,9 +16,7 @@ inline Register AddProduct(Register sum, Register a, Register b) {
 // Stores the sum, which is the state, as an element of operand 0's type.
 inline void StoreSum(IndexNode& node) {
   const ScalarType type = node.program().operands[0].type;
-  node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(type, read.State(0))};
-  });
+  node.LastValue(type, [](const IndexReader& read) { return read.State(0); });
 }
 
 }  // namespace partita

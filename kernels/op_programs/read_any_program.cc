@@ -12,7 +12,9 @@
 #include "graph/status_macros.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/read_program.h"
+#include "kernels/op_programs/epilogue.h"
 #include "kernels/op_programs/read_index_program.h"
+#include "kernels/op_programs/read_joined_program.h"
 #include "kernels/op_programs/read_row_program.h"
 
 namespace partita {
@@ -25,7 +27,17 @@ absl::Status NotGenerated(const OpView& node, absl::string_view found) {
 }
 
 bool IsElementwise(const OpView& node) {
-  return node.is(kFused) || node.op().traits.elementwise;
+  return node.is(kFused) ? !HeadOf(node).has_value()
+                         : node.op().traits.elementwise;
+}
+
+bool HasIndices(const OpView& node) {
+  return node.is(kFused) || IsIndexOp(node.op());
+}
+
+absl::StatusOr<IndexProgram> ReadIndices(const OpView& node, bool has_fma) {
+  return node.is(kFused) ? ReadEpilogueProgram(node, has_fma)
+                         : ReadIndexProgram(node, has_fma);
 }
 
 bool IsRowMajor(const OpView& node) {
@@ -65,6 +77,16 @@ GpuWork WorkOf(const IndexProgram& program) {
           .longest = of_tile};
 }
 
+GpuWork WorkOf(const JoinedProgram& program) {
+  GpuWork work = {.kind = ProgramKind::kIndices};
+  for (const IndexProgram& part : program.parts) {
+    const GpuWork of_part = WorkOf(part);
+    work.instructions += of_part.instructions;
+    work.longest += of_part.longest;
+  }
+  return work;
+}
+
 }  // namespace
 
 absl::StatusOr<AnyProgram> ReadAnyProgram(const OpView& node,
@@ -82,11 +104,17 @@ absl::StatusOr<AnyProgram> ReadAnyProgram(const OpView& node,
     rows->name = EntryName(node, "rows");
     return *std::move(rows);
   }
-  if (!IsIndexOp(node.op())) return rows.status();
-  absl::StatusOr<IndexProgram> indices = ReadIndexProgram(node, HasFma(isa));
-  if (!indices.ok()) return indices.status();
-  indices->name = EntryName(node, "indices");
-  return *std::move(indices);
+  if (IsJoinedOp(node.op())) {
+    PARTITA_ASSIGN_OR_RETURN(JoinedProgram joined,
+                             ReadJoinedProgram(node, HasFma(isa)));
+    joined.name = EntryName(node, "indices");
+    return joined;
+  }
+  if (!HasIndices(node)) return rows.status();
+  PARTITA_ASSIGN_OR_RETURN(IndexProgram indices,
+                           ReadIndices(node, HasFma(isa)));
+  indices.name = EntryName(node, "indices");
+  return indices;
 }
 
 absl::StatusOr<GpuWork> CountGpuWork(const OpView& node) {
@@ -101,9 +129,13 @@ absl::StatusOr<GpuWork> CountGpuWork(const OpView& node) {
   }
   const absl::StatusOr<RowProgram> rows = ReadRowProgram(node, true);
   if (rows.ok()) return WorkOf(*rows);
-  if (!IsIndexOp(node.op())) return rows.status();
-  PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices,
-                           ReadIndexProgram(node, true));
+  if (IsJoinedOp(node.op())) {
+    PARTITA_ASSIGN_OR_RETURN(const JoinedProgram joined,
+                             ReadJoinedProgram(node, true));
+    return WorkOf(joined);
+  }
+  if (!HasIndices(node)) return rows.status();
+  PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices, ReadIndices(node, true));
   return WorkOf(indices);
 }
 

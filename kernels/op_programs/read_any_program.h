@@ -11,7 +11,8 @@
 
 namespace partita {
 
-// An elementwise program, one over rows, or an index program, in this order,
+// An elementwise program, one over rows, or an index program, in this order (of
+// a matmul or convolution also with the elementwise ops that follow it),
 // for an instruction set of CPUs or a GPU's, such as sm_90. Unimplemented,
 // naming the cause, if the node is none of them, or has layouts that its
 // program does not support. The program's name depends only on what the program

@@ -11,7 +11,6 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "kernels/op_programs/index_node.h"
 #include "kernels/op_programs/index_ops.h"
 
 namespace partita {
@@ -29,7 +28,6 @@ constexpr Row kRows[] = {
     {&kSlice, BuildSlice},
     {&kDepthToSpace, BuildDepthToSpace},
     {&kSpaceToDepth, BuildSpaceToDepth},
-    {&kSplit, BuildSplit},
     {&kReorder, BuildReorder},
     {&kConcat, BuildConcat},
     {&kPad, BuildPad},
@@ -80,11 +78,14 @@ const Row* FindRow(const OpDef& op) {
 
 bool IsIndexOp(const OpDef& op) { return FindRow(op) != nullptr; }
 
+absl::Status BuildIndexProgram(IndexNode& node) {
+  const Row* row = FindRow(node.op().op());
+  return row == nullptr ? node.NotGenerated("such an op") : row->build(node);
+}
+
 absl::StatusOr<IndexProgram> ReadIndexProgram(const OpView& op, bool has_fma) {
   IndexNode node(op, has_fma);
-  const Row* row = FindRow(op.op());
-  if (row == nullptr) return node.NotGenerated("such an op");
-  PARTITA_RETURN_IF_ERROR(row->build(node));
+  PARTITA_RETURN_IF_ERROR(BuildIndexProgram(node));
   return std::move(node.program());
 }
 

@@ -58,7 +58,8 @@ absl::Status SetOperandTypes(RowNode& node) {
   for (int i = 0; i < node.op.num_operands(); ++i) {
     const TensorType& type = node.op.operand_type(i);
     const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
-    if (!scalar.has_value() || *scalar == ScalarType::kBool) {
+    if (!scalar.has_value() || *scalar == ScalarType::kBool ||
+        *scalar == ScalarType::kU64) {
       return NotGenerated(node.op, "numbers of such a dtype");
     }
     node.program.operands.push_back({*scalar, {}});

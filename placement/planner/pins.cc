@@ -340,8 +340,8 @@ absl::Status CheckPin(const CostModel& costs, const OpView& node) {
       if (runs(device)) able.push_back(costs.device_name(device));
     }
     return absl::UnimplementedError(absl::StrCat(
-        TextWithParts(node), ": found no kernel on ", name,
-        ", where a pin puts it; expected ",
+        TextWithParts(node), ": found no kernel on ", name, " for (",
+        node.OperandTypesText(), "), where a pin puts it; expected ",
         able.empty() ? "a device with one" : absl::StrJoin(able, " or "),
         "; change the pin"));
   }

@@ -8,7 +8,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/views.h"
@@ -176,13 +175,9 @@ absl::Status CheckKernelsExist(const CostModel& costs) {
     }
     if (runs) continue;
     const OpView node = costs.graph().view(id);
-    std::vector<std::string> types;
-    for (int i = 0; i < node.num_operands(); ++i) {
-      types.push_back(node.operand_type(i).ToString());
-    }
     return absl::UnimplementedError(absl::StrCat(
         node.ToString(), ": found no kernel on any device of ",
-        costs.machine().name, " for (", absl::StrJoin(types, ", "),
+        costs.machine().name, " for (", node.OperandTypesText(),
         "); expected one; add a device that has one, or rewrite the node"));
   }
   return absl::OkStatus();
@@ -192,10 +187,11 @@ absl::Status CheckRunsAll(const PlanRequest& request, MachineDeviceId device) {
   for (NodeId node : request.costs.order()) {
     if (request.pin(node) != nullptr) continue;
     if (request.costs.cost(node, device).can_run) continue;
+    const OpView op = request.graph().view(node);
     return absl::UnimplementedError(absl::StrCat(
-        request.graph().view(node).ToString(), ": found no kernel on ",
-        request.costs.device_name(device),
-        "; expected one device that runs every node; try strategy list"));
+        op.ToString(), ": found no kernel on ",
+        request.costs.device_name(device), " for (", op.OperandTypesText(),
+        "); expected one device that runs every node; try strategy list"));
   }
   return absl::OkStatus();
 }

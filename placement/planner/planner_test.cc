@@ -97,10 +97,11 @@ TEST(SingleTest, ADeviceThatLacksAKernelIsSkipped) {
   const auto table = PlanBy("single", g, CpuAndGpus(1, 1000), {}, catalog);
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->nodes.back().placement.devices[0], "cpu:0");
-  EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000),
-                           {.device = "gpu:0"}, catalog)),
-            "work %b: found no kernel on gpu:0; expected one device that runs "
-            "every node; try strategy list");
+  EXPECT_EQ(
+      Text(g, PlanBy("single", g, CpuAndGpus(1, 1000), {.device = "gpu:0"},
+                     catalog)),
+      "work %b: found no kernel on gpu:0 for (f32[16], f32[16]); expected "
+      "one device that runs every node; try strategy list");
 }
 
 // The placement by `single` if lowering refuses each draft that uses one of
@@ -422,8 +423,8 @@ TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
       });
   EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(1, 1000),
                                {{"b", {"gpu:0"}}}, catalog)),
-            "work %b: found no kernel on gpu:0, where a pin puts it; "
-            "expected cpu:0; change the pin");
+            "work %b: found no kernel on gpu:0 for (f32[16], f32[16]), where a "
+            "pin puts it; expected cpu:0; change the pin");
 }
 
 TEST(ReplicasTest, AreTheFastestIdenticalDevices) {
@@ -447,9 +448,10 @@ TEST(ReplicasTest, OneDeviceMustRunAllNodes) {
         return cpu ? 9.0 : 1.0;
       });
   const auto table = PlanBy("data", g, CpuAndGpus(2, 1 << 20), {}, catalog);
-  EXPECT_EQ(Text(g, table),
-            "work %b: found no kernel on gpu:0; expected one device "
-            "that runs every node; try strategy list");
+  EXPECT_EQ(
+      Text(g, table),
+      "work %b: found no kernel on gpu:0 for (f32[16], f32[16]); expected "
+      "one device that runs every node; try strategy list");
 }
 
 // As for a model so small that launch times dominate.

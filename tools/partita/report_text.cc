@@ -251,6 +251,32 @@ std::string FallbacksText(const Fallbacks& fallbacks) {
   return text;
 }
 
+namespace {
+
+std::string MissingGpuKernelsText(const MissingGpuKernels& missing) {
+  constexpr size_t kMost = 5;
+  const std::vector<std::string>& nodes = missing.host_nodes;
+  std::string text;
+  if (!nodes.empty()) {
+    const size_t named = std::min(nodes.size(), kMost);
+    text =
+        absl::StrCat("host ", CountText(nodes.size(), "node"),
+                     " that no GPU has a kernel for: ",
+                     absl::StrJoin(nodes.begin(), nodes.begin() + named, ", "),
+                     nodes.size() > named ? ", ..." : "", "\n");
+  }
+  if (missing.cost_only_nodes > 0) {
+    absl::StrAppend(
+        &text, "cost-only ",
+        CountText(static_cast<size_t>(missing.cost_only_nodes), "node"),
+        ": only emulated devices run this plan; GPUs need an isa from sm_80 "
+        "on in the machine file\n");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string RepeatedText(absl::string_view entry, double repeated_share) {
   constexpr double kMost = 0.5;
   if (repeated_share <= kMost) return "";
@@ -281,6 +307,7 @@ std::string CompileSummary(const Compiled& compiled,
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
   text += FallbacksText(report.fallbacks);
+  text += MissingGpuKernelsText(report.missing_gpu_kernels);
   for (const EntryReport& entry : report.entries) {
     text += RepeatedText(entry.name, entry.repeated_share);
     text += ShardedUpdatesText(entry.name, entry.sharded_updates);
@@ -325,6 +352,8 @@ std::string CompileJson(const Compiled& compiled,
   json["fallback_kernels"] = report.fallbacks.kernels;
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
+  json["host_nodes"] = report.missing_gpu_kernels.host_nodes;
+  json["cost_only_nodes"] = report.missing_gpu_kernels.cost_only_nodes;
   json["idle_pins"] = report.idle_pins;
   if (written.has_value()) {
     json["weights"] = {{"embedded_bytes", written->embedded},

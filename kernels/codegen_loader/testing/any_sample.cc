@@ -16,6 +16,7 @@ int64_t Items(const ElementwiseProgram& program) {
 }
 int64_t Items(const RowProgram& program) { return NumRows(program); }
 int64_t Items(const IndexProgram& program) { return NumPoints(program); }
+int64_t Items(const JoinedProgram& program) { return NumPoints(program); }
 
 void Run(const ElementwiseProgram& program, void* const* operands,
          void* const* results) {
@@ -27,6 +28,10 @@ void Run(const RowProgram& program, void* const* operands,
   InterpretRows(program, operands, results, 0, Items(program));
 }
 void Run(const IndexProgram& program, void* const* operands,
+         void* const* results) {
+  InterpretIndices(program, operands, results, 0, Items(program));
+}
+void Run(const JoinedProgram& program, void* const* operands,
          void* const* results) {
   InterpretIndices(program, operands, results, 0, Items(program));
 }

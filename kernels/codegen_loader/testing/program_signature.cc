@@ -116,6 +116,18 @@ ProgramSignature SignatureOf(const IndexProgram& program) {
   return signature;
 }
 
+ProgramSignature SignatureOf(const JoinedProgram& program) {
+  ProgramSignature signature = SignatureOf(program.parts[0]);
+  signature.name = program.name;
+  signature.results.clear();
+  for (const IndexProgram& part : program.parts) {
+    for (const ProgramSignature::Buffer& result : SignatureOf(part).results) {
+      signature.results.push_back(result);
+    }
+  }
+  return signature;
+}
+
 absl::Status CheckResults(const ProgramSignature& signature,
                           const std::string& what,
                           const std::vector<std::vector<std::byte>>& expected,

@@ -30,6 +30,7 @@ struct ProgramSignature {
 ProgramSignature SignatureOf(const ElementwiseProgram& program);
 ProgramSignature SignatureOf(const RowProgram& program);
 ProgramSignature SignatureOf(const IndexProgram& program);
+ProgramSignature SignatureOf(const JoinedProgram& program);
 
 // OK if all elements of all results have equal bits, where NaN equals NaN: its
 // bits are the processor's. Else names the program, `what`, and the first

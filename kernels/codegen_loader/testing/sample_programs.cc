@@ -36,12 +36,12 @@ using Formula = std::function<std::vector<Register>(Registers)>;
 // GPUs compute what processors with fma compute.
 constexpr char kIsa[] = "avx2";
 
-constexpr S kTypes[] = {S::kF32,  S::kF64,  S::kI32, S::kI64,
-                        S::kBool, S::kBF16, S::kF16};
+constexpr S kTypes[] = {S::kF32, S::kF64,  S::kI32,  S::kI64,
+                        S::kU64, S::kBool, S::kBF16, S::kF16};
 
 const char* NameOf(S type) {
-  constexpr const char* kNames[] = {"f32",  "f64",  "i32", "i64",
-                                    "bool", "bf16", "f16"};
+  constexpr const char* kNames[] = {"f32", "f64",  "i32",  "i64",
+                                    "u64", "bool", "bf16", "f16"};
   return kNames[static_cast<int>(type)];
 }
 
@@ -92,6 +92,7 @@ std::vector<uint64_t> Specials(S type) {
       return {0,           1,           2,           7,        0xffffffffu,
               0x7fffffffu, 0x80000000u, 0x80000001u, 16777217, 0xff00ff00u};
     case S::kI64:
+    case S::kU64:
       return {0,
               1,
               5,
@@ -126,6 +127,7 @@ uint64_t Ordinary(S type, std::mt19937_64& random) {
     case S::kI32:
       return static_cast<uint32_t>(static_cast<int32_t>(value * 100));
     case S::kI64:
+    case S::kU64:
       return static_cast<uint64_t>(static_cast<int64_t>(value * 100));
     case S::kBF16:
       return std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16;

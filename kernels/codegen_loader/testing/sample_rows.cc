@@ -27,8 +27,8 @@ constexpr bool kHasFma = true;  // GPUs compute what processors with fma do
 constexpr double kEpsilon = 1e-5;
 
 const char* NameOf(S type) {
-  constexpr const char* kNames[] = {"f32",  "f64",  "i32", "i64",
-                                    "bool", "bf16", "f16"};
+  constexpr const char* kNames[] = {"f32", "f64",  "i32",  "i64",
+                                    "u64", "bool", "bf16", "f16"};
   return kNames[static_cast<int>(type)];
 }
 

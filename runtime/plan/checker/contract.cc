@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/device_kind_traits.h"
+#include "graph/kernel_id.h"
+#include "graph/op_view.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -39,6 +41,8 @@ class Comparison {
             absl::StrCat(RunnableNames(), ", as this build drives no other"));
       } else if (TraitsOf(kind).shares_host) {
         AddHostDevice(device);
+      } else {
+        RefuseCostOnlyKernels(device.traits.name);
       }
     }
     CompareSums();
@@ -66,6 +70,30 @@ class Comparison {
            host_.isas.empty() ? "any, as this processor's are not known"
                               : absl::StrCat("one that this processor has: ",
                                              absl::StrJoin(host_.isas, ", ")));
+  }
+
+  void RefuseCostOnlyKernels(const std::string& device) {
+    int count = 0;
+    std::string first;
+    for (const auto& function : plan_.module.functions()) {
+      for (const OpView& op : function->ops()) {
+        const Node& node = op.node();
+        if (!node.kernel.has_value() ||
+            !node.kernel->kernel.Is(kCostOnlyLibrary) ||
+            !absl::c_linear_search(node.placement.devices, device)) {
+          continue;
+        }
+        if (count++ == 0) first = op.ToString();
+      }
+    }
+    if (count == 0) return;
+    Differ(absl::StatusCode::kFailedPrecondition, device,
+           absl::StrCat(count,
+                        " kernels that have costs and no code, the "
+                        "first one for ",
+                        first),
+           "kernels that are generated for its instruction set; give it an "
+           "isa from sm_80 on in the machine file and compile again");
   }
 
   void CompareSums() {

@@ -15,7 +15,9 @@ namespace partita {
 // and all together need their threads and arenas. Reports all differences at
 // once: Unavailable if the kind of a device is not one of `runnable`, which
 // this build can run, else ResourceExhausted if memory is short, else
-// FailedPrecondition. Does not compare rates, because they are predictions.
+// FailedPrecondition. A device with memory of its own needs kernels with code:
+// FailedPrecondition for cost-only ones (graph/kernel_id.h). Does not compare
+// rates, because they are predictions.
 // Needs: a plan that passed the checker.
 absl::Status CheckContract(const Plan& plan, const HostCapacity& host,
                            absl::Span<const DeviceKind> runnable);

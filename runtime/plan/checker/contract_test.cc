@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_list.h"
 
 namespace partita {
 namespace {
@@ -106,6 +110,38 @@ TEST(Contract, EveryKindThatTheBuildRunsIsNamed) {
             absl::StrCat(kMadeForAnother,
                          "\n  cpu:1: found kind unknown; expected cpu or "
                          "cuda, as this build drives no other"));
+}
+
+// The second CPU is a GPU, with such a kernel for each of two nodes.
+Plan CpuAndGpu(const KernelId& kernel) {
+  Plan plan = TwoCpus();
+  plan.devices[1].traits.kind = DeviceKind::kCuda;
+  plan.devices[1].traits.name = "gpu:0";
+  Graph& graph = plan.module.AddFunction("f");
+  const ValueId x = graph.AddInput("x", {DType::kF32, {4}, {}});
+  for (const char* name : {"y", "z"}) {
+    NodeSpec spec{.op = &kRelu, .operands = {x}, .result_names = {name}};
+    spec.placement.devices = {"gpu:0"};
+    graph.node(*graph.AddNode(std::move(spec))).kernel =
+        KernelBinding{.kernel = kernel};
+  }
+  return plan;
+}
+
+TEST(Contract, ADeviceNeedsKernelsWithCode) {
+  const DeviceKind all[] = {DeviceKind::kCpu, DeviceKind::kCuda};
+  EXPECT_TRUE(
+      CheckContract(CpuAndGpu("ptx.elementwise"), JustEnough(), all).ok());
+  const absl::Status status =
+      CheckContract(CpuAndGpu("cost_only.elementwise"), JustEnough(), all);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            absl::StrCat(kMadeForAnother,
+                         "\n  gpu:0: found 2 kernels that have costs and no "
+                         "code, the first one for relu %y; expected kernels "
+                         "that are generated for its instruction set; give it "
+                         "an isa from sm_80 on in the machine file and compile "
+                         "again"));
 }
 
 TEST(Contract, AProcessorThatIsNotKnownHasNoInstructionSet) {
