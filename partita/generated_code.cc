@@ -92,7 +92,7 @@ absl::StatusOr<PlacedOps> FindMissing(const Plan& plan,
                                       const CodeDevices& devices) {
   return FindPlacedOps(
       plan, devices, [](const OpView& op, const CodeDevice& device) {
-        return device.loader != nullptr && HasGeneratedKernel(op) &&
+        return device.loader != nullptr && device.loader->is_generated(op) &&
                !device.loader->has_code(op, *device.traits);
       });
 }
@@ -163,6 +163,19 @@ std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,
                     : "is not trusted (--trust-code runs it)";
 }
 
+// Builds code for a device of `missing`, and loads it.
+absl::Status BuildAgain(const MissingCode& missing) {
+  const CodeLoader& loader = *missing.device.loader;
+  DeviceTraits device = *missing.device.traits;
+  device.isa = loader.executable_isa(device.isa);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<CodeObject> code_objects,
+                           loader.build(missing.nodes, device));
+  for (const CodeObject& code : code_objects) {
+    PARTITA_RETURN_IF_ERROR(loader.load(code));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LoadOnDevices(const CodeObject& code, const CodeDevices& devices) {
   for (const auto& [name, device] : devices) {
     const bool is_its_code = CodeTargetOf(*device.traits) == code.target;
@@ -215,10 +228,8 @@ absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";
   for (const auto& [target, code] : ByTarget(missing)) {
-    DeviceTraits device = *code.device.traits;
-    device.isa = code.device.loader->executable_isa(device.isa);
-    const auto code_objects = CodegenCatalog().BuildCode(code.nodes, device);
-    if (!code_objects.ok()) why = std::string(code_objects.status().message());
+    const absl::Status built = BuildAgain(code);
+    if (!built.ok()) why = std::string(built.message());
   }
   PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan, devices));
   if (left.empty()) {

@@ -22,7 +22,8 @@ using CodeLoaders = std::vector<const CodeLoader*>;
 //  3. otherwise it is built again from the bodies in the plan, if the code
 //     generator is available; for this processor, if it emulates one with
 //     instructions that it lacks;
-//  4. otherwise an interpreter computes the same bits, slowly.
+//  4. otherwise an interpreter computes the same bits, slowly; on GPUs there is
+//     none, and kernels without code are refused when they are bound.
 //
 // Returns one line about cases 3 and 4, and otherwise "".
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,

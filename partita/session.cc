@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/op_def.h"
@@ -49,12 +50,28 @@ absl::StatusOr<PlanBackends> BackendsOf(const Plan& plan, DeviceMode mode) {
   return backends;
 }
 
+// As the contract says of a kind that the build does not run.
+absl::Status NotOnThisHost(const Plan& plan, const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      absl::StrCat("plan @", plan.name,
+                   " is for another machine than this host; let this host "
+                   "emulate its devices (--virtual), or compile the model for "
+                   "this host\n  ",
+                   absl::StripPrefix(status.message(), "device ")));
+}
+
 absl::StatusOr<Devices> NewDevices(const Plan& plan,
                                    const PlanBackends& backends) {
   Devices devices;
   for (size_t d = 0; d < backends.size(); ++d) {
-    PARTITA_ASSIGN_OR_RETURN(devices.emplace_back(),
-                             backends[d]->new_device(plan.devices[d].traits));
+    absl::StatusOr<std::unique_ptr<Device>> device =
+        backends[d]->new_device(plan.devices[d].traits);
+    if (absl::IsUnavailable(device.status())) {
+      return NotOnThisHost(plan, device.status());
+    }
+    PARTITA_RETURN_IF_ERROR(device.status());
+    devices.push_back(*std::move(device));
   }
   return devices;
 }

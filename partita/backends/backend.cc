@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/catalog/gpu_catalog.h"
 #include "kernels/catalog/host_kernels.h"
+#include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/native_code/native_code_library.h"
 #include "kernels/native_code/trusted_code.h"
+#include "partita/backends/cuda_backend.h"
 #include "runtime/device/host_device.h"
 
 namespace partita {
@@ -20,8 +21,16 @@ absl::StatusOr<std::unique_ptr<Device>> Always(DeviceTraits traits) {
   return kNew(std::move(traits));
 }
 
-constexpr CodeLoader kNativeCode = {
-    .load = TrustCode, .has_code = HasCode, .executable_isa = ExecutableIsa};
+absl::StatusOr<std::vector<CodeObject>> BuildNativeCode(
+    absl::Span<const OpView> nodes, const DeviceTraits& device) {
+  return CodegenCatalog().BuildCode(nodes, device);
+}
+
+constexpr CodeLoader kNativeCode = {.is_generated = HasGeneratedKernel,
+                                    .build = BuildNativeCode,
+                                    .load = TrustCode,
+                                    .has_code = HasCode,
+                                    .executable_isa = ExecutableIsa};
 
 constexpr Backend kCpu = {.name = "cpu",
                           .kind = DeviceKind::kCpu,
@@ -30,9 +39,6 @@ constexpr Backend kCpu = {.name = "cpu",
                           .libraries = HostLibraries,
                           .code_loader = &kNativeCode,
                           .new_device = Always<NewCpuDevice>};
-
-constexpr Backend kCuda = {
-    .name = "cuda", .kind = DeviceKind::kCuda, .catalog = GpuCatalog};
 
 constexpr Backend kVirtual = {.name = "virtual",
                               .libraries = HostLibraries,
@@ -44,7 +50,8 @@ constexpr Backend kTimed = {.name = "timed",
                             .libraries = HostLibraries,
                             .new_device = Always<NewTimedDevice>};
 
-constexpr const Backend* kBackends[] = {&kCpu, &kCuda, &kVirtual, &kTimed};
+constexpr const Backend* kBackends[] = {&kCpu, &kCudaBackend, &kVirtual,
+                                        &kTimed};
 
 }  // namespace
 

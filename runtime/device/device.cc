@@ -1,4 +1,4 @@
-// What devices in host memory have in common.
+// What devices have in common.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/device/device.h"
@@ -9,6 +9,24 @@ namespace partita {
 
 // Values begin at cache lines.
 int64_t StagedBytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+absl::Status CheckArenaRequest(const std::string& owner, int64_t bytes,
+                               int64_t alignment) {
+  constexpr int64_t kMostBytes = int64_t{1} << 46;
+  constexpr int64_t kMostAlignment = int64_t{2} << 20;
+  if (bytes < 0 || bytes > kMostBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("device ", owner, ": found an arena of ", bytes,
+                     " bytes; expected 0..", kMostBytes));
+  }
+  if (alignment <= 0 || (alignment & (alignment - 1)) != 0 ||
+      alignment > kMostAlignment) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("device ", owner, ": found base alignment ", alignment,
+                     "; expected a power of two up to ", kMostAlignment));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<Arena>> Device::NewStaging(int64_t bytes) {
   return absl::UnimplementedError(absl::StrCat(

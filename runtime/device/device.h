@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,9 +37,10 @@ class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
   // Waits on the host until `step` has reached this point. False if `policy`
-  // ended the wait before.
-  bool Wait(uint64_t step, const WaitPolicy& policy) {
-    return steps_.value() > step || WaitUntilReached(step, policy);
+  // ended the wait before; the device's error if the point cannot be reached.
+  absl::StatusOr<bool> Wait(uint64_t step, const WaitPolicy& policy) {
+    if (steps_.value() > step) return true;
+    return WaitUntilReached(step, policy);
   }
   // At least t + 1 only if step t has reached this point, or has failed and all
   // its streams have finished. A record of a stream that runs behind the host
@@ -48,7 +50,8 @@ class DeviceEvent {
  private:
   // Events of devices that run behind the host ask their device, and check the
   // policy at least once a millisecond.
-  virtual bool WaitUntilReached(uint64_t step, const WaitPolicy& policy) {
+  virtual absl::StatusOr<bool> WaitUntilReached(uint64_t step,
+                                                const WaitPolicy& policy) {
     return steps_.Wait(step + 1, policy);
   }
 
@@ -75,8 +78,8 @@ class DeviceStream {
   // device's. A stream that runs behind the host need not wait for that itself:
   // host code that follows may run before. False if `policy` ended the wait
   // before.
-  virtual bool Wait(DeviceEvent& event, uint64_t step,
-                    const WaitPolicy& policy) = 0;
+  virtual absl::StatusOr<bool> Wait(DeviceEvent& event, uint64_t step,
+                                    const WaitPolicy& policy) = 0;
   // Delays the work that follows. This is all that the stream of a device that
   // computes nothing does for a command.
   virtual absl::Status Sleep(std::chrono::nanoseconds duration) = 0;
@@ -119,6 +122,12 @@ struct MemoryFigures {
 // The room in staging memory of a value that has so many bytes.
 int64_t StagedBytes(int64_t bytes);
 
+// What no device can allocate: InvalidArgument unless `alignment` is a power of
+// two up to 2 MiB, ResourceExhausted for sizes beyond any address space.
+// `owner` names the device.
+absl::Status CheckArenaRequest(const std::string& owner, int64_t bytes,
+                               int64_t alignment);
+
 // Thread safety: calls may run in parallel.
 class Device {
  public:
@@ -134,8 +143,8 @@ class Device {
   // goes on: pinned memory of a GPU. Host code may use pointers into it. Not
   // for devices whose arenas the host accesses: they need none.
   virtual absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes);
-  virtual std::unique_ptr<DeviceStream> NewStream() = 0;
-  virtual std::unique_ptr<DeviceEvent> NewEvent() = 0;
+  virtual absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() = 0;
+  virtual absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() = 0;
   // Copies between arena and host memory; done on return. For loading,
   // restoring and reading variables, not for steps.
   virtual absl::Status Upload(std::byte* to, const void* from,

@@ -18,32 +18,15 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kMaxArenaBytes = int64_t{1} << 46;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 // Poison takes an eighth of the guarded bytes in real memory.
 constexpr int64_t kMaxGuardedBytes = int64_t{4} << 30;
-
-absl::Status CheckRequest(const std::string& owner, int64_t bytes,
-                          int64_t alignment) {
-  if (bytes < 0 || bytes > kMaxArenaBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("device ", owner, ": found an arena of ", bytes,
-                     " bytes; expected 0..", kMaxArenaBytes));
-  }
-  if (alignment <= 0 || (alignment & (alignment - 1)) != 0 ||
-      alignment > kHugePage) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("device ", owner, ": found base alignment ", alignment,
-                     "; expected a power of two up to ", kHugePage));
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HostArena>> HostArena::New(
     const std::string& owner, int64_t bytes, int64_t alignment, bool guarded) {
-  PARTITA_RETURN_IF_ERROR(CheckRequest(owner, bytes, alignment));
+  PARTITA_RETURN_IF_ERROR(CheckArenaRequest(owner, bytes, alignment));
   std::unique_ptr<HostArena> arena(new HostArena);
   const int64_t slack = std::max(alignment, kHugePage);
   const int64_t wanted = bytes + slack;

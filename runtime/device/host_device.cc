@@ -40,10 +40,10 @@ class HostDevice : public Device {
         HostArena::New(traits_.name, bytes, alignment, guarded_));
     return std::unique_ptr<Arena>(std::move(arena));
   }
-  std::unique_ptr<DeviceStream> NewStream() override {
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
     return std::make_unique<HostStream>(properties_.kernel_threads);
   }
-  std::unique_ptr<DeviceEvent> NewEvent() override {
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
     return std::make_unique<DeviceEvent>();
   }
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
@@ -72,7 +72,7 @@ class TimedDevice : public HostDevice {
                     .host_accesses_arenas = true,
                     .runs_behind_host = false},
                    /*guarded=*/true) {}
-  std::unique_ptr<DeviceStream> NewStream() override {
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
     return std::make_unique<TimedStream>();
   }
 };

@@ -5,38 +5,17 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <cstring>
 #include <thread>
 
+#include "runtime/device/runs.h"
+
 namespace partita {
-namespace {
-
-// Iterates over both lists of blocks, and copies the longest run that is
-// contiguous in both.
-void CopyBlocks(const Blocks& to, const Blocks& from) {
-  const int64_t bytes = to.size();
-  for (int64_t done = 0; done < bytes;) {
-    const int64_t to_inside = done % to.block;
-    const int64_t from_inside = done % from.block;
-    const int64_t run =
-        std::min(to.block - to_inside, from.block - from_inside);
-    std::memcpy(to.base + (done / to.block) * to.stride + to_inside,
-                from.base + (done / from.block) * from.stride + from_inside,
-                run);
-    done += run;
-  }
-}
-
-}  // namespace
-
 void CopyOnHost(const Blocks& to, const Blocks& from) {
-  if (to.size() == 0) return;
-  if (to.contiguous() && from.contiguous()) {
-    std::memcpy(to.base, from.base, to.size());
-  } else {
-    CopyBlocks(to, from);
-  }
+  ForEachRun(to, from, [](std::byte* to_run, std::byte* from_run, int64_t run) {
+    std::memcpy(to_run, from_run, run);
+    return true;
+  });
 }
 
 HostStream::HostStream(int threads) : threads_(threads) {}
@@ -65,8 +44,8 @@ absl::Status HostStream::Record(DeviceEvent& event, uint64_t step) {
   return absl::OkStatus();
 }
 
-bool HostStream::Wait(DeviceEvent& event, uint64_t step,
-                      const WaitPolicy& policy) {
+absl::StatusOr<bool> HostStream::Wait(DeviceEvent& event, uint64_t step,
+                                      const WaitPolicy& policy) {
   return event.Wait(step, policy);
 }
 

@@ -23,8 +23,8 @@ class HostStream : public DeviceStream {
   void Detach(int attached) override;
   absl::Status Copy(const Blocks& to, const Blocks& from) override;
   absl::Status Record(DeviceEvent& event, uint64_t step) override;
-  bool Wait(DeviceEvent& event, uint64_t step,
-            const WaitPolicy& policy) override;
+  absl::StatusOr<bool> Wait(DeviceEvent& event, uint64_t step,
+                            const WaitPolicy& policy) override;
   absl::Status Sleep(std::chrono::nanoseconds duration) override;
   void Stamp(SteadyTime& time) override;
   absl::Status Finish() override;

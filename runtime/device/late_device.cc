@@ -82,7 +82,8 @@ class LateEvent : public DeviceEvent {
   }
 
  private:
-  bool WaitUntilReached(uint64_t step, const WaitPolicy& policy) override {
+  absl::StatusOr<bool> WaitUntilReached(uint64_t step,
+                                        const WaitPolicy& policy) override {
     constexpr auto kPoll = std::chrono::microseconds(500);
     std::unique_lock<std::mutex> lock(mutex_);
     while (reached_ <= step) {
@@ -131,8 +132,8 @@ class LateStream : public DeviceStream, public LateQueue {
     Issue([&event, step] { static_cast<LateEvent&>(event).Reach(step); });
     return absl::OkStatus();
   }
-  bool Wait(DeviceEvent& event, uint64_t step,
-            const WaitPolicy& policy) override {
+  absl::StatusOr<bool> Wait(DeviceEvent& event, uint64_t step,
+                            const WaitPolicy& policy) override {
     return event.Wait(step, policy);
   }
   absl::Status Sleep(std::chrono::nanoseconds duration) override {
@@ -246,7 +247,7 @@ absl::StatusOr<std::unique_ptr<Arena>> LateDevice::NewStaging(int64_t bytes) {
       std::make_unique<StagingArena>(std::move(host), staging_));
 }
 
-std::unique_ptr<DeviceStream> LateDevice::NewStream() {
+absl::StatusOr<std::unique_ptr<DeviceStream>> LateDevice::NewStream() {
   return std::make_unique<LateStream>(
       [this] { gate_->Pass(); },
       [staging = staging_](const Blocks& blocks) {
@@ -257,7 +258,7 @@ std::unique_ptr<DeviceStream> LateDevice::NewStream() {
       });
 }
 
-std::unique_ptr<DeviceEvent> LateDevice::NewEvent() {
+absl::StatusOr<std::unique_ptr<DeviceEvent>> LateDevice::NewEvent() {
   return std::make_unique<LateEvent>();
 }
 

@@ -44,8 +44,8 @@ class LateDevice : public Device {
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override;
   absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes) override;
-  std::unique_ptr<DeviceStream> NewStream() override;
-  std::unique_ptr<DeviceEvent> NewEvent() override;
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override;
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override;
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override;
   absl::Status Download(void* to, const std::byte* from,
                         int64_t bytes) override;

@@ -27,9 +27,9 @@ void TimedStream::Detach(int attached) {
   if (attached > 0) prctl(PR_SET_TIMERSLACK, attached, 0, 0, 0);
 }
 
-bool TimedStream::Wait(DeviceEvent& event, uint64_t step,
-                       const WaitPolicy& policy) {
-  const bool reached = HostStream::Wait(event, step, policy);
+absl::StatusOr<bool> TimedStream::Wait(DeviceEvent& event, uint64_t step,
+                                       const WaitPolicy& policy) {
+  const absl::StatusOr<bool> reached = HostStream::Wait(event, step, policy);
   EndSequence();
   return reached;
 }

@@ -17,8 +17,8 @@ class TimedStream : public HostStream {
   // Lets the calling thread wake without delay until Detach.
   int Attach() override;
   void Detach(int attached) override;
-  bool Wait(DeviceEvent& event, uint64_t step,
-            const WaitPolicy& policy) override;
+  absl::StatusOr<bool> Wait(DeviceEvent& event, uint64_t step,
+                            const WaitPolicy& policy) override;
   absl::Status Sleep(std::chrono::nanoseconds duration) override;
   absl::Status Finish() override;
 

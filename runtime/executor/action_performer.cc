@@ -103,10 +103,10 @@ absl::Status ActionPerformer::EndOfWait() const {
 }
 
 absl::Status ActionPerformer::Wait(const Step& step, const Action& action) {
-  if (!stream_.Wait(*action.event, step.number, PolicyOf(step))) {
-    return EndOfWait();
-  }
-  return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(
+      const bool reached,
+      stream_.Wait(*action.event, step.number, PolicyOf(step)));
+  return reached ? absl::OkStatus() : EndOfWait();
 }
 
 absl::Status ActionPerformer::Collective(const Step& step,

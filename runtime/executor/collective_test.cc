@@ -88,7 +88,7 @@ std::vector<std::byte*> BytesOf(Tensors& tensors) {
 // One rank's thread, as in a step.
 void RunBetweenBarriers(const std::vector<RankWork>& bucket, int rank,
                         Rendezvous& rendezvous) {
-  const auto stream = NewCpuDevice({})->NewStream();
+  const auto stream = NewCpuDevice({})->NewStream().value();
   rendezvous.Arrive(rank, 1);
   EXPECT_TRUE(rendezvous.WaitForAll(1, {}));
   for (const RankWork& work : bucket) {

@@ -33,19 +33,24 @@ int SpinsFor(int64_t threads) {
   return threads <= cores && !AreWaitsPassive() ? kSpins : 0;
 }
 
+using Events = std::vector<std::unique_ptr<DeviceEvent>>;
+
 // Events belong to the device whose stream records them.
-std::vector<std::unique_ptr<DeviceEvent>> NewEvents(const Entry& entry,
-                                                    const CommandList& commands,
-                                                    const Devices& devices) {
-  std::vector<int> device_of(entry.num_events, 0);
+absl::StatusOr<Events> NewEvents(const Entry& entry,
+                                 const CommandList& commands,
+                                 const StreamDevices& devices) {
+  std::vector<Device*> device_of(entry.num_events);
   for (const Command& command : commands) {
     if (command.kind != Command::Kind::kRecord) continue;
-    device_of[command.event.index] =
-        entry.streams[command.stream.index].device.index;
+    device_of[command.event.index] = devices[command.stream];
   }
-  std::vector<std::unique_ptr<DeviceEvent>> events;
-  for (const int device : device_of) {
-    events.push_back(devices[device]->NewEvent());
+  Events events;
+  for (Device* device : device_of) {
+    if (device == nullptr) {  // nothing records it
+      events.push_back(std::make_unique<DeviceEvent>());
+      continue;
+    }
+    PARTITA_ASSIGN_OR_RETURN(events.emplace_back(), device->NewEvent());
   }
   return events;
 }
@@ -61,6 +66,7 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
   state_.context.commands = &commands_;
   state_.context.of_stream = &of_stream_;
   state_.context.devices = &devices;
+  state_.context.stream_devices = &stream_devices_;
   state_.context.memory = &memory;
   state_.context.events = &events_;
   state_.context.communications = &communications_;
@@ -106,15 +112,19 @@ absl::Status EntryRunner::Prepare(const Transports& transports) {
   for (CommandId c : commands_.ids()) {
     of_stream_[commands_[c].stream].push_back(c);
   }
-  events_ = NewEvents(entry_, commands_, devices);
+  PARTITA_ASSIGN_OR_RETURN(stream_devices_,
+                           FindStreamDevices(entry_, commands_, devices));
+  PARTITA_ASSIGN_OR_RETURN(events_,
+                           NewEvents(entry_, commands_, stream_devices_));
   PARTITA_ASSIGN_OR_RETURN(communications_,
                            Communications::Find(entry_, commands_));
   PARTITA_ASSIGN_OR_RETURN(
       communicators_, Communicators::New(entry_, commands_, communications_,
                                          devices, transports));
   for (size_t s = 0; s < entry_.streams.size(); ++s) {
-    streams_.push_back(std::make_unique<StreamReplay>(
-        state_, StreamId(static_cast<int32_t>(s))));
+    PARTITA_ASSIGN_OR_RETURN(
+        streams_.emplace_back(),
+        StreamReplay::New(state_, StreamId(static_cast<int32_t>(s))));
   }
   launchers_ = NewLaunchers(state_, streams_);
   on_caller_ = MayRunOnCaller();
@@ -126,9 +136,7 @@ absl::Status EntryRunner::Prepare(const Transports& transports) {
 // streams for a core; so it runs the first stream.
 bool EntryRunner::MayRunOnCaller() const {
   if (streams_.empty()) return false;
-  const Device& first =
-      *(*state_.context.devices)[entry_.streams[0].device.index];
-  return first.properties().streams_run_on_caller &&
+  return stream_devices_[StreamId(0)]->properties().streams_run_on_caller &&
          (streams_.size() == 1 || entry_.depth == 1);
 }
 

@@ -73,6 +73,7 @@ class EntryRunner {
   const Entry& entry_;
   CommandList commands_;
   IdVector<StreamId, std::vector<CommandId>> of_stream_;
+  StreamDevices stream_devices_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
   Communications communications_;
   Communicators communicators_;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "graph/status_macros.h"
 #include "gtest/gtest.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/test_session.h"
@@ -58,8 +59,8 @@ class FaultyStream : public DeviceStream {
     if (fault_-- == 0) return absl::DataLossError("broken wire");
     return stream_->Record(event, step);
   }
-  bool Wait(DeviceEvent& event, uint64_t step,
-            const WaitPolicy& policy) override {
+  absl::StatusOr<bool> Wait(DeviceEvent& event, uint64_t step,
+                            const WaitPolicy& policy) override {
     return stream_->Wait(event, step, policy);
   }
   absl::Status Sleep(std::chrono::nanoseconds duration) override {
@@ -91,12 +92,14 @@ class FaultyDevice : public Device {
                                                   int64_t alignment) override {
     return device_->NewArena(bytes, alignment);
   }
-  std::unique_ptr<DeviceStream> NewStream() override {
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
     const bool faulty = fault_.next_stream++ == fault_.stream;
-    return std::make_unique<FaultyStream>(device_->NewStream(),
+    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<DeviceStream> stream,
+                             device_->NewStream());
+    return std::make_unique<FaultyStream>(std::move(stream),
                                           faulty ? fault_.call : -1);
   }
-  std::unique_ptr<DeviceEvent> NewEvent() override {
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
     return device_->NewEvent();
   }
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {

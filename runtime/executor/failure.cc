@@ -44,10 +44,12 @@ FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
 absl::Status AtCommand(const FailedCommand& where, const absl::Status& status) {
   absl::string_view message = status.message();
   std::string place = absl::StrCat("entry @", where.entry, ": ");
+  if (!where.device.empty()) {
+    absl::StrAppend(&place, where.device, "/", where.stream, ": ");
+  }
   if (where.command >= 0) {
-    absl::StrAppend(&place, where.device, "/", where.stream, ": ", where.place,
-                    " ", where.kind, where.node.empty() ? "" : " ", where.node,
-                    ": ");
+    absl::StrAppend(&place, where.place, " ", where.kind,
+                    where.node.empty() ? "" : " ", where.node, ": ");
     ConsumeNode(where.node, message);
   }
   return absl::Status(status.code(), absl::StrCat(place, message));

@@ -175,7 +175,9 @@ class Candidate {
     PARTITA_ASSIGN_OR_RETURN(BoundKernel answer, library_.Bind(request));
     const auto ungranted = Ungranted(*request_.binding, answer.in_place);
     if (ungranted.empty()) return answer;
-    if (!emulates && Names(*request_.binding, answer)) {
+    // The host cannot copy operands that it cannot access.
+    const bool copies = RunsHostCode(*request_.device) || emulates;
+    if (!copies || (!emulates && Names(*request_.binding, answer))) {
       return NotInPlace(request_, answer);
     }
     answer.kernel =

@@ -101,6 +101,47 @@ TEST(LateDevices, FeedsAndFetchesPassThroughStagingMemory) {
   }
 }
 
+// The stream of the copy is the CPU's in the plan.
+TEST(LateDevices, CopiesFromACpuAreIssuedByTheDeviceThatReceivesThem) {
+  const std::shared_ptr<Plan> plan = CopiedPlan();
+  plan->devices[1].traits.kind = DeviceKind::kCuda;
+  Devices devices;
+  devices.push_back(NewCpuDevice(plan->devices[0].traits));
+  devices.push_back(std::make_unique<LateDevice>(plan->devices[1].traits));
+  TestSession session(plan, std::move(devices));
+  ASSERT_TRUE(session.status().ok()) << session.status();
+  for (int step = 0; step < 5; ++step) {
+    Floats y;
+    const Floats x = Ramp(step);
+    ASSERT_TRUE(session.Run(x, y).ok());
+    ASSERT_EQ(y, x);  // no element is negative
+  }
+}
+
+TEST(LateDevices, AStreamDoesNotRunKernelsOfACpuAndCopiesToOtherMemory) {
+  PlanBuilder b(2);
+  b.plan().devices[1].traits.kind = DeviceKind::kCuda;
+  const ValueId x = b.Input("x", Line());
+  const ValueId positive = b.Node(kRelu, {x}, "positive");
+  const ValueId y = b.Node(kCopy, {positive}, "y");
+  b.Output("y", y);
+  const StreamId both = b.NewStream("both", 0);
+  const BufferId x0 = b.Room("x", 0, x);
+  const BufferId y1 = b.Room("y", 1, y);
+  b.Feed(both, 0, x0);
+  b.Kernel(both, positive, {x0}, x0);
+  b.Copy(both, x0, y1);
+  const std::shared_ptr<Plan> plan = b.Finish();
+  Devices devices;
+  devices.push_back(NewCpuDevice(plan->devices[0].traits));
+  devices.push_back(std::make_unique<LateDevice>(plan->devices[1].traits));
+  const TestSession session(plan, std::move(devices));
+  EXPECT_EQ(session.status(),
+            absl::UnimplementedError("entry @f: found kernels in stream both, "
+                                     "which copies from or to cpu:1; "
+                                     "expected them in another stream"));
+}
+
 TEST(LateDevices, HostKernelsAreNotBoundToMemoryThatTheHostCannotAccess) {
   const std::shared_ptr<Plan> plan = CopiedPlan();
   Devices devices;

@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<HostTensor>> LaunchOnHost(
         ", whose kernels the host cannot launch; expected that device, or "
         "kernels of the host that emulate it"));
   }
-  const auto stream = NewCpuDevice(*request.device)->NewStream();
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceStream> stream,
+                           NewCpuDevice(*request.device)->NewStream());
   const Attached attached(*stream);
   PARTITA_ASSIGN_OR_RETURN(BoundKernel kernel,
                            BindKernel(request, libraries, any_host_kernel));
@@ -78,7 +79,8 @@ class DeviceLaunch {
 
   absl::StatusOr<std::vector<HostTensor>> Run(
       const std::vector<void*>& operands, const KernelLibraries& libraries) {
-    const auto stream = device_.NewStream();
+    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceStream> stream,
+                             device_.NewStream());
     const Attached attached(*stream);
     PARTITA_ASSIGN_OR_RETURN(
         const BoundKernel kernel,

@@ -20,6 +20,7 @@
 #include "runtime/executor/communicators.h"
 #include "runtime/executor/session_memory.h"
 #include "runtime/executor/session_report.h"
+#include "runtime/executor/stream_devices.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -83,6 +84,7 @@ struct EntryContext {
   const CommandList* commands = nullptr;
   // In launch order.
   const IdVector<StreamId, std::vector<CommandId>>* of_stream = nullptr;
+  const StreamDevices* stream_devices = nullptr;
   const EntryNotes* notes = nullptr;  // predicted times, if any
   const Devices* devices = nullptr;
   const SessionMemory* memory = nullptr;

@@ -36,19 +36,24 @@ std::chrono::nanoseconds ChaosDelay(uint64_t seed, uint64_t step,
 
 using Clock = std::chrono::steady_clock;
 
-Device& DeviceOf(const EntryContext& context, StreamId stream) {
-  const DeviceId device = context.entry->streams[stream.index].device;
-  return *(*context.devices)[device.index];
-}
-
 }  // namespace
 
-StreamReplay::StreamReplay(EntryState& state, StreamId stream)
+absl::StatusOr<std::unique_ptr<StreamReplay>> StreamReplay::New(
+    EntryState& state, StreamId id) {
+  Device& device = *(*state.context.stream_devices)[id];
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<DeviceStream> stream,
+                           device.NewStream());
+  return std::unique_ptr<StreamReplay>(
+      new StreamReplay(state, id, device, std::move(stream)));
+}
+
+StreamReplay::StreamReplay(EntryState& state, StreamId id, Device& device,
+                           std::unique_ptr<DeviceStream> stream)
     : state_(state),
-      id_(stream),
-      device_(DeviceOf(state.context, stream)),
-      stream_(device_.NewStream()),
-      kernels_(state, stream, device_),
+      id_(id),
+      device_(device),
+      stream_(std::move(stream)),
+      kernels_(state, id, device_),
       performer_(state, *stream_) {}
 
 absl::Status StreamReplay::Prepare() {
@@ -80,6 +85,10 @@ absl::Status StreamReplay::Prepare() {
 
 const Stream& StreamReplay::stream() const {
   return state_.context.entry->streams[id_.index];
+}
+
+const PlanDevice& StreamReplay::plan_device() const {
+  return state_.context.plan->devices[stream().device.index];
 }
 
 bool StreamReplay::IsObserved(const Step& step,
@@ -137,7 +146,9 @@ void StreamReplay::RunPhase(Step& step, size_t index, CollectivePhase phase) {
 void StreamReplay::EndStep(Step& step) {
   at_.store(CommandId(), std::memory_order_relaxed);
   if (absl::Status status = stream_->Finish(); !status.ok()) {
-    state_.Fail(status, {.entry = state_.context.entry->name});
+    state_.Fail(status, {.entry = state_.context.entry->name,
+                         .device = plan_device().traits.name,
+                         .stream = stream().name});
   }
   if (!state_.failure.stopped()) {
     performer_.DeliverFetches(step, ProgramOf(step));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/action_performer.h"
 #include "runtime/executor/entry_state.h"
@@ -28,7 +29,8 @@ struct MeasuredTime {
 // calls the readers.
 class StreamReplay {
  public:
-  StreamReplay(EntryState& state, StreamId stream);
+  static absl::StatusOr<std::unique_ptr<StreamReplay>> New(EntryState& state,
+                                                           StreamId id);
 
   // The calling thread feeds the stream until Detach.
   void Attach() { attached_ = stream_->Attach(); }
@@ -63,6 +65,9 @@ class StreamReplay {
   void AppendTrace(int slot, IdVector<CommandId, MeasuredTime>& times) const;
 
  private:
+  StreamReplay(EntryState& state, StreamId id, Device& device,
+               std::unique_ptr<DeviceStream> stream);
+  const PlanDevice& plan_device() const;
   StreamProgram& ProgramOf(const Step& step) {
     return *programs_[step.number % programs_.size()];
   }

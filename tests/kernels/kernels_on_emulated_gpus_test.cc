@@ -37,7 +37,7 @@ struct Gpu {
       : api(driver), context(*PrimaryContext::Retain(driver, device)) {
     stream = *NewStream(api, CU_STREAM_NON_BLOCKING);
     event = *NewEvent(api, CU_EVENT_DISABLE_TIMING);
-    for (DeviceMemory* memory : {&x, &y, &z}) {
+    for (GlobalMemory* memory : {&x, &y, &z}) {
       *memory = *NewDeviceMemory(api, kBytes);
     }
   }
@@ -55,9 +55,9 @@ struct Gpu {
   PrimaryContext context;
   OwnedStream stream;
   OwnedEvent event;
-  DeviceMemory x;
-  DeviceMemory y;
-  DeviceMemory z;
+  GlobalMemory x;
+  GlobalMemory y;
+  GlobalMemory z;
 };
 
 // z1 = f(f(x, y), y), the inner one on the first GPU, the outer on the second.

@@ -33,10 +33,10 @@ class MarginDevice : public Device {
   // ResourceExhausted beyond the device's memory.
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override;
-  std::unique_ptr<DeviceStream> NewStream() override {
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
     return device_->NewStream();
   }
-  std::unique_ptr<DeviceEvent> NewEvent() override {
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
     return device_->NewEvent();
   }
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {

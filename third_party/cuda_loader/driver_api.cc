@@ -20,9 +20,9 @@ absl::StatusOr<void*> OpenLibrary(const CudaSearchPath& path) {
     }
   }
   if (void* handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) return handle;
-  return absl::NotFoundError(
-      absl::StrCat("found no CUDA driver (", dlerror(),
-                   "); install NVIDIA's driver, or name its folder"));
+  return absl::NotFoundError(absl::StrCat(
+      "found no CUDA driver (", dlerror(),
+      "); install NVIDIA's driver, or add its folder to LD_LIBRARY_PATH"));
 }
 
 std::string VersionText(int version) {

@@ -55,9 +55,9 @@ absl::StatusOr<OwnedEvent> NewEvent(const DriverApi& api, unsigned flags) {
   });
 }
 
-absl::StatusOr<DeviceMemory> NewDeviceMemory(const DriverApi& api,
+absl::StatusOr<GlobalMemory> NewDeviceMemory(const DriverApi& api,
                                              size_t bytes) {
-  return Own<DeviceMemory, CUdeviceptr>(
+  return Own<GlobalMemory, CUdeviceptr>(
       api, "cuMemAlloc",
       [&](CUdeviceptr* memory) { return api.MemAlloc(memory, bytes); });
 }

@@ -48,7 +48,7 @@ using OwnedEvent = OwnedHandle<CUevent, &DriverApi::EventDestroy>;
 using OwnedLibrary = OwnedHandle<CUlibrary, &DriverApi::LibraryUnload>;
 using OwnedGraph = OwnedHandle<CUgraph, &DriverApi::GraphDestroy>;
 using OwnedGraphExec = OwnedHandle<CUgraphExec, &DriverApi::GraphExecDestroy>;
-using DeviceMemory = OwnedHandle<CUdeviceptr, &DriverApi::MemFree>;
+using GlobalMemory = OwnedHandle<CUdeviceptr, &DriverApi::MemFree>;
 using PinnedMemory = OwnedHandle<void*, &DriverApi::MemFreeHost>;
 
 // The device's primary context, retained until this ends.
@@ -79,7 +79,7 @@ class PrimaryContext {
 absl::StatusOr<OwnedStream> NewStream(const DriverApi& api, unsigned flags,
                                       int priority = 0);
 absl::StatusOr<OwnedEvent> NewEvent(const DriverApi& api, unsigned flags);
-absl::StatusOr<DeviceMemory> NewDeviceMemory(const DriverApi& api,
+absl::StatusOr<GlobalMemory> NewDeviceMemory(const DriverApi& api,
                                              size_t bytes);
 // Page-locked, visible to every context.
 absl::StatusOr<PinnedMemory> NewPinnedMemory(const DriverApi& api,

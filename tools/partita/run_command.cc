@@ -18,6 +18,7 @@
 #include "partita/compile.h"
 #include "partita/reference_check.h"
 #include "partita/session.h"
+#include "tools/partita/emulated_gpus.h"
 #include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
@@ -35,6 +36,8 @@ namespace {
 
 constexpr FlagDef kOwnFlags[] = {
     {"virtual", nullptr, "host memory and threads emulate all devices"},
+    {"emulated-gpus", nullptr,
+     "software runs the GPUs' real code, slowly, and checks every access"},
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,
@@ -82,6 +85,9 @@ absl::Status CheckFlags(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "timed", {"virtual", "reference", "test-data", "output", "input", "seed"},
       "timed devices compute nothing", arguments));
+  PARTITA_RETURN_IF_ERROR(RefuseBeside(
+      "emulated-gpus", {"virtual", "timed"},
+      "the host emulates all devices then, by its own kernels", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside("test-data", {"input", "seed"},
                                        "the folder holds every input",
                                        arguments));
@@ -138,7 +144,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
        .arguments = arguments,
        .machine = machine,
        .read = ReadModelAgain,
-       .runs_on_host = !arguments.has("virtual") && !arguments.has("timed")}));
+       .runs_on_host = !arguments.has("virtual") && !arguments.has("timed") &&
+                       !arguments.has("emulated-gpus")}));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 
@@ -230,9 +237,10 @@ std::vector<std::string> SlowNodes(const Graph& graph) {
 }
 
 // What is known before the first step.
-RunReport ReportHead(const Session& session, const Arguments& arguments) {
+RunReport ReportHead(const Session& session, const std::string& notice,
+                     const Arguments& arguments) {
   const Graph& graph = *session.plan().entries[session.entry()].graph;
-  return {.notice = session.notice(),
+  return {.notice = notice,
           .replaced_kernels = session.ReplacedKernels(),
           .slow_nodes = SlowNodes(graph),
           .on_virtual_devices = arguments.has("virtual"),
@@ -241,9 +249,9 @@ RunReport ReportHead(const Session& session, const Arguments& arguments) {
 }
 
 // Files are written before the report, as its reader may stop reading.
-absl::Status RunAndReport(Session& session, const Arguments& arguments,
+absl::Status RunAndReport(Session& session, RunReport report,
+                          const Arguments& arguments,
                           const FlagNumbers& numbers, Progress& progress) {
-  RunReport report = ReportHead(session, arguments);
   PARTITA_RETURN_IF_ERROR(
       RunSteps(session, arguments, numbers, progress, report.seconds));
   report.memory = session.MemoryUse();
@@ -269,15 +277,21 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       const std::shared_ptr<const Plan> plan,
       PlanOf(arguments.positional()[0], arguments, progress, inputs, tested));
-  progress.Stage("load");
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Session> session,
-      Session::Create(plan, {.devices = ModeOf(arguments),
-                             .trust_code = arguments.has("trust-code")}));
-  PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
-  PARTITA_RETURN_IF_ERROR(CheckRunFiles(*session, inputs, arguments));
-  PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
-  return RunAndReport(*session, arguments, numbers, progress);
+  const auto load_and_run = [&](const std::string& notice) -> absl::Status {
+    progress.Stage("load");
+    PARTITA_ASSIGN_OR_RETURN(
+        const std::unique_ptr<Session> session,
+        Session::Create(plan, {.devices = ModeOf(arguments),
+                               .trust_code = arguments.has("trust-code")}));
+    PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
+    PARTITA_RETURN_IF_ERROR(CheckRunFiles(*session, inputs, arguments));
+    PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
+    return RunAndReport(
+        *session,
+        ReportHead(*session, JoinNotices(session->notice(), notice), arguments),
+        arguments, numbers, progress);
+  };
+  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan, load_and_run);
 }
 
 }  // namespace
@@ -291,9 +305,11 @@ const Subcommand kRunCommand = {
         "Inputs come from files, from ONNX test data, or are random numbers "
         "of a seed.\n"
         "With --virtual, host threads and memory emulate every device of "
-        "the plan. Exits\n"
-        "non-zero if an output is outside the tolerance or differs from the "
-        "reference.\n"
+        "the plan. With\n"
+        "--emulated-gpus a software GPU runs the plan's own GPU code, and "
+        "checks each access.\n"
+        "Exits non-zero if an output is outside the tolerance or differs from "
+        "the reference.\n"
         "Kernels of several threads wait for one another on their cores, "
         "for a millisecond,\n"
         "or less where other programs want the cores; with "

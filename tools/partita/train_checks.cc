@@ -31,6 +31,11 @@ absl::Status CheckTogether(const Arguments& arguments) {
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
   }
+  if (arguments.has("emulated-gpus") && arguments.has("virtual")) {
+    return CalledWrongly(
+        "--emulated-gpus: found --virtual beside it; expected it alone, as the "
+        "host emulates all devices then, by its own kernels");
+  }
   // No trainable model has pins of its own.
   if (arguments.Get("strategy", "") != "pinned" || arguments.has("pin")) {
     return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "partita/train/training_run.h"
 #include "partita/train/training_setup.h"
 #include "runtime/tensor_file/bad_file.h"
+#include "tools/partita/emulated_gpus.h"
 #include "tools/partita/interruption.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
@@ -133,16 +134,18 @@ absl::Status Run(const Arguments& arguments) {
                       progress);
   }
   TrainReport report = ReportHead(setup, compiled.report);
-  progress.Stage("load");
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<TrainingRun> run,
-      TrainingRun::Start(setup,
-                         std::make_shared<const Plan>(std::move(compiled.plan)),
-                         options));
-  report.notice = run->session().notice();
-  report.replaced_kernels = run->session().ReplacedKernels();
-  report.record = run->NewRecord();
-  return Train(setup, arguments, *run, report, progress);
+  const auto plan = std::make_shared<const Plan>(std::move(compiled.plan));
+  const auto load_and_train = [&](const std::string& notice) -> absl::Status {
+    progress.Stage("load");
+    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingRun> run,
+                             TrainingRun::Start(setup, plan, options));
+    report.notice = JoinNotices(run->session().notice(), notice);
+    report.replaced_kernels = run->session().ReplacedKernels();
+    report.record = run->NewRecord();
+    return Train(setup, arguments, *run, report, progress);
+  };
+  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan,
+                          load_and_train);
 }
 
 }  // namespace

@@ -100,6 +100,8 @@ inline constexpr FlagDef kTrainStepFlags[] = {
     {"nan", "stop|continue", "if a loss is not finite (default stop)",
      NanChoices},
     {"virtual", nullptr, "host memory and threads emulate all devices"},
+    {"emulated-gpus", nullptr,
+     "software runs the GPUs' real code, slowly, and checks every access"},
 };
 
 inline constexpr FlagDef kTrainResultFlags[] = {

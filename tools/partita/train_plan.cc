@@ -32,13 +32,14 @@ absl::Status WithRemedy(const absl::Status& status, const TrainingSetup& setup,
             "with --batch-norm synchronised: another step"));
   }
   return WithCommandLine(
-      status,
-      {.command = "train",
-       .arguments = arguments,
-       .machine = machine,
-       .read = [&](const Arguments&) { return setup.module.Clone(); },
-       .extents_may_shrink = false,
-       .runs_on_host = !arguments.has("virtual") && !arguments.has("plan")});
+      status, {.command = "train",
+               .arguments = arguments,
+               .machine = machine,
+               .read = [&](const Arguments&) { return setup.module.Clone(); },
+               .extents_may_shrink = false,
+               .runs_on_host = !arguments.has("virtual") &&
+                               !arguments.has("emulated-gpus") &&
+                               !arguments.has("plan")});
 }
 
 // Those that compute a part of the step.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "testing/emulated_gpu/driver/driver.h"
 #include "testing/emulated_gpu/driver/entry.h"
+#include "testing/emulated_gpu/driver/visible_gpus.h"
 
 namespace partita::emulated_gpu {
 namespace {
@@ -36,13 +37,15 @@ bool GivesBack(absl::string_view name) {
 
 Driver::Driver(const EmulatedGpuOptions& options)
     : options_(options),
+      visible_(options.visible.has_value() ? *options.visible
+                                           : AllGpus(options.gpus)),
       number_(++drivers_made),
       scheduler_(options.seed, options.order),
-      devices_(options.gpus),
-      primary_(options.gpus),
-      memory_(options.gpus) {
+      devices_(visible_.size()),
+      primary_(visible_.size()),
+      memory_(static_cast<int>(visible_.size())) {
   timeline_.AddChain("the host");
-  for (int i = 0; i < options.gpus; ++i) {
+  for (int i = 0; i < static_cast<int>(visible_.size()); ++i) {
     devices_[i].number = i;
     primary_[i] = contexts_.Add(NewContext(devices_[i], /*primary=*/true));
   }
@@ -120,14 +123,16 @@ CUresult Driver::FindEvent(CUevent handle, Event*& event) {
 }
 
 CUresult Driver::FindDevice(CUdevice number, Device*& device) {
-  if (number < 0 || number >= options_.gpus) return CUDA_ERROR_INVALID_DEVICE;
+  if (number < 0 || number >= static_cast<int>(visible_.size())) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
   device = &devices_[number];
   return CUDA_SUCCESS;
 }
 
 CUresult Driver::Init(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (options_.gpus == 0) return CUDA_ERROR_NO_DEVICE;
+  if (visible_.empty()) return CUDA_ERROR_NO_DEVICE;
   initialised_ = true;
   return CUDA_SUCCESS;
 }

@@ -204,6 +204,15 @@ CUresult Driver::CtxGetCurrent(CUcontext* handle) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:6458 ff.
+CUresult Driver::CtxGetDevice(CUdevice* device) {
+  Context* context = nullptr;
+  if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;
+  *device = context->device->number;
+  return CUDA_SUCCESS;
+}
+
 CUresult Driver::CtxSynchronize() {
   Context* context = nullptr;
   if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "testing/emulated_gpu/driver/driver.h"
+#include "testing/emulated_gpu/driver/visible_gpus.h"
 
 namespace partita::emulated_gpu {
 namespace {
@@ -75,14 +75,16 @@ bool ArePeers(const EmulatedGpuOptions& options, int a, int b) {
 
 CUresult Driver::DeviceGet(CUdevice* device, int ordinal) {
   if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (ordinal < 0 || ordinal >= options_.gpus) return CUDA_ERROR_INVALID_DEVICE;
+  if (ordinal < 0 || ordinal >= static_cast<int>(visible_.size())) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
   *device = ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult Driver::DeviceGetCount(int* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *count = options_.gpus;
+  *count = static_cast<int>(visible_.size());
   return CUDA_SUCCESS;
 }
 
@@ -100,8 +102,7 @@ CUresult Driver::DeviceGetUuid(CUuuid* uuid, CUdevice number) {
   if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = FindDevice(number, device); bad != CUDA_SUCCESS)
     return bad;
-  std::memset(uuid->bytes, 0xE0, sizeof(uuid->bytes));
-  uuid->bytes[15] = static_cast<char>(number);
+  *uuid = UuidOfGpu(visible_[number]);
   return CUDA_SUCCESS;
 }
 
@@ -110,7 +111,8 @@ CUresult Driver::DeviceGetPCIBusId(char* id, int length, CUdevice number) {
   if (id == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = FindDevice(number, device); bad != CUDA_SUCCESS)
     return bad;
-  std::snprintf(id, static_cast<size_t>(length), "0000:%02x:00.0", number + 1);
+  std::snprintf(id, static_cast<size_t>(length), "0000:%02x:00.0",
+                visible_[number] + 1);
   return CUDA_SUCCESS;
 }
 
@@ -135,7 +137,7 @@ CUresult Driver::DeviceGetAttribute(int* value, CUdevice_attribute name,
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
        options_.compute_capability_minor},
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, options_.multiprocessors},
-      {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, number + 1},
+      {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, visible_[number] + 1},
   };
   const auto find = [&](absl::Span<const Attribute> rows) {
     const auto found = absl::c_find_if(
@@ -159,7 +161,7 @@ CUresult Driver::DeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
       return bad;
     }
   }
-  *can = ArePeers(options_, from, to) ? 1 : 0;
+  *can = ArePeers(options_, visible_[from], visible_[to]) ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
@@ -193,7 +195,8 @@ CUresult Driver::CtxEnablePeerAccess(CUcontext handle, unsigned flags) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (!ArePeers(options_, context->device->number, peer->device->number)) {
+  if (!ArePeers(options_, visible_[context->device->number],
+                visible_[peer->device->number])) {
     return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   }
   return context->peers.insert(peer).second

@@ -203,6 +203,7 @@ class Driver {
   void AssignChains(const std::string& name, std::vector<ExecNode>& nodes);
 
   const EmulatedGpuOptions options_;
+  const std::vector<int> visible_;  // GPUs of the machine, by CUdevice
   const uint64_t number_;  // of drivers in this process
   std::mutex lock_;
   std::condition_variable_any done_;

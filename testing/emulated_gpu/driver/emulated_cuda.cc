@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "testing/emulated_gpu/driver/driver.h"
 #include "testing/emulated_gpu/driver/entry.h"
+#include "testing/emulated_gpu/driver/visible_gpus.h"
 
 namespace partita::emulated_gpu {
 namespace {
@@ -22,14 +23,17 @@ EmulatedCuda::EmulatedCuda(std::unique_ptr<Driver> driver)
 
 absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
     const EmulatedGpuOptions& options) {
+  const std::vector<int> visible =
+      options.visible.value_or(AllGpus(options.gpus));
   if (options.gpus < 0 || options.gpus > kMostGpus ||
+      !AreDifferentGpus(visible, options.gpus) ||
       options.bytes_per_gpu < options.bytes_per_context ||
       options.bytes_per_context < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "emulated GPUs: found ", options.gpus, " GPUs of ",
         options.bytes_per_gpu, " bytes, ", options.bytes_per_context,
         " for a context; expected at most ", kMostGpus,
-        " GPUs, each with memory for a context"));
+        " GPUs, each with memory for a context, and visible ones among them"));
   }
   auto driver = std::make_unique<Driver>(options);
   if (!SetCurrentDriver(driver.get())) {

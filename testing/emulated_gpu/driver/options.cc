@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
+#include "testing/emulated_gpu/driver/visible_gpus.h"
 
 namespace partita::emulated_gpu {
 namespace {
@@ -115,8 +116,8 @@ std::vector<std::pair<int, int>> AllPeers(int gpus) {
   return pairs;
 }
 
-absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment() {
-  EmulatedGpuOptions options;
+absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
+    EmulatedGpuOptions options) {
   PARTITA_RETURN_IF_ERROR(ReadNumber("PARTITA_EMULATED_GPUS", options.gpus));
   PARTITA_RETURN_IF_ERROR(
       ReadNumber("PARTITA_EMULATED_BYTES", options.bytes_per_gpu));
@@ -131,6 +132,9 @@ absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment() {
   PARTITA_RETURN_IF_ERROR(
       ReadNumber("PARTITA_EMULATED_PEER_COPY_CAPTURES", captures));
   options.peer_copy_captures = captures != 0;
+  if (const char* shown = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    options.visible = VisibleGpus(shown, options.gpus);
+  }
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct EmulatedGpuOptions {
   int compute_capability_major = 9;
   int compute_capability_minor = 0;
   int multiprocessors = 132;
+  // The GPUs that the driver shows, in its order; default: all.
+  std::optional<std::vector<int>> visible;
   // Pairs of GPUs that may access each other's memory, both ways.
   std::vector<std::pair<int, int>> peers;
 
@@ -58,7 +61,7 @@ struct EmulatedGpuOptions {
 // Every pair of `gpus` GPUs.
 std::vector<std::pair<int, int>> AllPeers(int gpus);
 
-// Options from the environment, where they are set:
+// `options`, changed by the environment where it sets them:
 //   PARTITA_EMULATED_GPUS=4
 //   PARTITA_EMULATED_BYTES=1073741824      of each GPU
 //   PARTITA_EMULATED_CONTEXT_BYTES=0
@@ -69,7 +72,9 @@ std::vector<std::pair<int, int>> AllPeers(int gpus);
 //                                          at_once
 //   PARTITA_EMULATED_FAIL_CALL=12          or 12:700, with a CUresult
 //   PARTITA_EMULATED_PEER_COPY_CAPTURES=1
-absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment();
+//   CUDA_VISIBLE_DEVICES=1,0               as a real driver does
+absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
+    EmulatedGpuOptions options = {});
 
 }  // namespace partita::emulated_gpu
 

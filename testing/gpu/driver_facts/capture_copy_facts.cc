@@ -64,8 +64,8 @@ using DeviceCopy =
 absl::StatusOr<Reading> CaptureDeviceCopy(Gpu& gpu, const DeviceCopy& copy,
                                           bool expected) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory from, gpu.NewMemory(64));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory from, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to, gpu.NewMemory(64));
   gpu.Launch(stream.get(), "set_word", {}, from.get(), 77u);
   gpu.api().StreamSynchronize(stream.get());
   PARTITA_ASSIGN_OR_RETURN(const Captured captured,
@@ -121,7 +121,7 @@ absl::StatusOr<Reading> PeerTwoContexts(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedContext other, gpu.NewContext());
   api.CtxSetCurrent(other.get());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory there, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory there, gpu.NewMemory(64));
   api.CtxSetCurrent(gpu.context());
   return CaptureDeviceCopy(
       gpu,
@@ -163,7 +163,7 @@ absl::StatusOr<Reading> Batch(Gpu& gpu) {
 
 absl::StatusOr<Reading> Fill(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(
       const Captured captured, Capture(gpu, stream.get(), [&] {
         return gpu.api().MemsetD32Async(to.get(), 12, 16, stream.get());
@@ -180,7 +180,7 @@ absl::StatusOr<Reading> Fill(Gpu& gpu) {
 absl::StatusOr<Reading> PageableCopy(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to, gpu.NewMemory(64));
   std::vector<uint32_t> host(16, 1);
   PARTITA_ASSIGN_OR_RETURN(
       const Captured captured, Capture(gpu, stream.get(), [&] {

@@ -57,7 +57,7 @@ absl::StatusOr<Reading> Plain(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream fork, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent out, gpu.NewEvent());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent back, gpu.NewEvent());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(64));
   Steps steps(api);
   steps.Code("begin", api.StreamBeginCapture(stream.get(), kThread),
              CUDA_SUCCESS);
@@ -221,7 +221,7 @@ absl::StatusOr<Reading> UnsafeAlloc(Gpu& gpu) {
 // mode THREAD_LOCAL.
 absl::StatusOr<Reading> OtherCalls(Gpu& gpu) {
   const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, gpu.NewMemory(256));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, gpu.NewMemory(256));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream outside, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent recorded, gpu.NewEvent());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());

@@ -122,7 +122,7 @@ absl::StatusOr<Reading> GlobalTimer(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   constexpr uint32_t kSamples = 20000;
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory area, gpu.NewMemory(kSamples * 8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory area, gpu.NewMemory(kSamples * 8));
   gpu.Launch(stream.get(), "sample_timer", {}, area.get(), kSamples);
   api.StreamSynchronize(stream.get());
   std::vector<uint64_t> times(kSamples);
@@ -148,7 +148,7 @@ absl::StatusOr<Reading> DeviceClocks(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent start, gpu.NewEvent(CU_EVENT_DEFAULT));
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent end, gpu.NewEvent(CU_EVENT_DEFAULT));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory area, gpu.NewMemory(32));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory area, gpu.NewMemory(32));
   api.EventRecord(start.get(), stream.get());
   gpu.Launch(stream.get(), "sample_clock", {}, area.get(), uint64_t{500000000});
   api.EventRecord(end.get(), stream.get());

@@ -40,7 +40,7 @@ absl::StatusOr<Reading> IllegalAddress(Gpu& gpu) {
 }
 
 absl::StatusOr<Reading> Misaligned(Gpu& gpu) {
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, gpu.NewMemory(64));
   return Fails(
       gpu,
       [&](CUstream stream) {
@@ -69,7 +69,7 @@ absl::StatusOr<Reading> IllegalInstruction(Gpu& gpu) {
   PARTITA_RETURN_IF_ERROR(DamageKernel("set_word", cubin));
   PARTITA_ASSIGN_OR_RETURN(OwnedLibrary library,
                            LoadLibrary(api, cubin.data()));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(64));
   CUkernel kernel = nullptr;
   PARTITA_RETURN_IF_ERROR(
       gpu.Status(api.LibraryGetKernel(&kernel, library.get(), "set_word"),
@@ -86,7 +86,7 @@ absl::StatusOr<Reading> IllegalInstruction(Gpu& gpu) {
 }
 
 absl::StatusOr<Reading> StackOverflow(Gpu& gpu) {
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   Steps steps(gpu.api());
   steps.Code("launch", gpu.Launch(stream.get(), "overflow_stack", {},
@@ -98,7 +98,7 @@ absl::StatusOr<Reading> StackOverflow(Gpu& gpu) {
 
 // One element past a block: the block's rounding may hide it.
 absl::StatusOr<Reading> PastTheEnd(Gpu& gpu) {
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, gpu.NewMemory(4096));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, gpu.NewMemory(4096));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   Steps steps(gpu.api());
   for (const uint64_t past : {uint64_t{0}, uint64_t{1} << 16, uint64_t{1} << 21,
@@ -118,7 +118,7 @@ absl::StatusOr<Reading> Afterwards(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream idle, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent event, gpu.NewEvent());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory pinned, gpu.NewPinned(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedLibrary library,
                            LoadLibrary(api, kTestKernels));
@@ -214,7 +214,7 @@ absl::StatusOr<Reading> OtherContext(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedContext other, gpu.NewContext());
   api.CtxSetCurrent(other.get());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   gpu.Launch(stream.get(), "set_word", {}, word.get(), 3u);
   api.StreamSynchronize(stream.get());
   api.CtxSetCurrent(gpu.context());

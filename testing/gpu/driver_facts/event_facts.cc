@@ -18,7 +18,7 @@ struct Bench {
   OwnedStream second;
   OwnedEvent event;
   Gate gate;
-  DeviceMemory log;
+  GlobalMemory log;
 };
 
 absl::StatusOr<Bench> NewBench(const Gpu& gpu,
@@ -27,7 +27,7 @@ absl::StatusOr<Bench> NewBench(const Gpu& gpu,
   PARTITA_ASSIGN_OR_RETURN(OwnedStream second, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent event, gpu.NewEvent(event_flags));
   PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory log, gpu.NewMemory(256));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory log, gpu.NewMemory(256));
   return Bench{std::move(first), std::move(second), std::move(event),
                std::move(gate), std::move(log)};
 }

@@ -119,7 +119,7 @@ absl::StatusOr<Reading> LocalMemory(Gpu& gpu) {
   steps.Figure("printf_bytes", static_cast<double>(fifo));
   const int64_t before = gpu.FreeBytes();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   gpu.Launch(stream.get(), "local_array", {}, word.get(), 1u);
   gpu.Launch(stream.get(), "overflow_stack", {}, word.get(), 0u);
   api.StreamSynchronize(stream.get());

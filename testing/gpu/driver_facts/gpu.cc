@@ -82,8 +82,8 @@ absl::StatusOr<OwnedEvent> Gpu::NewEvent(unsigned flags) const {
   return partita::NewEvent(api_, flags);
 }
 
-absl::StatusOr<DeviceMemory> Gpu::NewMemory(size_t bytes) const {
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, NewDeviceMemory(api_, bytes));
+absl::StatusOr<GlobalMemory> Gpu::NewMemory(size_t bytes) const {
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, NewDeviceMemory(api_, bytes));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, NewStream());
   PARTITA_RETURN_IF_ERROR(
       Status(api_.MemsetD8Async(memory.get(), 0, bytes, stream.get()),

@@ -61,7 +61,7 @@ class Gpu {
   absl::StatusOr<OwnedEvent> NewEvent(
       unsigned flags = CU_EVENT_DISABLE_TIMING) const;
   // Device memory with every byte 0.
-  absl::StatusOr<DeviceMemory> NewMemory(size_t bytes) const;
+  absl::StatusOr<GlobalMemory> NewMemory(size_t bytes) const;
   // Page-locked memory with every byte 0.
   absl::StatusOr<PinnedMemory> NewPinned(size_t bytes) const;
   absl::StatusOr<uint32_t> ReadWord(CUdeviceptr address) const;

@@ -12,13 +12,13 @@ namespace {
 // A second context, and a word of memory in it.
 struct Other {
   OwnedContext context;
-  DeviceMemory word;
+  GlobalMemory word;
 };
 
 absl::StatusOr<Other> NewOther(const Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedContext context, gpu.NewContext());
   gpu.api().CtxSetCurrent(context.get());
-  absl::StatusOr<DeviceMemory> word = gpu.NewMemory(64);
+  absl::StatusOr<GlobalMemory> word = gpu.NewMemory(64);
   gpu.api().CtxSetCurrent(gpu.context());
   if (!word.ok()) return word.status();
   return Other{std::move(context), *std::move(word)};
@@ -45,8 +45,8 @@ absl::Status Run(const Gpu& gpu, CUgraph graph, CUdeviceptr word,
 // the two, and one back.
 absl::StatusOr<Reading> CopyBetween(Gpu& gpu, bool run_in_other) {
   PARTITA_ASSIGN_OR_RETURN(const Other other, NewOther(gpu));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory here, gpu.NewMemory(64));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory back, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory here, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory back, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(gpu.api()));
   const CUcontext runs = run_in_other ? other.context.get() : gpu.context();
   Steps steps(gpu.api());
@@ -71,7 +71,7 @@ absl::StatusOr<Reading> CopyThere(Gpu& gpu) { return CopyBetween(gpu, true); }
 absl::StatusOr<Reading> KernelThere(Gpu& gpu, bool by_function) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(const Other other, NewOther(gpu));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory here, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory here, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   Steps steps(api);
   const NodeCall set =
@@ -107,7 +107,7 @@ absl::StatusOr<Reading> ByFunction(Gpu& gpu) { return KernelThere(gpu, true); }
 absl::StatusOr<Reading> LaunchThere(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(const Other other, NewOther(gpu));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory here, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory here, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   AddKernel(gpu, graph.get(), {}, "set_word", {}, here.get(), 30u);
   PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec, Instantiate(api, graph.get()));

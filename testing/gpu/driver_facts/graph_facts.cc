@@ -20,7 +20,7 @@ namespace {
 absl::StatusOr<Reading> BuildAndReadBack(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   Steps steps(api);
@@ -56,7 +56,7 @@ absl::StatusOr<Reading> BuildAndReadBack(Gpu& gpu) {
 absl::StatusOr<Reading> NoEdgeRunsAtOnce(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   Steps steps(api);
   for (const uint32_t width : {2, 8, 32, 128}) {
     PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
@@ -83,7 +83,7 @@ absl::StatusOr<Reading> NoEdgeRunsAtOnce(Gpu& gpu) {
 absl::StatusOr<Reading> EdgeOrders(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   const NodeCall first = AddKernel(gpu, graph.get(), {}, "meet", {},
                                    words.get(), 2u, uint64_t{20000000});
@@ -104,7 +104,7 @@ absl::StatusOr<Reading> LaunchedTwice(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream first, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream second, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   Steps steps(api);
   for (const bool two_streams : {false, true}) {
     PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
@@ -135,7 +135,7 @@ absl::StatusOr<Reading> LaunchedTwice(Gpu& gpu) {
 absl::StatusOr<Reading> DestroyRunning(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   AddKernel(gpu, graph.get(), {}, "set_word", {}, words.get(), 6u);
@@ -159,7 +159,7 @@ absl::StatusOr<Reading> DestroyRunning(Gpu& gpu) {
 absl::StatusOr<Reading> UpdateParameters(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   CUdeviceptr address = words.get();
   uint32_t value = 1;
@@ -198,7 +198,7 @@ absl::StatusOr<Reading> UpdateParameters(Gpu& gpu) {
 absl::Status ChangeBehindLaunch(const Gpu& gpu, size_t bytes, Steps& steps) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(bytes));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(bytes));
   std::vector<uint32_t> pageable(bytes / 4, 8);
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
   CUDA_MEMCPY3D copy = {};

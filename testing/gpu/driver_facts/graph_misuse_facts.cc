@@ -67,7 +67,7 @@ absl::StatusOr<Reading> DoubleDependency(Gpu& gpu) {
 
 absl::StatusOr<Reading> CopyOfNoBytes(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(gpu.api()));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory memory, gpu.NewMemory(1024));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory memory, gpu.NewMemory(1024));
   Steps steps(gpu.api());
   steps.Code("add a copy of 0 bytes",
              AddCopy(gpu, graph.get(), {}, memory.get(), memory.get() + 512, 0,

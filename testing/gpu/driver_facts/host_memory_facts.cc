@@ -32,7 +32,7 @@ absl::StatusOr<Reading> PinnedEverywhere(Gpu& gpu) {
         "flags ", flags, ": pointers ",
         mapped == reinterpret_cast<CUdeviceptr>(host) ? "equal" : "differ"));
     api.CtxSetCurrent(other.get());
-    PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+    PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
     PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
     steps.Code("kernel in the other context",
                gpu.Launch(stream.get(), "read_word", {}, word.get(), mapped),
@@ -111,7 +111,7 @@ absl::StatusOr<Reading> CopyRates(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   const size_t bytes = 64 * kMiB;
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(bytes));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(bytes));
   Steps steps(api);
   for (const unsigned flags : {unsigned{CU_MEMHOSTALLOC_PORTABLE},
                                unsigned{CU_MEMHOSTALLOC_WRITECOMBINED}}) {

@@ -16,7 +16,7 @@ namespace {
 absl::StatusOr<Reading> BadShapes(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   const CUstream s = stream.get();
   Steps steps(api);
   steps.Code("0 blocks", gpu.Launch(s, "empty", {0, 1}),
@@ -76,7 +76,7 @@ absl::StatusOr<Reading> SharedLimit(Gpu& gpu) {
 absl::StatusOr<Reading> ParameterBuffer(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   alignas(16) std::array<char, 64> bytes{};
   Steps steps(api);
   const auto launch = [&](size_t start, size_t size) {
@@ -106,7 +106,7 @@ absl::StatusOr<Reading> ParameterBuffer(Gpu& gpu) {
 absl::StatusOr<Reading> LaunchEx(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   Steps steps(api);
   CUlaunchConfig config = {};
   config.gridDimX = config.gridDimY = config.gridDimZ = 1;
@@ -136,7 +136,7 @@ absl::StatusOr<Reading> WrongContext(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedContext other, gpu.NewContext());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   CUfunction function = nullptr;
   api.KernelGetFunction(&function, gpu.kernel("empty"));
   Steps steps(api);

@@ -22,10 +22,10 @@ absl::StatusOr<Reading> Alignment(Gpu& gpu) {
   size_t worst = kMiB;
   for (const size_t bytes : {size_t{1}, size_t{100}, size_t{512}, size_t{513},
                              size_t{4097}, kMiB, 2 * kMiB, 3 * kMiB}) {
-    std::vector<DeviceMemory> blocks;
+    std::vector<GlobalMemory> blocks;
     size_t alignment = 2 * kMiB;
     for (int i = 0; i < 20; ++i) {
-      PARTITA_ASSIGN_OR_RETURN(DeviceMemory block,
+      PARTITA_ASSIGN_OR_RETURN(GlobalMemory block,
                                NewDeviceMemory(gpu.api(), bytes));
       while (block.get() % alignment != 0) alignment /= 2;
       blocks.push_back(std::move(block));
@@ -41,11 +41,11 @@ absl::StatusOr<Reading> Granularity(Gpu& gpu) {
   Steps steps(gpu.api());
   for (const size_t bytes : {size_t{1}, size_t{512}, size_t{4096},
                              size_t{65536}, kMiB, 2 * kMiB, 2 * kMiB + 1}) {
-    std::vector<DeviceMemory> blocks;
+    std::vector<GlobalMemory> blocks;
     const int count = bytes < 65536 ? 8192 : 64;
     const int64_t before = gpu.FreeBytes();
     for (int i = 0; i < count; ++i) {
-      PARTITA_ASSIGN_OR_RETURN(DeviceMemory block,
+      PARTITA_ASSIGN_OR_RETURN(GlobalMemory block,
                                NewDeviceMemory(gpu.api(), bytes));
       blocks.push_back(std::move(block));
     }
@@ -62,7 +62,7 @@ absl::StatusOr<Reading> BadArguments(Gpu& gpu) {
   steps.Code("alloc of 0 bytes", api.MemAlloc(&memory, 0),
              CUDA_ERROR_INVALID_VALUE);
   steps.Code("free of null", api.MemFree(0));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory block, gpu.NewMemory(1024));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory block, gpu.NewMemory(1024));
   steps.Code("free of an inner address", api.MemFree(block.get() + 256));
   const CUdeviceptr gone = block.release();
   steps.Code("free", api.MemFree(gone), CUDA_SUCCESS);
@@ -80,7 +80,7 @@ absl::StatusOr<Reading> OutOfMemory(Gpu& gpu) {
   steps.Code("alloc of all free bytes", api.MemAlloc(&memory, gpu.FreeBytes()));
   steps.Figure("which_took_ms", (HostSeconds() - start) * 1e3);
   if (memory != 0) api.MemFree(memory);
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory block, gpu.NewMemory(64));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory block, gpu.NewMemory(64));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   steps.Code("launch afterwards",
              gpu.Launch(stream.get(), "set_word", {}, block.get(), 4u),
@@ -146,8 +146,8 @@ absl::Status TimeBesideKernel(const Gpu& gpu, const char* name, Call call,
 absl::StatusOr<Reading> WhatSynchronises(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   Steps steps(api);
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory small, gpu.NewMemory(256));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory large, gpu.NewMemory(64 * kMiB));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory small, gpu.NewMemory(256));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory large, gpu.NewMemory(64 * kMiB));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory pinned, gpu.NewPinned(kMiB));
   std::vector<char> pageable(8 * kMiB);
   CUdeviceptr made = 0;
@@ -198,7 +198,7 @@ absl::StatusOr<Reading> WhatSynchronises(Gpu& gpu) {
 absl::StatusOr<Reading> PageableStaged(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to, gpu.NewMemory(16 * kMiB));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to, gpu.NewMemory(16 * kMiB));
   Steps steps(api);
   for (const size_t bytes : {size_t{1}, size_t{4096}, size_t{65536},
                              size_t{65537}, kMiB, 8 * kMiB}) {
@@ -226,7 +226,7 @@ absl::StatusOr<Reading> PageableStaged(Gpu& gpu) {
 absl::StatusOr<Reading> PageableFetch(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory from, gpu.NewMemory(kMiB));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory from, gpu.NewMemory(kMiB));
   Steps steps(api);
   for (const size_t bytes : {size_t{4}, size_t{65536}, kMiB}) {
     std::vector<uint8_t> host(bytes, 5);
@@ -245,7 +245,7 @@ absl::StatusOr<Reading> PageableFetch(Gpu& gpu) {
 
 absl::StatusOr<Reading> PointerAttributes(Gpu& gpu) {
   const DriverApi& api = gpu.api();
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(1024));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(1024));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory pinned, gpu.NewPinned(4096));
   std::vector<char> pageable(64);
   Steps steps(api);
@@ -293,7 +293,7 @@ absl::StatusOr<Reading> FreshMemory(Gpu& gpu) {
   std::vector<uint8_t> seen(4 * kMiB);
   Steps steps(api);
   for (const bool second : {false, true}) {
-    PARTITA_ASSIGN_OR_RETURN(DeviceMemory block,
+    PARTITA_ASSIGN_OR_RETURN(GlobalMemory block,
                              NewDeviceMemory(api, seen.size()));
     api.MemcpyDtoH(seen.data(), block.get(), seen.size());
     const int64_t zeros = std::count(seen.begin(), seen.end(), 0);

@@ -225,9 +225,9 @@ absl::StatusOr<std::vector<uint64_t>> RunOnGpu(
       gpu.Status(api.LibraryGetKernel(&kernel, library.get(), "run"), "run"));
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   std::vector<uint64_t> results(inputs.cases());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory from,
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory from,
                            NewDeviceMemory(api, inputs.words.size() * 8));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to,
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to,
                            NewDeviceMemory(api, results.size() * 8));
   PARTITA_RETURN_IF_ERROR(gpu.Status(
       api.MemcpyHtoD(from.get(), inputs.words.data(), inputs.words.size() * 8),

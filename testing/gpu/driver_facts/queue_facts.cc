@@ -50,7 +50,7 @@ absl::Status MeasureDepth(const Gpu& gpu, const std::string& name,
 absl::StatusOr<Reading> Depths(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream owner, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(4096));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(4096));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(4096));
   PARTITA_ASSIGN_OR_RETURN(OwnedEvent event, gpu.NewEvent());
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));

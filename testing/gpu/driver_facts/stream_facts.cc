@@ -61,7 +61,7 @@ absl::StatusOr<Reading> DestroyPending(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(Gate gate, Gate::New(gpu));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   gate.Block(stream.get());
   gpu.Launch(stream.get(), "set_word", {}, word.get(), 9u);
   Steps steps(api);
@@ -116,7 +116,7 @@ absl::StatusOr<Reading> Concurrent(Gpu& gpu) {
     PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
     streams.push_back(std::move(stream));
   }
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory words, gpu.NewMemory(8));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   Steps steps(gpu.api());
   uint32_t most = 0;
   for (const uint32_t count : {2, 4, 8, 9, 16, 17, 32, 33, 64, 128, 129, 256}) {

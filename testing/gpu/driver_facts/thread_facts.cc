@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<uint32_t>> Run(const Gpu& gpu, const char* kernel,
                                           Args... args) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory area, gpu.NewMemory(words * 4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory area, gpu.NewMemory(words * 4));
   PARTITA_RETURN_IF_ERROR(gpu.Status(
       gpu.Launch(stream.get(), kernel, shape, area.get(), args...), kernel));
   PARTITA_RETURN_IF_ERROR(

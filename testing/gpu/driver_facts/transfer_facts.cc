@@ -45,7 +45,7 @@ std::string SizeName(size_t bytes) {
 absl::StatusOr<Reading> HostCopies(Gpu& gpu, bool to_device) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(kMost));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(kMost));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(kMost));
   Steps steps(api);
   for (size_t bytes = 4 * kKiB; bytes <= kMost; bytes *= 4) {
@@ -69,7 +69,7 @@ absl::StatusOr<Reading> ToHost(Gpu& gpu) { return HostCopies(gpu, false); }
 absl::StatusOr<Reading> Pageable(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(64 * kMiB));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(64 * kMiB));
   std::vector<char> host(64 * kMiB, 1);
   Steps steps(api);
   for (const size_t bytes : {64 * kKiB, kMiB, 64 * kMiB}) {
@@ -91,7 +91,7 @@ absl::StatusOr<Reading> BothWays(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream up, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream down, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(kMost));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(kMost));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(kMost));
   const size_t half = kMost / 2;
   const auto issue = [&](bool to, bool from) {
@@ -124,8 +124,8 @@ absl::StatusOr<Reading> Overlap(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream copy, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(OwnedStream compute, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(kMost));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory word, gpu.NewMemory(4));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(kMost));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory word, gpu.NewMemory(4));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(kMost));
   const unsigned blocks = static_cast<unsigned>(
       2 * gpu.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
@@ -156,8 +156,8 @@ absl::StatusOr<Reading> Overlap(Gpu& gpu) {
 absl::StatusOr<Reading> OnDevice(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory to, gpu.NewMemory(kMost));
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory from, gpu.NewMemory(kMost));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory to, gpu.NewMemory(kMost));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory from, gpu.NewMemory(kMost));
   const unsigned blocks = static_cast<unsigned>(
       8 * gpu.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   Steps steps(api);
@@ -199,7 +199,7 @@ absl::StatusOr<Reading> OnDevice(Gpu& gpu) {
 // A kernel that reads page-locked host memory itself.
 absl::StatusOr<Reading> KernelReadsHost(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(64 * kMiB));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(64 * kMiB));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(64 * kMiB));
   Steps steps(gpu.api());
   for (const bool reads : {true, false}) {
@@ -219,7 +219,7 @@ absl::StatusOr<Reading> KernelReadsHost(Gpu& gpu) {
 absl::StatusOr<Reading> SmallCopies(Gpu& gpu) {
   const DriverApi& api = gpu.api();
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
-  PARTITA_ASSIGN_OR_RETURN(DeviceMemory device, gpu.NewMemory(4096));
+  PARTITA_ASSIGN_OR_RETURN(GlobalMemory device, gpu.NewMemory(4096));
   PARTITA_ASSIGN_OR_RETURN(PinnedMemory host, gpu.NewPinned(4096));
   Steps steps(api);
   steps.Figure("issue_HtoD_us", MedianMicroseconds(500, [&] {

@@ -86,7 +86,7 @@ class CorpusRun {
   }
 
   struct Buffer {
-    DeviceMemory memory;
+    GlobalMemory memory;
     CUdeviceptr address = 0;
   };
   absl::StatusOr<Buffer> NewBuffer(int64_t bytes, int64_t shift) {

@@ -1,0 +1,122 @@
+// Texts by target, each loaded while its kernels are bound.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cuda/trusted_ptx.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/literal_pool.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+struct PtxText {
+  ContentHash hash;
+  std::string text;
+  absl::flat_hash_set<std::string> kernels;
+  // In the driver that loaded it last.
+  const DriverApi* api = nullptr;
+  std::weak_ptr<const OwnedLibrary> library;
+};
+
+struct PtxStore {
+  std::mutex mutex;  // guards what follows
+  std::map<std::string, std::vector<PtxText>, std::less<>> by_target;
+
+  // Null if there is none.
+  PtxText* Find(absl::string_view target, absl::string_view kernel) {
+    const auto texts = by_target.find(std::string(target));
+    if (texts == by_target.end()) return nullptr;
+    for (PtxText& text : texts->second) {
+      if (text.kernels.contains(kernel)) return &text;
+    }
+    return nullptr;
+  }
+};
+
+PtxStore& TheStore() {
+  static PtxStore& store = *new PtxStore;
+  return store;
+}
+
+// The names of `.entry NAME(`.
+absl::flat_hash_set<std::string> KernelsOf(absl::string_view text) {
+  constexpr absl::string_view kEntry = ".entry ";
+  absl::flat_hash_set<std::string> names;
+  for (size_t at = text.find(kEntry); at != text.npos;
+       at = text.find(kEntry, at)) {
+    at += kEntry.size();
+    names.emplace(text.substr(at, text.find_first_of("( \t\n", at) - at));
+  }
+  return names;
+}
+
+absl::StatusOr<std::shared_ptr<const OwnedLibrary>> LoadText(
+    const DriverApi& api, PtxText& text) {
+  std::shared_ptr<const OwnedLibrary> library = text.library.lock();
+  if (library != nullptr && text.api == &api) return library;
+  PARTITA_ASSIGN_OR_RETURN(OwnedLibrary loaded,
+                           LoadLibrary(api, text.text.c_str()));
+  library = std::make_shared<const OwnedLibrary>(std::move(loaded));
+  text.api = &api;
+  text.library = library;
+  return library;
+}
+
+}  // namespace
+
+absl::Status TrustPtx(const CodeObject& code) {
+  if (!absl::StartsWith(code.target, "sm_")) return absl::OkStatus();
+  const ContentHash hash = HashBytes(code.bytes);
+  PtxStore& store = TheStore();
+  const std::lock_guard<std::mutex> lock(store.mutex);
+  std::vector<PtxText>& texts = store.by_target[code.target];
+  for (const PtxText& known : texts) {
+    if (known.hash == hash) return absl::OkStatus();
+  }
+  PtxText& text = texts.emplace_back();
+  text.hash = hash;
+  text.text.assign(reinterpret_cast<const char*>(code.bytes.data()),
+                   code.bytes.size());
+  text.kernels = KernelsOf(text.text);
+  return absl::OkStatus();
+}
+
+bool HasTrustedPtx(absl::string_view target, absl::string_view kernel) {
+  PtxStore& store = TheStore();
+  const std::lock_guard<std::mutex> lock(store.mutex);
+  return store.Find(target, kernel) != nullptr;
+}
+
+absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
+                                  absl::string_view target,
+                                  const std::string& kernel) {
+  PtxStore& store = TheStore();
+  const std::lock_guard<std::mutex> lock(store.mutex);
+  PtxText* const text = store.Find(target, kernel);
+  if (text == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("found no code of ", kernel, " for ", target));
+  }
+  LoadedPtx loaded;
+  PARTITA_ASSIGN_OR_RETURN(loaded.library, LoadText(api, *text));
+  CUkernel handle = nullptr;
+  PARTITA_RETURN_IF_ERROR(CudaStatus(
+      api, api.LibraryGetKernel(&handle, loaded.library->get(), kernel.c_str()),
+      "cuLibraryGetKernel"));
+  PARTITA_RETURN_IF_ERROR(
+      CudaStatus(api, api.KernelGetFunction(&loaded.function, handle),
+                 "cuKernelGetFunction"));
+  PARTITA_RETURN_IF_ERROR(
+      CudaStatus(api, api.FuncLoad(loaded.function), "cuFuncLoad"));
+  return loaded;
+}
+
+}  // namespace partita

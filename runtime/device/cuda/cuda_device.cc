@@ -1,0 +1,165 @@
+// Finds the GPU, and makes what a session needs there.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/device/cuda/cuda_device.h"
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/status_macros.h"
+#include "runtime/device/cuda/cuda_event.h"
+#include "runtime/device/cuda/cuda_memory.h"
+#include "runtime/device/cuda/cuda_stream.h"
+
+namespace partita {
+namespace {
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(DeviceTraits traits, SharedContext context,
+             std::unique_ptr<CudaStream> loading)
+      : traits_(std::move(traits)),
+        context_(std::move(context)),
+        loading_(std::move(loading)) {}
+
+  const DeviceTraits& traits() const override { return traits_; }
+  const DeviceProperties& properties() const override { return properties_; }
+
+  std::optional<MemoryFigures> Memory() const override {
+    const absl::StatusOr<MemoryFigures> figures = MemoryOf(*context_);
+    if (!figures.ok()) return std::nullopt;
+    return *figures;
+  }
+  absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
+                                                  int64_t alignment) override {
+    return NewCudaArena(context_, traits_.name, bytes, alignment);
+  }
+  absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes) override {
+    return NewPinnedArena(context_, traits_.name, bytes);
+  }
+  absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
+    return CudaStream::New(context_);
+  }
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
+    return CudaEvent::New(context_);
+  }
+
+  absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
+    return CopyAndWait("cuMemcpyHtoDAsync", bytes, [&](CUstream stream) {
+      return context_->api().MemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(to),
+                                             from, static_cast<size_t>(bytes),
+                                             stream);
+    });
+  }
+  absl::Status Download(void* to, const std::byte* from,
+                        int64_t bytes) override {
+    return CopyAndWait("cuMemcpyDtoHAsync", bytes, [&](CUstream stream) {
+      return context_->api().MemcpyDtoHAsync(
+          to, reinterpret_cast<CUdeviceptr>(from), static_cast<size_t>(bytes),
+          stream);
+    });
+  }
+
+ private:
+  // cuMemcpyHtoD may return before pageable memory has arrived.
+  template <typename Copy>
+  absl::Status CopyAndWait(const char* call, int64_t bytes, Copy copy) const {
+    if (bytes == 0) return absl::OkStatus();
+    const auto stream = static_cast<CUstream>(loading_->native());
+    const absl::Status status = context_->Within([&] {
+      PARTITA_RETURN_IF_ERROR(context_->Check(copy(stream), call));
+      return context_->Check(context_->api().StreamSynchronize(stream),
+                             "cuStreamSynchronize");
+    });
+    if (status.ok()) return status;
+    return absl::Status(status.code(), absl::StrCat("device ", traits_.name,
+                                                    ": ", status.message()));
+  }
+
+  const DeviceTraits traits_;
+  const DeviceProperties properties_;
+  const SharedContext context_;
+  const std::unique_ptr<CudaStream> loading_;
+};
+
+absl::Status OfDevice(const DeviceTraits& traits, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("device ", traits.name, ": ",
+                                                  status.message()));
+}
+
+absl::Status Unavailable(const DeviceTraits& traits, absl::string_view why) {
+  return OfDevice(traits, absl::UnavailableError(why));
+}
+
+// The driver is started, and shows the GPU.
+absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
+                          int ordinal) {
+  const absl::Status started = CudaStatus(api, api.Init(0), "cuInit");
+  if (!started.ok()) {
+    return Unavailable(traits,
+                       absl::StrCat("found no usable GPU (", started.message(),
+                                    "); expected those of nvidia-smi"));
+  }
+  int count = 0;
+  PARTITA_RETURN_IF_ERROR(OfDevice(
+      traits, CudaStatus(api, api.DeviceGetCount(&count), "cuDeviceGetCount")));
+  if (ordinal >= 0 && ordinal < count) return absl::OkStatus();
+  return Unavailable(
+      traits, absl::StrCat("found ", count, count == 1 ? " GPU" : " GPUs",
+                           "; expected a GPU of number ", ordinal,
+                           ", from 0 on; CUDA_VISIBLE_DEVICES may hide it"));
+}
+
+absl::StatusOr<int> CapabilityOf(const DriverApi& api, CUdevice device) {
+  int major = 0;
+  int minor = 0;
+  PARTITA_RETURN_IF_ERROR(CudaStatus(
+      api,
+      api.DeviceGetAttribute(
+          &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+      "cuDeviceGetAttribute"));
+  PARTITA_RETURN_IF_ERROR(CudaStatus(
+      api,
+      api.DeviceGetAttribute(
+          &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+      "cuDeviceGetAttribute"));
+  return 10 * major + minor;
+}
+
+// Code for one architecture runs on later ones as well.
+absl::Status CheckArchitecture(const DriverApi& api, const DeviceTraits& traits,
+                               int ordinal) {
+  CUdevice device = 0;
+  PARTITA_RETURN_IF_ERROR(
+      CudaStatus(api, api.DeviceGet(&device, ordinal), "cuDeviceGet"));
+  PARTITA_ASSIGN_OR_RETURN(const int found, CapabilityOf(api, device));
+  const std::string planned(absl::StripPrefix(traits.isa, "sm_"));
+  if (std::atoi(planned.c_str()) <= found) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("found a GPU of sm_", found, "; expected ", traits.isa,
+                   " or later, which the plan is for; compile the model for "
+                   "this machine (`partita devices`)"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
+                                                      DeviceTraits traits,
+                                                      int ordinal) {
+  PARTITA_RETURN_IF_ERROR(CheckPresent(api, traits, ordinal));
+  PARTITA_RETURN_IF_ERROR(
+      OfDevice(traits, CheckArchitecture(api, traits, ordinal)));
+  absl::StatusOr<std::shared_ptr<CudaContext>> context =
+      CudaContext::Of(api, ordinal);
+  PARTITA_RETURN_IF_ERROR(OfDevice(traits, context.status()));
+  absl::StatusOr<std::unique_ptr<CudaStream>> loading =
+      CudaStream::New(*context);
+  PARTITA_RETURN_IF_ERROR(OfDevice(traits, loading.status()));
+  return std::make_unique<CudaDevice>(std::move(traits), *std::move(context),
+                                      *std::move(loading));
+}
+
+}  // namespace partita

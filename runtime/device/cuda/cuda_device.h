@@ -1,0 +1,27 @@
+// NVIDIA GPUs, by the CUDA driver.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H_
+#define PARTITA_RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "runtime/device/device.h"
+#include "third_party/cuda_loader/driver_api.h"
+
+namespace partita {
+
+// The GPU with number `ordinal` among those that the driver shows, which are
+// those that CUDA_VISIBLE_DEVICES leaves. Its streams run behind the host; its
+// kernels are the plan's own. `api` outlives the device and all that it makes.
+//
+// Unavailable, in one sentence, if there is no such GPU; FailedPrecondition if
+// it is older than `traits.isa`.
+absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
+                                                      DeviceTraits traits,
+                                                      int ordinal);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H_

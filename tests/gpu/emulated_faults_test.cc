@@ -1,0 +1,207 @@
+// What goes wrong with GPUs: every call of the driver, memory, code, kernels.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/cuda/trusted_ptx.h"
+#include "runtime/device/cuda/cuda_device.h"
+#include "runtime/executor/test_session.h"
+#include "tests/gpu/emulated_machine.h"
+
+namespace partita {
+namespace {
+
+using emulated_gpu::AllPeers;
+using emulated_gpu::EmulatedGpuOptions;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+DeviceTraits Gpu(const char* isa = "sm_90") {
+  DeviceTraits traits;
+  traits.name = "gpu:1";
+  traits.kind = DeviceKind::kCuda;
+  traits.isa = isa;
+  return traits;
+}
+
+absl::Status NewGpuOn(const EmulatedGpuOptions& options,
+                      const DeviceTraits& traits = Gpu()) {
+  EmulatedMachine machine(options);
+  const absl::Status status =
+      NewCudaDevice(machine.api(), traits, /*ordinal=*/1).status();
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return status;
+}
+
+TEST(EmulatedFaults, AMachineWithoutTheGpuSaysSo) {
+  EXPECT_EQ(NewGpuOn({.gpus = 0}),
+            absl::UnavailableError(
+                "device gpu:1: found no usable GPU (cuInit: "
+                "CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device is "
+                "detected); expected those of nvidia-smi"));
+  EXPECT_EQ(NewGpuOn({.gpus = 1}),
+            absl::UnavailableError(
+                "device gpu:1: found 1 GPU; expected a GPU of number 1, from 0 "
+                "on; CUDA_VISIBLE_DEVICES may hide it"));
+  EXPECT_TRUE(absl::IsUnavailable(
+      NewGpuOn({.gpus = 3, .visible = std::vector<int>{2}})));
+}
+
+TEST(EmulatedFaults, AnOlderGpuThanThePlansIsRefused) {
+  const EmulatedGpuOptions a100 = {
+      .gpus = 2, .compute_capability_major = 8, .compute_capability_minor = 0};
+  EXPECT_EQ(NewGpuOn(a100),
+            absl::FailedPreconditionError(
+                "device gpu:1: found a GPU of sm_80; expected sm_90 or later, "
+                "which the plan is for; compile the model for this machine "
+                "(`partita devices`)"));
+  EXPECT_TRUE(NewGpuOn(a100, Gpu("sm_80")).ok());
+  EXPECT_TRUE(NewGpuOn({.gpus = 2}, Gpu("sm_80")).ok());
+}
+
+TEST(EmulatedFaults, AnArenaThatDoesNotFitIsRefusedWithBothFigures) {
+  EmulatedMachine machine({.gpus = 2, .bytes_per_gpu = 64 << 20});
+  auto device = NewCudaDevice(machine.api(), Gpu(), 1);
+  ASSERT_TRUE(device.ok()) << device.status();
+  const auto arena = (*device)->NewArena(65 << 20, 64);
+  EXPECT_EQ(arena.status(),
+            absl::ResourceExhaustedError(
+                "device gpu:1: found an arena of 68157440 bytes; expected at "
+                "most the 67108864 that are free of 67108864 (cuMemAlloc: "
+                "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory)"));
+}
+
+// Each call of load, step and end fails once, in turn.
+TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  const PlanLibraries libraries;
+  EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
+  int64_t calls = 0;
+  std::vector<float> expected;
+  {
+    EmulatedMachine machine(options);
+    const auto y = RunOnce(plan, libraries, machine.api());
+    ASSERT_TRUE(y.ok()) << y.status();
+    expected = *y;
+    calls = machine.cuda().calls();
+  }
+  ASSERT_GT(calls, 100);
+  int failed = 0;
+  for (options.fail_call = 1; options.fail_call <= calls; ++options.fail_call) {
+    SCOPED_TRACE(options.fail_call);
+    EmulatedMachine machine(options);
+    const auto y = RunOnce(plan, libraries, machine.api());
+    if (y.ok()) {
+      EXPECT_EQ(*y, expected);
+    } else {
+      ++failed;
+      // Without a context, what needs one fails.
+      EXPECT_THAT(std::string(y.status().message()),
+                  AnyOf(HasSubstr("CUDA_ERROR_UNKNOWN (999)"),
+                        HasSubstr("CUDA_ERROR_INVALID_CONTEXT (201)")));
+    }
+    EXPECT_THAT(machine.Faults(), IsEmpty());
+  }
+  // Errors of what gives back have nobody to go to.
+  EXPECT_GT(failed, calls / 3);
+}
+
+// Writes beyond the arena.
+class StrayKernel : public Kernel {
+ public:
+  explicit StrayKernel(std::unique_ptr<Kernel> kernel)
+      : kernel_(std::move(kernel)) {}
+  absl::Status Launch(const LaunchArgs& args) override {
+    LaunchArgs stray = args;
+    void* const beyond =
+        static_cast<std::byte*>(args.results[0]) + (int64_t{1} << 30);
+    stray.results = {&beyond, 1};
+    return kernel_->Launch(stray);
+  }
+
+ private:
+  const std::unique_ptr<Kernel> kernel_;
+};
+
+class StrayLibrary : public KernelLibrary {
+ public:
+  absl::string_view name() const override { return "ptx"; }
+  absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override {
+    absl::StatusOr<BoundKernel> bound = ptx_.Bind(request);
+    if (bound.ok()) {
+      bound->kernel = std::make_unique<StrayKernel>(std::move(bound->kernel));
+    }
+    return bound;
+  }
+
+ private:
+  PtxLibrary ptx_;
+};
+
+TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
+  const PtxPlan plan = MatmulSoftmaxPlan(1);
+  EmulatedMachine machine({});
+  {
+    const StrayLibrary stray;
+    auto devices = DevicesOf(*plan.plan, machine.api());
+    ASSERT_TRUE(devices.ok()) << devices.status();
+    auto executor = Executor::New(plan.plan, *std::move(devices), {&stray});
+    ASSERT_TRUE(executor.ok()) << executor.status();
+    const absl::Status status = RunStep(**executor, plan.x).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("entry @f: gpu:0/compute: cuStreamSynchronize: "
+                          "CUDA_ERROR_ILLEGAL_ADDRESS (700), "));
+  }
+  EXPECT_THAT(machine.cuda().leaks(), IsEmpty());
+  TestSession on_cpu(OneStreamPlan(), RunOn::kCpu);
+  Floats y;
+  EXPECT_TRUE(on_cpu.Run(Ramp(1), y).ok());
+  EXPECT_EQ(y, Expected(Ramp(1)));
+}
+
+// The plan's code is for sm_90.
+TEST(EmulatedFaults, CodeThatNobodyTrustsIsBuiltAgain) {
+  PtxPlan plan = MatmulSoftmaxPlan(1);
+  EmulatedMachine machine({});
+  const PlanLibraries libraries;
+  const auto expected = RunOnce(plan, libraries, machine.api());
+  plan.plan->devices[0].traits.isa = "sm_80";
+  const auto y = RunOnce(plan, libraries, machine.api());
+  ASSERT_TRUE(y.ok() && expected.ok()) << y.status() << expected.status();
+  EXPECT_EQ(*y, *expected);
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+}
+
+TEST(EmulatedFaults, DamagedCodeIsRefusedWithTheCompilersWords) {
+  constexpr char kText[] =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry damaged()\n{\nadd.s32 %nowhere, 1;\n}\n";
+  CodeObject code = {.target = "sm_90"};
+  for (const char c : absl::string_view(kText)) {
+    code.bytes.push_back(static_cast<std::byte>(c));
+  }
+  ASSERT_TRUE(TrustPtx(code).ok());
+  ASSERT_TRUE(HasTrustedPtx("sm_90", "damaged"));
+  EmulatedMachine machine({.gpus = 2});
+  auto device = NewCudaDevice(machine.api(), Gpu(), 1);
+  ASSERT_TRUE(device.ok()) << device.status();
+  auto stream = (*device)->NewStream().value();
+  const int attached = stream->Attach();
+  const absl::Status status =
+      LoadPtx(machine.api(), "sm_90", "damaged").status();
+  stream->Detach(attached);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("cuLibraryLoadData; ptx input"));
+  EXPECT_EQ(LoadPtx(machine.api(), "sm_90", "missing").status(),
+            absl::NotFoundError("found no code of missing for sm_90"));
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,165 @@
+// Builds a small plan, and the machine to run it on.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/gpu/emulated_machine.h"
+
+#include <cmath>
+#include <utility>
+
+#include "graph/core_ops.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+#include "gtest/gtest.h"
+#include "kernels/codegen/read_program.h"
+#include "kernels/cuda/trusted_ptx.h"
+#include "kernels/gpu/ptx_catalog.h"
+#include "runtime/device/cuda/cuda_device.h"
+#include "runtime/device/host_device.h"
+#include "runtime/executor/plan_builder.h"
+#include "third_party/cuda_loader/process_driver.h"
+
+namespace partita {
+namespace {
+
+using emulated_gpu::EmulatedCuda;
+
+constexpr int64_t kRows = 16;
+constexpr int64_t kInner = 24;
+constexpr int64_t kColumns = 20;
+
+std::vector<float> Waves(int64_t count, float step) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::sin(step * static_cast<float>(i));
+  }
+  return values;
+}
+
+void BindPtx(Graph& graph, ValueId value, const char* kernel) {
+  KernelBinding binding;
+  binding.kernel = kernel;
+  binding.arithmetics = {PtxArithmetic()};
+  graph.node(graph.value(value).defining_node).kernel = binding;
+}
+
+// This process built the code, so it may run.
+void BuildCodeFor(const Plan& plan) {
+  DeviceTraits gpu = plan.devices[0].traits;
+  const Graph& graph = *plan.entries[0].graph;
+  std::vector<OpView> nodes;
+  for (const OpView& node : graph.ops()) {
+    if (HasPtxKernel(node)) nodes.push_back(node);
+  }
+  const auto code_objects = PtxCatalog().BuildCode(nodes, gpu);
+  ASSERT_TRUE(code_objects.ok()) << code_objects.status();
+  for (const CodeObject& code : *code_objects) {
+    ASSERT_TRUE(TrustPtx(code).ok());
+  }
+}
+
+}  // namespace
+
+EmulatedMachine::EmulatedMachine(
+    const emulated_gpu::EmulatedGpuOptions& options)
+    : cuda_(EmulatedCuda::New(options).value()) {
+  SetProcessDriver(&cuda_->api());
+}
+
+EmulatedMachine::~EmulatedMachine() { SetProcessDriver(nullptr); }
+
+std::vector<std::string> EmulatedMachine::Faults() {
+  std::vector<std::string> faults;
+  for (const emulated_gpu::Finding& finding : cuda_->findings()) {
+    faults.push_back(TextOf(finding));
+  }
+  for (const emulated_gpu::Finding& leak : cuda_->leaks()) {
+    faults.push_back(TextOf(leak));
+  }
+  return faults;
+}
+
+PtxPlan MatmulSoftmaxPlan(int gpus) {
+  PlanBuilder b(gpus, DeviceKind::kCuda);
+  for (PlanDevice& device : b.plan().devices) device.traits.isa = "sm_90";
+  const int last = gpus - 1;
+  const ValueId x = b.Input("x", {DType::kF32, {kRows, kInner}, {}});
+  ValueId w, bias;
+  const BufferId w_bytes = b.Constant(
+      "w", 0,
+      HostTensor::Of<float>({kInner, kColumns}, Waves(kInner * kColumns, 0.7f)),
+      w);
+  const BufferId bias_bytes = b.Constant(
+      "bias", last, HostTensor::Of<float>({kColumns}, Waves(kColumns, 0.3f)),
+      bias);
+  const ValueId product = b.Node(kMatmul, {x, w}, "product");
+  const ValueId there = b.Node(kCopy, {product}, "there");
+  const ValueId shifted = b.Node(kAdd, {there, bias}, "shifted");
+  const ValueId positive = b.Node(kRelu, {shifted}, "positive");
+  const ValueId y = b.Node(kSoftmax, {positive}, "y");
+  b.Output("y", y);
+  BindPtx(b.graph(), product, "ptx.indices");
+  BindPtx(b.graph(), shifted, "ptx.elementwise");
+  BindPtx(b.graph(), positive, "ptx.elementwise");
+  BindPtx(b.graph(), y, "ptx.rows");
+  const StreamId compute = b.NewStream("compute", 0);
+  const StreamId copies = b.NewStream("copy", 0);
+  const StreamId rest = b.NewStream("compute", last);
+  const BufferId x0 = b.Room("x", 0, x);
+  const BufferId product0 = b.Room("product", 0, product);
+  const BufferId there1 = b.Room("there", last, there);
+  const BufferId shifted1 = b.Room("shifted", last, shifted);
+  const BufferId y1 = b.Room("y", last, y);
+  const EventId multiplied = b.NewEvent();
+  const EventId copied = b.NewEvent();
+  b.Feed(compute, 0, x0);
+  b.Kernel(compute, product, {x0, w_bytes}, product0);
+  b.Record(compute, multiplied);
+  b.Wait(copies, multiplied);
+  b.Copy(copies, product0, there1);
+  b.Record(copies, copied);
+  b.Wait(rest, copied);
+  b.Kernel(rest, shifted, {there1, bias_bytes}, shifted1);
+  b.Kernel(rest, positive, {shifted1}, shifted1);  // in place
+  b.Kernel(rest, y, {shifted1}, y1);
+  b.Fetch(rest, 0, y1);
+  PtxPlan plan = {b.Finish(), Waves(kRows * kInner, 0.1f)};
+  BuildCodeFor(*plan.plan);
+  return plan;
+}
+
+absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api) {
+  Devices devices;
+  int gpus = 0;
+  for (const PlanDevice& device : plan.devices) {
+    if (device.traits.kind == DeviceKind::kCpu) {
+      devices.push_back(NewCpuDevice(device.traits));
+      continue;
+    }
+    PARTITA_ASSIGN_OR_RETURN(devices.emplace_back(),
+                             NewCudaDevice(api, device.traits, gpus++));
+  }
+  return devices;
+}
+
+absl::StatusOr<std::vector<float>> RunStep(Executor& executor,
+                                           const std::vector<float>& x,
+                                           const RunOptions& options) {
+  const TensorType& type = executor.plan().entries[0].outputs[0].type;
+  std::vector<float> y(static_cast<size_t>(type.num_elements()), -1);
+  const void* in = x.data();
+  void* out = y.data();
+  PARTITA_RETURN_IF_ERROR(executor.Run(0, {{&in, 1}, {&out, 1}}, options));
+  return y;
+}
+
+absl::StatusOr<std::vector<float>> RunOnce(const PtxPlan& plan,
+                                           const PlanLibraries& libraries,
+                                           const DriverApi& api) {
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(plan.plan, std::move(devices), libraries.all));
+  return RunStep(*executor, plan.x);
+}
+
+}  // namespace partita

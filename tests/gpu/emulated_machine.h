@@ -1,0 +1,65 @@
+// Plans on emulated GPUs.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_GPU_EMULATED_MACHINE_H_
+#define PARTITA_TESTS_GPU_EMULATED_MACHINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/cuda/ptx_library.h"
+#include "runtime/executor/executor.h"
+#include "runtime/executor/test_kernels.h"
+#include "testing/emulated_gpu/driver/emulated_cuda.h"
+
+namespace partita {
+
+// The software GPU as the driver of this process, while it lives.
+class EmulatedMachine {
+ public:
+  explicit EmulatedMachine(const emulated_gpu::EmulatedGpuOptions& options);
+  ~EmulatedMachine();
+
+  emulated_gpu::EmulatedCuda& cuda() { return *cuda_; }
+  const DriverApi& api() const { return cuda_->api(); }
+  // What was found, and what was not given back.
+  std::vector<std::string> Faults();
+
+ private:
+  std::unique_ptr<emulated_gpu::EmulatedCuda> cuda_;
+};
+
+// y = softmax(relu(x * w + b)) of 16 rows, by generated kernels: all on gpu:0,
+// or the matmul there and the rest on gpu:1, behind a copy.
+struct PtxPlan {
+  std::shared_ptr<Plan> plan;
+  std::vector<float> x;
+};
+PtxPlan MatmulSoftmaxPlan(int gpus);
+
+// Binds "ptx.*" on GPUs and "test.eval" on CPUs.
+struct PlanLibraries {
+  PtxLibrary ptx;
+  TestLibrary test;
+  KernelLibraries all = {&ptx, &test};
+};
+
+// The plan's devices: emulated GPUs by their numbers, and CPUs.
+absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api);
+
+// One step of a plan with one input and one output.
+absl::StatusOr<std::vector<float>> RunStep(Executor& executor,
+                                           const std::vector<float>& x,
+                                           const RunOptions& options = {});
+// Loads the plan, runs a step, and ends the session.
+absl::StatusOr<std::vector<float>> RunOnce(const PtxPlan& plan,
+                                           const PlanLibraries& libraries,
+                                           const DriverApi& api);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_GPU_EMULATED_MACHINE_H_

@@ -1,0 +1,14 @@
+// Where the headers of CUDA are missing, there is no software GPU.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/emulated_gpus.h"
+
+namespace partita {
+
+absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan) {
+  return absl::UnimplementedError(
+      "--emulated-gpus: found a build without the headers of CUDA; expected "
+      "one with them; build where the CUDA toolkit is installed");
+}
+
+}  // namespace partita
