@@ -93,8 +93,10 @@ struct EntryReport {
   int collectives = 0;
   int64_t collective_bytes = 0;
   double step_seconds = 0;  // predicted, with depth steps overlapping
-  // A lower bound for all plans on this machine, with whole or sharded nodes.
+  // A lower bound for all plans on this machine, with whole or sharded nodes,
+  // and what limits them: "load of gpu:0".
   double bound_seconds = 0;
+  std::string bound_by;
   // The share of the nodes' predicted seconds in nodes that several devices
   // each compute whole, updates excepted.
   double repeated_share = 0;

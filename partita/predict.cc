@@ -49,27 +49,43 @@ void DropDead(const Graph& graph, EntryNotes& notes) {
                 [&](const NodeNote& note) { return !graph.alive(note.node); });
 }
 
-// The sum over all ranks of a node.
-std::vector<double> WorkByNode(const Graph& graph,
-                               const std::vector<double>& seconds) {
-  std::vector<double> work = seconds;
+std::vector<KnownRanks> ShardedNodes(const Graph& graph,
+                                     const std::vector<double>& seconds) {
+  std::vector<KnownRanks> sharded(graph.node_id_bound());
   for (const OpView& op : graph.ops()) {
-    if (IsSharded(op)) {
-      work[op.id().index] *=
-          static_cast<double>(op.node().placement.devices.size());
-    }
+    if (!IsSharded(op)) continue;
+    sharded[op.id().index] = {
+        static_cast<int>(op.node().placement.devices.size()),
+        seconds[op.id().index]};
   }
-  return work;
+  return sharded;
+}
+
+// How often a step makes each value.
+std::vector<int> RunsByValue(const Entry& entry) {
+  const int micro_batches = CountMicroBatches(entry);
+  std::vector<int> runs;
+  for (const bool varies : VaryingValues(entry)) {
+    runs.push_back(varies ? micro_batches : 1);
+  }
+  return runs;
+}
+
+LowerBound BoundEntry(const Entry& entry, const std::vector<double>& seconds,
+                      const CostModel& source_costs) {
+  return BoundStep(source_costs,
+                   {.depth = entry.depth,
+                    .sharded = ShardedNodes(*entry.graph, seconds),
+                    .runs = RunsByValue(entry)});
 }
 
 // How often a step runs each node. A node that passes split counts once.
 std::vector<int> RunsByNode(const Entry& entry) {
-  const int micro_batches = CountMicroBatches(entry);
-  const std::vector<bool> varies = VaryingValues(entry);
+  const std::vector<int> by_value = RunsByValue(entry);
   std::vector<int> runs(entry.graph->node_id_bound(), 1);
   for (const OpView& op : entry.graph->ops()) {
-    if (op.num_results() == 0 || !varies[op.result(0).id().index]) continue;
-    runs[op.id().index] = micro_batches;
+    if (op.num_results() == 0) continue;
+    runs[op.id().index] = by_value[op.result(0).id().index];
   }
   return runs;
 }
@@ -195,12 +211,11 @@ absl::StatusOr<Prediction> PredictPlan(
       notes.predicted.push_back({command.start, command.end});
     }
     notes.step_seconds = simulation.step_seconds;
-    const Goal goal =
-        plan.entries[e].depth > 1 ? Goal::kThroughput : Goal::kLatency;
-    notes.bound_seconds =
-        BoundStep(CostModel(*source.functions()[e], machine, catalog), goal,
-                  WorkByNode(graph, seconds), RunsByNode(plan.entries[e]))
-            .seconds;
+    const LowerBound bound =
+        BoundEntry(plan.entries[e], seconds,
+                   CostModel(*source.functions()[e], machine, catalog));
+    notes.bound_seconds = bound.seconds;
+    notes.bound_by = BoundByText(bound);
     prediction.step_seconds += simulation.step_seconds;
     prediction.latency_seconds += simulation.latency_seconds;
     prediction.busy_seconds.push_back(simulation.busy);
@@ -225,6 +240,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     own.name = entry.name;
     own.step_seconds = plan.notes->entries[e].step_seconds;
     own.bound_seconds = plan.notes->entries[e].bound_seconds;
+    own.bound_by = plan.notes->entries[e].bound_by;
     PARTITA_ASSIGN_OR_RETURN(
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
     CountNodes(plan, entry, chosen[e], own, report);

@@ -1,76 +1,195 @@
-// Critical path and load of a graph on a machine.
+// The longer of the longest path and the least load.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/lower_bound.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
+#include <cmath>
+#include <string>
+#include <vector>
 
-#include "graph/dimension_rule.h"
-#include "graph/id_vector.h"
-#include "graph/op_def.h"
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "placement/simulate/device_groups.h"
+#include "placement/simulate/load_bound.h"
+#include "placement/simulate/path_bound.h"
 
 namespace partita {
 namespace {
 
-// Seconds on the fastest device. 0 for copies and reorders, because another
-// plan may not need them, and for nodes that no device can run.
-double FastestSeconds(const CostModel& costs, NodeId node) {
-  if (costs.graph().node(node).op->traits.placed_only) return 0;
-  double fastest = std::numeric_limits<double>::infinity();
-  for (MachineDeviceId d : costs.devices()) {
-    if (!costs.cost(node, d).can_run) continue;
-    fastest = std::min(fastest, costs.cost(node, d).seconds);
-  }
-  return fastest < std::numeric_limits<double>::infinity() ? fastest : 0;
-}
+// Seconds of one group's commands, if it ran all that it can.
+struct LoadParts {
+  double kernels = 0;  // without launches
+  double launches = 0;
+  double ports = 0;
+};
 
-double LeastWork(const CostModel& costs, NodeId node,
-                 absl::Span<const double> plan_work) {
-  const double fastest = FastestSeconds(costs, node);
-  const size_t i = node.index;
-  if (i >= plan_work.size() || plan_work[i] == 0) return fastest;
-  return std::min(fastest, plan_work[i]);
-}
-
-// The largest number of shards that the node may be split into.
-int64_t MostRanks(const OpView& node, int devices) {
-  if (node.op().dimension_rule == nullptr) return 1;
-  int64_t most = 1;
-  for (const Factor& factor : node.op().dimension_rule(node).factors) {
-    if (factor.kind == Factor::Kind::kWhole) continue;
-    most = std::max(most, factor.size);
+class Bounder {
+ public:
+  Bounder(const CostModel& costs, const KnownStep& known)
+      : costs_(costs),
+        known_(known),
+        groups_(costs),
+        floor_(costs, groups_, known),
+        paths_(BoundPaths(costs, groups_, floor_, ShardSize::kSmallest)),
+        longest_(LongestPath()),
+        work_(groups_.size()),
+        parts_(groups_.size()) {
+    AddPorts();
+    AddNodes();
   }
-  return std::min<int64_t>(most, devices);
-}
+
+  LowerBound Bound() const {
+    const LoadBounder bounder(groups_, work_);
+    const LoadBound load =
+        known_.depth > 1 ? bounder.Overlapping() : bounder.WithinAStep();
+    LowerBound bound;
+    bound.critical_path = longest_.total();
+    bound.load = load.seconds;
+    const double path = bound.critical_path / known_.depth;
+    bound.seconds = std::max(path, load.seconds);
+    // No device can do some of the work: there is no plan to bound.
+    if (!std::isfinite(bound.seconds)) return {};
+    if (bound.seconds <= 0) return bound;
+    path > load.seconds ? Explain(longest_, bound) : Explain(load.group, bound);
+    return bound;
+  }
+
+ private:
+  const Graph& graph() const { return costs_.graph(); }
+
+  PathSeconds LongestPath() const {
+    if (groups_.size() > 1) return paths_.longest;
+    return BoundPaths(costs_, groups_, floor_, ShardSize::kLargest).longest;
+  }
+
+  void AddPorts() {
+    for (ValueId input : graph().inputs()) {
+      if (graph().value(input).uses.empty() && !graph().is_output(input)) {
+        continue;
+      }
+      AddPort(input, {.tail = paths_.tails[input]});
+    }
+    for (ValueId output : graph().outputs()) {
+      AddPort(output, {.head = paths_.heads[output]});
+    }
+  }
+
+  void AddPort(ValueId value, const WorkItem& item) {
+    const int runs = known_.RunsOf(value);
+    std::vector<double> seconds;
+    for (DeviceGroupId group : groups_.ids()) {
+      seconds.push_back(runs * floor_.Port(value, group).total());
+      if (std::isfinite(seconds.back())) {
+        parts_[group].ports += seconds.back();
+      }
+    }
+    work_.Add(item, seconds);
+  }
+
+  void AddNodes() {
+    const std::vector<double> stored = floor_.StoredBytes();
+    for (NodeId node : costs_.order()) {
+      WorkItem item{.head = HeadOf(node), .bytes = stored[node.index]};
+      int runs = 1;
+      for (ValueId result : graph().node(node).results) {
+        item.tail = std::max(item.tail, paths_.tails[result]);
+        runs = known_.RunsOf(result);
+      }
+      AddNode(node, runs, item);
+    }
+  }
+
+  void AddNode(NodeId node, int runs, const WorkItem& item) {
+    std::vector<double> seconds;
+    for (DeviceGroupId group : groups_.ids()) {
+      const CommandFloor floor = floor_.Node(node, group);
+      seconds.push_back(runs * floor.total());
+      if (!std::isfinite(seconds.back())) continue;
+      parts_[group].launches += runs * floor.launch;
+      parts_[group].kernels += runs * floor.work;
+    }
+    if (*absl::c_max_element(seconds) > 0) work_.Add(item, seconds);
+  }
+
+  // When the last operand is there that all of the node's work waits for.
+  double HeadOf(NodeId node) const {
+    const std::vector<bool> precedes = floor_.PrecedesAllWork(node);
+    double head = 0;
+    for (size_t i = 0; i < precedes.size(); ++i) {
+      if (!precedes[i]) continue;
+      head = std::max(head, paths_.heads[graph().node(node).operands[i]]);
+    }
+    return head;
+  }
+
+  static void Explain(const PathSeconds& path, LowerBound& bound) {
+    const double most =
+        std::max({path.kernels, path.launches, path.ports, path.transfers});
+    if (most == path.kernels) {
+      bound.by = BoundBy::kCriticalPath;
+    } else if (most == path.ports) {
+      bound.by = BoundBy::kPorts;
+    } else if (most == path.launches) {
+      bound.by = BoundBy::kLaunches;
+    } else {
+      bound.by = BoundBy::kLink;
+      bound.where = absl::StrCat(path.link->from, " - ", path.link->to);
+    }
+  }
+
+  void Explain(DeviceGroupId group, LowerBound& bound) const {
+    const LoadParts& parts = parts_[group];
+    const double most = std::max({parts.kernels, parts.launches, parts.ports});
+    bound.by = most == parts.kernels ? BoundBy::kLoad
+               : most == parts.ports ? BoundBy::kPorts
+                                     : BoundBy::kLaunches;
+    bound.where = groups_.Name(group);
+  }
+
+  const CostModel& costs_;
+  const KnownStep& known_;
+  const DeviceGroups groups_;
+  const StepFloor floor_;
+  const PathBound paths_;
+  const PathSeconds longest_;
+  StepWork work_;
+  IdVector<DeviceGroupId, LoadParts> parts_;
+};
 
 }  // namespace
 
-LowerBound BoundStep(const CostModel& costs, Goal goal,
-                     absl::Span<const double> plan_work,
-                     absl::Span<const int> runs) {
-  LowerBound bound;
-  IdVector<ValueId, double> done(costs.graph().value_id_bound(), 0);
-  double work = 0;
-  for (NodeId id : costs.order()) {
-    const Node& node = costs.graph().node(id);
-    const double seconds = LeastWork(costs, id, plan_work);
-    double end = 0;
-    for (ValueId operand : node.operands) {
-      end = std::max(end, done[operand]);
-    }
-    end += seconds / MostRanks(costs.graph().view(id), costs.num_devices());
-    for (ValueId result : node.results) done[result] = end;
-    bound.critical_path = std::max(bound.critical_path, end);
-    const size_t i = id.index;
-    work += seconds * (i < runs.size() ? runs[i] : 1);
+double OptimalityGap(double step_seconds, double bound_seconds) {
+  if (step_seconds <= 0) return 0;
+  // Equal times may be rounded differently.
+  return std::max(0.0, 1 - bound_seconds / step_seconds);
+}
+
+std::string BoundByText(const LowerBound& bound) {
+  const auto with = [&](absl::string_view what, absl::string_view preposition) {
+    if (bound.where.empty()) return std::string(what);
+    return absl::StrCat(what, preposition, bound.where);
+  };
+  switch (bound.by) {
+    case BoundBy::kNothing:
+      return "";
+    case BoundBy::kCriticalPath:
+      return "critical path";
+    case BoundBy::kLaunches:
+      return with("launches", " on ");
+    case BoundBy::kPorts:
+      return with("feeds and fetches", " of ");
+    case BoundBy::kLink:
+      return with("link", " ");
+    case BoundBy::kLoad:
+      return with("load", " of ");
   }
-  bound.device_load = work / std::max(1, costs.num_devices());
-  bound.seconds = goal == Goal::kThroughput
-                      ? bound.device_load
-                      : std::max(bound.critical_path, bound.device_load);
-  return bound;
+  return "";
+}
+
+LowerBound BoundStep(const CostModel& costs, const KnownStep& known) {
+  if (costs.num_devices() == 0) return {};
+  return Bounder(costs, known).Bound();
 }
 
 }  // namespace partita

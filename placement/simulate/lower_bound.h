@@ -4,33 +4,54 @@
 #ifndef PARTITA_PLACEMENT_SIMULATE_LOWER_BOUND_H_
 #define PARTITA_PLACEMENT_SIMULATE_LOWER_BOUND_H_
 
-#include "absl/types/span.h"
+#include <cstdint>
+#include <string>
+
 #include "placement/cost/cost_model.h"
-#include "placement/planner/planner.h"
+#include "placement/simulate/step_floor.h"
 
 namespace partita {
 
-// Both bounds count every node at its fastest device and kernel, and ignore
-// transfers. (There is no communication bound: if one device has enough memory,
-// nothing need be sharded.) A plan may shard a node along any factor of its
-// dimension rule, over all devices, but into no more shards than the factor has
-// elements. Assumes that the shards of a node together take no less time than
-// the whole node.
-struct LowerBound {
-  double critical_path = 0;  // seconds of the longest chain, nodes sharded
-  double device_load = 0;    // seconds of all work over number of devices
-  // Latency: the larger of both. Throughput: the load, because steps may
-  // overlap.
-  double seconds = 0;
+// What limits every plan.
+enum class BoundBy : uint8_t {
+  kNothing,       // a graph without work
+  kCriticalPath,  // kernels in sequence
+  kLaunches,
+  kPorts,  // feeds and fetches
+  kLink,   // transfers between devices
+  kLoad,   // kernels of a device
 };
 
-// The bound for an optimised graph that is not yet placed. `plan_work`, by node
-// id: total seconds of all ranks of the node in a known plan, which the bound
-// may not exceed; 0 or missing if unknown. `runs`, by node id: how often a step
-// runs the node, such as once per micro-batch; 1 if missing.
-LowerBound BoundStep(const CostModel& costs, Goal goal,
-                     absl::Span<const double> plan_work = {},
-                     absl::Span<const int> runs = {});
+struct LowerBound {
+  double critical_path = 0;  // seconds of the longest path
+  double load = 0;           // seconds in which all devices can do all the work
+  // The larger of both. Overlapping steps each have a share of the path.
+  double seconds = 0;
+  BoundBy by = BoundBy::kNothing;
+  // The devices whose load, launches or ports decide ("gpu:0 and 3 like it"),
+  // or the link ("cpu:0 - gpu:0"). Empty if launches or ports of a path do.
+  std::string where;
+};
+
+// The share of the step that the best of all plans may save: 0.25 if the bound
+// is three quarters of the step. 0 for a step of 0 seconds.
+double OptimalityGap(double step_seconds, double bound_seconds);
+
+// "critical path", "load of gpu:0", "launches on gpu:0", "feeds and fetches of
+// cpu:0", "link cpu:0 - gpu:0"; "" for kNothing.
+std::string BoundByText(const LowerBound& bound);
+
+// The bound for an optimised graph that is not yet placed, for plans as
+// placement/lower makes them: the kernels, feeds and fetches of a device run in
+// one stream.
+//   1. Every node, feed and fetch takes its least time (step_floor.h). A plan
+//      may shard a node along any factor of its dimension rule, over all
+//      devices. Assumes that the shards of a node together take no less than
+//      the whole node, or than those of `known`.
+//   2. The longest path (path_bound.h), with the transfers that it cannot
+//   avoid.
+//   3. The load (load_bound.h) within the memory for constants.
+LowerBound BoundStep(const CostModel& costs, const KnownStep& known = {});
 
 }  // namespace partita
 

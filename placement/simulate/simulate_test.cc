@@ -4,13 +4,9 @@
 #include "placement/simulate/simulate.h"
 
 #include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
-#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/simulate/command_cost.h"
-#include "placement/simulate/lower_bound.h"
 #include "placement/simulate/memory_curve.h"
 #include "placement/simulate/predicted_timeline.h"
 #include "placement/simulate/testing/plan_writer.h"
@@ -255,52 +251,6 @@ TEST(MemoryCurveTest, BytesCountFromTheirWriteToTheirLastReadOnce) {
     absl::StrAppend(&text, point.time, ":", point.bytes, " ");
   }
   EXPECT_EQ(text, "0:1100 1:1150 2:1050 3:1150 4:1000 ");
-}
-
-TEST(LowerBoundTest, NoPlanBeatsTheLongestChainOrTheSharedLoad) {
-  SampleGraph g;
-  const ValueId x = g.Input("x", 16);
-  const ValueId a = g.Work("a", {x}, 16);
-  NodeSpec copy;  // another plan may not need it
-  copy.op = &kCopy;
-  copy.operands = {a};
-  const ValueId there = g.graph().AddValue(std::move(copy)).value();
-  const ValueId b = g.Work("b", {there}, 16);
-  const ValueId c = g.Work("c", {x}, 16), d = g.Work("d", {x}, 16);
-  const ValueId e = g.Work("e", {x}, 16);
-  g.Return({b, c, d, e});
-  const Machine machine = CpuAndGpus(1, 1000);
-  const SampleCatalog catalog(
-      [](const std::string&, const DeviceTraits& device) {
-        return device.kind == DeviceKind::kCpu ? 4 : 1;
-      });
-  const CostModel costs(g.graph(), machine, catalog);
-  const LowerBound bound = BoundStep(costs, Goal::kLatency);
-  EXPECT_EQ(bound.critical_path, 2);
-  EXPECT_EQ(bound.device_load, 2.5);  // five seconds on two devices
-  EXPECT_EQ(bound.seconds, 2.5);
-  EXPECT_EQ(BoundStep(costs, Goal::kThroughput).seconds, 2.5);
-}
-
-TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
-  SampleGraph g;
-  const ValueId x = g.Input("x", 3);
-  NodeSpec spec;
-  spec.op = &kNeg;
-  spec.operands = {x};
-  spec.result_names = {"y"};
-  const ValueId y = g.graph().AddValue(std::move(spec)).value();
-  g.Return({g.Work("z", {y}, 3)});  // no dimension rule: cannot be sharded
-  const Machine machine = EqualCpus(5, 1000);
-  const SampleCatalog catalog(
-      [](const std::string&, const DeviceTraits&) { return 6; });
-  const CostModel costs(g.graph(), machine, catalog);
-  const LowerBound bound = BoundStep(costs, Goal::kLatency);
-  EXPECT_EQ(bound.critical_path, 8);  // three rows over three devices
-  EXPECT_EQ(bound.device_load, 2.4);
-  std::vector<double> work(g.graph().node_id_bound(), 0);
-  work[g.node(y).index] = 3;  // the shards of a plan take less than the whole
-  EXPECT_EQ(BoundStep(costs, Goal::kLatency, work).critical_path, 7);
 }
 
 TEST(PredictedTimelineTest, EveryCommandIsASpanOfItsStream) {

@@ -283,7 +283,8 @@ Offset<fb::EntryNotes> Packer::Pack(size_t entry, const EntryNotes& notes) {
   }
   return fb::CreateEntryNotes(builder_, nodes,
                               builder_.CreateVectorOfStructs(predicted),
-                              notes.step_seconds, notes.bound_seconds);
+                              notes.step_seconds, notes.bound_seconds,
+                              String(notes.bound_by));
 }
 
 Offset<fb::Notes> Packer::Pack(const PlanNotes& notes) {

@@ -190,6 +190,7 @@ struct EntryNotes {
   std::vector<CommandNote> predicted;
   double step_seconds = 0;
   double bound_seconds = 0;  // lower bound of the time of any plan
+  std::string bound_by;      // what limits every plan: "load of gpu:0"
 };
 struct PlanNotes {
   std::string machine_json;

@@ -98,6 +98,7 @@ TEST_F(PlanFile, GivesBackWhatWasWritten) {
             PrintPlan(plan, {.reasons = true}));
   EXPECT_EQ(read->code_objects, plan.code_objects);
   EXPECT_EQ(read->notes->summary, "all on one device");
+  EXPECT_EQ(read->notes->entries[0].bound_by, "load of cpu:0");
   EXPECT_EQ(read->notes->entries.size(), 2u);
   EXPECT_EQ(read->notes->entries[0].predicted[0].end_seconds, 1e-6);
   EXPECT_EQ(PlanHash(*read), PlanHash(plan));

@@ -189,6 +189,7 @@ EntryNotes UnpackEntryNotes(const fb::EntryNotes& from, const Graph* graph,
   }
   notes.step_seconds = from.step_seconds();
   notes.bound_seconds = from.bound_seconds();
+  notes.bound_by = reader.Text(from.bound_by());
   return notes;
 }
 

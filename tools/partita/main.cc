@@ -30,8 +30,9 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {
-    &kDevicesCommand,  &kInspectCommand, &kCompileCommand, &kCheckCommand,
-    &kSimulateCommand, &kRunCommand,     &kTrainCommand,   &kViewCommand};
+    &kDevicesCommand,     &kInspectCommand, &kCompileCommand,
+    &kLeaderboardCommand, &kCheckCommand,   &kSimulateCommand,
+    &kRunCommand,         &kTrainCommand,   &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;

@@ -29,12 +29,17 @@ std::string StrategyOptionDoc(const FlagDef& flag);
 std::vector<std::string> GoalNames();
 std::vector<std::string> PipelineScheduleNames();
 
-inline constexpr FlagDef kStrategyChoiceFlags[] = {
+inline constexpr FlagDef kMachineFlags[] = {
     {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
      FileUse::kReads},
+};
+inline constexpr FlagDef kStrategyNameFlags[] = {
     {"strategy", "NAME",
      "auto (default, unless another flag means one): the best of the others",
      StrategyNames, FileUse::kNone, false, StrategyDoc},
+};
+// Also for commands that try every strategy.
+inline constexpr FlagDef kGoalAndPinFlags[] = {
     {"goal", "NAME",
      "for --strategy auto: the least latency, or the most throughput (default "
      "if steps overlap)",
@@ -94,7 +99,8 @@ inline constexpr FlagDef kStepFlags[] = {
 };
 // The flags of ReadMachineFlag and ReadCompileOptions.
 inline constexpr auto kPlacementFlags =
-    JoinFlags(kStrategyChoiceFlags, kStrategyFlags, kStepFlags);
+    JoinFlags(kMachineFlags, kStrategyNameFlags, kGoalAndPinFlags,
+              kStrategyFlags, kStepFlags);
 // Also for ReadCompileOptions, in commands whose steps may overlap.
 inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
 #include "placement/machine/byte_size.h"
+#include "placement/simulate/lower_bound.h"
 #include "tools/partita/json_text.h"
 
 namespace partita {
@@ -95,12 +96,12 @@ std::string CollectivesText(const EntryReport& entry) {
 }
 
 std::string StepText(const EntryReport& entry) {
-  return absl::StrCat("transfers ", entry.copies, " a step, ",
-                      RoundedByteSize(entry.copied_bytes),
-                      CollectivesText(entry), "\npredicted step ",
-                      SecondsText(entry.step_seconds),
-                      "; no plan for this machine takes less than ",
-                      SecondsText(entry.bound_seconds), "\n");
+  return absl::StrCat(
+      "transfers ", entry.copies, " a step, ",
+      RoundedByteSize(entry.copied_bytes), CollectivesText(entry),
+      "\npredicted step ", SecondsText(entry.step_seconds),
+      "; no plan for this machine takes less than ",
+      BoundText(entry.step_seconds, entry.bound_seconds, entry.bound_by), "\n");
 }
 
 // Memory, with the use of the only entry.
@@ -186,14 +187,17 @@ std::string WeightsText(const WrittenWeights& written) {
 
 nlohmann::ordered_json EntryJson(const CompileReport& report,
                                  const EntryReport& entry) {
-  nlohmann::ordered_json json = {{"entry", entry.name},
-                                 {"step_seconds", entry.step_seconds},
-                                 {"bound_seconds", entry.bound_seconds},
-                                 {"repeated_share", entry.repeated_share},
-                                 {"copies", entry.copies},
-                                 {"copied_bytes", entry.copied_bytes},
-                                 {"collectives", entry.collectives},
-                                 {"collective_bytes", entry.collective_bytes}};
+  nlohmann::ordered_json json = {
+      {"entry", entry.name},
+      {"step_seconds", entry.step_seconds},
+      {"bound_seconds", entry.bound_seconds},
+      {"bound_by", entry.bound_by},
+      {"gap_percent", GapPercent(entry.step_seconds, entry.bound_seconds)},
+      {"repeated_share", entry.repeated_share},
+      {"copies", entry.copies},
+      {"copied_bytes", entry.copied_bytes},
+      {"collectives", entry.collectives},
+      {"collective_bytes", entry.collective_bytes}};
   if (entry.sharded_updates.has_value()) {
     json["sharded_updates"] = entry.sharded_updates->sharded;
     json["updated_weights"] = entry.sharded_updates->all;
@@ -214,6 +218,18 @@ std::string SecondsText(double seconds) {
   if (seconds >= 1) return absl::StrFormat("%.2f s", seconds);
   if (seconds >= 1e-3) return absl::StrFormat("%.2f ms", seconds * 1e3);
   return absl::StrFormat("%.1f us", seconds * 1e6);
+}
+
+double GapPercent(double step_seconds, double bound_seconds) {
+  return 100 * OptimalityGap(step_seconds, bound_seconds);
+}
+
+std::string BoundText(double step_seconds, double bound_seconds,
+                      absl::string_view bound_by) {
+  return absl::StrFormat(
+      "%s%s; gap %.0f %%", SecondsText(bound_seconds),
+      bound_by.empty() ? "" : absl::StrCat(" (", bound_by, ")"),
+      GapPercent(step_seconds, bound_seconds));
 }
 
 std::string PinsText(absl::string_view strategy, bool has_pins) {

@@ -40,6 +40,12 @@ std::string ShardedUpdatesText(absl::string_view entry,
 // ", with pins" after the name of a strategy that placed the other nodes.
 std::string PinsText(absl::string_view strategy, bool has_pins);
 
+// The gap of a step to its lower bound (placement/simulate/lower_bound.h).
+double GapPercent(double step_seconds, double bound_seconds);
+// "24.8 us (load of gpu:0); gap 12 %".
+std::string BoundText(double step_seconds, double bound_seconds,
+                      absl::string_view bound_by);
+
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);
 // "1 step", "3 steps".

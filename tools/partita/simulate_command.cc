@@ -25,8 +25,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr FlagDef kFlags[] = {
-    {"machine", "FILE", "another machine than the plan was made for", nullptr,
-     FileUse::kReads},
+    {"machine", "FILE",
+     "another machine than the plan was made for; the report then has no bound",
+     nullptr, FileUse::kReads},
     {"trace", "FILE", "write the timeline in Chrome's format", nullptr,
      FileUse::kWrites},
     {"json", nullptr, "report as JSON: for each entry, seconds"},
@@ -59,6 +60,21 @@ absl::StatusOr<Machine> MachineOf(const Plan& plan,
   return machine;
 }
 
+// The notes of the entry; null if they are of another machine, or missing.
+const EntryNotes* NotesOf(const Plan& plan, size_t entry,
+                          const Arguments& arguments) {
+  if (arguments.has("machine") || !plan.notes.has_value()) return nullptr;
+  if (entry >= plan.notes->entries.size()) return nullptr;
+  return &plan.notes->entries[entry];
+}
+
+std::string BoundLine(const Simulation& simulation, const EntryNotes& notes) {
+  return absl::StrCat(
+      "  no plan takes less than ",
+      BoundText(simulation.step_seconds, notes.bound_seconds, notes.bound_by),
+      "\n");
+}
+
 std::string Summary(const Plan& plan, const Simulation& simulation) {
   std::string text =
       absl::StrCat("step ", SecondsText(simulation.step_seconds), ", latency ",
@@ -72,6 +88,14 @@ std::string Summary(const Plan& plan, const Simulation& simulation) {
                           SecondsText(simulation.busy[i]), 100 * share);
   }
   return text;
+}
+
+void AddBound(const Simulation& simulation, const EntryNotes& notes,
+              Json& json) {
+  json["bound_seconds"] = notes.bound_seconds;
+  json["bound_by"] = notes.bound_by;
+  json["gap_percent"] =
+      GapPercent(simulation.step_seconds, notes.bound_seconds);
 }
 
 Json EntryJson(const Plan& plan, const Simulation& simulation) {
@@ -105,6 +129,10 @@ absl::Status Run(const Arguments& arguments) {
     const std::string& name = plan.entries[e].name;
     absl::StrAppend(&text, "entry ", name, ": ", Summary(plan, simulation));
     json[name] = EntryJson(plan, simulation);
+    if (const EntryNotes* notes = NotesOf(plan, e, arguments)) {
+      text += BoundLine(simulation, *notes);
+      AddBound(simulation, *notes, json[name]);
+    }
     PARTITA_ASSIGN_OR_RETURN(
         Timeline timeline,
         PredictedTimeline(plan, static_cast<int>(e), simulation));
@@ -126,7 +154,8 @@ const Subcommand kSimulateCommand = {
     .doc =
         "Predicts when every command of a plan runs.\n"
         "Works for machines that are not here: rates and links come from the "
-        "machine\nfile that the plan was made for, or from --machine.",
+        "machine\nfile that the plan was made for, or from --machine. The gap "
+        "is the share of the\nstep that the best of all plans may save.",
     .operand = "plan",
     .flags = kFlags,
     .run = Run,

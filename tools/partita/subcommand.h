@@ -27,6 +27,7 @@ struct Subcommand {
 extern const Subcommand kDevicesCommand;
 extern const Subcommand kInspectCommand;
 extern const Subcommand kCompileCommand;
+extern const Subcommand kLeaderboardCommand;
 extern const Subcommand kCheckCommand;
 extern const Subcommand kSimulateCommand;
 extern const Subcommand kRunCommand;

@@ -63,6 +63,7 @@ keeps_old outputs/y.npy "$partita" run square.plan --virtual --output outputs
 keeps_old trace/f.json "$partita" run square.plan --virtual --trace trace/f.json
 keeps_old predicted/f.json "$partita" simulate square.plan --trace predicted/f.json
 keeps_old page/f.html "$partita" view square.plan --output page/f.html
+keeps_old board/f.html "$partita" leaderboard square.graph --machine "$cpus" --page board/f.html
 keeps_old page_dot/f.dot "$partita" view square.plan --output page_dot/f.dot
 # (Native code has room, and what it is linked for has none.)
 room=1024
@@ -75,7 +76,8 @@ keeps checkpoint/f.safetensors train 2 --resume checkpoint/f.safetensors --check
 # The same for a full device, which is named and stays a device.
 if [[ -c /dev/full ]]; then
   for command in "compile square.graph --machine $cpus --output" "devices --output" \
-    "run square.plan --virtual --trace" "simulate square.plan --trace" "view square.plan --output"; do
+    "run square.plan --virtual --trace" "simulate square.plan --trace" "view square.plan --output" \
+    "leaderboard square.graph --machine $cpus --page"; do
     expect 1 "/dev/full: cannot be written: No space left on device" "$partita" $command /dev/full
   done
   for flag in --checkpoint --export --csv --trace --plan; do
@@ -102,7 +104,9 @@ says check h.plan --text
 says run h.plan --virtual --trace measured.json --output results --reference
 says simulate h.plan --trace predicted.json
 says view h.plan --output h.html --trace measured.json
+says leaderboard hostile.graph --machine "$cpus" --page board.html
 reports compile hostile.graph --machine "$cpus"
+reports leaderboard hostile.graph --machine "$cpus"
 reports check h.plan
 reports run h.plan --virtual --reference
 reports simulate h.plan
@@ -123,6 +127,7 @@ for path in glob.glob("*.report"):
 for path in ["measured.json", "predicted.json"]:
     events = json.loads(text_of(path))["traceEvents"]
     assert any("y\ufffd" in e["name"] and "</script>" in e["name"] for e in events), path
+text_of("board.html")
 page = text_of("h.html")
 assert "\x1b" not in page and page.count("</script>") == page.count("<script"), "a name ends a script"
 END

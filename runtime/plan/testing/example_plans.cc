@@ -102,6 +102,7 @@ PlanNotes Notes(NodeId node) {
   notes.entries[0].predicted.push_back({0, 1e-6});
   notes.entries[0].step_seconds = 3e-6;
   notes.entries[0].bound_seconds = 2e-6;
+  notes.entries[0].bound_by = "load of cpu:0";
   return notes;
 }
 
