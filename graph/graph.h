@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -216,6 +217,7 @@ class Module {
 
   void AddVariable(Variable variable);
   const std::vector<Variable>& variables() const { return variables_; }
+  // The first of that name; null if none.
   const Variable* FindVariable(absl::string_view name) const;
 
   LiteralPool& literals() const { return *literals_; }
@@ -223,6 +225,7 @@ class Module {
  private:
   std::unique_ptr<LiteralPool> literals_;
   std::vector<Variable> variables_;
+  absl::flat_hash_map<std::string, int> variable_numbers_;  // by name
   std::vector<std::unique_ptr<Graph>> functions_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "graph/graph.h"
 
+#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/op_view.h"
@@ -180,6 +181,21 @@ TEST_F(GraphTest, ConstantsAndVariablesGiveTheirBytes) {
   EXPECT_EQ((*outputs)[1].data<float>()[1], 6);
   EXPECT_EQ((*outputs)[2].data<float>()[1], 4);  // the new value of @w
   EXPECT_FALSE(Evaluate(graph_, {}).ok());
+}
+
+TEST(ModuleTest, VariablesAreFoundByTheirNames) {
+  Module module;
+  for (int i = 0; i < 100; ++i) {
+    module.AddVariable({.name = absl::StrCat("w", i), .trainable = i == 42});
+  }
+  module.AddVariable({.name = "w42"});
+  const Module copy = module.Clone();
+  for (const Module* each : {static_cast<const Module*>(&module), &copy}) {
+    EXPECT_EQ(each->FindVariable("w7"), &each->variables()[7]);
+    EXPECT_TRUE(each->FindVariable("w42")->trainable) << "the first one";
+    EXPECT_EQ(each->FindVariable("w100"), nullptr);
+    EXPECT_EQ(each->FindVariable(""), nullptr);
+  }
 }
 
 }  // namespace

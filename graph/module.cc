@@ -11,6 +11,7 @@ Module Module::Clone() const {
   Module copy;
   *copy.literals_ = *literals_;
   copy.variables_ = variables_;
+  copy.variable_numbers_ = variable_numbers_;
   for (const auto& function : functions_) {
     copy.AddFunction(function->Clone(copy.literals_.get()));
   }
@@ -38,14 +39,15 @@ Graph* Module::FindFunction(absl::string_view name) const {
 }
 
 void Module::AddVariable(Variable variable) {
+  variable_numbers_.try_emplace(variable.name,
+                                static_cast<int>(variables_.size()));
   variables_.push_back(std::move(variable));
 }
 
 const Variable* Module::FindVariable(absl::string_view name) const {
-  for (const Variable& variable : variables_) {
-    if (variable.name == name) return &variable;
-  }
-  return nullptr;
+  const auto number = variable_numbers_.find(name);
+  return number == variable_numbers_.end() ? nullptr
+                                           : &variables_[number->second];
 }
 
 }  // namespace partita

@@ -4,26 +4,17 @@
 #include "placement/cost/collective_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "graph/status_macros.h"
+#include "placement/cost/wire_sharers.h"
 
 namespace partita {
 namespace {
 
 // Of a broadcast along a chain.
 constexpr int kMostChunks = 1024;
-
-// A route over its link.
-struct Hop {
-  const Link* link = nullptr;
-  bool forward = true;  // along the link, from `from` to `to`
-};
 
 absl::StatusOr<std::vector<Hop>> HopsOf(const std::vector<Route>& routes,
                                         const LinkTable& links) {
@@ -51,36 +42,14 @@ std::vector<Route> RoutesAlong(const std::vector<std::string>& ranks,
   return routes;
 }
 
-// How many hops share one link or bus: over duplex links by direction, and over
-// other links.
-struct Sharers {
-  std::array<int, 2> one_way = {0, 0};
-  int either_way = 0;
-  int With(const Hop& hop) const {
-    return either_way +
-           (hop.link->duplex ? one_way[hop.forward] : one_way[0] + one_way[1]);
-  }
-};
-
-// Links of one bus are one wire. A link without a bus is its own wire.
-using Wire = std::pair<absl::string_view, const Link*>;
-
-Wire WireOf(const Link& link) {
-  return {link.bus, link.bus.empty() ? &link : nullptr};
-}
-
 // Seconds of a step in which `bytes` go over every hop.
 double StepOver(const std::vector<Hop>& hops, double bytes) {
-  absl::flat_hash_map<Wire, Sharers> sharers;
-  for (const Hop& hop : hops) {
-    Sharers& of_wire = sharers[WireOf(*hop.link)];
-    ++(hop.link->duplex ? of_wire.one_way[hop.forward] : of_wire.either_way);
-  }
+  WireSharers sharers;
+  for (const Hop& hop : hops) sharers.Add(hop);
   double slowest = 0;
   for (const Hop& hop : hops) {
-    const int together = sharers[WireOf(*hop.link)].With(hop);
-    slowest = std::max(
-        slowest, hop.link->latency + bytes * together / hop.link->bandwidth);
+    slowest = std::max(slowest, hop.link->latency + bytes * sharers.With(hop) /
+                                                        hop.link->bandwidth);
   }
   return slowest;
 }

@@ -28,7 +28,7 @@ std::vector<RankTransfer> RanksOfCollective(const OpView& node) {
 Clocks::Clocks(size_t num_streams)
     : rows_(num_streams),
       now_(num_streams, CountRows::kNothing),
-      count_(num_streams, 0) {}
+      tasks_of_(num_streams) {}
 
 // A later task never happens before an earlier one. Visiting dependencies from
 // the latest on is therefore enough: a wait may make earlier ones redundant,
@@ -47,10 +47,12 @@ TaskId Clocks::Start(StreamId stream, absl::Span<const TaskId> dependencies) {
     mine.Raise(streams_[other], positions_[other]);
   }
   now_[stream] = mine.Finish();
-  positions_.Add(++count_[stream]);
+  const TaskId task = streams_.Add(stream);
+  tasks_of_[stream].push_back(task);
+  positions_.Add(static_cast<int>(tasks_of_[stream].size()));
   starts_.Add(now_[stream]);
   ends_.Add(now_[stream]);
-  return streams_.Add(stream);
+  return task;
 }
 
 // A rank that moves no bytes neither waits nor is waited for.

@@ -51,7 +51,11 @@ class Clocks {
     return stream == streams_[task] ? positions_[task] - 1
                                     : rows_.At(starts_[task], stream);
   }
-  IdRange<TaskId> tasks() const { return streams_.ids(); }
+  size_t num_streams() const { return tasks_of_.size(); }
+  // In launch order.
+  absl::Span<const TaskId> tasks_of(StreamId stream) const {
+    return tasks_of_[stream];
+  }
   StreamId stream(TaskId task) const { return streams_[task]; }
   // The position in its stream, counted from 1.
   int position(TaskId task) const { return positions_[task]; }
@@ -67,7 +71,7 @@ class Clocks {
   IdVector<TaskId, CountRowId> starts_;
   IdVector<TaskId, CountRowId> ends_;   // differs only in collectives
   IdVector<StreamId, CountRowId> now_;  // of the next task
-  IdVector<StreamId, int> count_;       // of tasks so far
+  IdVector<StreamId, std::vector<TaskId>> tasks_of_;
 };
 
 }  // namespace partita

@@ -28,7 +28,7 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
       storages.problem.intervals;
   for (PackInterval& interval : intervals) interval.conflicts.clear();
   StreamKnowledge knowledge(live_ranges, clocks);
-  // Intervals that some stream may not know to have ended.
+  // Intervals that some later task may not know to have ended.
   std::vector<PackIntervalId> open;
   int since_look = 0;
   for (PackIntervalId interval : ByFirstAccess(live_ranges)) {
@@ -51,14 +51,14 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
 }
 
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
-               int64_t budget) {
+               EqualPacks& packs) {
   if (storages.problem.intervals.size() > kFewIntervals) {
     Packing packing = PackByTime(storages, clocks);
     const int64_t above = packing.bytes - storages.bound;
     if (above <= storages.bound / 1000 * kGoodPerMille) return packing;
   }
   FindConflicts(clocks, storages);
-  return Pack(storages.problem, storages.bound, budget);
+  return packs.Pack(storages.problem, storages.bound);
 }
 
 }  // namespace partita

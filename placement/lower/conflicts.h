@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
 
 #include "placement/lower/device_clocks.h"
+#include "placement/lower/equal_packs.h"
 #include "placement/lower/live_ranges.h"
 #include "placement/lower/pack.h"
 
@@ -12,15 +13,16 @@ namespace partita {
 
 // Fills in the conflicts of each interval, ascending. Two intervals conflict
 // unless everything that accesses one has ended before anything that accesses
-// the other. Takes time quadratic in the number of intervals that are live at
-// once.
+// the other. Takes time for each pair of intervals that are live at once, and
+// for those whose end a stream does not know yet.
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
 // Chooses offsets for the buffers of one device. Many intervals are first
 // packed by time, in one pass. Few intervals, and those that packing by time
-// leaves far above the bound, are packed by search (`budget` as in Pack).
+// leaves far above the bound, are packed by search. `storages` must outlive
+// `packs`.
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
-               int64_t budget);
+               EqualPacks& packs);
 
 }  // namespace partita
 

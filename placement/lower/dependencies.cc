@@ -4,6 +4,7 @@
 #include "placement/lower/dependencies.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 
@@ -29,16 +30,20 @@ IdVector<TaskId, TaskId> FirstOfCollectives(const PlanDraft& draft) {
   return first;
 }
 
-void MergeCollectives(const IdVector<TaskId, TaskId>& first,
+// The first task of a collective takes over the dependencies of all.
+void MergeCollectives(const PlanDraft& draft,
                       IdVector<TaskId, std::vector<TaskId>>& dependencies) {
-  for (TaskId task : first.ids()) {
-    if (first[task] == task) continue;
-    std::vector<TaskId>& merged = dependencies[first[task]];
-    std::vector<TaskId>& own = dependencies[task];
-    merged.insert(merged.end(), own.begin(), own.end());
+  for (const IdRange<TaskId>& tasks : draft.TasksByCollective()) {
+    if (tasks.size() == 1) continue;
+    std::vector<TaskId> merged;
+    for (TaskId task : tasks) {
+      std::vector<TaskId>& own = dependencies[task];
+      merged.insert(merged.end(), own.begin(), own.end());
+      own.clear();
+    }
     std::sort(merged.begin(), merged.end());
     merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
-    own.clear();
+    dependencies[tasks.front()] = std::move(merged);
   }
 }
 
@@ -114,7 +119,7 @@ std::vector<RankTransfer> RanksOf(const PlanDraft& draft,
 
 Dependence FindDependence(const PlanDraft& draft) {
   Dependence dependence{FirstOfCollectives(draft), FindDependencies(draft), {}};
-  MergeCollectives(dependence.first_of_collective, dependence.before);
+  MergeCollectives(draft, dependence.before);
   dependence.after =
       IdVector<TaskId, std::vector<TaskId>>(dependence.before.size());
   for (TaskId task : dependence.before.ids()) {

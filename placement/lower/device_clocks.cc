@@ -5,23 +5,25 @@
 
 #include <set>
 
-#include "absl/container/flat_hash_map.h"
-
 namespace partita {
 
 DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const TaskId> tasks)
-    : clocks_(clocks) {
+    : clocks_(clocks), streams_(clocks.num_streams()) {
   std::set<StreamId> streams;
   for (TaskId task : tasks) streams.insert(clocks.stream(task));
-  absl::flat_hash_map<StreamId, DeviceStreamId> ids;
-  for (StreamId stream : streams) ids[stream] = DeviceStreamId(num_streams_++);
-  for (TaskId task : clocks.tasks()) {
-    const auto id = ids.find(clocks.stream(task));
-    streams_.Add(id == ids.end() ? DeviceStreamId() : id->second);
-    first_.Add(known_.size());
-    if (id == ids.end()) continue;
-    for (StreamId stream : streams) {
-      known_.push_back(clocks.Known(task, stream));
+  size_t rows = 0;
+  for (StreamId stream : streams) {
+    streams_[stream] = first_.Add(rows);
+    ids_.Add(stream);
+    rows += clocks.tasks_of(stream).size();
+  }
+  num_streams_ = static_cast<int>(streams.size());
+  known_.reserve(rows * streams.size());
+  for (StreamId stream : streams) {
+    for (TaskId task : clocks.tasks_of(stream)) {
+      for (StreamId other : streams) {
+        known_.push_back(clocks.Known(task, other));
+      }
     }
   }
 }

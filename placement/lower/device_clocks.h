@@ -23,21 +23,30 @@ class DeviceClocks {
 
   int num_streams() const { return num_streams_; }
   // Invalid if the stream of the task does not access the device.
-  DeviceStreamId stream(TaskId task) const { return streams_[task]; }
+  DeviceStreamId stream(TaskId task) const {
+    return streams_[clocks_.stream(task)];
+  }
+  // In launch order.
+  absl::Span<const TaskId> tasks_of(DeviceStreamId stream) const {
+    return clocks_.tasks_of(ids_[stream]);
+  }
   // The position in its stream, counted from 1.
   int position(TaskId task) const { return clocks_.position(task); }
   // By stream: the number of its tasks that have ended before `task` starts.
   // `task` must be in one of the streams.
   IdSpan<DeviceStreamId, int> Known(TaskId task) const {
-    return {known_.data() + first_[task], static_cast<size_t>(num_streams_)};
+    const size_t row = first_[stream(task)] + position(task) - 1;
+    return {known_.data() + row * num_streams_,
+            static_cast<size_t>(num_streams_)};
   }
 
  private:
   const Clocks& clocks_;
   int num_streams_ = 0;
-  IdVector<TaskId, DeviceStreamId> streams_;
-  IdVector<TaskId, size_t> first_;  // in known_
-  std::vector<int> known_;          // task by stream
+  IdVector<StreamId, DeviceStreamId> streams_;
+  IdVector<DeviceStreamId, StreamId> ids_;
+  IdVector<DeviceStreamId, size_t> first_;  // the row of its first task
+  std::vector<int> known_;  // a row for each task, a column for each stream
 };
 
 }  // namespace partita

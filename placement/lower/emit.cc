@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
@@ -65,6 +66,7 @@ class Emitter {
       std::tuple<ValueId, int, int64_t, int64_t, int64_t, int64_t>;
   std::map<BufferKey, BufferId> buffers_;
   absl::flat_hash_set<std::string> taken_;
+  absl::flat_hash_map<std::string, int> last_number_;  // by name without it
   std::map<std::vector<StreamId>, GroupId> groups_;
   std::vector<Command> commands_;  // in launch order
   std::vector<int> unit_runs_;     // by command
@@ -123,10 +125,13 @@ void Emitter::ListStreams() {
   }
 }
 
+// Names stay taken, so the numbers that an earlier buffer of the name found
+// taken need not be tried again: a value has one buffer for each micro-batch.
 BufferId Emitter::AddBuffer(Buffer buffer) {
   const std::string name = buffer.name;
-  for (int i = 2; !taken_.insert(buffer.name).second; ++i) {
-    buffer.name = absl::StrCat(name, ".", i);
+  int& last = last_number_.try_emplace(name, 1).first->second;
+  while (!taken_.insert(buffer.name).second) {
+    buffer.name = absl::StrCat(name, ".", ++last);
   }
   entry_.buffers.push_back(std::move(buffer));
   return BufferId(static_cast<int>(entry_.buffers.size()) - 1);

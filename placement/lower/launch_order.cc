@@ -25,8 +25,8 @@ namespace {
 void SortStreams(PlanDraft& draft) {
   std::map<StreamKey, StreamId> ids;
   for (const Task& task : draft.tasks) ids[draft.streams[task.stream]];
-  IdVector<StreamId, StreamKey> sorted;
-  for (auto& [key, id] : ids) id = sorted.Add(key);
+  StreamTable sorted;
+  for (auto& [key, id] : ids) id = sorted.Of(key);
   for (Task& task : draft.tasks) {
     task.stream = ids.at(draft.streams[task.stream]);
   }

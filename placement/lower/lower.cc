@@ -17,6 +17,7 @@
 #include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
+#include "placement/lower/equal_packs.h"
 #include "placement/lower/memory_shortage.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/persistent.h"
@@ -90,11 +91,12 @@ IdVector<MachineDeviceId, int64_t> LayOutStep(FunctionDraft& function,
   const IdVector<MachineDeviceId, std::vector<TaskId>> tasks =
       TasksByDevice(draft);
   IdVector<MachineDeviceId, int64_t> bytes(tasks.size(), 0);
+  EqualPacks packs(budget);
   for (MachineDeviceId device : tasks.ids()) {
     if (tasks[device].empty()) continue;
     const DeviceClocks clocks(function.clocks, tasks[device]);
     DeviceStorages& found = function.storages[device];
-    const Packing packing = LayOut(found, clocks, budget);
+    const Packing packing = LayOut(found, clocks, packs);
     for (PackBufferId buffer : found.storages.ids()) {
       draft.storages[found.storages[buffer]].offset = packing.offsets[buffer];
     }

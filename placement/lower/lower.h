@@ -55,7 +55,8 @@ struct CountedFunction {
 //   in_place             results in the bytes of an operand
 //   live_ranges          when bytes are live; CountLiveBytes ends here
 //   conflicts            which bytes may not overlap, by happens-before
-//   pack, pack_by_time   offsets
+//   pack, pack_by_time, equal_packs
+//                        offsets
 //   persistent           constants and variables
 //   emit                 the entry
 //   programs             its commands, invoked for each micro-batch (Finish)

@@ -125,12 +125,12 @@ class TaskLister {
 class DeviceBound {
  public:
   DeviceBound(const Entry& entry, const Clocks& clocks,
-              const IdVector<BufferId, std::vector<BufferUse>>& uses,
-              DeviceId device)
-      : entry_(entry), clocks_(clocks), uses_(uses), device_(device) {}
+              const IdVector<BufferId, std::vector<BufferUse>>& uses)
+      : entry_(entry), clocks_(clocks), uses_(uses) {}
 
-  MemoryBound Run() {
-    SweepArena();
+  // `buffers`: those of the device's step part that tasks use.
+  MemoryBound Run(absl::Span<const BufferId> buffers) {
+    SweepArena(buffers);
     // Live ranges depend only on the streams that access the arena.
     std::vector<TaskId> tasks;
     for (const auto& [users, weight] : weights_) {
@@ -148,15 +148,11 @@ class DeviceBound {
  private:
   // Sweeps the ends of all buffers. Between two neighbouring ends, the same
   // buffers cover all bytes.
-  void SweepArena() {
+  void SweepArena(absl::Span<const BufferId> buffers) {
     std::map<int64_t, std::pair<std::vector<BufferId>, std::vector<BufferId>>>
         edges;
-    for (BufferId id : uses_.ids()) {
+    for (BufferId id : buffers) {
       const Buffer& buffer = entry_.buffers[id.index];
-      if (buffer.device != device_ || buffer.persistent ||
-          buffer.range.empty() || uses_[id].empty()) {
-        continue;
-      }
       const int64_t end = RoundUp(buffer.range.end(), kUnit);
       top_ = std::max(top_, end);
       edges[buffer.range.offset / kUnit * kUnit].first.push_back(id);
@@ -208,7 +204,6 @@ class DeviceBound {
   const Entry& entry_;
   const Clocks& clocks_;
   const IdVector<BufferId, std::vector<BufferUse>>& uses_;
-  const DeviceId device_;
   int64_t top_ = 0;
   // By the tasks of a live range.
   std::map<std::vector<TaskId>, int64_t> weights_;
@@ -233,6 +228,19 @@ IdVector<BufferId, std::vector<BufferUse>> UsesOf(
   return uses;
 }
 
+// By device: the buffers of its step part that tasks use, ascending.
+IdVector<DeviceId, std::vector<BufferId>> UsedBuffers(
+    const Entry& entry, const IdVector<BufferId, std::vector<BufferUse>>& uses,
+    size_t devices) {
+  IdVector<DeviceId, std::vector<BufferId>> used(devices);
+  for (BufferId id : uses.ids()) {
+    const Buffer& buffer = entry.buffers[id.index];
+    if (buffer.persistent || buffer.range.empty() || uses[id].empty()) continue;
+    used[buffer.device].push_back(id);
+  }
+  return used;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
@@ -249,8 +257,9 @@ absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
   const IdVector<BufferId, std::vector<BufferUse>> uses =
       UsesOf(entry, tasks.commands);
   std::vector<MemoryBound> bounds;
-  for (DeviceId device : IdRange<DeviceId>(plan.devices.size())) {
-    bounds.push_back(DeviceBound(entry, tasks.clocks, uses, device).Run());
+  for (const std::vector<BufferId>& buffers :
+       UsedBuffers(entry, uses, plan.devices.size())) {
+    bounds.push_back(DeviceBound(entry, tasks.clocks, uses).Run(buffers));
   }
   return bounds;
 }

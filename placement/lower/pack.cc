@@ -133,11 +133,14 @@ class Packer {
         target_(target),
         budget_(budget),
         intervals_(problem.num_buffers),
-        sizes_(problem.num_buffers, 0) {
+        sizes_(problem.num_buffers, 0),
+        comparisons_of_(problem.num_buffers, 1) {
     for (PackIntervalId id : problem.intervals.ids()) {
       const PackInterval& interval = problem.intervals[id];
       intervals_[interval.buffer].push_back(id);
       sizes_[interval.buffer] = std::max(sizes_[interval.buffer], interval.end);
+      comparisons_of_[interval.buffer] +=
+          static_cast<int64_t>(interval.conflicts.size());
     }
     best_.bytes = std::numeric_limits<int64_t>::max();
   }
@@ -147,7 +150,7 @@ class Packer {
     for (const std::vector<PackBufferId>& order : StartingOrders()) {
       for (Fit fit : {Fit::kFirst, Fit::kBest}) {
         if (Done()) return std::move(best_);
-        Packing packing = Place(order, fit, kNoLimit);
+        Packing packing = Place(order, fit);
         Keep(packing);
         starts.push_back({order, fit, std::move(packing)});
       }
@@ -166,13 +169,17 @@ class Packer {
   }
 
  private:
-  static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-
   // A starting order and its packing.
   struct Start {
     std::vector<PackBufferId> order;
     Fit fit;
     Packing packing;
+  };
+
+  // The buffer at `from` in an order moves to `to`, which is not after it.
+  struct Move {
+    size_t from;
+    size_t to;
   };
 
   // True if the best packing is so far above the target that a longer search
@@ -243,7 +250,6 @@ class Packer {
     forbidden_.clear();
     for (PackIntervalId i : intervals_[buffer]) {
       const PackInterval& interval = problem_.intervals[i];
-      comparisons_ += static_cast<int64_t>(interval.conflicts.size());
       for (PackIntervalId other : interval.conflicts) {
         const PackInterval& placed = problem_.intervals[other];
         const int64_t offset = offsets[placed.buffer];
@@ -292,19 +298,53 @@ class Packer {
     return best >= 0 ? best : base;
   }
 
-  // Packs in this order. Returns no offsets if that takes more than `limit`
-  // bytes.
-  Packing Place(const std::vector<PackBufferId>& order, Fit fit,
-                int64_t limit) {
-    Packing packing;
-    packing.offsets = IdVector<PackBufferId, int64_t>(problem_.num_buffers, -1);
-    for (PackBufferId buffer : order) {
-      ++comparisons_;
-      Forbidden(buffer, packing.offsets);
-      packing.offsets[buffer] = Choose(fit);
-      packing.bytes =
-          std::max(packing.bytes, packing.offsets[buffer] + sizes_[buffer]);
-      if (packing.bytes > limit) return {{}, packing.bytes};
+  Packing NothingPlaced() const {
+    return {IdVector<PackBufferId, int64_t>(problem_.num_buffers, -1)};
+  }
+
+  // Adds the buffer to those that have offsets.
+  void Put(PackBufferId buffer, Fit fit, Packing& packing) {
+    comparisons_ += comparisons_of_[buffer];
+    Forbidden(buffer, packing.offsets);
+    packing.offsets[buffer] = Choose(fit);
+    packing.bytes =
+        std::max(packing.bytes, packing.offsets[buffer] + sizes_[buffer]);
+  }
+
+  Packing Place(const std::vector<PackBufferId>& order, Fit fit) {
+    Packing packing = NothingPlaced();
+    for (PackBufferId buffer : order) Put(buffer, fit, packing);
+    return packing;
+  }
+
+  // The offset of a buffer depends only on those before it in the order. So
+  // buffers before the move keep theirs, and buffers after it do too if those
+  // in between do, which is the common case. All count as compared, as if the
+  // whole order were packed anew: what the budget buys does not depend on what
+  // is kept.
+
+  // Adds the buffer at its offset in `other`.
+  void PutAsIn(const Packing& other, PackBufferId buffer, Packing& packing) {
+    comparisons_ += comparisons_of_[buffer];
+    packing.offsets[buffer] = other.offsets[buffer];
+    packing.bytes =
+        std::max(packing.bytes, packing.offsets[buffer] + sizes_[buffer]);
+  }
+
+  // Packs `order`, that of `start` after the move. Returns no offsets if that
+  // takes more bytes than `start`.
+  Packing PlaceMoved(const std::vector<PackBufferId>& order, Move move,
+                     const Start& start) {
+    Packing packing = NothingPlaced();
+    bool same = true;
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (same && (i < move.to || i > move.from)) {
+        PutAsIn(start.packing, order[i], packing);
+        continue;
+      }
+      Put(order[i], start.fit, packing);
+      if (packing.bytes > start.packing.bytes) return {{}, packing.bytes};
+      same &= packing.offsets[order[i]] == start.packing.offsets[order[i]];
     }
     return packing;
   }
@@ -320,9 +360,9 @@ class Packer {
     return static_cast<uint32_t>(state_ >> 33);
   }
 
-  // The order with one buffer moved nearer to the front; in three of four cases
-  // one that reaches the highest offset.
-  std::vector<PackBufferId> Moved(const Start& start) {
+  // Moves one buffer nearer to the front; in three of four cases one that
+  // reaches the highest offset.
+  Move ChooseMove(const Start& start) {
     // A packing is lower only if the buffers that reach its highest offset end
     // up elsewhere. The buffer at the front of the order cannot move.
     std::vector<size_t> highest;
@@ -333,22 +373,26 @@ class Packer {
         highest.push_back(i);
       }
     }
-    std::vector<PackBufferId> next = start.order;
     const size_t from = highest.empty() || Random() % 4 == 0
-                            ? Random() % next.size()
+                            ? Random() % start.order.size()
                             : highest[Random() % highest.size()];
-    const size_t to = Random() % (from + 1);
-    std::rotate(next.begin() + to, next.begin() + from,
-                next.begin() + from + 1);
-    return next;
+    return {from, Random() % (from + 1)};
+  }
+
+  static std::vector<PackBufferId> After(Move move,
+                                         std::vector<PackBufferId> order) {
+    const auto begin = order.begin();
+    std::rotate(begin + move.to, begin + move.from, begin + move.from + 1);
+    return order;
   }
 
   // Accepts moves that do not make the packing worse, until kMaxStalled in a
   // row have not improved it.
   void Improve(Start& start) {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
-      std::vector<PackBufferId> next = Moved(start);
-      Packing packing = Place(next, start.fit, start.packing.bytes);
+      const Move move = ChooseMove(start);
+      std::vector<PackBufferId> next = After(move, start.order);
+      Packing packing = PlaceMoved(next, move, start);
       // Most moves change nothing. Accepting equal packings lets the search
       // cross such plateaus; refusing worse ones early saves most of the
       // placing.
@@ -365,6 +409,7 @@ class Packer {
   const int64_t budget_;
   IdVector<PackBufferId, std::vector<PackIntervalId>> intervals_;
   IdVector<PackBufferId, int64_t> sizes_;
+  IdVector<PackBufferId, int64_t> comparisons_of_;  // to place it
   std::vector<std::pair<int64_t, int64_t>> forbidden_;
   Packing best_;
   int64_t comparisons_ = 0;

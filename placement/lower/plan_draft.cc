@@ -43,12 +43,8 @@ ShardId PlanDraft::ShardOf(ValueId value, int rank,
 ShardId PlanDraft::ShardOn(ValueId value, MachineDeviceId device,
                            MicroBatchId micro_batch) const {
   if (!first_shard[value].valid()) return {};
-  const int ranks = static_cast<int>(PlacementOf(value).devices.size());
-  for (int rank = 0; rank < ranks; ++rank) {
-    const ShardId shard = ShardOf(value, rank, micro_batch);
-    if (shards[shard].device == device) return shard;
-  }
-  return {};
+  const int rank = device_lists.RankOn(devices_of[value], device);
+  return rank < 0 ? ShardId() : ShardOf(value, rank, micro_batch);
 }
 
 std::vector<IdRange<TaskId>> PlanDraft::TasksByCollective() const {
@@ -70,14 +66,7 @@ StorageId PlanDraft::AddStorage(MachineDeviceId device, int64_t bytes) {
 
 Task PlanDraft::NewTask(Command::Kind kind, StreamKey stream,
                         Instance instance) {
-  return {.kind = kind, .instance = instance, .stream = StreamOf(stream)};
-}
-
-StreamId PlanDraft::StreamOf(StreamKey key) {
-  for (StreamId stream : streams.ids()) {
-    if (streams[stream] == key) return stream;
-  }
-  return streams.Add(key);
+  return {.kind = kind, .instance = instance, .stream = streams.Of(stream)};
 }
 
 ShardAccess PlanDraft::Whole(ShardId shard) const {

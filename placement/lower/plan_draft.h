@@ -14,7 +14,9 @@
 #include "graph/id_vector.h"
 #include "graph/ids.h"
 #include "graph/views.h"
+#include "placement/lower/device_lists.h"
 #include "placement/lower/ids.h"
+#include "placement/lower/stream_table.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
@@ -83,15 +85,6 @@ struct Task {
 // True for two tasks of one collective.
 bool SameCollective(const Task& a, const Task& b);
 
-// A stream of a device: kernels, copies to device `target`, or collectives.
-struct StreamKey {
-  enum class Role : uint8_t { kCompute, kCopy, kCollective };
-  MachineDeviceId device;
-  Role role = Role::kCompute;
-  MachineDeviceId target;  // kCopy
-  friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
-};
-
 // The devices of the machine, in its order.
 struct DeviceTable {
   IdVector<MachineDeviceId, std::string> names;
@@ -105,11 +98,13 @@ struct PlanDraft {
   IdVector<ShardId, Shard> shards;
   // The first of a value's shards; invalid: the value is not placed.
   IdVector<ValueId, ShardId> first_shard;
+  DeviceLists device_lists;
+  IdVector<ValueId, DeviceListId> devices_of;  // of placed values
   // By value id: true if it differs between micro-batches. The sum over all
   // micro-batches, which readers of an `accumulate` read, does not.
   std::vector<bool> varies;
   IdVector<StorageId, Storage> storages;
-  IdVector<StreamId, StreamKey> streams;
+  StreamTable streams;
   IdVector<TaskId, Task> tasks;  // in launch order once scheduled
   // What each unit run does: "forward0" for the forward unit of level 0; "" for
   // what runs once per step. Empty without micro-batches.
@@ -131,7 +126,6 @@ struct PlanDraft {
                                : IdRange(kFirstMicroBatch, 1);
   }
   StorageId AddStorage(MachineDeviceId device, int64_t bytes);
-  StreamId StreamOf(StreamKey key);
   // A task that is not in `tasks` yet.
   Task NewTask(Command::Kind kind, StreamKey stream, Instance instance);
   // True if the task runs in the compute stream of its device.

@@ -3,6 +3,9 @@
 
 #include "placement/lower/shards.h"
 
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
@@ -25,6 +28,11 @@ void AddShards(PlanDraft& draft, ValueId value, IdRange<MicroBatchId> runs) {
   const Sharding sharding = ShardingOf(draft, value);
   const TensorType& whole = draft.graph->type(value);
   const int ranks = static_cast<int>(placement.devices.size());
+  std::vector<MachineDeviceId> devices;
+  for (const std::string& name : placement.devices) {
+    devices.push_back(draft.devices->ids.at(name));
+  }
+  draft.devices_of[value] = draft.device_lists.Of(devices);
   draft.first_shard[value] = ShardId(static_cast<int>(draft.shards.size()));
   for (MicroBatchId micro_batch : runs) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -33,13 +41,11 @@ void AddShards(PlanDraft& draft, ValueId value, IdRange<MicroBatchId> runs) {
       for (int d = 0; d < whole.rank(); ++d) {
         type.dims[d] = box.end[d] - box.begin[d];
       }
-      const MachineDeviceId device =
-          draft.devices->ids.at(placement.devices[rank]);
       const int64_t bytes = type.num_bytes();
       draft.shards.Add({.value = value,
                         .rank = rank,
                         .micro_batch = micro_batch,
-                        .device = device,
+                        .device = devices[rank],
                         .type = std::move(type),
                         .bytes = bytes});
     }
@@ -121,6 +127,8 @@ Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
 
 absl::Status FindShards(PlanDraft& draft) {
   draft.first_shard = IdVector<ValueId, ShardId>(draft.graph->value_id_bound());
+  draft.devices_of =
+      IdVector<ValueId, DeviceListId>(draft.graph->value_id_bound());
   draft.varies =
       VaryingValues(*draft.graph, draft.micro_batches.sharded_inputs);
   for (ValueId input : draft.graph->inputs()) {

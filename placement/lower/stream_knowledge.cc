@@ -1,4 +1,4 @@
-// Tracks the latest task of each stream.
+// Tracks the next task of each stream.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/stream_knowledge.h"
@@ -12,21 +12,23 @@ StreamKnowledge::StreamKnowledge(
     const DeviceClocks& clocks)
     : clocks_(clocks) {
   for (const LiveRange& live_range : live_ranges) {
-    for (const auto& end : live_range.ends) latest_[end.first] = {};
+    for (const auto& end : live_range.ends) next_[end.first] = 0;
   }
 }
 
 void StreamKnowledge::Advance(TaskId task) {
-  for (; next_task_ <= task; ++next_task_.index) {
-    const auto stream = latest_.find(clocks_.stream(next_task_));
-    if (stream != latest_.end()) stream->second = next_task_;
+  for (auto& [stream, next] : next_) {
+    const absl::Span<const TaskId> tasks = clocks_.tasks_of(stream);
+    while (next < tasks.size() && tasks[next] < task) ++next;
   }
 }
 
 bool StreamKnowledge::AllKnow(const LiveRange& live_range) const {
-  return std::all_of(latest_.begin(), latest_.end(), [&](const auto& latest) {
-    return latest.second.valid() &&
-           EndedBefore(live_range, clocks_.Known(latest.second));
+  return std::all_of(next_.begin(), next_.end(), [&](const auto& entry) {
+    const auto [stream, next] = entry;
+    const absl::Span<const TaskId> tasks = clocks_.tasks_of(stream);
+    return next == tasks.size() ||
+           EndedBefore(live_range, clocks_.Known(tasks[next]));
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/id_vector.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
 
@@ -22,7 +23,8 @@ class Folder {
       : costs_(costs),
         graph_(costs.graph()),
         flow_(flow),
-        micro_batches_(micro_batches) {
+        micro_batches_(micro_batches),
+        variable_position_(flow.values.size(), kNoPosition) {
     const size_t count = flow.items.size();
     line_.position.assign(count, kNoPosition);
     line_.backward.assign(count, true);
@@ -31,6 +33,7 @@ class Folder {
 
   FoldedLine Run() {
     FindForward();
+    FindVariables();
     if (micro_batches_.count > 1) FindOnce();
     for (int i = Count() - 1; i >= 0; --i) {
       if (line_.backward[i]) line_.position[i] = PositionOf(i);
@@ -72,6 +75,21 @@ class Folder {
     }
   }
 
+  // A variable is at its first forward reader.
+  void FindVariables() {
+    for (ValueId value : flow_.values.ids()) {
+      const FlowValue& stored = flow_.values[value];
+      if (!stored.is_stored) continue;
+      const NodeId node = graph_.value(value).defining_node;
+      if (!graph_.view(node).is(kVariable)) continue;
+      for (int reader : stored.readers) {
+        if (line_.backward[reader]) continue;
+        variable_position_[value] = line_.position[reader];
+        break;
+      }
+    }
+  }
+
   // An `accumulate` runs in each micro-batch. A reader of its sum (say, of the
   // number of valid labels in the batch) may run in each micro-batch too.
   void FindOnce() {
@@ -88,7 +106,7 @@ class Folder {
   int PositionOf(int item) const {
     int position = kNoPosition;
     for (ValueId stored : flow_.items[item].stored) {
-      position = std::max(position, PositionOfVariable(stored));
+      position = std::max(position, variable_position_[stored]);
     }
     if (line_.once[item] && (position != kNoPosition || ReadsComputed(item))) {
       return position;
@@ -112,15 +130,6 @@ class Folder {
     });
   }
 
-  int PositionOfVariable(ValueId stored) const {
-    const NodeId node = graph_.value(stored).defining_node;
-    if (!graph_.view(node).is(kVariable)) return kNoPosition;
-    for (int reader : flow_.values[stored].readers) {
-      if (!line_.backward[reader]) return line_.position[reader];
-    }
-    return kNoPosition;
-  }
-
   int PositionOfLargest(int item) const {
     int position = static_cast<int>(line_.items.size()) - 1;
     int64_t most = -1;
@@ -137,6 +146,8 @@ class Folder {
   const Graph& graph_;
   const Flow& flow_;
   const MicroBatches& micro_batches_;
+  // By value: of a variable that a forward item reads.
+  IdVector<ValueId, int> variable_position_;
   FoldedLine line_;
 };
 

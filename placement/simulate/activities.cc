@@ -5,59 +5,71 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace partita {
 
-// True for transfers that share bandwidth: over the same link or bus, in the
-// same direction unless one link is not duplex.
-bool Activities::Share(const Activity& a, const Activity& b) const {
-  const CommandCost& x = costs_[a.command];
-  const CommandCost& y = costs_[b.command];
-  const bool together =
-      x.link == y.link || (!x.link->bus.empty() && x.link->bus == y.link->bus);
-  const bool duplex = x.link->duplex && y.link->duplex;
-  return together && (!duplex || x.forward == y.forward);
+Hop Activities::HopOf(const Running& transfer) const {
+  const CommandCost& cost = costs_[transfer.activity.command];
+  return {cost.link, cost.forward};
 }
 
-double Activities::Rate(const Activity& transfer) const {
-  int sharers = 0;
-  for (const Activity& other : active_) {
-    sharers += other.flowing && Share(transfer, other);
+std::vector<double> Activities::EndsOfFlowing() const {
+  std::vector<double> ends;
+  for (const Running& transfer : flowing_) {
+    const Hop hop = HopOf(transfer);
+    const double rate = hop.link->bandwidth / sharers_.With(hop);
+    ends.push_back(now_ + transfer.activity.bytes_left / rate);
   }
-  return costs_[transfer.command].link->bandwidth / sharers;
+  return ends;
 }
 
-double Activities::EndOf(const Activity& activity) const {
-  if (!activity.flowing) return activity.fixed_end;
-  return now_ + activity.bytes_left / Rate(activity);
+void Activities::FlowUntil(double time, const std::vector<double>& ends,
+                           std::vector<Running>& ended) {
+  std::vector<Running> going;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    Running& transfer = flowing_[i];
+    if (ends[i] <= time) {
+      sharers_.Remove(HopOf(transfer));
+      ended.push_back(transfer);
+      continue;
+    }
+    // Leaves the fraction that does not flow before `time`.
+    transfer.activity.bytes_left *= (ends[i] - time) / (ends[i] - now_);
+    going.push_back(transfer);
+  }
+  flowing_ = std::move(going);
+}
+
+// Ends what has a known end, or lets a transfer flow after its latency.
+void Activities::EndFixed(std::vector<Running>& ended) {
+  for (; !fixed_.empty() && fixed_.top().activity.fixed_end <= now_;
+       fixed_.pop()) {
+    const Running& running = fixed_.top();
+    const bool flows =
+        costs_[running.activity.command].on == CommandCost::On::kLink &&
+        running.activity.bytes_left > 0;
+    if (flows) sharers_.Add(HopOf(running));
+    (flows ? flowing_ : ended).push_back(running);
+  }
 }
 
 std::vector<Activity> Activities::Advance() {
-  std::vector<double> ends;
-  for (const Activity& activity : active_) ends.push_back(EndOf(activity));
-  const double time = *std::min_element(ends.begin(), ends.end());
-  for (size_t i = 0; i < active_.size(); ++i) {
-    if (!active_[i].flowing || ends[i] <= time) continue;
-    // Leaves the fraction that does not flow before `time`.
-    active_[i].bytes_left *= (ends[i] - time) / (ends[i] - now_);
-  }
+  const std::vector<double> ends = EndsOfFlowing();
+  double time = fixed_.empty() ? std::numeric_limits<double>::infinity()
+                               : fixed_.top().activity.fixed_end;
+  for (double end : ends) time = std::min(time, end);
+  std::vector<Running> ended;
+  FlowUntil(time, ends, ended);
   now_ = time;
-  std::vector<Activity> going, ended;
-  for (size_t i = 0; i < active_.size(); ++i) {
-    Activity& activity = active_[i];
-    const bool transfer = costs_[activity.command].on == CommandCost::On::kLink;
-    if (ends[i] > time) {
-      going.push_back(activity);
-    } else if (transfer && !activity.flowing && activity.bytes_left > 0) {
-      activity.flowing = true;
-      going.push_back(activity);
-    } else {
-      ended.push_back(activity);
-    }
-  }
-  active_ = std::move(going);
-  return ended;
+  EndFixed(ended);
+  std::sort(ended.begin(), ended.end(), [](const Running& a, const Running& b) {
+    return a.number < b.number;
+  });
+  std::vector<Activity> activities;
+  for (const Running& running : ended) activities.push_back(running.activity);
+  return activities;
 }
 
 }  // namespace partita

@@ -4,8 +4,10 @@
 #include "placement/simulate/command_cost.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -140,7 +142,7 @@ class Pricer {
     }
   }
 
-  absl::StatusOr<CommandCost> Price(const Command& command) const {
+  absl::StatusOr<CommandCost> Price(const Command& command) {
     PARTITA_RETURN_IF_ERROR(CheckIds(command));
     switch (command.kind) {
       case Command::Kind::kRecord:
@@ -223,16 +225,27 @@ class Pricer {
     return cost;
   }
 
-  absl::StatusOr<CommandCost> PriceCollective(const Command& command) const {
+  // All ranks of a collective with equal shards take the same time, and so do
+  // its micro-batches.
+  absl::StatusOr<CommandCost> PriceCollective(const Command& command) {
+    int64_t bytes = 0;
+    for (BufferId operand : command.operands) bytes += SizeOf(operand);
+    const CollectiveKey key{command.instance.node, command.group, bytes};
+    auto seconds = collective_seconds_.find(key);
+    if (seconds == collective_seconds_.end()) {
+      PARTITA_ASSIGN_OR_RETURN(const double all,
+                               SecondsOfCollective(command, bytes));
+      seconds = collective_seconds_.emplace(key, all).first;
+    }
     CommandCost cost;
     cost.on = On::kCollective;
     cost.device = DeviceOf(command.stream);
-    PARTITA_ASSIGN_OR_RETURN(cost.seconds, SecondsOfCollective(command));
-    cost.seconds += traits(cost.device).launch_seconds;
+    cost.seconds = seconds->second + traits(cost.device).launch_seconds;
     return cost;
   }
 
-  absl::StatusOr<double> SecondsOfCollective(const Command& command) const {
+  absl::StatusOr<double> SecondsOfCollective(const Command& command,
+                                             int64_t bytes) const {
     const OpView node = entry_.graph->view(command.instance.node);
     const std::optional<CollectiveKind> kind = CollectiveOf(node);
     if (!kind.has_value()) {
@@ -255,11 +268,7 @@ class Pricer {
       if (!IsIn(stream, entry_.streams.size())) return UnknownId();
       ranks.push_back(traits(DeviceOf(stream)).name);
     }
-    int64_t bytes = 0;
-    for (BufferId operand : command.operands) {
-      bytes += SizeOf(operand);
-    }
-    return CollectiveSeconds(*kind, bytes, ranks, links_);
+    return CollectiveSeconds(*kind, static_cast<double>(bytes), ranks, links_);
   }
 
   // A local copy reads and writes every byte once.
@@ -330,11 +339,15 @@ class Pricer {
         "makers of outputs to other devices"));
   }
 
+  // The node, the group, and the bytes that the rank gives.
+  using CollectiveKey = std::tuple<NodeId, GroupId, int64_t>;
+
   const Plan& plan_;
   const Entry& entry_;
   const LinkTable links_;
   const absl::Span<const double> node_seconds_;
   std::vector<const DeviceTraits*> host_devices_;
+  absl::flat_hash_map<CollectiveKey, double> collective_seconds_;
 };
 
 }  // namespace
@@ -358,7 +371,7 @@ absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
 absl::StatusOr<IdVector<CommandId, CommandCost>> CostCommands(
     const Plan& plan, const Entry& entry, IdSpan<CommandId, Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds) {
-  const Pricer pricer(plan, entry, machine, node_seconds);
+  Pricer pricer(plan, entry, machine, node_seconds);
   IdVector<CommandId, CommandCost> costs;
   for (CommandId id : commands.ids()) {
     absl::StatusOr<CommandCost> cost = pricer.Price(commands[id]);

@@ -37,6 +37,7 @@ class Simulator {
         first_step_(commands.size()),
         recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
         recorder_(entry.num_events),
+        waiters_(entry.num_events),
         num_events_(entry.num_events),
         messages_(MessagesOf(entry, commands)),
         delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
@@ -150,7 +151,8 @@ class Simulator {
     }
     // Kernels start last, so that launch order decides between kernels that
     // become ready at the same time.
-    for (DeviceState& device : devices_) StartKernel(device);
+    for (DeviceId device : startable_) StartKernel(devices_[device]);
+    startable_.clear();
   }
 
   bool TryNext(StreamId s) {
@@ -169,7 +171,7 @@ class Simulator {
       if (stream.step == 0) recorder_[command.event] = c;
       Note(stream.step, c, now(), stream.last);
       Finish(stream.step, c);
-      WakeAll();
+      WakeWaiters(command.event);
       return true;
     }
     stream.busy = true;
@@ -184,7 +186,10 @@ class Simulator {
   bool TryWait(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
     const double recorded = recorded_[EventIndex(stream.step, commands_[c])];
-    if (recorded < 0) return false;
+    if (recorded < 0) {
+      waiters_[commands_[c].event].push_back(s);
+      return false;
+    }
     const bool waited = recorded > stream.ready;
     const CommandId recorder = recorder_[commands_[c].event];
     Note(stream.step, c, stream.ready, waited ? recorder : stream.last);
@@ -251,6 +256,12 @@ class Simulator {
     return static_cast<size_t>(step) * num_events_ + command.event.index;
   }
 
+  // Streams that wait for the event, in any step: each looks at its own step.
+  void WakeWaiters(EventId event) {
+    runnable_.insert(waiters_[event].begin(), waiters_[event].end());
+    waiters_[event].clear();
+  }
+
   void WakeAll() {
     for (StreamId s : streams_.ids()) {
       if (!streams_[s].busy) runnable_.insert(s);
@@ -267,6 +278,7 @@ class Simulator {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
       devices_[cost.device].queue.insert({now(), step, c});
+      startable_.insert(cost.device);
       return;
     }
     Carry(step, c, StreamOf(c).last);
@@ -275,7 +287,7 @@ class Simulator {
   void Carry(int step, CommandId c, CommandId cause) {
     const CommandCost& cost = costs_[c];
     Note(step, c, now(), cause);
-    active_.Add({step, c, now() + cost.seconds, false, cost.bytes});
+    active_.Add({step, c, now() + cost.seconds, cost.bytes});
   }
 
   // Rule 8. The last rank to arrive starts all of them.
@@ -288,7 +300,7 @@ class Simulator {
     const CommandId cause = StreamOf(c).last;
     for (CommandId rank : ranks) {
       Note(step, rank, now(), cause);
-      active_.Add({step, rank, now() + costs_[rank].seconds, false, 0});
+      active_.Add({step, rank, now() + costs_[rank].seconds, 0});
     }
   }
 
@@ -301,14 +313,17 @@ class Simulator {
     Note(step, c, now(), held ? device.holder : StreamOf(c).last);
     device.holder = c;
     device.holder_step = step;
-    active_.Add({step, c, now() + costs_[c].seconds, false, 0});
+    active_.Add({step, c, now() + costs_[c].seconds, 0});
   }
 
   void End(const Activity& activity) {
     const CommandId c = activity.command;
     streams_[commands_[c].stream].busy = false;
     Finish(activity.step, c);
-    if (costs_[c].on == On::kCompute) devices_[costs_[c].device].busy = false;
+    if (costs_[c].on == On::kCompute) {
+      devices_[costs_[c].device].busy = false;
+      startable_.insert(costs_[c].device);
+    }
     if (commands_[c].kind != Command::Kind::kSend) return;
     const MessageId message = messages_.of_command[c];
     DeliveryOf(activity.step, message).arrived = now();
@@ -355,6 +370,8 @@ class Simulator {
   IdVector<CommandId, SimulatedCommand> first_step_;
   std::vector<double> recorded_;  // step * events + event; -1: not yet
   IdVector<EventId, CommandId> recorder_;
+  // Streams that found the event not recorded; some more than once.
+  IdVector<EventId, std::vector<StreamId>> waiters_;
   const int num_events_;
   const ChannelMessages messages_;
   std::vector<Delivery> delivery_;  // step * messages + message
@@ -364,7 +381,8 @@ class Simulator {
   IdVector<CollectiveId, std::vector<CommandId>> collectives_;
   std::vector<int> missing_ranks_;  // step * collectives + collective
   Activities active_;
-  std::set<StreamId> runnable_;  // streams that may have a command to start
+  std::set<StreamId> runnable_;   // that may have a command to start
+  std::set<DeviceId> startable_;  // that may have a kernel to start
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #define PARTITA_RUNTIME_PLAN_CHECKER_INTERVAL_MAP_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/container/btree_map.h"
@@ -50,9 +51,15 @@ class IntervalMap {
       if (last) return;
       const int64_t from = it->first > begin ? it->first : begin;
       const int64_t to = it->second.end < end ? it->second.end : end;
-      T value = it->second.value;
-      value.Shift(from - it->first);
-      if (!visit(from, to, &value)) return;
+      // Only a part that begins later needs a T of its own.
+      std::optional<T> later;
+      if (from > it->first) {
+        later = it->second.value;
+        later->Shift(from - it->first);
+      }
+      if (!visit(from, to, later.has_value() ? &*later : &it->second.value)) {
+        return;
+      }
       at = to;
     }
   }
