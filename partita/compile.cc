@@ -16,14 +16,21 @@
 #include "partita/compile_request.h"
 #include "partita/predict.h"
 #include "partita/remedy.h"
+#include "placement/planner/constraints.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {
 namespace {
 
 // For the page: the winning strategy, and the others' results.
-std::string Summary(const CompileReport& report) {
+std::string Summary(const CompileReport& report,
+                    const CompileOptions& options) {
   std::string text = absl::StrCat("placed by ", report.strategy);
+  if (options.planner.time_budget_ms.has_value()) {
+    absl::StrAppendFormat(&text,
+                          " within %g s, so another run may place differently",
+                          *options.planner.time_budget_ms / 1e3);
+  }
   for (const Candidate& candidate : report.candidates) {
     if (candidate.strategy == report.strategy) continue;
     absl::StrAppend(
@@ -43,6 +50,8 @@ absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
                                       const CompileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
+  PARTITA_RETURN_IF_ERROR(
+      CheckConstraintPatterns(module, options.planner.constraints));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
   Compilation compilation(module.Clone(), machine, options);
@@ -58,7 +67,7 @@ absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
   Plan& plan = best->attempt.plan;
   if (!options.plan_name.empty()) plan.name = options.plan_name;
   plan.notes = std::move(best->prediction.notes);
-  plan.notes->summary = Summary(report);
+  plan.notes->summary = Summary(report, options);
   if (last == LastStage::kProof) {
     PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
     PARTITA_RETURN_IF_ERROR(compilation.Prove(best->attempt));
@@ -112,6 +121,8 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   }
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
+  PARTITA_RETURN_IF_ERROR(
+      CheckConstraintPatterns(module, options.planner.constraints));
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   if (stage == "optimised") return PrintModule(compilation.source());

@@ -56,7 +56,8 @@ struct CompileOptions {
   PipelineOptions passes;
   // no kernel that violates IEEE 754: docs/internals/numerics.md
   bool ieee = false;
-  // Called before each stage with its name, for progress; may be empty.
+  // Called before each stage with its name, and by a search with how far it is;
+  // may be empty.
   std::function<void(absl::string_view stage)> progress;
 };
 

@@ -42,7 +42,8 @@ ModulePlacer::ModulePlacer(const SourceModule& source,
       target_(target),
       stages_(stages),
       drafts_(drafts),
-      deciding_order_(DecidingOrder(source.module())) {}
+      deciding_order_(DecidingOrder(source.module())),
+      start_(std::chrono::steady_clock::now()) {}
 
 absl::StatusOr<PlacedFunction> ModulePlacer::PartitionAs(
     const PlacingOptions& placing, const Graph& function,
@@ -69,6 +70,22 @@ PlannerOptions ModulePlacer::OptionsFor(const PlacingOptions& placing,
                       : FindBatch(function, target_.options().batch_inputs);
   options.follows_variables = WriteHomes(placing.homes, function);
   return options;
+}
+
+Objective ModulePlacer::ObjectiveFor(const PlacingOptions& placing) const {
+  const CompileOptions& options = target_.options();
+  Objective objective{.goal = GoalOf(options),
+                      .memory_limits = placing.limits,
+                      .depth = options.depth,
+                      .progress = options.progress};
+  if (options.planner.time_budget_ms.has_value()) {
+    const auto end =
+        start_ + std::chrono::milliseconds(*options.planner.time_budget_ms);
+    objective.is_time_over = [end] {
+      return std::chrono::steady_clock::now() >= end;
+    };
+  }
+  return objective;
 }
 
 absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
@@ -101,15 +118,13 @@ absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
     PARTITA_ASSIGN_OR_RETURN(PredictedDraft predicted, predict(placements));
     return std::move(predicted.needed_bytes);
   };
+  Objective objective = ObjectiveFor(placing);
+  objective.needed_bytes = count;
+  objective.predict = predict;
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
       placing.planner.Place(function, target_.machine(), target_.catalog(),
-                            {.goal = GoalOf(target_.options()),
-                             .memory_limits = placing.limits,
-                             .depth = target_.options().depth,
-                             .needed_bytes = count,
-                             .predict = predict},
-                            options));
+                            objective, options));
   std::vector<Placement> placements = PlacementsOf(table);
   if (!placed.has_value() || placed->placements != placements) {
     PARTITA_ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 #ifndef PARTITA_PARTITA_MODULE_PLACER_H_
 #define PARTITA_PARTITA_MODULE_PLACER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct PlacedModule {
 
 class ModulePlacer {
  public:
-  // All must outlive it. The source is renumbered.
+  // All must outlive it. The source is renumbered. A time budget starts here.
   ModulePlacer(const SourceModule& source, const CompileTarget& target,
                StageClock& stages, DraftFigures& drafts);
 
@@ -57,12 +58,15 @@ class ModulePlacer {
                                              std::vector<Placement> placements);
   PlannerOptions OptionsFor(const PlacingOptions& placing,
                             Graph& function) const;
+  // Without needed_bytes and predict.
+  Objective ObjectiveFor(const PlacingOptions& placing) const;
 
   const SourceModule& source_;
   const CompileTarget& target_;
   StageClock& stages_;
   DraftFigures& drafts_;
   const std::vector<int> deciding_order_;
+  const std::chrono::steady_clock::time_point start_;
 };
 
 }  // namespace partita

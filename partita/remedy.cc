@@ -28,7 +28,8 @@ constexpr char kPayload[] = "partita/remedy";
 CompileOptions AnyStrategy(const CompileOptions& options) {
   CompileOptions any = options;
   any.strategy = "auto";
-  any.planner = {};
+  any.planner = {.most_devices = options.planner.most_devices,
+                 .constraints = options.planner.constraints};
   any.schedule.reset();
   any.bucket_bytes.reset();
   any.progress = nullptr;

@@ -89,6 +89,7 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
                      const KernelCatalog& catalog)
     : graph_(graph),
       machine_(machine),
+      catalog_(catalog),
       order_(graph.order()),
       position_(graph.node_id_bound(), -1),
       roles_(graph.node_id_bound(), kGone),
@@ -99,8 +100,8 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
   }
   ClassifyDevices();
   TraceViews();
-  PriceNodes(catalog);
-  PriceShardedPins(catalog);
+  PriceNodes();
+  PriceShardedPins();
 }
 
 void CostModel::ClassifyDevices() {
@@ -150,26 +151,24 @@ void CostModel::TraceViews() {
   }
 }
 
-void CostModel::PriceNodes(const KernelCatalog& catalog) {
+void CostModel::PriceNodes() {
   costs_.assign(classes_.size(),
                 IdVector<NodeId, NodeCost>(graph_.node_id_bound()));
   for (NodeId id : order_) {
     for (size_t c = 0; c < classes_.size(); ++c) {
-      costs_[c][id] = computes(id)
-                          ? Price(graph_.view(id), *classes_[c], catalog)
-                          : NodeCost{.can_run = true};
+      costs_[c][id] = computes(id) ? Price(graph_.view(id), *classes_[c])
+                                   : NodeCost{.can_run = true};
     }
   }
 }
 
-NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device,
-                          const KernelCatalog& catalog) {
+NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device) {
   const absl::StatusOr<std::vector<NodeRank>> alone =
       RanksOf(node, Placement(), {&device});
   if (!alone.ok()) return {};
   const std::vector<KernelChoice> choices =
-      CommonChoices(Placement(), *alone, catalog);
-  if (IsUnfused(node, choices)) return UnfusedCost(node, *alone, catalog);
+      CommonChoices(Placement(), *alone, catalog_);
+  if (IsUnfused(node, choices)) return UnfusedCost(node, *alone, catalog_);
   const KernelChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
   GrowToLayouts(node, *best);
@@ -192,28 +191,28 @@ void CostModel::GrowToLayouts(const OpView& node, const KernelChoice& choice) {
   }
 }
 
-void CostModel::PriceShardedPins(const KernelCatalog& catalog) {
+void CostModel::PriceShardedPins() {
   for (NodeId id : order_) {
     const Placement& pin = graph_.node(id).placement;
     if (!computes(id) || pin.results.empty()) continue;
-    sharded_seconds_[id] = PriceShards(graph_.view(id), pin, catalog);
+    sharded_seconds_[id] = SecondsOfShards(id, pin);
   }
 }
 
-double CostModel::PriceShards(const OpView& node, const Placement& pin,
-                              const KernelCatalog& catalog) const {
+double CostModel::SecondsOfShards(NodeId id, const Placement& wanted) const {
+  const OpView node = graph_.view(id);
   std::vector<const DeviceTraits*> devices;
-  for (const std::string& name : pin.devices) {
+  for (const std::string& name : wanted.devices) {
     const MachineDeviceId device = FindDevice(name);
     if (!device.valid()) return kNever;
     devices.push_back(&machine_.devices[device.index].traits);
   }
-  const absl::StatusOr<Placement> placement = ShardNode(node, pin);
+  const absl::StatusOr<Placement> placement = ShardNode(node, wanted);
   if (!placement.ok()) return kNever;
   const absl::StatusOr<std::vector<NodeRank>> ranks =
       RanksOf(node, *placement, devices);
   if (!ranks.ok()) return kNever;
-  const NodeCost cost = CostOf(node, *placement, *ranks, catalog);
+  const NodeCost cost = CostOf(node, *placement, *ranks, catalog_);
   return cost.can_run ? cost.seconds : kNever;
 }
 

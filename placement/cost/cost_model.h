@@ -48,6 +48,8 @@ class CostModel {
   // Seconds of the slowest rank of a node whose pin shards it; infinite if the
   // ranks have no common kernel.
   double sharded_seconds(NodeId node) const { return sharded_seconds_[node]; }
+  // The same for a placement that shards a computing node.
+  double SecondsOfShards(NodeId node, const Placement& placement) const;
   bool is_stored(NodeId node) const { return roles_[node] == kStored; }
   bool is_view(NodeId node) const { return roles_[node] == kView; }
   bool computes(NodeId node) const { return roles_[node] == kComputes; }
@@ -86,16 +88,14 @@ class CostModel {
 
   void ClassifyDevices();
   void TraceViews();
-  void PriceNodes(const KernelCatalog& catalog);
-  NodeCost Price(const OpView& node, const DeviceTraits& device,
-                 const KernelCatalog& catalog);
+  void PriceNodes();
+  NodeCost Price(const OpView& node, const DeviceTraits& device);
   void GrowToLayouts(const OpView& node, const KernelChoice& choice);
-  void PriceShardedPins(const KernelCatalog& catalog);
-  double PriceShards(const OpView& node, const Placement& pin,
-                     const KernelCatalog& catalog) const;
+  void PriceShardedPins();
 
   const Graph& graph_;
   const Machine& machine_;
+  const KernelCatalog& catalog_;
   std::vector<NodeId> order_;
   IdVector<NodeId, int> position_;
   IdVector<NodeId, Role> roles_;

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -20,46 +18,22 @@ namespace partita {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// A number for each link and direction whose transfers share bandwidth: links
-// of one bus have the same, and so have both directions of a link that is not
-// duplex.
-class FlowResources {
- public:
-  int Of(const Link& link, bool forward) {
-    const std::string name =
-        link.bus.empty() ? link.from + ">" + link.to : "bus " + link.bus;
-    const std::pair key(name, link.duplex && forward);
-    return numbers_.try_emplace(key, static_cast<int>(numbers_.size()))
-        .first->second;
-  }
-  int size() const { return static_cast<int>(numbers_.size()); }
-
- private:
-  std::map<std::pair<std::string, bool>, int> numbers_;
-};
+constexpr int kWholeForm = ValueForms::kWholeForm;
 
 }  // namespace
 
-DraftTimer::DraftTimer(const PlanRequest& request, const Flow& flow)
-    : request_(request),
-      costs_(request.costs),
-      flow_(flow),
+DraftTimer::DraftTimer(const SearchSpace& space)
+    : space_(space),
+      request_(space.request),
+      costs_(space.request.costs),
+      flow_(space.flow),
+      forms_(space),
       devices_(costs_.num_devices()),
-      ranks_(UpwardRanks(request, flow)) {
+      ranks_(UpwardRanks(request_, flow_)),
+      clocks_(space, forms_) {
   PriceItems();
+  PricePorts();
   FindUpdateReaders();
-  FlowResources resources;
-  flow_resource_.assign(devices_ * devices_, 0);
-  for (MachineDeviceId from : costs_.devices()) {
-    for (MachineDeviceId to : costs_.devices()) {
-      const Link* link = costs_.link(from, to);
-      if (link == nullptr) continue;
-      flow_resource_[Between(from, to)] =
-          resources.Of(*link, link->from == costs_.device_name(from));
-    }
-  }
-  num_flow_resources_ = resources.size();
 }
 
 void DraftTimer::PriceItems() {
@@ -70,12 +44,15 @@ void DraftTimer::PriceItems() {
     for (MachineDeviceId d : costs_.devices()) {
       const NodeCost& cost = costs_.cost(item.node, d);
       seconds_.push_back(!pinned.devices.empty()
-                             ? SecondsOf(costs_, item.node, pinned)
+                             ? partita::SecondsOf(costs_, item.node, pinned)
                          : cost.can_run ? cost.seconds
                                         : kNever);
     }
   }
-  // As CommandCost: a feed of a device that shares the host is a local copy.
+}
+
+// As CommandCost: a feed of a device that shares the host is a local copy.
+void DraftTimer::PricePorts() {
   for (MachineDeviceId d : costs_.devices()) {
     const DeviceTraits& traits = costs_.machine().devices[d.index].traits;
     const bool is_local = costs_.shares_host(d) || !costs_.host().valid();
@@ -93,22 +70,23 @@ void DraftTimer::PriceItems() {
 
 void DraftTimer::FindUpdateReaders() {
   const Graph& graph = request_.graph();
-  absl::flat_hash_map<std::string, int> readers;
+  absl::flat_hash_map<std::string, UpdateReader> readers;
   for (const OpView& variable : graph.ops(kVariable)) {
-    const std::vector<int>& items =
-        flow_.values[variable.result(0).id()].readers;
+    const ValueId value = variable.result(0).id();
+    const std::vector<int>& items = flow_.values[value].readers;
     if (items.empty()) continue;
-    readers.try_emplace(variable.attr_string("name"), items.front());
+    readers.try_emplace(variable.attr_string("name"),
+                        UpdateReader{items.front(), value});
   }
-  update_reader_.assign(flow_.values.size(), -1);
+  update_readers_ = IdVector<ValueId, UpdateReader>(flow_.values.size(), {});
   for (const VariableUpdate& update : graph.updates()) {
     const auto reader = readers.find(update.variable);
     if (reader == readers.end()) continue;
-    update_reader_[costs_.root(update.value).index] = reader->second;
+    update_readers_[costs_.root(update.value)] = reader->second;
   }
 }
 
-DraftScore DraftTimer::Score(const WholeDraft& draft) {
+DraftScore DraftTimer::Score(const ItemDraft& draft) {
   Reset(draft);
   for (size_t i = 0; i < flow_.items.size(); ++i) {
     if (waiting_[i] == 0) PushReady(draft, static_cast<int>(i));
@@ -117,25 +95,25 @@ DraftScore DraftTimer::Score(const WholeDraft& draft) {
     const auto [start, rank, item, device] = ready_.top();
     ready_.pop();
     // The device may have become busy since the unit was queued.
-    const double now = StartOf(item, device);
+    const double now = StartOf(draft[item], {item, device});
     if (now > start && !ready_.empty() && now > std::get<0>(ready_.top())) {
       ready_.push({now, rank, item, device});
       continue;
     }
-    Run(draft, {item, device});
+    Run(draft[item], {item, device});
+    if (--units_left_[item] > 0) continue;
+    BringResults(draft, item);
+    Release(draft, item);
   }
   FetchOutputs(draft);
   return Result();
 }
 
-void DraftTimer::Reset(const WholeDraft& draft) {
-  const size_t places = flow_.values.size() * devices_;
-  ready_at_.assign(places, kNever);
-  is_held_.assign(places, 0);
+void DraftTimer::Reset(const ItemDraft& draft) {
+  clocks_.Reset();
+  is_held_.assign(clocks_.num_slots(), 0);
   free_at_.assign(devices_, 0);
   busy_.assign(devices_, 0);
-  copied_at_.assign(devices_ * devices_, 0);
-  flowed_at_.assign(num_flow_resources_, 0);
   held_.assign(devices_, 0);
   most_held_.assign(devices_, 0);
   waiting_.assign(flow_.items.size(), 0);
@@ -143,123 +121,143 @@ void DraftTimer::Reset(const WholeDraft& draft) {
   unread_.resize(flow_.values.size());
   end_ = 0;
   for (size_t i = 0; i < flow_.items.size(); ++i) {
-    units_left_[i] = static_cast<int>(draft[i].size());
+    units_left_[i] = static_cast<int>(draft[i].devices.size());
     for (ValueId source : flow_.items[i].sources) {
-      waiting_[i] += flow_.values[source].maker >= 0 ? 1 : 0;
+      waiting_[i] += IsMade(source) ? 1 : 0;
     }
   }
   for (ValueId v : flow_.values.ids()) {
     unread_[v.index] = static_cast<int>(flow_.values[v].readers.size());
   }
+  ChooseFeeds(draft);
 }
 
-double DraftTimer::StartOf(int item, MachineDeviceId device) const {
-  double start = free_at_[device.index];
-  for (ValueId source : flow_.items[item].sources) {
-    if (flow_.values[source].maker < 0) continue;  // fed by the unit
-    start = std::max(start, ready_at_[At(source, device)]);
+// A form if all readers read it alone, else whole.
+void DraftTimer::ChooseFeeds(const ItemDraft& draft) {
+  fed_form_.assign(flow_.values.size(), kWholeForm);
+  for (ValueId input : request_.graph().inputs()) {
+    if (forms_.count(input) == 1 || flow_.values[input].is_output) continue;
+    int form = -1;
+    for (int reader : flow_.values[input].readers) {
+      for (const FormedValue& read :
+           forms_.sources(reader, draft[reader].split)) {
+        if (read.value != input) continue;
+        form = form < 0 || form == read.form ? read.form : kWholeForm;
+      }
+    }
+    fed_form_[input.index] = std::max(form, kWholeForm);
+  }
+}
+
+double DraftTimer::StartOf(const ItemPlace& place, Unit unit) const {
+  double start = free_at_[unit.device.index];
+  for (const FormedValue& source : forms_.sources(unit.item, place.split)) {
+    if (!IsMade(source.value)) continue;  // fed by the unit
+    start = std::max(start, clocks_.ready_at(source, unit.device));
   }
   return start;
 }
 
-void DraftTimer::PushReady(const WholeDraft& draft, int item) {
-  for (MachineDeviceId device : draft[item]) {
-    ready_.push({StartOf(item, device), -ranks_[item], item, device});
+void DraftTimer::PushReady(const ItemDraft& draft, int item) {
+  for (MachineDeviceId device : draft[item].devices) {
+    ready_.push(
+        {StartOf(draft[item], {item, device}), -ranks_[item], item, device});
   }
 }
 
-double DraftTimer::SecondsOfPort(ValueId value, MachineDeviceId device) const {
+double DraftTimer::SecondsOfPort(FormedValue formed,
+                                 MachineDeviceId device) const {
   return port_fixed_[device.index] +
-         costs_.bytes(value) * port_per_byte_[device.index];
+         clocks_.bytes(formed) * port_per_byte_[device.index];
+}
+
+double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
+  return place.split == ItemPlace::kWhole
+             ? seconds_[unit.item * devices_ + unit.device.index]
+             : space_.splits.of(unit.item)[place.split].seconds;
 }
 
 // Seconds to feed the inputs that the device does not hold yet.
-double DraftTimer::Feeds(int item, MachineDeviceId device) {
+double DraftTimer::Feed(const ItemPlace& place, Unit unit) {
+  const MachineDeviceId device = unit.device;
   double seconds = 0;
-  for (ValueId source : flow_.items[item].sources) {
-    double& ready_at = ready_at_[At(source, device)];
-    if (flow_.values[source].maker >= 0 || ready_at < kNever) continue;
-    ready_at = 0;
-    seconds += SecondsOfPort(source, device);
+  for (const FormedValue& source : forms_.sources(unit.item, place.split)) {
+    if (IsMade(source.value) || clocks_.ready_at(source, device) < kNever) {
+      continue;
+    }
+    const FormedValue fed = {source.value, fed_form_[source.value.index]};
+    if (clocks_.ready_at(fed, device) == kNever) {
+      clocks_.Make(fed, device, 0);
+      seconds += SecondsOfPort(fed, device);
+    }
+    if (fed.form == source.form) continue;
+    clocks_.Make(source, device, 0);
+    seconds += clocks_.SecondsOfSlice(source, device);
   }
   return seconds;
 }
 
-void DraftTimer::Hold(ValueId value, MachineDeviceId device, int64_t bytes) {
-  char& is_held = is_held_[At(value, device)];
+void DraftTimer::Hold(FormedValue formed, MachineDeviceId device,
+                      int64_t times) {
+  char& is_held = is_held_[clocks_.SlotOf(formed, device)];
   if (is_held != 0) return;
   is_held = 1;
-  held_[device.index] += bytes;
+  held_[device.index] += times * clocks_.bytes(formed);
 }
 
-void DraftTimer::Run(const WholeDraft& draft, Unit unit) {
+void DraftTimer::Run(const ItemPlace& place, Unit unit) {
   const auto& [item, device] = unit;
-  const FlowItem& flow_item = flow_.items[item];
-  const double start = StartOf(item, device);
-  const double taken = Feeds(item, device) + seconds(item, device);
-  free_at_[device.index] = start + taken;
+  const double start = StartOf(place, unit);
+  const double taken = Feed(place, unit) + SecondsOf(place, unit);
+  double& free_at = free_at_[device.index];
+  free_at = start + taken;
   busy_[device.index] += taken;
+  end_ = std::max(end_, free_at);
   const int64_t depth = request_.objective.depth;
-  for (ValueId value : flow_item.stored)
-    Hold(value, device, costs_.bytes(value));
-  for (ValueId value : flow_item.sources) {
-    Hold(value, device, depth * costs_.bytes(value));
+  for (const FormedValue& stored : forms_.stored(item, place.split)) {
+    Hold(stored, device, 1);
   }
-  for (ValueId result : request_.graph().node(flow_item.node).results) {
-    const bool once = flow_.values[result].is_update;
-    Hold(result, device, (once ? 1 : depth) * costs_.bytes(result));
-    ready_at_[At(result, device)] = free_at_[device.index];
+  for (const FormedValue& source : forms_.sources(item, place.split)) {
+    Hold(source, device, depth);
   }
+  for (const FormedValue& result : forms_.results(item, place.split)) {
+    Hold(result, device, flow_.values[result.value].is_update ? 1 : depth);
+    clocks_.Make(result, device, free_at);
+  }
+  const int64_t workspace =
+      depth * costs_.cost(flow_.items[item].node, device).workspace;
   int64_t& most = most_held_[device.index];
-  most =
-      std::max(most, held_[device.index] +
-                         depth * costs_.cost(flow_item.node, device).workspace);
-  end_ = std::max(end_, free_at_[device.index]);
-  if (--units_left_[item] > 0) return;
-  CopyResults(draft, item);
-  Release(draft, item);
+  most = std::max(most, held_[device.index] + workspace);
 }
 
-void DraftTimer::CopyResults(const WholeDraft& draft, int item) {
-  for (ValueId result : request_.graph().node(flow_.items[item].node).results) {
-    for (int reader : flow_.values[result].readers) {
-      for (MachineDeviceId to : draft[reader]) Copy(result, draft[item], to);
+void DraftTimer::BringResults(const ItemDraft& draft, int item) {
+  const ItemPlace& place = draft[item];
+  for (const FormedValue& made : forms_.results(item, place.split)) {
+    for (int reader : flow_.values[made.value].readers) {
+      const ItemPlace& to = draft[reader];
+      for (const FormedValue& need : forms_.sources(reader, to.split)) {
+        if (need.value != made.value) continue;
+        clocks_.Bring(made, place.devices, need, to.devices);
+      }
     }
-    const int updated = update_reader_[result.index];
-    if (updated < 0) continue;
-    for (MachineDeviceId to : draft[updated]) Copy(result, draft[item], to);
-  }
-}
-
-void DraftTimer::Copy(ValueId value, const ItemDevices& from,
-                      MachineDeviceId to) {
-  double& ready_at = ready_at_[At(value, to)];
-  if (ready_at < kNever) return;  // made there, or copied before
-  MachineDeviceId source;
-  for (MachineDeviceId device : from) {
-    if (costs_.link(device, to) == nullptr) continue;
-    if (!source.valid() ||
-        ready_at_[At(value, device)] < ready_at_[At(value, source)]) {
-      source = device;
+    if (flow_.values[made.value].is_output) {
+      clocks_.Bring(made, place.devices, {made.value, kWholeForm},
+                    {place.devices.front()});
+    }
+    const UpdateReader& updated = update_readers_[made.value];
+    if (updated.item < 0) continue;
+    const ItemPlace& home = draft[updated.item];
+    for (const FormedValue& stored : forms_.stored(updated.item, home.split)) {
+      if (stored.value != updated.variable) continue;
+      clocks_.Bring(made, place.devices,
+                    {made.value, forms_.FormLike(made.value, stored)},
+                    home.devices);
     }
   }
-  if (!source.valid()) {
-    end_ = kNever;
-    return;
-  }
-  const Link& link = *costs_.link(source, to);
-  double& copied_at = copied_at_[Between(source, to)];
-  double& flowed_at = flowed_at_[flow_resource_[Between(source, to)]];
-  const double start = std::max(copied_at, ready_at_[At(value, source)]);
-  const double flows = std::max(start + link.latency, flowed_at);
-  ready_at = flows + costs_.bytes(value) / link.bandwidth;
-  copied_at = ready_at;
-  flowed_at = ready_at;
-  end_ = std::max(end_, ready_at);
 }
 
 // Frees operands after their last reader, and queues readers that can run.
-void DraftTimer::Release(const WholeDraft& draft, int item) {
+void DraftTimer::Release(const ItemDraft& draft, int item) {
   for (ValueId source : flow_.items[item].sources) {
     if (--unread_[source.index] == 0) Free(source);
   }
@@ -274,27 +272,30 @@ void DraftTimer::Release(const WholeDraft& draft, int item) {
 void DraftTimer::Free(ValueId value) {
   const FlowValue& freed = flow_.values[value];
   if (freed.is_output || freed.is_update) return;
-  for (MachineDeviceId d : costs_.devices()) {
-    char& is_held = is_held_[At(value, d)];
-    if (is_held == 0) continue;
-    is_held = 0;
-    held_[d.index] -= request_.objective.depth * costs_.bytes(value);
+  for (int form = 0; form < forms_.count(value); ++form) {
+    const FormedValue formed = {value, form};
+    for (MachineDeviceId d : costs_.devices()) {
+      char& is_held = is_held_[clocks_.SlotOf(formed, d)];
+      if (is_held == 0) continue;
+      is_held = 0;
+      held_[d.index] -= request_.objective.depth * clocks_.bytes(formed);
+    }
   }
 }
 
 // An input that is an output too is fetched where it is read first in the
 // machine's order, or fed to the first device only to be fetched.
-MachineDeviceId DraftTimer::HomeOfInput(const WholeDraft& draft,
+MachineDeviceId DraftTimer::HomeOfInput(const ItemDraft& draft,
                                         ValueId input) const {
   MachineDeviceId home;
   for (int reader : flow_.values[input].readers) {
-    const MachineDeviceId device = draft[reader].front();
+    const MachineDeviceId device = draft[reader].devices.front();
     if (!home.valid() || device < home) home = device;
   }
   return home.valid() ? home : MachineDeviceId(0);
 }
 
-void DraftTimer::FetchOutputs(const WholeDraft& draft) {
+void DraftTimer::FetchOutputs(const ItemDraft& draft) {
   for (ValueId output : flow_.values.ids()) {
     const FlowValue& value = flow_.values[output];
     if (!value.is_output) continue;
@@ -302,11 +303,14 @@ void DraftTimer::FetchOutputs(const WholeDraft& draft) {
     const bool is_stored =
         request_.graph().value(output).defining_node.valid() && !is_made;
     if (is_stored) continue;
-    const MachineDeviceId device =
-        is_made ? draft[value.maker].front() : HomeOfInput(draft, output);
+    const MachineDeviceId device = is_made ? draft[value.maker].devices.front()
+                                           : HomeOfInput(draft, output);
+    const FormedValue whole = {output, kWholeForm};
     const int ports = !is_made && value.readers.empty() ? 2 : 1;
-    const double taken = ports * SecondsOfPort(output, device);
-    free_at_[device.index] += taken;
+    const double taken = ports * SecondsOfPort(whole, device);
+    double& free_at = free_at_[device.index];
+    if (is_made) free_at = std::max(free_at, clocks_.ready_at(whole, device));
+    free_at += taken;
     busy_[device.index] += taken;
   }
 }
@@ -317,7 +321,7 @@ DraftScore DraftTimer::Result() const {
     score.missing = std::max(
         score.missing, most_held_[d] - request_.objective.memory_limits[d]);
   }
-  double latency = end_;
+  double latency = std::max(end_, clocks_.end());
   double busiest = 0;
   for (int d = 0; d < devices_; ++d) {
     latency = std::max(latency, free_at_[d]);

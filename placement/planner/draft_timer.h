@@ -9,17 +9,12 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "graph/id_vector.h"
-#include "placement/planner/flow.h"
-#include "placement/planner/placement_draft.h"
+#include "placement/planner/item_draft.h"
+#include "placement/planner/value_clocks.h"
+#include "placement/planner/value_forms.h"
 
 namespace partita {
-
-// The devices that each compute the whole item, ascending.
-using ItemDevices = absl::InlinedVector<MachineDeviceId, 1>;
-// By item of a flow: a draft of whole nodes.
-using WholeDraft = std::vector<ItemDevices>;
 
 // An estimate, to compare drafts by. Less is better: first memory, then time.
 struct DraftScore {
@@ -32,22 +27,23 @@ struct DraftScore {
 // The rules, which follow those of lowering and simulation:
 //  1. A device computes one node at a time: of those that can start first, the
 //     one with the highest upward rank. An input is fed right before its first
-//     reader on a device; outputs are fetched after all nodes.
-//  2. A value is copied once to each device that reads it, from the device
-//     where it is ready first. Copies between two devices run in sequence;
-//     copies over one link or bus share its bandwidth, first come first served.
-//  3. The new value of a variable is copied to the variable's first reader.
+//     reader on a device, as shards if all its readers read the same ones;
+//     outputs are fetched after all nodes.
+//  2. A value is brought once to each device and into each form in which it is
+//     read (ValueClocks).
+//  3. The new value of a variable is brought to the variable's first reader.
 //  4. Constants and variables take memory on every device that reads them;
-//     other values do so from their node to their last reader.
+//     other values do so from their node to their last reader. A shard takes
+//     its share.
 //  5. With `depth` steps in flight, or micro-batches, a step takes as long as
 //     the busiest device, and the first one fills the pipeline.
 // Sharded pins count as replicas. Not thread-safe.
 class DraftTimer {
  public:
-  // All must outlive it.
-  DraftTimer(const PlanRequest& request, const Flow& flow);
+  // The space must outlive it.
+  explicit DraftTimer(const SearchSpace& space);
 
-  DraftScore Score(const WholeDraft& draft);
+  DraftScore Score(const ItemDraft& draft);
 
  private:
   // An item on one of its devices.
@@ -59,55 +55,56 @@ class DraftTimer {
   using Key = std::tuple<double, double, int, MachineDeviceId>;
 
   void PriceItems();
+  void PricePorts();
   void FindUpdateReaders();
-  void Reset(const WholeDraft& draft);
-  void PushReady(const WholeDraft& draft, int item);
-  void Run(const WholeDraft& draft, Unit unit);
-  void Copy(ValueId value, const ItemDevices& from, MachineDeviceId to);
-  void CopyResults(const WholeDraft& draft, int item);
-  void Release(const WholeDraft& draft, int item);
+  void Reset(const ItemDraft& draft);
+  void ChooseFeeds(const ItemDraft& draft);
+  void PushReady(const ItemDraft& draft, int item);
+  void Run(const ItemPlace& place, Unit unit);
+  void BringResults(const ItemDraft& draft, int item);
+  void Release(const ItemDraft& draft, int item);
   void Free(ValueId value);
-  void Hold(ValueId value, MachineDeviceId device, int64_t bytes);
-  double Feeds(int item, MachineDeviceId device);
-  double SecondsOfPort(ValueId value, MachineDeviceId device) const;
-  double StartOf(int item, MachineDeviceId device) const;
-  MachineDeviceId HomeOfInput(const WholeDraft& draft, ValueId input) const;
-  void FetchOutputs(const WholeDraft& draft);
+  void Hold(FormedValue formed, MachineDeviceId device, int64_t times);
+  double Feed(const ItemPlace& place, Unit unit);
+  double SecondsOfPort(FormedValue formed, MachineDeviceId device) const;
+  double StartOf(const ItemPlace& place, Unit unit) const;
+  double SecondsOf(const ItemPlace& place, Unit unit) const;
+  MachineDeviceId HomeOfInput(const ItemDraft& draft, ValueId input) const;
+  void FetchOutputs(const ItemDraft& draft);
   DraftScore Result() const;
 
-  int At(ValueId value, MachineDeviceId device) const {
-    return value.index * devices_ + device.index;
-  }
-  int Between(MachineDeviceId from, MachineDeviceId to) const {
-    return from.index * devices_ + to.index;
-  }
-  double seconds(int item, MachineDeviceId device) const {
-    return seconds_[item * devices_ + device.index];
+  bool IsMade(ValueId value) const {
+    return space_.flow.values[value].maker >= 0;
   }
 
+  const SearchSpace& space_;
   const PlanRequest& request_;
   const CostModel& costs_;
   const Flow& flow_;
+  const ValueForms forms_;
   const int devices_;
-  const std::vector<double> ranks_;    // by item
-  std::vector<double> seconds_;        // item * devices + device
+  const std::vector<double> ranks_;  // by item
+  // Of whole items: item * devices + device.
+  std::vector<double> seconds_;
   std::vector<double> port_fixed_;     // by device: seconds of any feed
   std::vector<double> port_per_byte_;  // by device
-  std::vector<int> update_reader_;     // by value: item; -1: no update
-  std::vector<int> flow_resource_;     // from * devices + to: link and way
-  int num_flow_resources_ = 0;
+  // The first reader of the variable whose new value it is, and the variable.
+  struct UpdateReader {
+    int item = -1;  // -1: no update
+    ValueId variable;
+  };
+  IdVector<ValueId, UpdateReader> update_readers_;
 
   // Of one draft.
-  std::vector<double> ready_at_;   // At(value, device); infinite: not there
-  std::vector<double> free_at_;    // by device
-  std::vector<double> busy_;       // by device
-  std::vector<double> copied_at_;  // Between(from, to)
-  std::vector<double> flowed_at_;  // by flow resource
-  std::vector<int> waiting_;       // by item: sources that are not made
-  std::vector<int> units_left_;    // by item
-  std::vector<int> unread_;        // by value: readers that have not run
-  std::vector<char> is_held_;      // At(value, device)
-  std::vector<int64_t> held_;      // by device: bytes
+  ValueClocks clocks_;
+  std::vector<int> fed_form_;    // by value: of inputs
+  std::vector<double> free_at_;  // by device
+  std::vector<double> busy_;     // by device
+  std::vector<int> waiting_;     // by item: sources that are not made
+  std::vector<int> units_left_;  // by item
+  std::vector<int> unread_;      // by value: readers that have not run
+  std::vector<char> is_held_;    // by slot
+  std::vector<int64_t> held_;    // by device: bytes
   std::vector<int64_t> most_held_;
   std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready_;
   double end_ = 0;

@@ -28,11 +28,16 @@ struct NodeDevices {
 };
 using Assignment = IdVector<NodeId, NodeDevices>;
 
+class Constraints;  // constraints.h
+
 // The input of a strategy.
 struct PlanRequest {
   const CostModel& costs;
   const Objective& objective;
   const PlannerOptions& options;
+  // Null: none. A strategy need not read them: drafts that break one are
+  // refused.
+  const Constraints* constraints = nullptr;
 
   const Graph& graph() const { return costs.graph(); }
   MemoryLimits limits() const { return MemoryLimits(objective.memory_limits); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
@@ -80,6 +81,11 @@ struct Objective {
   int depth = 1;
   MemoryCounter needed_bytes;
   DraftPredictor predict;  // may be empty: a strategy then goes by estimates
+  // True once a search must end (PlannerOptions::time_budget_ms). Empty: the
+  // number of evaluations ends it.
+  std::function<bool()> is_time_over;
+  // Called with how far a search is; may be empty.
+  std::function<void(absl::string_view)> progress;
 };
 
 struct Draft;
@@ -102,7 +108,7 @@ class StatedBool {
 };
 
 struct Planner {
-  // Does not change the graph and reads no clock. The graph has types and no
+  // Does not change the graph and reads no clock but is_time_over. The graph has types and no
   // layouts. A node with a placement is pinned by the user (WritePins) and
   // keeps it. An error if no placement has kernels and links for all nodes;
   // memory is no reason to refuse: lowering does.

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "placement/planner/constraints.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/placement_draft.h"
 #include "placement/planner/planner.h"
@@ -35,10 +36,14 @@ absl::StatusOr<PlacementTable> Planner::Place(
   const CostModel costs(graph, machine, catalog);
   PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
   PARTITA_RETURN_IF_ERROR(CheckPins(costs));
-  const PlanRequest request = {costs, objective, options};
+  PARTITA_ASSIGN_OR_RETURN(
+      const Constraints constraints,
+      Constraints::Resolve({costs, objective, options}));
+  const PlanRequest request = {costs, objective, options, &constraints};
   PARTITA_ASSIGN_OR_RETURN(const Draft drafted, options.follows_variables
                                                     ? follow(request)
                                                     : draft(request));
+  PARTITA_RETURN_IF_ERROR(constraints.Check(request, drafted));
   return ToTable(request, drafted, name);
 }
 

@@ -3,17 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "placement/planner/constraints.h"
 #include "placement/planner/draft_timer.h"
 #include "placement/planner/first_fit.h"
+#include "placement/planner/item_constraints.h"
+#include "placement/planner/item_draft.h"
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_seeds.h"
-#include "placement/planner/split_moves.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -21,8 +28,11 @@ namespace {
 
 constexpr int64_t kMostEvaluations = 4000;
 constexpr int64_t kLeastEvaluations = 16;
-constexpr int64_t kEvaluatedNodes = 100'000;
-constexpr int64_t kEvaluationsPerLowering = 128;
+constexpr int64_t kEvaluatedNodes = 200'000;
+constexpr int64_t kEvaluationsPerLowering = 64;
+// The factor by which the evaluations grow within a time budget.
+constexpr int64_t kGrowth = 4;
+constexpr int64_t kMostInTime = int64_t{1} << 40;
 // A move must save more than rounding does.
 constexpr double kLeastSaving = 1e-6;
 
@@ -31,13 +41,8 @@ bool IsBetter(const DraftScore& a, const DraftScore& b) {
   return a.seconds < b.seconds * (1 - kLeastSaving);
 }
 
-WholeDraft After(WholeDraft draft, const Move& move) {
-  for (const auto& [item, devices] : move) draft[item] = devices;
-  return draft;
-}
-
 struct ScoredDraft {
-  WholeDraft draft;
+  ItemDraft draft;
   DraftScore score;
 };
 
@@ -45,40 +50,62 @@ bool BetterFirst(const ScoredDraft& a, const ScoredDraft& b) {
   return a.score < b.score;
 }
 
+constexpr DraftScore kForbidden = {std::numeric_limits<int64_t>::max(),
+                                   std::numeric_limits<double>::infinity()};
+
+bool IsTimeOver(const Objective& objective) {
+  return objective.is_time_over && objective.is_time_over();
+}
+
 // Climbs by estimates.
 class Climber {
  public:
-  Climber(const PlanRequest& request, const Flow& flow, int64_t evaluations)
-      : timer_(request, flow), moves_(request, flow), left_(evaluations) {}
+  Climber(const SearchSpace& space, const ItemConstraints& constraints)
+      : objective_(space.request.objective),
+        constraints_(constraints),
+        timer_(space),
+        moves_(space) {}
 
-  ScoredDraft Score(WholeDraft draft) {
+  // Adds evaluations to those that are left.
+  void Allow(int64_t evaluations) { left_ += evaluations; }
+  int64_t left() const {
+    return IsTimeOver(objective_) ? 0 : std::max<int64_t>(0, left_);
+  }
+
+  // What breaks a constraint is worse than all that does not.
+  DraftScore Score(const ItemDraft& draft) {
     --left_;
-    const DraftScore score = timer_.Score(draft);
-    return {std::move(draft), score};
+    if (!constraints_.Allow(draft)) return kForbidden;
+    return timer_.Score(draft);
   }
 
   // Takes every better move in turn, round by round, until a round has none.
   ScoredDraft Climb(ScoredDraft from, int64_t most) {
     const int64_t end = std::max<int64_t>(0, left_ - most);
     bool improves = true;
-    while (improves && left_ > end) {
+    while (improves && left() > end) {
       improves = false;
       for (const Move& move : moves_.Of(from.draft, left_ - end)) {
-        if (left_ <= end) break;
-        ScoredDraft moved = Score(After(from.draft, move));
-        if (!IsBetter(moved.score, from.score)) continue;
-        from = std::move(moved);
-        improves = true;
+        if (left() <= end) break;
+        improves |= TakeIfBetter(move, from);
       }
     }
     return from;
   }
 
-  // The moves of a draft that fit best, by estimate.
-  std::vector<ScoredDraft> Neighbours(const WholeDraft& draft, size_t most) {
+  // The moves of a draft that fit best, by estimate. Leaves evaluations for the
+  // neighbours of these.
+  std::vector<ScoredDraft> Neighbours(ItemDraft draft, size_t most) {
+    const int64_t share = std::max(kLeastEvaluations, left() / 4);
     std::vector<ScoredDraft> neighbours;
-    for (const Move& move : moves_.Of(draft, std::max<int64_t>(0, left_))) {
-      neighbours.push_back(Score(After(draft, move)));
+    for (const Move& alone : moves_.Of(draft, std::min(left(), share))) {
+      if (left() == 0) break;
+      const Move move = constraints_.WithPartners(alone);
+      const Move undo = UndoOf(draft, move);
+      Apply(move, draft);
+      const DraftScore score = Score(draft);
+      if (score != kForbidden) neighbours.push_back({draft, score});
+      Apply(undo, draft);
     }
     absl::c_stable_sort(neighbours, BetterFirst);
     if (neighbours.size() > most) neighbours.resize(most);
@@ -86,21 +113,46 @@ class Climber {
   }
 
  private:
+  bool TakeIfBetter(const Move& alone, ScoredDraft& best) {
+    const Move move = constraints_.WithPartners(alone);
+    const Move undo = UndoOf(best.draft, move);
+    Apply(move, best.draft);
+    const DraftScore score = Score(best.draft);
+    if (!IsBetter(score, best.score)) {
+      Apply(undo, best.draft);
+      return false;
+    }
+    best.score = score;
+    return true;
+  }
+
+  const Objective& objective_;
+  const ItemConstraints& constraints_;
   DraftTimer timer_;
   const SearchMoves moves_;
-  int64_t left_;
+  int64_t left_ = 0;
 };
 
 // Judges drafts by lowering and simulating them, and keeps the best.
 class Judge {
  public:
-  Judge(const PlanRequest& request, int64_t lowerings)
-      : request_(request), left_(request.objective.predict ? lowerings : 0) {}
+  explicit Judge(const PlanRequest& request) : request_(request) {}
+
+  // Adds to the drafts that may be lowered.
+  void Allow(int64_t lowerings) {
+    if (request_.objective.predict) left_ += lowerings;
+  }
+  // The first draft is lowered even if the time is over.
+  bool is_open() const {
+    return left_ > 0 && !(best_.has_value() && IsTimeOver(request_.objective));
+  }
 
   // True if the draft is the best so far.
   bool Offer(Draft draft) {
-    if (left_ <= 0) return false;
+    if (!is_open()) return false;
     --left_;
+    ++lowered_;
+    Report();
     const std::optional<DraftScore> score = Score(draft);
     if (!score.has_value()) return false;
     if (best_.has_value() && !IsBetter(*score, score_)) return false;
@@ -109,10 +161,19 @@ class Judge {
     return true;
   }
 
-  bool is_open() const { return left_ > 0; }
   std::optional<Draft>& best() { return best_; }
 
  private:
+  void Report() const {
+    if (!request_.objective.progress) return;
+    std::string text = absl::StrCat("search, draft ", lowered_);
+    if (best_.has_value()) {
+      absl::StrAppendFormat(&text, ", best %.3g ms a step",
+                            score_.seconds * 1e3);
+    }
+    request_.objective.progress(text);
+  }
+
   std::optional<DraftScore> Score(const Draft& draft) const {
     if (!CheckLinks(request_, draft).ok()) return std::nullopt;
     const absl::StatusOr<PredictedDraft> predicted =
@@ -129,61 +190,101 @@ class Judge {
   }
 
   const PlanRequest& request_;
-  int64_t left_;
+  int64_t left_ = 0;
+  int64_t lowered_ = 0;
   std::optional<Draft> best_;
   DraftScore score_;
 };
 
 class Search {
  public:
-  Search(const PlanRequest& request, int64_t evaluations)
-      : request_(request),
-        flow_(request.costs),
-        climber_(request, flow_, evaluations),
-        judge_(request, evaluations / kEvaluationsPerLowering),
-        evaluations_(evaluations) {}
+  explicit Search(const PlanRequest& request)
+      : space_(request),
+        constraints_(space_),
+        climber_(space_, constraints_),
+        judge_(request),
+        seeds_(AllowedSeeds()) {}
 
-  absl::StatusOr<Draft> Run() {
-    const SearchSeeds seeds = FindSearchSeeds(request_, flow_);
-    const std::vector<ScoredDraft> climbs = ClimbAll(seeds.whole);
-    for (const ScoredDraft& climb : climbs) Offer(climb.draft);
-    for (const Draft& draft : seeds.sharded) OfferSharded(draft);
-    while (judge_.is_open() && (MoveNodes() || MoveSplits())) {
+  // Steps 2 and 3. True if they ended before the evaluations did: no move is
+  // better.
+  bool Run(int64_t evaluations) {
+    climber_.Allow(evaluations);
+    judge_.Allow(evaluations / kEvaluationsPerLowering);
+    climbs_ = ClimbAll(evaluations);
+    for (const ScoredDraft& climb : climbs_) Offer(climb.draft);
+    for (const Draft& draft : seeds_.others) OfferOther(draft);
+    while (judge_.is_open() && MoveOn()) {
     }
+    return climber_.left() > 0 && judge_.is_open();
+  }
+
+  absl::StatusOr<Draft> Take() {
     if (judge_.best().has_value()) return *std::move(judge_.best());
-    return FirstThatFits(climbs);
+    return FirstThatFits();
   }
 
  private:
-  bool Offer(const WholeDraft& draft) {
-    const bool is_best = judge_.Offer(DraftOf(request_, flow_, draft));
-    if (is_best) best_whole_ = draft;
+  // What was offered before is not lowered again.
+  bool Offer(const ItemDraft& draft) {
+    if (!judge_.is_open() || absl::c_linear_search(offered_, draft)) {
+      return false;
+    }
+    offered_.push_back(draft);
+    const bool is_best = judge_.Offer(DraftOf(space_, draft));
+    if (is_best) best_items_ = draft;
     return is_best;
   }
 
+  void OfferOther(const Draft& draft) {
+    if (judge_.Offer(draft)) best_items_.reset();
+  }
+
+  // Without those that break a constraint and cannot be repaired.
+  SearchSeeds AllowedSeeds() const {
+    SearchSeeds seeds = FindSearchSeeds(space_);
+    if (constraints_.empty()) return seeds;
+    SearchSeeds allowed;
+    for (ItemDraft& seed : seeds.items) {
+      std::optional<ItemDraft> repaired = constraints_.Repair(std::move(seed));
+      if (!repaired.has_value()) continue;
+      if (absl::c_linear_search(allowed.items, *repaired)) continue;
+      allowed.items.push_back(*std::move(repaired));
+    }
+    const PlanRequest& request = space_.request;
+    for (Draft& seed : seeds.others) {
+      if (!request.constraints->Check(request, seed).ok()) continue;
+      allowed.others.push_back(std::move(seed));
+    }
+    return allowed;
+  }
+
   // Without predictions: the best few by estimate.
-  absl::StatusOr<Draft> FirstThatFits(const std::vector<ScoredDraft>& climbs) {
-    FirstFit choice(request_);
-    for (size_t i = 0; i < climbs.size() && i < kMostOffers; ++i) {
-      if (choice.Offer(DraftOf(request_, flow_, climbs[i].draft))) break;
+  absl::StatusOr<Draft> FirstThatFits() {
+    if (climbs_.empty()) {
+      return absl::FailedPreconditionError(
+          "constraints: found no placement that meets them and the pins; "
+          "expected one; leave a constraint or a pin out");
+    }
+    FirstFit choice(space_.request);
+    for (size_t i = 0; i < climbs_.size() && i < kMostOffers; ++i) {
+      if (choice.Offer(DraftOf(space_, climbs_[i].draft))) break;
     }
     return choice.Take();
   }
 
-  bool OfferSharded(const Draft& draft) {
-    const bool is_best = judge_.Offer(draft);
-    if (is_best) best_whole_.reset();
-    return is_best;
-  }
-
   // The end of each seed's climb, best first, without duplicates. The seeds
   // share three quarters of the evaluations.
-  std::vector<ScoredDraft> ClimbAll(const std::vector<WholeDraft>& seeds) {
+  std::vector<ScoredDraft> ClimbAll(int64_t evaluations) {
     std::vector<ScoredDraft> scored;
-    for (const WholeDraft& seed : seeds) scored.push_back(climber_.Score(seed));
+    for (const ItemDraft& seed : seeds_.items) {
+      scored.push_back({seed, climber_.Score(seed)});
+    }
+    if (best_items_.has_value()) {
+      scored.push_back({*best_items_, climber_.Score(*best_items_)});
+    }
     absl::c_stable_sort(scored, BetterFirst);
     const int64_t each =
-        evaluations_ * 3 / 4 / std::max<int64_t>(1, scored.size());
+        evaluations * 3 / 4 / std::max<int64_t>(1, scored.size());
     std::vector<ScoredDraft> climbs;
     for (const ScoredDraft& seed : scored) {
       ScoredDraft climb = climber_.Climb(seed, each);
@@ -196,38 +297,29 @@ class Search {
     return climbs;
   }
 
-  // Lowers the neighbours of the best draft of whole nodes, the most promising
-  // first. True if one is better.
-  bool MoveNodes() {
-    if (!best_whole_.has_value()) return false;
+  // Lowers the neighbours of the best draft, the most promising first. True if
+  // one is better.
+  bool MoveOn() {
+    if (!best_items_.has_value()) return false;
     for (const ScoredDraft& next :
-         climber_.Neighbours(*best_whole_, kNeighbours)) {
+         climber_.Neighbours(*best_items_, kNeighbours)) {
       if (Offer(next.draft)) return true;
     }
     return false;
   }
 
-  // The same for splits of equal nodes.
-  bool MoveSplits() {
-    const std::vector<MachineDeviceId> devices = EqualDevices(request_.costs);
-    if (devices.size() < 2 || !judge_.best().has_value()) return false;
-    for (const Draft& next :
-         SplitMoves(request_, devices, *judge_.best(), kNeighbours)) {
-      if (OfferSharded(next)) return true;
-    }
-    return false;
-  }
-
-  static constexpr size_t kNeighbours = 16;
+  static constexpr size_t kNeighbours = 64;
   static constexpr size_t kMostOffers = 3;
 
-  const PlanRequest& request_;
-  const Flow flow_;
+  const SearchSpace space_;
+  const ItemConstraints constraints_;
   Climber climber_;
   Judge judge_;
-  const int64_t evaluations_;
-  // The best draft that was judged, if its nodes are whole.
-  std::optional<WholeDraft> best_whole_;
+  const SearchSeeds seeds_;
+  std::vector<ScoredDraft> climbs_;
+  std::vector<ItemDraft> offered_;
+  // The best draft that was judged, if it is one of items.
+  std::optional<ItemDraft> best_items_;
 };
 
 int64_t EvaluationsFor(const PlanRequest& request) {
@@ -242,7 +334,15 @@ int64_t EvaluationsFor(const PlanRequest& request) {
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
   // One device leaves nothing to search.
   if (request.costs.num_devices() == 1) return DraftSingle(request);
-  return Search(request, EvaluationsFor(request)).Run();
+  int64_t evaluations = EvaluationsFor(request);
+  Search search(request);
+  bool is_done = search.Run(evaluations);
+  while (request.objective.is_time_over && !is_done &&
+         !request.objective.is_time_over()) {
+    evaluations = std::min(kGrowth * evaluations, kMostInTime);
+    is_done = search.Run(evaluations);
+  }
+  return search.Take();
 }
 
 }  // namespace partita

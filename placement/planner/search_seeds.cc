@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "placement/planner/split_moves.h"
+#include "graph/op_view.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -19,11 +19,10 @@ namespace {
 // nothing: everything fits, as far as they can ask.
 class SeedCollector {
  public:
-  SeedCollector(const PlanRequest& request, const Flow& flow)
-      : request_(request),
-        flow_(flow),
-        equal_devices_(EqualDevices(request.costs)),
-        objective_(request.objective) {
+  explicit SeedCollector(const SearchSpace& space)
+      : space_(space),
+        request_(space.request),
+        objective_(space.request.objective) {
     objective_.predict = nullptr;
     objective_.needed_bytes = [this](absl::Span<const Placement>) {
       return std::vector<int64_t>(request_.costs.num_devices(), 0);
@@ -36,7 +35,7 @@ class SeedCollector {
     Add(DraftPipeline(RequestWith(request_.options)));
     Add(DraftPinned(RequestWith(request_.options)));
     if (!request_.options.follows_variables) AddData();
-    if (equal_devices_.size() > 1) AddSplits();
+    if (space_.splits.num_ranks() > 1) AddSplits();
     return std::move(seeds_);
   }
 
@@ -47,19 +46,24 @@ class SeedCollector {
 
   void Add(absl::StatusOr<Draft> draft) {
     if (!draft.ok()) return;
-    std::optional<WholeDraft> whole = WholeDraftOf(request_, flow_, *draft);
-    if (!whole.has_value()) {
-      seeds_.sharded.push_back(*std::move(draft));
-    } else if (!absl::c_linear_search(seeds_.whole, *whole)) {
-      seeds_.whole.push_back(*std::move(whole));
+    std::optional<ItemDraft> items = ItemDraftOf(space_, *draft);
+    if (items.has_value()) {
+      AddItems(*std::move(items));
+    } else {
+      seeds_.others.push_back(*std::move(draft));
     }
+  }
+
+  void AddItems(ItemDraft items) {
+    if (absl::c_linear_search(seeds_.items, items)) return;
+    seeds_.items.push_back(std::move(items));
   }
 
   // Nodes without a kernel there go to the first device that has one.
   void AddAlone(MachineDeviceId device) {
     Draft draft(request_.graph());
     PutPinned(request_, draft);
-    for (const FlowItem& item : flow_.items) {
+    for (const FlowItem& item : space_.flow.items) {
       if (request_.pin(item.node) != nullptr) continue;
       const auto can_run = [&](MachineDeviceId d) {
         return request_.costs.cost(item.node, d).can_run;
@@ -80,7 +84,7 @@ class SeedCollector {
   }
 
   void AddData() {
-    const auto devices = static_cast<int64_t>(equal_devices_.size());
+    const int64_t devices = space_.splits.num_ranks();
     for (int64_t replicas = 2; replicas < devices; replicas *= 2) {
       AddReplicas(replicas);
     }
@@ -93,52 +97,49 @@ class SeedCollector {
     Add(DraftData(RequestWith(options)));
   }
 
+  // `alone` places the pinned items.
   void AddSplits() {
-    for (int dim : kSplitDimensions) {
-      std::optional<Draft> split = SplitAll(request_, equal_devices_, dim);
-      if (split.has_value()) Add(*std::move(split));
-    }
+    if (seeds_.items.empty()) return;
+    const ItemDraft alone = seeds_.items.front();
+    for (int dim : {0, 1, -1}) AddSplit(alone, dim);
   }
 
+  void AddSplit(ItemDraft items, int dim) {
+    const std::vector<MachineDeviceId>& devices = space_.splits.devices();
+    for (size_t i = 0; i < items.size(); ++i) {
+      const NodeId node = space_.flow.items[i].node;
+      if (request_.pin(node) != nullptr) continue;
+      if (!request_.costs.cost(node, devices.front()).can_run) return;
+      items[i] = {{devices.begin(), devices.end()},
+                  SplitAlong(static_cast<int>(i), dim)};
+    }
+    AddItems(std::move(items));
+  }
+
+  // The split of the first result along this dimension; -1 is the last.
+  int SplitAlong(int item, int dim) const {
+    const OpView node = request_.graph().view(space_.flow.items[item].node);
+    if (node.num_results() == 0) return ItemPlace::kWhole;
+    const int along = dim < 0 ? node.result_type(0).rank() + dim : dim;
+    const std::vector<ItemSplit>& splits = space_.splits.of(item);
+    const auto found = absl::c_find_if(splits, [&](const ItemSplit& split) {
+      return split.results[0].kind == Sharding::Kind::kSplit &&
+             split.results[0].dim == along;
+    });
+    if (found == splits.end()) return ItemPlace::kWhole;
+    return static_cast<int>(found - splits.begin());
+  }
+
+  const SearchSpace& space_;
   const PlanRequest& request_;
-  const Flow& flow_;
-  const std::vector<MachineDeviceId> equal_devices_;
   Objective objective_;
   SearchSeeds seeds_;
 };
 
 }  // namespace
 
-std::optional<WholeDraft> WholeDraftOf(const PlanRequest& request,
-                                       const Flow& flow, const Draft& draft) {
-  WholeDraft whole;
-  for (const FlowItem& item : flow.items) {
-    const NodeDevices& place = draft.assignment[item.node];
-    if (place.sharded() && request.pin(item.node) == nullptr) {
-      return std::nullopt;
-    }
-    whole.emplace_back(place.devices.begin(), place.devices.end());
-    absl::c_sort(whole.back());
-  }
-  return whole;
-}
-
-Draft DraftOf(const PlanRequest& request, const Flow& flow,
-              const WholeDraft& whole) {
-  Draft draft(request.graph());
-  PutPinned(request, draft);
-  for (size_t i = 0; i < flow.items.size(); ++i) {
-    const NodeId node = flow.items[i].node;
-    if (request.pin(node) != nullptr) continue;
-    draft.assignment[node] = {.devices = whole[i]};
-    draft.why[node].reason = Reason::kSearched;
-  }
-  PutFollowers(request, draft);
-  return draft;
-}
-
-SearchSeeds FindSearchSeeds(const PlanRequest& request, const Flow& flow) {
-  return SeedCollector(request, flow).Run();
+SearchSeeds FindSearchSeeds(const SearchSpace& space) {
+  return SeedCollector(space).Run();
 }
 
 }  // namespace partita

@@ -9,12 +9,15 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/ops/op_set.h"
+#include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
 #include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/draft_timer.h"
-#include "placement/planner/flow.h"
+#include "placement/planner/item_draft.h"
+#include "placement/planner/item_splits.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/search_moves.h"
@@ -23,39 +26,50 @@ namespace partita {
 namespace {
 
 constexpr int64_t kLine = 16;  // f32 elements of 64 bytes
-const ItemDevices kFirst = {MachineDeviceId(0)};
-const ItemDevices kSecond = {MachineDeviceId(1)};
-const ItemDevices kBoth = {MachineDeviceId(0), MachineDeviceId(1)};
+const ItemPlace kFirst = {{MachineDeviceId(0)}};
+const ItemPlace kSecond = {{MachineDeviceId(1)}};
+const ItemPlace kBoth = {{MachineDeviceId(0), MachineDeviceId(1)}};
+
+ItemPlace Split(int number) { return {kBoth.devices, number}; }
 
 // What asks about a graph, which must outlive it. Every node takes a second
 // everywhere.
 class Problem {
  public:
-  Problem(const SampleGraph& g, Machine machine)
+  Problem(const Graph& graph, Machine machine)
       : machine_(std::move(machine)),
-        costs_(g.graph(), machine_, catalog_),
-        flow_(costs_),
-        request_{costs_, objective_, options_} {
-    for (const MachineDevice& device : machine_.devices) {
-      objective_.memory_limits.push_back(device.usable());
-    }
-  }
+        objective_(ObjectiveFor(machine_)),
+        costs_(graph, machine_, catalog_),
+        request_{costs_, objective_, options_},
+        space_(request_) {}
+  Problem(const SampleGraph& g, Machine machine)
+      : Problem(g.graph(), std::move(machine)) {}
 
-  DraftScore Score(const WholeDraft& draft) {
-    return DraftTimer(request_, flow_).Score(draft);
+  const PlanRequest& request() const { return request_; }
+  const SearchSpace& space() const { return space_; }
+  DraftScore Score(const ItemDraft& draft) {
+    return DraftTimer(space_).Score(draft);
   }
-  std::vector<Move> Moves(const WholeDraft& draft, size_t most = 1000) {
-    return SearchMoves(request_, flow_).Of(draft, most);
+  std::vector<Move> Moves(const ItemDraft& draft, size_t most = 1000) {
+    return SearchMoves(space_).Of(draft, most);
   }
 
  private:
+  static Objective ObjectiveFor(const Machine& machine) {
+    Objective objective;
+    for (const MachineDevice& device : machine.devices) {
+      objective.memory_limits.push_back(device.usable());
+    }
+    return objective;
+  }
+
   const Machine machine_;
   const SampleCatalog catalog_;
-  const CostModel costs_;
-  const Flow flow_;
-  Objective objective_;
+  const Objective objective_;
   const PlannerOptions options_;
+  const CostModel costs_;
   const PlanRequest request_;
+  const SearchSpace space_;
 };
 
 // x -> n0 -> n1 ...
@@ -79,6 +93,86 @@ struct TwoChains : SampleGraph {
     Return({Work("c", {a}, kLine), Work("d", {b}, kLine)});
   }
 };
+
+// Two layers of a feed-forward block: the factors of each matmul are its rows,
+// its columns and the sum, in the order of ItemSplits::of.
+Module TwoLayers() {
+  const char* text = R"(
+graph @g(%x: f32[8, 16], %v: f32[16, 32], %w: f32[32, 16]) -> (f32[8, 16]) {
+  %a = matmul %x, %v : f32[8, 32]
+  %b = relu %a : f32[8, 32]
+  %c = matmul %b, %w : f32[8, 16]
+  return %c
+}
+)";
+  return *ParseModule(text, "two layers", OpSet::BuiltIn());
+}
+
+// Numbers in ItemSplits::of.
+int SplitOf(const Problem& problem, int item, const Sharding& result) {
+  const std::vector<ItemSplit>& splits = problem.space().splits.of(item);
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i].results[0] == result) return static_cast<int>(i);
+  }
+  ADD_FAILURE() << "no such split";
+  return ItemPlace::kWhole;
+}
+
+Sharding Along(int dim) { return {.kind = Sharding::Kind::kSplit, .dim = dim}; }
+
+const Sharding kPartial = {.kind = Sharding::Kind::kPartial};
+
+TEST(ItemSplitsTest, AMatmulSplitsByRowsColumnsAndItsSum) {
+  const Module module = TwoLayers();
+  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  ASSERT_EQ(problem.space().splits.of(0).size(), 3u);
+  for (const Sharding& result : {Along(0), Along(1), kPartial}) {
+    EXPECT_GE(SplitOf(problem, 0, result), 0);
+  }
+  // One device leaves nothing to split over.
+  Problem alone(module.main(), EqualCpus(1, 1 << 20));
+  EXPECT_TRUE(alone.space().splits.of(0).empty());
+}
+
+TEST(ItemDraftTest, ADraftOfAllNodesHasTheSameItems) {
+  const Module module = TwoLayers();
+  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  const ItemDraft items = {Split(SplitOf(problem, 0, Along(1))),
+                           Split(SplitOf(problem, 1, Along(1))), kSecond};
+  EXPECT_EQ(ItemDraftOf(problem.space(), DraftOf(problem.space(), items)),
+            items);
+}
+
+// Column after column, a sum: what Megatron's block does without a transfer
+// but the all-reduce at its end.
+TEST(DraftTimerTest, EqualFormsNeedNoTransfer) {
+  const Module module = TwoLayers();
+  Machine machine = EqualCpus(2, 1 << 20);
+  machine.links[0].latency = 100;
+  Problem problem(module.main(), machine);
+  const ItemPlace columns = Split(SplitOf(problem, 0, Along(1)));
+  const ItemPlace rows = Split(SplitOf(problem, 0, Along(0)));
+  const ItemPlace same = Split(SplitOf(problem, 1, Along(1)));
+  const ItemPlace sum = Split(SplitOf(problem, 2, kPartial));
+  const double one = problem.Score({columns, same, sum}).seconds;
+  EXPECT_GT(one, 100);
+  EXPECT_LT(one, 300);
+  // Rows must become columns first.
+  EXPECT_GT(problem.Score({rows, same, sum}).seconds, one + 90);
+}
+
+// Each device is fed its columns only.
+TEST(DraftTimerTest, AShardTakesItsShareOfMemory) {
+  const Module module = TwoLayers();
+  Problem problem(module.main(), EqualCpus(2, 3000));
+  EXPECT_GT(problem.Score({kFirst, kFirst, kFirst}).missing, 0);
+  EXPECT_EQ(problem
+                .Score({Split(SplitOf(problem, 0, Along(1))),
+                        Split(SplitOf(problem, 1, Along(1))),
+                        Split(SplitOf(problem, 2, kPartial))})
+                .missing,
+            0);
+}
 
 TEST(DraftTimerTest, ADeviceComputesOneNodeAtATime) {
   const TwoChains g;
@@ -115,23 +209,37 @@ TEST(DraftTimerTest, ValuesTakeMemoryUntilTheirLastReader) {
   for (int length : {2, 20}) {
     const Line g(length);
     Problem problem(g, EqualCpus(2, 2 * 64));
-    EXPECT_EQ(problem.Score(WholeDraft(length, kFirst)).missing, 0);
+    EXPECT_EQ(problem.Score(ItemDraft(length, kFirst)).missing, 0);
     Problem small(g, EqualCpus(2, 64));
-    EXPECT_EQ(small.Score(WholeDraft(length, kFirst)).missing, 64);
+    EXPECT_EQ(small.Score(ItemDraft(length, kFirst)).missing, 64);
   }
 }
 
 TEST(SearchMovesTest, EveryMoveChangesSomething) {
   const TwoChains g;
   Problem problem(g, EqualCpus(2, 10000));
-  const WholeDraft draft = {kFirst, kFirst, kFirst, kSecond};
+  const ItemDraft draft = {kFirst, kFirst, kFirst, kSecond};
   const std::vector<Move> moves = problem.Moves(draft);
   EXPECT_FALSE(moves.empty());
   for (const Move& move : moves) {
     ASSERT_FALSE(move.empty());
-    for (const auto& [item, devices] : move) EXPECT_NE(draft[item], devices);
+    for (const auto& [item, place] : move) EXPECT_NE(draft[item], place);
   }
   EXPECT_EQ(problem.Moves(draft, 3).size(), 3u);
+}
+
+TEST(SearchMovesTest, UndoRestoresTheDraft) {
+  const Module module = TwoLayers();
+  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  const ItemDraft before = {kFirst, kBoth, Split(1)};
+  for (const Move& move : problem.Moves(before)) {
+    ItemDraft draft = before;
+    const Move undo = UndoOf(draft, move);
+    Apply(move, draft);
+    EXPECT_NE(draft, before);
+    Apply(undo, draft);
+    EXPECT_EQ(draft, before);
+  }
 }
 
 // n1, and n1 with n2, go to the first device; n0 goes to the second.
@@ -158,6 +266,17 @@ TEST(SearchMovesTest, AnItemTakesItsMakersAlong) {
   Problem problem(g, EqualCpus(2, 10000));
   EXPECT_TRUE(absl::c_linear_search(problem.Moves({kFirst, kFirst}),
                                     Move{{1, kSecond}, {0, kBoth}}));
+}
+
+// Splitting the first matmul by columns splits the relu, and sums the second.
+TEST(SearchMovesTest, AFamilyIsSplitTogether) {
+  const Module module = TwoLayers();
+  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  const Move family = {{0, Split(SplitOf(problem, 0, Along(1)))},
+                       {1, Split(SplitOf(problem, 1, Along(1)))},
+                       {2, Split(SplitOf(problem, 2, kPartial))}};
+  EXPECT_TRUE(
+      absl::c_linear_search(problem.Moves({kFirst, kFirst, kFirst}), family));
 }
 
 // The devices of the node that makes the value.

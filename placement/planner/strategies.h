@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/batch.h"
 #include "placement/partition/micro_batches.h"
+#include "placement/planner/constraint.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/strategy_option.h"
 
@@ -25,6 +27,12 @@ struct PlannerOptions {
   std::optional<int64_t> sharded_update_bytes;  // `data`
   std::optional<int64_t> stages;                // `pipeline`
   std::optional<int64_t> evaluations;           // `search`
+  std::optional<int64_t> time_budget_ms;        // `search`
+  std::optional<int64_t> most_devices;          // `search`
+
+  // Of patterns that match nodes (CheckConstraintPatterns). `search` meets
+  // them; a draft of another strategy that breaks one is refused.
+  std::vector<Constraint> constraints;
 
   // `data`: the batch to shard. Nothing: FindBatch finds it.
   std::optional<Batch> batch;
@@ -138,28 +146,48 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 
 // Local search (Aarts and Lenstra 1997) from the drafts of the other
 // strategies.
-//   1. Seeds: each device alone, and the drafts of the strategies above. Nodes
-//      of those are whole; the others are sharded seeds (search_seeds.h): the
-//      batch over k of n devices, and every node split along one dimension.
-//   2. Each whole seed climbs: moves (search_moves.h) that an estimate of the
-//      step (draft_timer.h) finds better are kept, until none is or the
-//      evaluations are used up.
-//   3. The best climbs, then the sharded seeds, are lowered and simulated. The
-//      best of them climbs on, its moves lowered and simulated, while
-//      evaluations are left: those of whole nodes, and splits of equal nodes
-//      (split_moves.h).
-// Drafts that miss memory are worse than all that fit. The number of
-// evaluations decides, never a clock, so the same input gives the same plan.
+//   1. Seeds: each device alone, the drafts of the strategies above, the batch
+//      over k of n devices, and every node split along one dimension
+//      (search_seeds.h).
+//   2. Each seed climbs: moves (search_moves.h) that an estimate of the step
+//      (draft_timer.h) finds better are kept, until none is or the evaluations
+//      are used up.
+//   3. The best climbs, then the seeds that cannot climb, are lowered and
+//      simulated. The best of them climbs on, its moves lowered and simulated,
+//      while evaluations are left.
+//   4. Within a time budget, steps 2 and 3 run again from the best draft too,
+//      with ever more evaluations, until no move is better or the time is over.
+// Drafts that miss memory are worse than all that fit. No draft breaks a
+// constraint (constraint.h): items that must stay together move together, and
+// seeds are repaired. FailedPrecondition if no such draft was found. Without a
+// time budget the number of evaluations decides, never a clock, so the same
+// input gives the same plan.
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
 inline constexpr StrategyOption kSearchOptions[] = {
     {.name = "evaluations",
      .argument = "N",
-     .help = "how many drafts it estimates; one of 128 is lowered and "
-             "simulated; default: 100000 over the number of nodes, from 16 to "
+     .help = "how many drafts it estimates; one of 64 is lowered and "
+             "simulated; default: 200000 over the number of nodes, from 16 to "
              "4000",
      .number = &PlannerOptions::evaluations,
      .least = 1,
      .most = 1 << 30,
+     .read_by_auto = true},
+    {.name = "time-budget",
+     .argument = "SECONDS",
+     .help = "take the best placement that is found within this time; the "
+             "plan says so, as another run may find another one",
+     .number = &PlannerOptions::time_budget_ms,
+     .least = 1,
+     .most = 24 * 60 * 60,
+     .unit = 1000,
+     .read_by_auto = true},
+    {.name = "most-devices",
+     .argument = "N",
+     .help = "how many devices may compute; default: all",
+     .number = &PlannerOptions::most_devices,
+     .least = 1,
+     .most = 1 << 16,
      .read_by_auto = true},
 };
 

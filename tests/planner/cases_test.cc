@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
@@ -82,6 +87,42 @@ TEST(Cases, TheBudgetCountsEvaluations) {
   EXPECT_LE(*most, *least);
   options.planner.evaluations = 0;
   EXPECT_FALSE(StepOf(problem, options).has_value());
+}
+
+// A small problem is solved long before the time is over.
+TEST(Cases, APlanWithinATimeBudgetSaysSo) {
+  const PlacementProblem problem = Case("gpus_1015");
+  CompileOptions options;
+  options.strategy = "search";
+  const std::optional<double> counted = StepOf(problem, options);
+  ASSERT_TRUE(counted.has_value());
+  options.planner.time_budget_ms = 600'000;
+  const absl::StatusOr<Compiled> timed =
+      Predict(problem.module.Clone(), problem.machine, options);
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  EXPECT_LE(timed->report.entries[0].step_seconds, *counted);
+  EXPECT_TRUE(absl::StartsWith(
+      timed->plan.notes->summary,
+      "placed by search within 600 s, so another run may place differently"))
+      << timed->plan.notes->summary;
+  options.planner.time_budget_ms = 0;
+  EXPECT_FALSE(StepOf(problem, options).has_value());
+}
+
+TEST(Cases, TheSearchReportsItsProgress) {
+  const PlacementProblem problem = Case("gpus_1015");
+  std::vector<std::string> lines;
+  CompileOptions options;
+  options.strategy = "search";
+  options.progress = [&](absl::string_view line) {
+    if (absl::StartsWith(line, "search")) lines.emplace_back(line);
+  };
+  ASSERT_TRUE(StepOf(problem, options).has_value());
+  ASSERT_GT(lines.size(), 1u);
+  EXPECT_EQ(lines.front(), "search, draft 1");
+  EXPECT_TRUE(absl::StartsWith(
+      lines.back(), absl::StrCat("search, draft ", lines.size(), ", best ")))
+      << lines.back();
 }
 
 }  // namespace

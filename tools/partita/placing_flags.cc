@@ -13,6 +13,7 @@
 #include "graph/status_macros.h"
 #include "partita/compile_request.h"
 #include "placement/machine/detect_host.h"
+#include "placement/planner/constraint.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
@@ -91,6 +92,24 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
   return pin;
 }
 
+absl::Status ReadConstraints(const Arguments& arguments, absl::string_view flag,
+                             Constraint::Kind kind,
+                             std::vector<Constraint>& constraints) {
+  const size_t least = kind == Constraint::Kind::kApart ? 2 : 1;
+  for (const std::string& text : arguments.GetAll(flag)) {
+    std::vector<std::string> patterns = absl::StrSplit(text, ',');
+    if (patterns.size() < least || absl::c_linear_search(patterns, "")) {
+      return CalledWrongly(absl::StrCat(
+          "--", flag, " ", text, ": found ", patterns.size(),
+          patterns.size() == 1 ? " pattern" : " patterns",
+          "; expected at least ", least, ", none of them empty, as in ",
+          least == 2 ? "encoder,decoder" : "encoder*"));
+    }
+    constraints.push_back({kind, std::move(patterns)});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {
@@ -137,6 +156,11 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
     options.pins.push_back(std::move(pin));
   }
+  std::vector<Constraint>& constraints = options.planner.constraints;
+  PARTITA_RETURN_IF_ERROR(ReadConstraints(
+      arguments, "together", Constraint::Kind::kTogether, constraints));
+  PARTITA_RETURN_IF_ERROR(ReadConstraints(
+      arguments, "apart", Constraint::Kind::kApart, constraints));
   for (const Planner& planner : Planners()) {
     for (const StrategyOption& option : planner.options) {
       PARTITA_RETURN_IF_ERROR(ReadOption(option, arguments, options.planner));

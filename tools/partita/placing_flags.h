@@ -49,6 +49,14 @@ inline constexpr FlagDef kGoalAndPinFlags[] = {
      "devices, or split over them along a dimension of their results, if "
      "possible; repeatable",
      nullptr, FileUse::kNone, true},
+    {"together", "PATTERN,..",
+     "all nodes with these scopes or result names compute on the same devices; "
+     "repeatable",
+     nullptr, FileUse::kNone, true},
+    {"apart", "PATTERN,PATTERN,..",
+     "nodes that match different patterns compute on different devices; "
+     "repeatable",
+     nullptr, FileUse::kNone, true},
 };
 
 constexpr size_t NumStrategyOptions() {

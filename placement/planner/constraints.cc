@@ -1,0 +1,302 @@
+// Matches patterns with nodes, and checks drafts.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/constraints.h"
+
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/op_view.h"
+#include "graph/option_error.h"
+#include "placement/planner/match_pattern.h"
+#include "placement/planner/strategies.h"
+
+namespace partita {
+namespace {
+
+using Devices = std::vector<MachineDeviceId>;
+
+bool Matches(const std::string& pattern, const OpView& node) {
+  if (MatchesPattern(pattern, node.node().scope)) return true;
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (MatchesPattern(pattern, node.result(i).name())) return true;
+  }
+  return false;
+}
+
+bool MatchesAny(const Module& module, const std::string& pattern) {
+  return absl::c_any_of(module.functions(), [&](const auto& function) {
+    return absl::c_any_of(function->ops(), [&](const OpView& node) {
+      return Matches(pattern, node);
+    });
+  });
+}
+
+absl::string_view OptionName(const Constraint& constraint) {
+  return constraint.kind == Constraint::Kind::kTogether ? "together" : "apart";
+}
+
+std::string MostText(int most) { return absl::StrCat("most-devices ", most); }
+
+std::vector<NodeId> MatchingNodes(const PlanRequest& request,
+                                  const std::string& pattern) {
+  std::vector<NodeId> nodes;
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node)) continue;
+    if (Matches(pattern, request.graph().view(node))) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+Devices Sorted(const NodeDevices& place) {
+  Devices devices(place.devices.begin(), place.devices.end());
+  absl::c_sort(devices);
+  return devices;
+}
+
+// Nodes with equal devices to choose from are one variable, unless a constraint
+// is about them: the number of devices depends on no more.
+class Problem {
+ public:
+  Problem(const PlanRequest& request, const Constraints& constraints)
+      : request_(request), variable_of_(request.graph().node_id_bound(), -1) {
+    for (const NodeConstraint& constraint : constraints.nodes()) {
+      for (const std::vector<NodeId>& group : constraint.groups) {
+        for (NodeId node : group) Add(node);
+      }
+    }
+    if (constraints.most_devices().has_value()) AddOthers();
+    absl::c_move(RulesOf(constraints, variable_of_),
+                 std::back_inserter(problem_.rules));
+  }
+
+  absl::Status Check() const {
+    const std::vector<int> rules = SmallestContradiction(problem_);
+    if (rules.empty()) return absl::OkStatus();
+    const std::string texts =
+        absl::StrJoin(rules, " and ", [&](std::string* out, int rule) {
+          absl::StrAppend(out, problem_.rules[rule].text);
+        });
+    return absl::InvalidArgumentError(absl::StrCat(
+        "constraints: found ", texts, ", which no placement on machine ",
+        request_.costs.machine().name, " meets",
+        rules.size() == 1 ? "" : " together",
+        "; expected constraints that some placement meets; leave one out"));
+  }
+
+ private:
+  void Add(NodeId node) {
+    int& variable = variable_of_[node.index];
+    if (variable >= 0) return;
+    variable = NewVariable(node);
+  }
+
+  // A pin is a rule, so that contradictions name it.
+  int NewVariable(NodeId node) {
+    const int variable = static_cast<int>(problem_.allowed.size());
+    Devices able;
+    for (MachineDeviceId device : request_.costs.devices()) {
+      if (request_.costs.cost(node, device).can_run) able.push_back(device);
+    }
+    problem_.allowed.push_back(std::move(able));
+    const Placement* pin = request_.pin(node);
+    if (pin == nullptr) return variable;
+    problem_.rules.push_back(
+        {.kind = DeviceRule::Kind::kAmong,
+         .groups = {{variable}},
+         .devices = AllowedDevices(request_, node),
+         .text = absl::StrCat("pin ", request_.graph().view(node).ToString(),
+                              " on ", absl::StrJoin(pin->devices, ","))});
+    return variable;
+  }
+
+  void AddOthers() {
+    std::set<Devices> seen;
+    for (NodeId node : request_.costs.order()) {
+      const bool is_new = request_.costs.computes(node) &&
+                          variable_of_[node.index] < 0 &&
+                          seen.insert(AllowedDevices(request_, node)).second;
+      if (is_new) Add(node);
+    }
+  }
+
+  const PlanRequest& request_;
+  std::vector<int> variable_of_;  // by node id
+  DeviceProblem problem_;
+};
+
+// "relu %h on gpu:0".
+std::string WhereText(const PlanRequest& request, const Draft& draft,
+                      NodeId node) {
+  const std::string devices =
+      absl::StrJoin(draft.assignment[node].devices, ",",
+                    [&](std::string* out, MachineDeviceId device) {
+                      absl::StrAppend(out, request.costs.device_name(device));
+                    });
+  return absl::StrCat(request.graph().view(node).ToString(), " on ", devices);
+}
+
+absl::Status Broken(absl::string_view constraint, absl::string_view found,
+                    absl::string_view expected) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      constraint, ": found ", found, "; expected ", expected,
+      "; this strategy does not read constraints: take search or auto"));
+}
+
+absl::Status CheckTogether(const PlanRequest& request, const Draft& draft,
+                           const NodeConstraint& constraint) {
+  NodeId first;
+  for (const std::vector<NodeId>& group : constraint.groups) {
+    for (NodeId node : group) {
+      if (!first.valid()) first = node;
+      if (Sorted(draft.assignment[node]) == Sorted(draft.assignment[first])) {
+        continue;
+      }
+      return Broken(ConstraintText(constraint.constraint),
+                    absl::StrCat(WhereText(request, draft, first), " and ",
+                                 WhereText(request, draft, node)),
+                    "them on the same devices");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckApart(const PlanRequest& request, const Draft& draft,
+                        const NodeConstraint& constraint) {
+  struct User {
+    size_t group;
+    NodeId node;
+  };
+  std::map<MachineDeviceId, User> users;
+  for (size_t g = 0; g < constraint.groups.size(); ++g) {
+    for (NodeId node : constraint.groups[g]) {
+      for (MachineDeviceId device : draft.assignment[node].devices) {
+        const User& user =
+            users.try_emplace(device, User{g, node}).first->second;
+        if (user.group == g) continue;
+        return Broken(ConstraintText(constraint.constraint),
+                      absl::StrCat(WhereText(request, draft, user.node),
+                                   " and ", WhereText(request, draft, node)),
+                      "them on different devices");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMost(const PlanRequest& request, const Draft& draft,
+                       int most) {
+  std::set<MachineDeviceId> used;
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node)) continue;
+    const NodeDevices& place = draft.assignment[node];
+    used.insert(place.devices.begin(), place.devices.end());
+  }
+  if (static_cast<int>(used.size()) <= most) return absl::OkStatus();
+  return Broken(MostText(most),
+                absl::StrCat("a placement on ", used.size(), " devices"),
+                absl::StrCat("at most ", most));
+}
+
+}  // namespace
+
+std::string ConstraintText(const Constraint& constraint) {
+  return absl::StrCat(OptionName(constraint), " ",
+                      absl::StrJoin(constraint.patterns, ","));
+}
+
+absl::Status CheckConstraintPatterns(const Module& module,
+                                     absl::Span<const Constraint> constraints) {
+  for (const Constraint& constraint : constraints) {
+    for (const std::string& pattern : constraint.patterns) {
+      if (MatchesAny(module, pattern)) continue;
+      return OfOption(
+          OptionName(constraint),
+          absl::InvalidArgumentError(absl::StrCat(
+              ConstraintText(constraint), ": found no node with scope or ",
+              "result name ", pattern, "; expected the name of one; ",
+              "`partita compile --stop-after imported` prints the names")));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<MachineDeviceId> AllowedDevices(const PlanRequest& request,
+                                            NodeId node) {
+  std::vector<MachineDeviceId> devices;
+  if (const Placement* pin = request.pin(node); pin != nullptr) {
+    for (const std::string& name : pin->devices) {
+      devices.push_back(request.costs.FindDevice(name));
+    }
+    return devices;
+  }
+  for (MachineDeviceId device : request.costs.devices()) {
+    if (request.costs.cost(node, device).can_run) devices.push_back(device);
+  }
+  return devices;
+}
+
+std::vector<DeviceRule> RulesOf(const Constraints& constraints,
+                                const std::vector<int>& variable_of) {
+  std::vector<DeviceRule> rules;
+  for (const NodeConstraint& constraint : constraints.nodes()) {
+    const bool is_together =
+        constraint.constraint.kind == Constraint::Kind::kTogether;
+    DeviceRule& rule = rules.emplace_back();
+    rule.kind =
+        is_together ? DeviceRule::Kind::kEqual : DeviceRule::Kind::kDifferent;
+    rule.text = ConstraintText(constraint.constraint);
+    for (const std::vector<NodeId>& group : constraint.groups) {
+      std::vector<int>& variables = rule.groups.emplace_back();
+      for (NodeId node : group) {
+        const int variable = variable_of[node.index];
+        if (variable >= 0) variables.push_back(variable);
+      }
+    }
+  }
+  if (const std::optional<int> most = constraints.most_devices();
+      most.has_value()) {
+    rules.push_back({.kind = DeviceRule::Kind::kAtMost,
+                     .most = *most,
+                     .text = MostText(*most)});
+  }
+  return rules;
+}
+
+absl::StatusOr<Constraints> Constraints::Resolve(const PlanRequest& request) {
+  Constraints resolved;
+  if (request.options.most_devices.has_value()) {
+    resolved.most_devices_ = static_cast<int>(*request.options.most_devices);
+  }
+  for (const Constraint& constraint : request.options.constraints) {
+    NodeConstraint& nodes = resolved.nodes_.emplace_back();
+    nodes.constraint = constraint;
+    for (const std::string& pattern : constraint.patterns) {
+      nodes.groups.push_back(MatchingNodes(request, pattern));
+    }
+  }
+  if (resolved.empty()) return resolved;
+  const absl::Status status = Problem(request, resolved).Check();
+  if (!status.ok()) return status;
+  return resolved;
+}
+
+absl::Status Constraints::Check(const PlanRequest& request,
+                                const Draft& draft) const {
+  for (const NodeConstraint& constraint : nodes_) {
+    const absl::Status status =
+        constraint.constraint.kind == Constraint::Kind::kTogether
+            ? CheckTogether(request, draft, constraint)
+            : CheckApart(request, draft, constraint);
+    if (!status.ok()) return status;
+  }
+  if (!most_devices_.has_value()) return absl::OkStatus();
+  return CheckMost(request, draft, *most_devices_);
+}
+
+}  // namespace partita
