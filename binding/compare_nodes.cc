@@ -65,7 +65,8 @@ size_t HashOfAttributes(const Attributes& attributes) {
 
 }  // namespace
 
-NodeKey KeyOf(const NormalNode& node, std::vector<int> operands, int elements) {
+NodeKey KeyOf(const NormalNode& node, std::vector<ValueNumber> operands,
+              int elements) {
   NodeKey key{std::move(operands), elements};
   const size_t attributes =
       node.op.is(kConstant) ? 0 : HashOfAttributes(node.op.node().attributes);

@@ -9,20 +9,26 @@
 #include <vector>
 
 #include "binding/normal_form.h"
+#include "graph/ids.h"
 
 namespace partita {
 
+// Of a value in two normal forms: equal numbers are equal values.
+// Invalid: a value whose node the other form lacks.
+using ValueNumber = Id<struct ValueNumberTag>;
+
 inline constexpr int kNoElements = -1;
 
-// What a node reads, as numbers: equal numbers are equal values.
+// What a node reads.
 struct NodeKey {
-  std::vector<int> operands;
+  std::vector<ValueNumber> operands;
   int elements = kNoElements;  // of a constant (ConstantNumbers)
   // Equal for nodes with equal operands, elements, ops, devices and attributes.
   size_t hash = 0;
 };
 
-NodeKey KeyOf(const NormalNode& node, std::vector<int> operands, int elements);
+NodeKey KeyOf(const NormalNode& node, std::vector<ValueNumber> operands,
+              int elements);
 
 // What differs between the nodes, apart from operands and elements: op,
 // attributes by their bits, types except for layouts, devices, shardings. "" if

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/id_vector.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
 
@@ -51,30 +52,30 @@ class Expander {
   Expander(const Graph& graph, NormalForm& form) : graph_(graph), form_(form) {}
 
   void Run() {
-    Values values(graph_.value_id_bound(), -1);
+    Values values(graph_.value_id_bound());
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const Placement& placement = graph_.input_placement(static_cast<int>(i));
       form_.inputs.push_back(
           AddValue({placement.devices, ShardingOf(placement.results, 0)}));
-      values[graph_.inputs()[i].index] = form_.inputs.back();
+      values[graph_.inputs()[i]] = form_.inputs.back();
     }
     for (const OpView& op : graph_.ops()) {
       CheckReordered(op);
       Expand(op, op.node().placement, "", values);
     }
     for (ValueId output : graph_.outputs()) {
-      form_.outputs.push_back(values[output.index]);
+      form_.outputs.push_back(values[output]);
     }
     for (const VariableUpdate& update : graph_.updates()) {
-      form_.updates.push_back(values[update.value.index]);
+      form_.updates.push_back(values[update.value]);
     }
     form_.num_values = static_cast<int>(homes_.size());
     MarkLive();
   }
 
  private:
-  // By value of a graph or body: the value of the normal form.
-  using Values = std::vector<int>;
+  // Of a graph or body.
+  using Values = IdVector<ValueId, NormalValueId>;
 
   void Fault(const OpView& op, absl::string_view found,
              absl::string_view expected) {
@@ -82,15 +83,12 @@ class Expander {
                                         "; expected ", expected));
   }
 
-  int AddValue(Home home) {
-    homes_.push_back(std::move(home));
-    return static_cast<int>(homes_.size()) - 1;
-  }
+  NormalValueId AddValue(Home home) { return homes_.Add(std::move(home)); }
 
   void Expand(const OpView& op, const Placement& placement,
               const std::string& inside, Values& values) {
     if (op.is(kReorder)) {
-      values[op.result(0).id().index] = SeeThrough(op, placement, values);
+      values[op.result(0).id()] = SeeThrough(op, placement, values);
     } else if (op.is(kFused)) {
       ExpandBody(op, placement, values);
     } else {
@@ -102,19 +100,19 @@ class Expander {
                const std::string& inside, Values& values) {
     NormalNode node{.op = op, .inside = inside, .placement = placement};
     for (ValueId operand : op.node().operands) {
-      node.operands.push_back(values[operand.index]);
+      node.operands.push_back(values[operand]);
     }
     for (int i = 0; i < op.num_results(); ++i) {
       node.results.push_back(
           AddValue({placement.devices, ShardingOf(placement.results, i)}));
-      values[op.result(i).id().index] = node.results.back();
+      values[op.result(i).id()] = node.results.back();
     }
     form_.nodes.push_back(std::move(node));
   }
 
-  int SeeThrough(const OpView& op, const Placement& placement,
-                 const Values& values) {
-    const int value = values[op.operand(0).id().index];
+  NormalValueId SeeThrough(const OpView& op, const Placement& placement,
+                           const Values& values) {
+    const NormalValueId value = values[op.operand(0).id()];
     const Home read{placement.devices, ShardingOf(placement.operands, 0)};
     if (!HasValueOn(homes_[value], read) ||
         ShardingOf(placement.results, 0) != read.sharding) {
@@ -135,9 +133,9 @@ class Expander {
   void ExpandBody(const OpView& fused, const Placement& placement,
                   Values& outer) {
     const Graph& body = fused.region(0);
-    Values values(body.value_id_bound(), -1);
+    Values values(body.value_id_bound());
     for (size_t i = 0; i < body.inputs().size(); ++i) {
-      values[body.inputs()[i].index] = outer[fused.node().operands[i].index];
+      values[body.inputs()[i]] = outer[fused.node().operands[i]];
     }
     const std::vector<Placement> placements = PlacementsIn(body, placement);
     const std::string inside = fused.ToString();
@@ -146,12 +144,12 @@ class Expander {
       Expand(op, placements[next++], inside, values);
     }
     for (int i = 0; i < fused.num_results(); ++i) {
-      const int value = values[body.outputs()[i].index];
+      const NormalValueId value = values[body.outputs()[i]];
       if (homes_[value].sharding != ShardingOf(placement.results, i)) {
         Fault(fused, absl::StrCat("another sharding of result ", i),
               "that of the value in its body");
       }
-      outer[fused.result(i).id().index] = value;
+      outer[fused.result(i).id()] = value;
     }
   }
 
@@ -173,20 +171,20 @@ class Expander {
   }
 
   void MarkLive() {
-    std::vector<bool> is_live(homes_.size(), false);
-    for (int output : form_.outputs) is_live[output] = true;
-    for (int update : form_.updates) is_live[update] = true;
+    IdVector<NormalValueId, bool> is_live(homes_.size(), false);
+    for (NormalValueId output : form_.outputs) is_live[output] = true;
+    for (NormalValueId update : form_.updates) is_live[update] = true;
     for (auto node = form_.nodes.rbegin(); node != form_.nodes.rend(); ++node) {
       node->is_live = absl::c_any_of(
-          node->results, [&](int result) { return is_live[result]; });
+          node->results, [&](NormalValueId result) { return is_live[result]; });
       if (!node->is_live) continue;
-      for (int operand : node->operands) is_live[operand] = true;
+      for (NormalValueId operand : node->operands) is_live[operand] = true;
     }
   }
 
   const Graph& graph_;
   NormalForm& form_;
-  std::vector<Home> homes_;  // by value
+  IdVector<NormalValueId, Home> homes_;
 };
 
 }  // namespace

@@ -8,17 +8,20 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/ids.h"
 #include "graph/op_view.h"
 
 namespace partita {
+
+using NormalValueId = Id<struct NormalValueTag>;  // a value of one NormalForm
 
 // A node that is neither a reorder nor fused.
 struct NormalNode {
   OpView op;            // of the graph, or of the body of a fused node
   std::string inside;   // "fused %y", if of its body
   Placement placement;  // of a body's node: what the fused node's gives it
-  std::vector<int> operands;  // values of the normal form
-  std::vector<int> results;
+  std::vector<NormalValueId> operands;
+  std::vector<NormalValueId> results;
   bool is_live = false;  // an output or an update depends on it
 };
 
@@ -32,10 +35,10 @@ struct NormalForm {
   explicit NormalForm(const Graph& graph);
 
   std::vector<NormalNode> nodes;
-  std::vector<int> inputs;  // values, as all that follow
-  std::vector<int> outputs;
-  std::vector<int> updates;
-  int num_values = 0;
+  std::vector<NormalValueId> inputs;
+  std::vector<NormalValueId> outputs;
+  std::vector<NormalValueId> updates;
+  int num_values = 0;  // their ids are 0 .. num_values - 1
   std::vector<std::string> faults;
 };
 

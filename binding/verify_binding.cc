@@ -1,4 +1,4 @@
-// Numbers the values of both normal forms: equal numbers are equal values.
+// Value numbering over both normal forms: equal numbers are equal values.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "binding/verify_binding.h"
@@ -18,6 +18,7 @@
 #include "binding/normal_form.h"
 #include "graph/check_layouts.h"
 #include "graph/core_ops.h"
+#include "graph/id_vector.h"
 #include "graph/op_def.h"
 #include "graph/shard.h"
 
@@ -30,7 +31,7 @@ constexpr size_t kMaxFaults = 20;
 struct NodeClass {
   const NormalNode* example;  // of the placed graph
   NodeKey key;
-  std::vector<int> results;  // numbers
+  std::vector<ValueNumber> results;
   int live_placed = 0;
   int live_bound = 0;
 };
@@ -69,8 +70,8 @@ class Verifier {
         bound_(bound),
         placed_form_(placed),
         bound_form_(bound),
-        of_placed_(placed_form_.num_values, -1),
-        of_bound_(bound_form_.num_values, -1) {}
+        of_placed_(placed_form_.num_values),
+        of_bound_(bound_form_.num_values) {}
 
   absl::Status Run() {
     for (const std::string& fault : placed_form_.faults) Fault(fault);
@@ -88,6 +89,8 @@ class Verifier {
   }
 
  private:
+  using Numbering = IdVector<NormalValueId, ValueNumber>;
+
   void Fault(std::string text) {
     if (faults_.size() < kMaxFaults) faults_.push_back(std::move(text));
   }
@@ -121,15 +124,18 @@ class Verifier {
         Fault(where, absl::StrCat("%", bound_.value(after).name),
               absl::StrCat("%", placed_.value(before).name));
       }
-      of_placed_[placed_form_.inputs[i]] = next_;
-      of_bound_[bound_form_.inputs[i]] = next_++;
+      const ValueNumber number = NewNumber();
+      of_placed_[placed_form_.inputs[i]] = number;
+      of_bound_[bound_form_.inputs[i]] = number;
     }
   }
 
-  static std::vector<int> NumbersOf(const std::vector<int>& values,
-                                    const std::vector<int>& numbering) {
-    std::vector<int> numbers;
-    for (int value : values) numbers.push_back(numbering[value]);
+  ValueNumber NewNumber() { return ValueNumber(next_++); }
+
+  static std::vector<ValueNumber> NumbersOf(
+      const std::vector<NormalValueId>& values, const Numbering& numbering) {
+    std::vector<ValueNumber> numbers;
+    for (NormalValueId value : values) numbers.push_back(numbering[value]);
     return numbers;
   }
 
@@ -144,7 +150,7 @@ class Verifier {
     return elements.value_or(kNoElements);
   }
 
-  NodeKey KeyIn(const NormalNode& node, const std::vector<int>& numbering) {
+  NodeKey KeyIn(const NormalNode& node, const Numbering& numbering) {
     return KeyOf(node, NumbersOf(node.operands, numbering), ElementsOf(node));
   }
 
@@ -152,8 +158,8 @@ class Verifier {
   NodeClass* Find(const NormalNode& node, const NodeKey& key) {
     const auto found = by_hash_.find(key.hash);
     if (found == by_hash_.end()) return nullptr;
-    for (int number : found->second) {
-      NodeClass& candidate = classes_[number];
+    for (int index : found->second) {
+      NodeClass& candidate = classes_[index];
       if (candidate.key.operands == key.operands &&
           candidate.key.elements == key.elements &&
           DifferenceOf(node, *candidate.example).empty()) {
@@ -167,14 +173,14 @@ class Verifier {
     by_hash_[key.hash].push_back(static_cast<int>(classes_.size()));
     classes_.push_back({&node, std::move(key)});
     for (size_t i = 0; i < node.results.size(); ++i) {
-      classes_.back().results.push_back(next_++);
+      classes_.back().results.push_back(NewNumber());
     }
     return classes_.back();
   }
 
-  static void SetNumbers(const std::vector<int>& results,
-                         const std::vector<int>& numbers,
-                         std::vector<int>& numbering) {
+  static void SetNumbers(const std::vector<NormalValueId>& results,
+                         const std::vector<ValueNumber>& numbers,
+                         Numbering& numbering) {
     for (size_t i = 0; i < results.size() && i < numbers.size(); ++i) {
       numbering[results[i]] = numbers[i];
     }
@@ -234,7 +240,7 @@ class Verifier {
   }
 
   void ReportDifference(const NormalNode& node,
-                        const std::vector<int>& operands,
+                        const std::vector<ValueNumber>& operands,
                         const NodeClass* nearest) {
     if (nearest == nullptr) {
       return Fault(NodeText(node), "a node that the placed graph does not have",
@@ -300,8 +306,10 @@ class Verifier {
     }
   }
 
-  void CompareValues(absl::string_view where, int before, int after) {
-    if (of_bound_[after] >= 0 && of_placed_[before] == of_bound_[after]) return;
+  void CompareValues(absl::string_view where, NormalValueId before,
+                     NormalValueId after) {
+    const ValueNumber found = of_bound_[after];
+    if (found.valid() && found == of_placed_[before]) return;
     Fault(where, "another value", "that of the placed graph");
   }
 
@@ -309,9 +317,9 @@ class Verifier {
   const Graph& bound_;
   const NormalForm placed_form_;
   const NormalForm bound_form_;
-  std::vector<int> of_placed_;  // by value of the normal form: its number
-  std::vector<int> of_bound_;
-  int next_ = 0;
+  Numbering of_placed_;
+  Numbering of_bound_;
+  int next_ = 0;  // value number
   ConstantNumbers constants_;
   std::vector<NodeClass> classes_;  // of the placed graph
   absl::flat_hash_map<size_t, absl::InlinedVector<int, 1>> by_hash_;
