@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "placement/lower/flow_network.h"
 
 namespace partita {
 namespace {
+
+using RangeId = Id<struct RangeTag>;  // of the live ranges, in their order
 
 // The flow network. Weight flows from a live range that has ended to one that
 // begins after that end and so can reuse its bytes.
@@ -37,9 +38,7 @@ class ReuseNetwork {
         source_edges_(live_ranges.size()),
         sink_edges_(live_ranges.size()) {
     BuildRows();
-    for (size_t i = 0; i < live_ranges.size(); ++i) {
-      AddReuseEdges(static_cast<int>(i));
-    }
+    for (RangeId live_range : live_ranges_.ids()) AddReuseEdges(live_range);
   }
 
   int64_t Run() {
@@ -50,20 +49,20 @@ class ReuseNetwork {
  private:
   // Weight of `live_range` enters the row at `node` along `edge`.
   struct ReuseEdge {
-    int live_range;
-    int edge;
-    int node;
+    RangeId live_range;
+    NetworkEdgeId edge;
+    size_t node;
   };
   struct RowNode {
-    int id;
-    int edge_here;   // from the previous node; -1 for the first
-    int edge_begin;  // to the live range that begins here
+    NetworkNodeId id;
+    NetworkEdgeId edge_here;   // from the previous node; invalid for the first
+    NetworkEdgeId edge_begin;  // to the live range that begins here
     std::vector<ReuseEdge> reuse_edges;
     int64_t change = 0;  // flow that enters here less flow that leaves
   };
   struct Row {
     DeviceStreamId stream;
-    std::vector<int> live_ranges;  // by node
+    std::vector<RangeId> live_ranges;  // by node
     std::vector<RowNode> nodes;
     size_t next = 0;                   // the next node that GreedyFlow visits
     std::vector<ReuseEdge> available;  // latest last
@@ -72,14 +71,14 @@ class ReuseNetwork {
   // Visits live ranges by position. Each joins the first row of its stream
   // whose last live range knows no more than it does.
   void BuildRows() {
-    std::vector<int> order(live_ranges_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const IdRange<RangeId> ids = live_ranges_.ids();
+    std::vector<RangeId> order(ids.begin(), ids.end());
+    std::stable_sort(order.begin(), order.end(), [&](RangeId a, RangeId b) {
       return std::pair(live_ranges_[a].stream, live_ranges_[a].position) <
              std::pair(live_ranges_[b].stream, live_ranges_[b].position);
     });
     size_t first = 0;  // of the stream's rows
-    for (int live_range : order) {
+    for (RangeId live_range : order) {
       const DeviceStreamId stream = live_ranges_[live_range].stream;
       if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
       // First fit. A stream that alone accesses its live ranges needs one row,
@@ -87,12 +86,12 @@ class ReuseNetwork {
       size_t row = first;
       while (row < rows_.size() && !GrowsAlong(rows_[row], live_range)) ++row;
       if (row == rows_.size()) rows_.push_back({.stream = stream});
-      row_[live_range] = static_cast<int>(row);
+      row_[live_range] = row;
       AddRowNode(live_range, rows_[row]);
     }
   }
 
-  bool GrowsAlong(const Row& row, int live_range) const {
+  bool GrowsAlong(const Row& row, RangeId live_range) const {
     const auto& last = live_ranges_[row.live_ranges.back()].known;
     const auto& next = live_ranges_[live_range].known;
     for (DeviceStreamId s : last.ids()) {
@@ -101,13 +100,13 @@ class ReuseNetwork {
     return true;
   }
 
-  void AddRowNode(int live_range, Row& row) {
-    RowNode node{.id = network_.AddNode(), .edge_here = -1};
+  void AddRowNode(RangeId live_range, Row& row) {
+    RowNode node{.id = network_.AddNode()};
     if (!row.nodes.empty()) {
       node.edge_here = network_.AddEdge(row.nodes.back().id, node.id,
                                         FlowNetwork::kUnlimited);
     }
-    const int begin = network_.AddNode();
+    const NetworkNodeId begin = network_.AddNode();
     node.edge_begin = network_.AddEdge(node.id, begin, FlowNetwork::kUnlimited);
     sink_edges_[live_range] =
         network_.AddEdge(begin, sink_, live_ranges_[live_range].weight);
@@ -115,21 +114,22 @@ class ReuseNetwork {
     row.nodes.push_back(std::move(node));
   }
 
-  void AddReuseEdges(int live_range) {
-    const int end = network_.AddNode();
+  void AddReuseEdges(RangeId live_range) {
+    const NetworkNodeId end = network_.AddNode();
     source_edges_[live_range] =
         network_.AddEdge(source_, end, live_ranges_[live_range].weight);
     for (Row& row : rows_) {
       // Binary search, as `known` grows along a row: whoever follows an earlier
       // node in the row follows later ones too.
       const auto it = std::partition_point(
-          row.live_ranges.begin(), row.live_ranges.end(), [&](int other) {
+          row.live_ranges.begin(), row.live_ranges.end(), [&](RangeId other) {
             return !EndsBefore(live_ranges_[live_range], live_ranges_[other]);
           });
       if (it == row.live_ranges.end()) continue;
-      const int at = static_cast<int>(it - row.live_ranges.begin());
+      const size_t at = it - row.live_ranges.begin();
       RowNode& node = row.nodes[at];
-      const int edge = network_.AddEdge(end, node.id, FlowNetwork::kUnlimited);
+      const NetworkEdgeId edge =
+          network_.AddEdge(end, node.id, FlowNetwork::kUnlimited);
       node.reuse_edges.push_back({live_range, edge, at});
     }
   }
@@ -139,7 +139,7 @@ class ReuseNetwork {
   // Augment would need a round for each length of path.
   int64_t GreedyFlow() {
     int64_t total = 0;
-    for (int row : row_) total += FillLiveRange(rows_[row]);
+    for (size_t row : row_) total += FillLiveRange(rows_[row]);
     for (const Row& row : rows_) PushAlongRow(row);
     return total;
   }
@@ -150,14 +150,15 @@ class ReuseNetwork {
     RowNode& node = row.nodes[at];
     row.available.insert(row.available.end(), node.reuse_edges.begin(),
                          node.reuse_edges.end());
-    const int sink_edge = sink_edges_[row.live_ranges[at]];
+    const NetworkEdgeId sink_edge = sink_edges_[row.live_ranges[at]];
     int64_t total = 0;
     while (!row.available.empty() && network_.room(sink_edge) > 0) {
       const ReuseEdge& from = row.available.back();
-      const int source_edge = source_edges_[from.live_range];
+      const NetworkEdgeId source_edge = source_edges_[from.live_range];
       const int64_t amount =
           std::min(network_.room(source_edge), network_.room(sink_edge));
-      for (int edge : {source_edge, from.edge, node.edge_begin, sink_edge}) {
+      for (NetworkEdgeId edge :
+           {source_edge, from.edge, node.edge_begin, sink_edge}) {
         network_.Push(edge, amount);
       }
       row.nodes[from.node].change += amount;
@@ -172,19 +173,19 @@ class ReuseNetwork {
   void PushAlongRow(const Row& row) {
     int64_t amount = 0;
     for (const RowNode& node : row.nodes) {
-      if (node.edge_here >= 0) network_.Push(node.edge_here, amount);
+      if (node.edge_here.valid()) network_.Push(node.edge_here, amount);
       amount += node.change;
     }
   }
 
-  const std::vector<StreamLiveRange>& live_ranges_;
+  const IdSpan<RangeId, StreamLiveRange> live_ranges_;
   FlowNetwork network_;
-  const int source_;
-  const int sink_;
+  const NetworkNodeId source_;
+  const NetworkNodeId sink_;
   std::vector<Row> rows_;          // rows of one stream are adjacent
-  std::vector<int> row_;           // by live range
-  std::vector<int> source_edges_;  // by live range: the edge from the source
-  std::vector<int> sink_edges_;    // by live range: the edge to the sink
+  IdVector<RangeId, size_t> row_;  // index into rows_
+  IdVector<RangeId, NetworkEdgeId> source_edges_;  // from the source
+  IdVector<RangeId, NetworkEdgeId> sink_edges_;    // to the sink
 };
 
 // With one stream, live ranges are intervals; the answer is the peak of their

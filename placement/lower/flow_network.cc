@@ -7,32 +7,33 @@
 
 namespace partita {
 
-int FlowNetwork::AddNode() {
-  first_.push_back(-1);
-  return static_cast<int>(first_.size()) - 1;
-}
+NetworkNodeId FlowNetwork::AddNode() { return first_.Add(HalfEdgeId()); }
 
-int FlowNetwork::AddEdge(int from, int to, int64_t capacity) {
-  Add(from, to, capacity);
+NetworkEdgeId FlowNetwork::AddEdge(NetworkNodeId from, NetworkNodeId to,
+                                   int64_t capacity) {
+  const HalfEdgeId half = Add(from, to, capacity);
   Add(to, from, 0);
-  return static_cast<int>(edges_.size()) / 2 - 1;
+  return NetworkEdgeId(half.index / 2);
 }
 
-void FlowNetwork::Add(int from, int to, int64_t room) {
-  edges_.push_back({to, first_[from], room});
-  first_[from] = static_cast<int>(edges_.size()) - 1;
+FlowNetwork::HalfEdgeId FlowNetwork::Add(NetworkNodeId from, NetworkNodeId to,
+                                         int64_t room) {
+  first_[from] = edges_.Add({to, first_[from], room});
+  return first_[from];
 }
 
-void FlowNetwork::Push(int edge, int64_t amount) { PushHalf(2 * edge, amount); }
+void FlowNetwork::Push(NetworkEdgeId edge, int64_t amount) {
+  PushHalf(HalfOf(edge), amount);
+}
 
-void FlowNetwork::PushHalf(int half, int64_t amount) {
+void FlowNetwork::PushHalf(HalfEdgeId half, int64_t amount) {
   edges_[half].room -= amount;
   // The reverse half-edge is stored next to its edge. Its room is the flow that
   // can be taken back.
-  edges_[half ^ 1].room += amount;
+  edges_[Reverse(half)].room += amount;
 }
 
-int64_t FlowNetwork::Augment(int source, int sink) {
+int64_t FlowNetwork::Augment(NetworkNodeId source, NetworkNodeId sink) {
   int64_t total = 0;
   while (FindLevels(source, sink)) total += Round(source, sink);
   return total;
@@ -40,13 +41,13 @@ int64_t FlowNetwork::Augment(int source, int sink) {
 
 // Levels by breadth-first search; 0 at the source. False if the sink is
 // unreachable.
-bool FlowNetwork::FindLevels(int source, int sink) {
+bool FlowNetwork::FindLevels(NetworkNodeId source, NetworkNodeId sink) {
   level_.assign(first_.size(), -1);
   level_[source] = 0;
-  std::vector<int> reached = {source};
+  std::vector<NetworkNodeId> reached = {source};
   for (size_t i = 0; i < reached.size(); ++i) {
-    const int node = reached[i];
-    for (int e = first_[node]; e >= 0; e = edges_[e].next) {
+    const NetworkNodeId node = reached[i];
+    for (HalfEdgeId e = first_[node]; e.valid(); e = edges_[e].next) {
       if (edges_[e].room == 0 || level_[edges_[e].to] >= 0) continue;
       level_[edges_[e].to] = level_[node] + 1;
       reached.push_back(edges_[e].to);
@@ -57,24 +58,24 @@ bool FlowNetwork::FindLevels(int source, int sink) {
 
 // Blocking flow: pushes along paths that rise one level per edge until none is
 // left.
-int64_t FlowNetwork::Round(int source, int sink) {
+int64_t FlowNetwork::Round(NetworkNodeId source, NetworkNodeId sink) {
   // Each node goes through its half-edges once a round: one that was saturated
   // or leads nowhere stays so until the levels change.
-  std::vector<int> current = first_;
-  std::vector<int> path;
+  IdVector<NetworkNodeId, HalfEdgeId> current = first_;
+  std::vector<HalfEdgeId> path;
   int64_t total = 0;
   while (true) {
-    const int node = path.empty() ? source : edges_[path.back()].to;
+    const NetworkNodeId node = path.empty() ? source : edges_[path.back()].to;
     if (node == sink) {
       total += PushAlong(path);
       continue;
     }
-    int& e = current[node];
-    while (e >= 0 &&
+    HalfEdgeId& e = current[node];
+    while (e.valid() &&
            (edges_[e].room == 0 || level_[edges_[e].to] != level_[node] + 1)) {
       e = edges_[e].next;
     }
-    if (e >= 0) {
+    if (e.valid()) {
       path.push_back(e);
     } else if (path.empty()) {
       return total;
@@ -88,9 +89,9 @@ int64_t FlowNetwork::Round(int source, int sink) {
 
 // Pushes what the path can carry, and truncates it before its first saturated
 // edge.
-int64_t FlowNetwork::PushAlong(std::vector<int>& path) {
+int64_t FlowNetwork::PushAlong(std::vector<HalfEdgeId>& path) {
   int64_t amount = kUnlimited;
-  for (int e : path) amount = std::min(amount, edges_[e].room);
+  for (HalfEdgeId e : path) amount = std::min(amount, edges_[e].room);
   size_t keep = path.size();
   // The part of the path before the saturated edge still has room, so the next
   // search goes on from there.
