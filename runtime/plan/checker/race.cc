@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/id_vector.h"
 #include "runtime/plan/checker/clock.h"
 #include "runtime/plan/checker/interval_map.h"
 #include "runtime/plan/checker/proof.h"
@@ -30,7 +31,7 @@ constexpr int64_t kClockNodesOfCommand = 8;
 struct Access {
   CommandId command;
   int step = 0;
-  int32_t stream = -1;
+  StreamId stream;
   int64_t position = 0;
 };
 
@@ -38,7 +39,7 @@ struct Access {
 // command itself.
 struct End {
   Clock known;
-  int32_t stream = -1;
+  StreamId stream;
   int64_t position = 0;
 };
 
@@ -82,7 +83,7 @@ class RacePass {
       starts_.Add({ReachOf(view.commands[collective.by_rank[0]]), {}});
     }
     for (const Command& command : view.commands) {
-      if (command.kind == Kind::kWait) ++waits_[command.event.index];
+      if (command.kind == Kind::kWait) ++waits_[command.event];
     }
   }
 
@@ -141,15 +142,16 @@ class RacePass {
       const Command& command = view_.commands[c];
       const int source = starts.reach->SourceOf(command.instance.rank);
       if (source < 0) continue;
-      const int32_t stream = command.stream.index;
+      const StreamId stream = command.stream;
       starts.clocks[source].Join(known_[stream]);
-      starts.clocks[source].Advance(stream, issued_[stream]);
+      starts.clocks[source].Advance(stream.index, issued_[stream]);
     }
     starts.left =
         static_cast<int>(partners_.collectives[collective].by_rank.size());
   }
 
-  void JoinStartClocks(const Command& command, Starts& starts, int32_t stream) {
+  void JoinStartClocks(const Command& command, Starts& starts,
+                       StreamId stream) {
     const Reach::Sources from = starts.reach->OfTaker(command.instance.rank);
     for (int source = from.begin; source < from.end; ++source) {
       known_[stream].Join(starts.clocks[source]);
@@ -158,18 +160,18 @@ class RacePass {
   }
 
   // Knowledge of a command's end includes what its stream knew then.
-  void LearnEnd(const End& end, int32_t stream) {
+  void LearnEnd(const End& end, StreamId stream) {
     // What the stream knows already teaches it nothing, and costs no join.
-    if (known_[stream].Ended(end.stream) >= end.position) return;
+    if (known_[stream].Ended(end.stream.index) >= end.position) return;
     known_[stream].Join(end.known);
-    known_[stream].Advance(end.stream, end.position);
+    known_[stream].Advance(end.stream.index, end.position);
   }
 
   // Records the accesses with the clock of the command's start, then joins what
   // its end learns.
   void Issue(CommandId c) {
     const Command& command = view_.commands[c];
-    const int32_t stream = command.stream.index;
+    const StreamId stream = command.stream;
     // Accesses come before Learn: a wait or a collective may order only what
     // comes after it in its stream.
     const Access access{c, step_, stream, issued_[stream] + 1};
@@ -185,19 +187,19 @@ class RacePass {
     Learn(c, command, stream);
   }
 
-  void Learn(CommandId c, const Command& command, int32_t stream) {
+  void Learn(CommandId c, const Command& command, StreamId stream) {
     switch (command.kind) {
       case Kind::kRecord: {
-        const int event = command.event.index;
+        const EventId event = command.event;
         // Nobody waits for this record any more, so its clock need not be kept.
         if (waits_left_[event] == 0) return;
         events_[event] = {known_[stream], stream, issued_[stream]};
         return;
       }
       case Kind::kWait: {
-        End& end = events_[command.event.index];
+        End& end = events_[command.event];
         LearnEnd(end, stream);
-        if (--waits_left_[command.event.index] == 0) end.known.Clear();
+        if (--waits_left_[command.event] == 0) end.known.Clear();
         return;
       }
       case Kind::kRecv: {
@@ -230,11 +232,11 @@ class RacePass {
   bool EndedBefore(const Access& earlier, const Access& now) const {
     // A stream ends its commands in order.
     if (!earlier.command.valid() || earlier.stream == now.stream) return true;
-    return known_[now.stream].Ended(earlier.stream) >= earlier.position;
+    return known_[now.stream].Ended(earlier.stream.index) >= earlier.position;
   }
 
   void Read(const Access& access, BufferId id, ByteSpan block) {
-    arenas_[view_.buffer(id).device.index].Update(
+    arenas_[view_.buffer(id).device].Update(
         block.begin, block.end, {},
         [&](int64_t begin, int64_t end, LastAccesses& last) {
           visits_ += 1 + last.reads.size();
@@ -254,7 +256,7 @@ class RacePass {
   }
 
   void Write(const Access& access, BufferId id, ByteSpan block) {
-    auto& arena = arenas_[view_.buffer(id).device.index];
+    auto& arena = arenas_[view_.buffer(id).device];
     arena.ForEach(block.begin, block.end,
                   [&](int64_t begin, int64_t end, const LastAccesses* last) {
                     ++visits_;
@@ -341,14 +343,14 @@ class RacePass {
   Findings& findings_;
   int step_ = 0;
   ClockNodes nodes_;
-  std::vector<Clock> known_;     // by stream, without the stream's own commands
-  std::vector<int64_t> issued_;  // by stream
-  std::vector<IntervalMap<LastAccesses>> arenas_;
+  IdVector<StreamId, Clock> known_;  // without the stream's own commands
+  IdVector<StreamId, int64_t> issued_;
+  IdVector<DeviceId, IntervalMap<LastAccesses>> arenas_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Reach>> reaches_;
-  std::vector<End> events_;
-  std::vector<int> waits_;          // by event
-  std::vector<int> waits_left_;     // by event, of this step
-  IdVector<MessageId, End> sends_;  // the end of what precedes each
+  IdVector<EventId, End> events_;
+  IdVector<EventId, int> waits_;
+  IdVector<EventId, int> waits_left_;  // of this step
+  IdVector<MessageId, End> sends_;     // the end of what precedes each
   IdVector<CollectiveId, Starts> starts_;
   IdVector<CollectiveId, CommandId> first_commands_;
   const int64_t most_visits_;
