@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/id_vector.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -26,8 +27,8 @@ bool CanJoin(const OpView& op) {
 
 class Cluster {
  public:
-  Cluster(const Graph& graph, const std::vector<int>& position,
-          std::vector<bool>& taken)
+  Cluster(const Graph& graph, const IdVector<NodeId, int>& position,
+          IdVector<NodeId, bool>& taken)
       : graph_(graph), position_(position), taken_(taken) {}
 
   // The cluster that ends in `last`, in graph order.
@@ -41,16 +42,15 @@ class Cluster {
         if (members_.size() < kMaxMembers) Consider(operand, last);
       }
     }
-    std::sort(members_.begin(), members_.end(), [&](NodeId a, NodeId b) {
-      return position_[a.index] < position_[b.index];
-    });
+    std::sort(members_.begin(), members_.end(),
+              [&](NodeId a, NodeId b) { return position_[a] < position_[b]; });
     return members_;
   }
 
  private:
   void Add(NodeId node) {
     members_.push_back(node);
-    taken_[node.index] = true;
+    taken_[node] = true;
   }
 
   bool Contains(NodeId node) const {
@@ -59,7 +59,7 @@ class Cluster {
 
   void Consider(ValueId value, const OpView& last) {
     const NodeId maker = graph_.value(value).defining_node;
-    if (!maker.valid() || taken_[maker.index]) return;
+    if (!maker.valid() || taken_[maker]) return;
     const OpView op = graph_.view(maker);
     if (!CanJoin(op) || op.result_type(0).dims != last.result_type(0).dims) {
       return;
@@ -73,8 +73,8 @@ class Cluster {
   }
 
   const Graph& graph_;
-  const std::vector<int>& position_;
-  std::vector<bool>& taken_;
+  const IdVector<NodeId, int>& position_;
+  IdVector<NodeId, bool>& taken_;
   std::vector<NodeId> members_;
   JointPlacement joint_;
 };
@@ -83,17 +83,17 @@ class Cluster {
 
 absl::Status FuseElementwise(Graph& graph, const PassContext& context) {
   const std::vector<NodeId> order = graph.order();
-  std::vector<int> position(graph.node_id_bound(), -1);
+  IdVector<NodeId, int> position(graph.node_id_bound(), -1);
   for (size_t i = 0; i < order.size(); ++i) {
-    position[order[i].index] = static_cast<int>(i);
+    position[order[i]] = static_cast<int>(i);
   }
-  std::vector<bool> taken(graph.node_id_bound(), false);
+  IdVector<NodeId, bool> taken(graph.node_id_bound(), false);
   std::vector<std::vector<NodeId>> clusters;
   // In reverse order, so that each cluster starts at an op that no reader's
   // cluster includes.
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const OpView op = graph.view(*node);
-    if (taken[node->index] || !CanJoin(op)) continue;
+    if (taken[*node] || !CanJoin(op)) continue;
     Cluster cluster(graph, position, taken);
     std::vector<NodeId> members = cluster.Grow(op);
     if (members.size() > 1) clusters.push_back(std::move(members));
