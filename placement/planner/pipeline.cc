@@ -32,7 +32,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // The parameters of one search: devices, memory limits, and whether a stage may
 // include nodes that are pinned to another device.
 struct Attempt {
-  std::vector<MachineDeviceId> devices;
+  IdSpan<LineDeviceId, MachineDeviceId> devices;
   MemoryLimits limits;
   bool pins_outside = false;
 };
@@ -134,13 +134,13 @@ class Pipeline {
       const int end = static_cast<int>(int64_t{w + 1} * n / windows);
       const auto thinnest =
           std::min_element(crossing_.begin() + begin, crossing_.begin() + end);
-      ends_.push_back(static_cast<int>(thinnest - crossing_.begin()));
+      ends_.Add(static_cast<int>(thinnest - crossing_.begin()));
     }
-    if (n > 0) ends_.push_back(n);
+    if (n > 0) ends_.Add(n);
   }
 
-  int begin_of(int segment) const {
-    return segment == 0 ? 0 : ends_[segment - 1];
+  int begin_of(SegmentId segment) const {
+    return segment.index == 0 ? 0 : ends_[SegmentId(segment.index - 1)];
   }
 
   // Seconds in one micro-batch. The time of an item that runs once a step is
@@ -158,16 +158,16 @@ class Pipeline {
     return line_.once[index] ? cost.seconds / micro_batches() : cost.seconds;
   }
 
-  LineSegment MakeSegment(int p, const Attempt& attempt) const {
+  LineSegment MakeSegment(SegmentId id, const Attempt& attempt) const {
     LineSegment segment;
-    segment.entering = crossing_[begin_of(p)];
+    segment.entering = crossing_[begin_of(id)];
     segment.seconds.assign(attempt.devices.size(), 0);
-    for (int position = begin_of(p); position < ends_[p]; ++position) {
+    for (int position = begin_of(id); position < ends_[id]; ++position) {
       segment.live = std::max(segment.live, living_[position]);
       for (int item : line_.items[position]) {
-        for (size_t k = 0; k < attempt.devices.size(); ++k) {
-          segment.seconds[k] +=
-              Seconds(item, attempt.devices[k], attempt.pins_outside);
+        for (LineDeviceId device : attempt.devices.ids()) {
+          segment.seconds[device] +=
+              Seconds(item, attempt.devices[device], attempt.pins_outside);
         }
       }
     }
@@ -177,15 +177,15 @@ class Pipeline {
   // Adds a value's bytes to each segment that has one of these items.
   void NoteReads(ValueId value, const std::vector<int>& items,
                  std::vector<StoredRead> LineSegment::*list,
-                 std::vector<LineSegment>& segments) const {
-    std::set<int, std::greater<int>> segments_read;
+                 IdVector<SegmentId, LineSegment>& segments) const {
+    std::set<SegmentId, std::greater<SegmentId>> segments_read;
     for (int item : items) {
-      segments_read.insert(static_cast<int>(
+      segments_read.emplace(static_cast<int>(
           absl::c_upper_bound(ends_, line_.position[item]) - ends_.begin()));
     }
     const int64_t bytes = bytes_.Of(value);
-    int next = num_segments();
-    for (int here : segments_read) {
+    SegmentId next(num_segments());
+    for (SegmentId here : segments_read) {
       (segments[here].*list).push_back({bytes, next});
       next = here;
     }
@@ -193,7 +193,7 @@ class Pipeline {
 
   // Adds stored values to the segments of their readers. Sums over
   // micro-batches are live for the whole step too.
-  void AddStored(std::vector<LineSegment>& segments) const {
+  void AddStored(IdVector<SegmentId, LineSegment>& segments) const {
     for (ValueId id : flow_.values.ids()) {
       const FlowValue& value = flow_.values[id];
       if (value.is_stored) {
@@ -209,7 +209,7 @@ class Pipeline {
   }
 
   // Adds values that the forward part keeps for the backward part.
-  void AddKept(std::vector<LineSegment>& segments) const {
+  void AddKept(IdVector<SegmentId, LineSegment>& segments) const {
     for (ValueId id : flow_.values.ids()) {
       const FlowValue& value = flow_.values[id];
       if (value.is_stored) continue;
@@ -226,35 +226,38 @@ class Pipeline {
 
   StageLine MakeLine(const Attempt& attempt) const {
     StageLine line;
-    for (int p = 0; p < num_segments(); ++p) {
-      line.segments.push_back(MakeSegment(p, attempt));
+    for (SegmentId segment : ends_.ids()) {
+      line.segments.Add(MakeSegment(segment, attempt));
     }
     AddStored(line.segments);
     AddKept(line.segments);
     line.micro_batches = micro_batches();
     line.keeps_all =
         request_.options.micro_batches.schedule == PipelineSchedule::kGPipe;
-    for (MachineDeviceId device : attempt.devices) {
-      line.limits.push_back(attempt.limits[device]);
+    for (LineDeviceId device : attempt.devices.ids()) {
+      line.limits.Add(attempt.limits[attempt.devices[device]]);
     }
-    line.transfer = [this, &attempt](int from, int to, int64_t bytes) {
+    line.transfer = [this, &attempt](LineDeviceId from, LineDeviceId to,
+                                     int64_t bytes) {
       return costs_.TransferSeconds(attempt.devices[from], attempt.devices[to],
                                     bytes);
     };
-    line.equal = [this, &attempt](int a, int b) {
+    line.equal = [this, &attempt](LineDeviceId a, LineDeviceId b) {
       return Interchangeable(attempt.devices[a], attempt.devices[b], attempt);
     };
     line.likely_orders = LikelyOrders(attempt);
     return line;
   }
 
-  std::vector<std::vector<int>> LikelyOrders(const Attempt& attempt) const {
-    std::vector<int> fastest, own(attempt.devices.size());
-    std::iota(own.begin(), own.end(), 0);
+  std::vector<std::vector<LineDeviceId>> LikelyOrders(
+      const Attempt& attempt) const {
+    const IdRange<LineDeviceId> ids = attempt.devices.ids();
+    const std::vector<LineDeviceId> own(ids.begin(), ids.end());
+    std::vector<LineDeviceId> fastest;
     for (MachineDeviceId device : FastestFirst(costs_)) {
-      const auto it = absl::c_find(attempt.devices, device);
-      if (it == attempt.devices.end()) continue;
-      fastest.push_back(static_cast<int>(it - attempt.devices.begin()));
+      absl::c_copy_if(own, std::back_inserter(fastest), [&](LineDeviceId id) {
+        return attempt.devices[id] == device;
+      });
     }
     return {fastest, own};
   }
@@ -282,13 +285,13 @@ class Pipeline {
   }
 
   Draft MakeDraft(const Stages& stages,
-                  const std::vector<MachineDeviceId>& devices) const {
+                  IdSpan<LineDeviceId, MachineDeviceId> devices) const {
     Draft draft(request_.graph());
     PutPinned(request_, draft);
     int stage = 0;
-    for (int p = 0; p < num_segments(); ++p) {
-      if (p == stages.ends[stage]) ++stage;
-      for (int position = begin_of(p); position < ends_[p]; ++position) {
+    for (SegmentId id : ends_.ids()) {
+      if (id == stages.ends[stage]) ++stage;
+      for (int position = begin_of(id); position < ends_[id]; ++position) {
         for (int item : line_.items[position]) {
           const NodeId node = flow_.items[item].node;
           if (request_.pin(node) != nullptr) continue;
@@ -309,7 +312,7 @@ class Pipeline {
   bool has_pins_ = false;
   std::vector<int64_t> crossing_;  // by position: bytes, both directions
   std::vector<int64_t> living_;    // by position: bytes, all steps in flight
-  std::vector<int> ends_;          // by segment: one past its last position
+  IdVector<SegmentId, int> ends_;  // one past its last position
 };
 
 absl::Status CheckStageCount(const PlanRequest& request, int segments) {
@@ -340,7 +343,8 @@ absl::Status Search(const PlanRequest& request, const Pipeline& pipeline,
     if (pins_outside && !pipeline.has_pins()) continue;
     for (const auto& devices : DeviceSets(request.costs)) {
       std::optional<Draft> draft =
-          pipeline.Try({devices, limits, pins_outside});
+          pipeline.Try({IdSpan<LineDeviceId, MachineDeviceId>(devices), limits,
+                        pins_outside});
       if (!draft.has_value()) continue;
       const bool fits = choice.Offer(*std::move(draft));
       if (fits) return absl::OkStatus();

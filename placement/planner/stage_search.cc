@@ -32,7 +32,7 @@ class Search {
         count_(count),
         segments_(static_cast<int>(line.segments.size())),
         devices_(static_cast<int>(line.limits.size())),
-        used_(devices_, false) {}
+        used_(line.limits.size(), false) {}
 
   std::optional<Stages> Run() {
     Row start(segments_ + 1);
@@ -41,7 +41,8 @@ class Search {
     if (CountPrefixes() <= kMostRows) {
       Extend();
     } else {
-      for (const std::vector<int>& order : line_.likely_orders) Follow(order);
+      for (const std::vector<LineDeviceId>& order : line_.likely_orders)
+        Follow(order);
     }
     return std::move(best_);
   }
@@ -54,8 +55,9 @@ class Search {
   // Only the first of several equal unused devices is tried.
   // A permutation of equal devices changes no result. Without this rule, n
   // equal devices alone would give n! orders.
-  bool IsFirstOfItsKind(int device) const {
-    for (int other = 0; other < device; ++other) {
+  bool IsFirstOfItsKind(LineDeviceId device) const {
+    for (LineDeviceId other : line_.limits.ids()) {
+      if (other == device) break;
       if (!used_[other] && line_.equal(other, device)) return false;
     }
     return true;
@@ -69,7 +71,8 @@ class Search {
   }
   void CountFrom(int depth, int& count) {
     if (depth == most_stages()) return;
-    for (int d = 0; d < devices_ && count <= kMostRows; ++d) {
+    for (LineDeviceId d : line_.limits.ids()) {
+      if (count > kMostRows) return;
       if (used_[d] || !IsFirstOfItsKind(d)) continue;
       ++count;
       used_[d] = true;
@@ -80,7 +83,7 @@ class Search {
 
   void Extend() {
     if (static_cast<int>(order_.size()) == most_stages()) return;
-    for (int d = 0; d < devices_; ++d) {
+    for (LineDeviceId d : line_.limits.ids()) {
       if (used_[d] || !IsFirstOfItsKind(d)) continue;
       Push(d);
       Extend();
@@ -88,15 +91,15 @@ class Search {
     }
   }
 
-  void Follow(const std::vector<int>& order) {
-    for (int d : order) {
+  void Follow(const std::vector<LineDeviceId>& order) {
+    for (LineDeviceId d : order) {
       if (static_cast<int>(order_.size()) == most_stages()) break;
       Push(d);
     }
     while (!order_.empty()) Pop();
   }
 
-  void Push(int device) {
+  void Push(LineDeviceId device) {
     rows_.push_back(NextRow(device));
     order_.push_back(device);
     used_[device] = true;
@@ -110,26 +113,27 @@ class Search {
 
   // For every end j, moves the start i of the stage back. Seconds and bytes
   // only grow, so the loop ends at the first i that exceeds a limit.
-  Row NextRow(int device) const {
+  Row NextRow(LineDeviceId device) const {
     const Row& before = rows_.back();
     Row row(segments_ + 1);
     for (int j = 1; j <= segments_; ++j) {
       double seconds = 0;
       int64_t stored = 0, live = 0, kept = 0;
       for (int i = j - 1; i >= 0; --i) {
-        const LineSegment& segment = line_.segments[i];
+        const SegmentId begin(i);
+        const LineSegment& segment = line_.segments[begin];
         seconds += segment.seconds[device];
         live = std::max(live, segment.live);
         for (const StoredRead& read : segment.stored) {
-          if (read.next_segment >= j) stored += read.bytes;
+          if (read.next_segment.index >= j) stored += read.bytes;
         }
         for (const StoredRead& read : segment.kept) {
-          if (read.next_segment >= j) kept += read.bytes;
+          if (read.next_segment.index >= j) kept += read.bytes;
         }
         // A longer stage is slower than the best one found for j.
         if (seconds > row[j].slowest || seconds == kNever) break;
         if (stored + live + InFlight() * kept > line_.limits[device]) break;
-        Improve(row[j], before[i], i, seconds + Entering(i, device));
+        Improve(row[j], before[i], i, seconds + Entering(begin, device));
       }
     }
     return row;
@@ -150,7 +154,7 @@ class Search {
     return total + (line_.micro_batches - 1) * slowest;
   }
 
-  double Entering(int segment, int device) const {
+  double Entering(SegmentId segment, LineDeviceId device) const {
     if (order_.empty()) return 0;
     return line_.transfer(order_.back(), device,
                           line_.segments[segment].entering);
@@ -183,7 +187,7 @@ class Search {
     best_ = Stages{end.slowest, end.total, order_, {}};
     int j = segments_;
     for (int stage = stages; stage >= 1; --stage) {
-      best_->ends.insert(best_->ends.begin(), j);
+      best_->ends.insert(best_->ends.begin(), SegmentId(j));
       j = rows_[stage][j].from;
     }
   }
@@ -192,9 +196,9 @@ class Search {
   const int count_;
   const int segments_;
   const int devices_;
-  std::vector<Row> rows_;   // one more than order_
-  std::vector<int> order_;  // devices of the stages so far
-  std::vector<bool> used_;
+  std::vector<Row> rows_;            // one more than order_
+  std::vector<LineDeviceId> order_;  // devices of the stages so far
+  IdVector<LineDeviceId, bool> used_;
   std::optional<Stages> best_;
 };
 

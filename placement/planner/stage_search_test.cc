@@ -15,9 +15,21 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Links of unequal speed; 0 and 3 have no link.
-double Transfer(int from, int to, int64_t bytes) {
-  if (std::abs(from - to) == 3) return kNever;
-  return 0.5 + bytes * (0.01 * (from + to));
+double Transfer(LineDeviceId from, LineDeviceId to, int64_t bytes) {
+  if (std::abs(from.index - to.index) == 3) return kNever;
+  return 0.5 + bytes * (0.01 * (from.index + to.index));
+}
+
+std::vector<SegmentId> Ends(const std::vector<int>& ends) {
+  std::vector<SegmentId> ids;
+  for (int end : ends) ids.emplace_back(end);
+  return ids;
+}
+
+std::vector<LineDeviceId> Devices(const std::vector<int>& devices) {
+  std::vector<LineDeviceId> ids;
+  for (int device : devices) ids.emplace_back(device);
+  return ids;
 }
 
 StageLine RandomLine(int segments, int devices, std::mt19937& random) {
@@ -25,39 +37,43 @@ StageLine RandomLine(int segments, int devices, std::mt19937& random) {
     return std::uniform_int_distribution<int>(least, most)(random);
   };
   StageLine line;
-  line.segments.resize(segments);
+  const SegmentId end(segments);  // one past the last
+  line.segments = IdVector<SegmentId, LineSegment>(segments);
   for (int p = 0; p < segments; ++p) {
-    LineSegment& segment = line.segments[p];
+    LineSegment& segment = line.segments[SegmentId(p)];
     for (int d = 0; d < devices; ++d) {
-      segment.seconds.push_back(draw(0, 15) == 0 ? kNever
-                                                 : draw(1, 9) / (d + 1.0));
+      segment.seconds.Add(draw(0, 15) == 0 ? kNever : draw(1, 9) / (d + 1.0));
     }
     segment.entering = draw(0, 100);
     segment.live = draw(0, 30);
-    if (draw(0, 1) == 0) segment.stored.push_back({draw(1, 40), segments});
+    if (draw(0, 1) == 0) segment.stored.push_back({draw(1, 40), end});
     if (p + 2 < segments &&
         draw(0, 3) == 0) {  // read here and two segments later
       const int64_t shared = draw(1, 40);
-      segment.stored.push_back({shared, p + 2});
-      line.segments[p + 2].stored.push_back({shared, segments});
+      const SegmentId later(p + 2);
+      segment.stored.push_back({shared, later});
+      line.segments[later].stored.push_back({shared, end});
     }
   }
-  for (int d = 0; d < devices; ++d) line.limits.push_back(draw(60, 200));
+  for (int d = 0; d < devices; ++d) line.limits.Add(draw(60, 200));
   line.transfer = Transfer;
-  line.equal = [](int, int) { return false; };
+  line.equal = [](LineDeviceId, LineDeviceId) { return false; };
   return line;
 }
 
-// Seconds of one stage; never if it does not fit.
-double StageSeconds(const StageLine& line, int begin, int end, int from,
-                    int device) {
+// Seconds of one stage; never if it does not fit. `from` is invalid for the
+// first stage.
+double StageSeconds(const StageLine& line, SegmentId begin, SegmentId end,
+                    LineDeviceId from, LineDeviceId device) {
   double seconds =
-      from < 0 ? 0 : line.transfer(from, device, line.segments[begin].entering);
+      from.valid() ? line.transfer(from, device, line.segments[begin].entering)
+                   : 0;
   int64_t live = 0, stored = 0;
-  for (int p = begin; p < end; ++p) {
-    seconds += line.segments[p].seconds[device];
-    live = std::max(live, line.segments[p].live);
-    for (const StoredRead& read : line.segments[p].stored) {
+  for (SegmentId id : IdRange<SegmentId>(begin, end.index - begin.index)) {
+    const LineSegment& segment = line.segments[id];
+    seconds += segment.seconds[device];
+    live = std::max(live, segment.live);
+    for (const StoredRead& read : segment.stored) {
       // Counted at the stage's last reader.
       if (read.next_segment >= end) stored += read.bytes;
     }
@@ -66,21 +82,21 @@ double StageSeconds(const StageLine& line, int begin, int end, int from,
 }
 
 // The best of all splits on all sequences of devices.
-void BruteForce(const StageLine& line, int begin, int from,
-                std::vector<bool>& used, double slowest, double& best) {
+void BruteForce(const StageLine& line, SegmentId begin, LineDeviceId from,
+                IdVector<LineDeviceId, bool>& used, double slowest,
+                double& best) {
   const int segments = static_cast<int>(line.segments.size());
-  if (begin == segments) {
+  if (begin.index == segments) {
     best = std::min(best, slowest);
     return;
   }
-  for (size_t d = 0; d < used.size(); ++d) {
+  for (LineDeviceId d : used.ids()) {
     if (used[d]) continue;
     used[d] = true;
-    for (int end = begin + 1; end <= segments; ++end) {
-      const double stage =
-          StageSeconds(line, begin, end, from, static_cast<int>(d));
-      BruteForce(line, end, static_cast<int>(d), used, std::max(slowest, stage),
-                 best);
+    for (int i = begin.index + 1; i <= segments; ++i) {
+      const SegmentId end(i);
+      const double stage = StageSeconds(line, begin, end, from, d);
+      BruteForce(line, end, d, used, std::max(slowest, stage), best);
     }
     used[d] = false;
   }
@@ -92,8 +108,8 @@ TEST(StageSearchTest, TheSlowestStageIsOptimal) {
   for (int round = 0; round < 300; ++round) {
     const StageLine line = RandomLine(1 + round % 7, 1 + round % 4, random);
     double best = kNever;
-    std::vector<bool> used(line.limits.size(), false);
-    BruteForce(line, 0, -1, used, 0, best);
+    IdVector<LineDeviceId, bool> used(line.limits.size(), false);
+    BruteForce(line, SegmentId(0), LineDeviceId(), used, 0, best);
     const std::optional<Stages> stages = SearchStages(line, 0);
     ASSERT_EQ(stages.has_value(), best < kNever) << "round " << round;
     if (!stages.has_value()) {
@@ -103,14 +119,15 @@ TEST(StageSearchTest, TheSlowestStageIsOptimal) {
     ++found;
     ASSERT_DOUBLE_EQ(stages->slowest, best) << "round " << round;
     double slowest = 0;
-    int begin = 0;
+    SegmentId begin(0);
     for (size_t s = 0; s < stages->ends.size(); ++s) {
-      const int from = s == 0 ? -1 : stages->devices[s - 1];
+      const LineDeviceId from =
+          s == 0 ? LineDeviceId() : stages->devices[s - 1];
       slowest = std::max(slowest, StageSeconds(line, begin, stages->ends[s],
                                                from, stages->devices[s]));
       begin = stages->ends[s];
     }
-    EXPECT_EQ(begin, static_cast<int>(line.segments.size()));
+    EXPECT_EQ(begin.index, static_cast<int>(line.segments.size()));
     EXPECT_DOUBLE_EQ(slowest, best);
   }
   EXPECT_GT(found, 100);
@@ -125,12 +142,12 @@ TEST(StageSearchTest, AnExactNumberOfStagesCanBeRequested) {
     segment.entering = 0;
   }
   line.limits.assign(3, 1000);
-  line.transfer = [](int, int, int64_t) { return 0; };
-  line.equal = [](int, int) { return true; };
-  EXPECT_EQ(SearchStages(line, 1)->ends, std::vector<int>({6}));
-  EXPECT_EQ(SearchStages(line, 2)->ends, std::vector<int>({3, 6}));
-  EXPECT_EQ(SearchStages(line, 3)->ends, std::vector<int>({2, 4, 6}));
-  EXPECT_EQ(SearchStages(line, 3)->devices, std::vector<int>({0, 1, 2}));
+  line.transfer = [](LineDeviceId, LineDeviceId, int64_t) { return 0; };
+  line.equal = [](LineDeviceId, LineDeviceId) { return true; };
+  EXPECT_EQ(SearchStages(line, 1)->ends, Ends({6}));
+  EXPECT_EQ(SearchStages(line, 2)->ends, Ends({3, 6}));
+  EXPECT_EQ(SearchStages(line, 3)->ends, Ends({2, 4, 6}));
+  EXPECT_EQ(SearchStages(line, 3)->devices, Devices({0, 1, 2}));
   EXPECT_EQ(SearchStages(line, 0)->devices.size(), 3u);
 }
 
@@ -141,12 +158,12 @@ TEST(StageSearchTest, ManyUnequalDevicesAreTriedOnlyInLikelyOrders) {
     for (double& s : segment.seconds) s = std::min(s, 9.0);
   }
   line.limits.assign(8, 100000);
-  line.transfer = [](int, int, int64_t) { return 0; };
-  line.likely_orders = {{7, 6, 5, 4, 3, 2, 1, 0}};
+  line.transfer = [](LineDeviceId, LineDeviceId, int64_t) { return 0; };
+  line.likely_orders = {Devices({7, 6, 5, 4, 3, 2, 1, 0})};
   const std::optional<Stages> stages = SearchStages(line, 0);
   ASSERT_TRUE(stages.has_value());
   for (size_t s = 0; s < stages->devices.size(); ++s) {
-    EXPECT_EQ(stages->devices[s], 7 - static_cast<int>(s));
+    EXPECT_EQ(stages->devices[s].index, 7 - static_cast<int>(s));
   }
 }
 
