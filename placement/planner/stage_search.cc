@@ -41,8 +41,9 @@ class Search {
     if (CountPrefixes() <= kMostRows) {
       Extend();
     } else {
-      for (const std::vector<LineDeviceId>& order : line_.likely_orders)
+      for (const std::vector<LineDeviceId>& order : line_.likely_orders) {
         Follow(order);
+      }
     }
     return std::move(best_);
   }
