@@ -1,4 +1,4 @@
-// Vector clocks over streams.
+// Vector clocks (Fidge 1988, Mattern 1989) over streams.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/clocks.h"

@@ -20,9 +20,9 @@ enum class DelayedAllReduces : uint8_t { kAll, kInComputeStreams };
 
 // True for a task that should run after all kernels of its device that do not
 // need it. Such a task is one of the following, or depends on one. Each makes
-// its device wait for another device. Run last, the device waits once, for the
-// total delay. Run earlier, it would also wait for delays that the other device
-// makes up later.
+// its device wait for another device. If such tasks run last, the device waits
+// once, for the total delay. If they run earlier, it also waits for delays that
+// the other device makes up later.
 //   * An all-reduce of gradients in a compute stream: a collective that no
 //     other collective needs, except one that gathers the new value of a
 //     variable.
