@@ -76,6 +76,7 @@ class IdVector {
   }
 
   void reserve(size_t size) { list_.reserve(size); }
+  void assign(size_t size, const T& value) { list_.assign(size, value); }
 
   size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }
@@ -85,6 +86,8 @@ class IdVector {
   auto end() { return list_.end(); }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
+
+  friend bool operator==(const IdVector&, const IdVector&) = default;
 
  private:
   std::vector<T> list_;
