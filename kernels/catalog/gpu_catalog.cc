@@ -12,9 +12,8 @@
 namespace partita {
 
 const KernelCatalog& GpuCatalog() {
-  static const JoinedCatalog& catalog =
-      *new JoinedCatalog({std::make_shared<CostOnlyCatalog>(),
-                          std::make_shared<PtxCatalog>()});
+  static const JoinedCatalog& catalog = *new JoinedCatalog(
+      {std::make_shared<CostOnlyCatalog>(), std::make_shared<PtxCatalog>()});
   return catalog;
 }
 

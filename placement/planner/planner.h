@@ -108,10 +108,10 @@ class StatedBool {
 };
 
 struct Planner {
-  // Does not change the graph and reads no clock but is_time_over. The graph has types and no
-  // layouts. A node with a placement is pinned by the user (WritePins) and
-  // keeps it. An error if no placement has kernels and links for all nodes;
-  // memory is no reason to refuse: lowering does.
+  // Does not change the graph and reads no clock but is_time_over. The graph
+  // has types and no layouts. A node with a placement is pinned by the user
+  // (WritePins) and keeps it. An error if no placement has kernels and links
+  // for all nodes; memory is no reason to refuse: lowering does.
   absl::StatusOr<PlacementTable> Place(const Graph& graph,
                                        const Machine& machine,
                                        const KernelCatalog& catalog,

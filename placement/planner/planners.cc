@@ -36,9 +36,8 @@ absl::StatusOr<PlacementTable> Planner::Place(
   const CostModel costs(graph, machine, catalog);
   PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
   PARTITA_RETURN_IF_ERROR(CheckPins(costs));
-  PARTITA_ASSIGN_OR_RETURN(
-      const Constraints constraints,
-      Constraints::Resolve({costs, objective, options}));
+  PARTITA_ASSIGN_OR_RETURN(const Constraints constraints,
+                           Constraints::Resolve({costs, objective, options}));
   const PlanRequest request = {costs, objective, options, &constraints};
   PARTITA_ASSIGN_OR_RETURN(const Draft drafted, options.follows_variables
                                                     ? follow(request)

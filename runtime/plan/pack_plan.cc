@@ -281,10 +281,9 @@ Offset<fb::EntryNotes> Packer::Pack(size_t entry, const EntryNotes& notes) {
   for (const CommandNote& note : notes.predicted) {
     predicted.emplace_back(note.start_seconds, note.end_seconds);
   }
-  return fb::CreateEntryNotes(builder_, nodes,
-                              builder_.CreateVectorOfStructs(predicted),
-                              notes.step_seconds, notes.bound_seconds,
-                              String(notes.bound_by));
+  return fb::CreateEntryNotes(
+      builder_, nodes, builder_.CreateVectorOfStructs(predicted),
+      notes.step_seconds, notes.bound_seconds, String(notes.bound_by));
 }
 
 Offset<fb::Notes> Packer::Pack(const PlanNotes& notes) {

@@ -321,27 +321,14 @@ TEST(GeneratedOps, TheAssemblerNeedsNoStackAndSpillsNothing) {
 }
 
 TEST(GeneratedOps, TheHostComputesTheOthers) {
-  EXPECT_EQ(HostOps(), (std::set<std::string>{"acos",
-                                              "acosh",
-                                              "asin",
-                                              "asinh",
-                                              "atan",
-                                              "atanh",
-                                              "bit_shift",
-                                              "cosh",
-                                              "det",
-                                              "grid_sample",
-                                              "gru",
-                                              "gru_gradient",
-                                              "lrn",
-                                              "lstm",
-                                              "lstm_gradient",
-                                              "mod",
-                                              "resize_gradient",
-                                              "rnn",
-                                              "rnn_gradient",
-                                              "roi_align",
-                                              "sinh"}));
+  EXPECT_EQ(
+      HostOps(),
+      (std::set<std::string>{
+          "acos",  "acosh",           "asin", "asinh",        "atan",
+          "atanh", "bit_shift",       "cosh", "det",          "grid_sample",
+          "gru",   "gru_gradient",    "lrn",  "lstm",         "lstm_gradient",
+          "mod",   "resize_gradient", "rnn",  "rnn_gradient", "roi_align",
+          "sinh"}));
 }
 
 TEST(GeneratedOps, TheCatalogBuildsTheKernelThatIsLaunched) {

@@ -19,7 +19,9 @@ TEST(ProcessDriver, ATableThatIsSetReplacesTheHostsDriver) {
   SetProcessDriver(nullptr);
   const absl::StatusOr<const DriverApi*> again = ProcessDriver();
   EXPECT_EQ(again.status(), of_host.status());
-  if (of_host.ok()) EXPECT_EQ(*again, *of_host);
+  if (of_host.ok()) {
+    EXPECT_EQ(*again, *of_host);
+  }
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ class Driver {
 
   const EmulatedGpuOptions options_;
   const std::vector<int> visible_;  // GPUs of the machine, by CUdevice
-  const uint64_t number_;  // of drivers in this process
+  const uint64_t number_;           // of drivers in this process
   std::mutex lock_;
   std::condition_variable_any done_;
   bool initialised_ = false;
