@@ -4,11 +4,13 @@
 #include "placement/lower/collectives.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/algorithm/container.h"
+#include "graph/shard.h"
 #include "placement/cost/collective_cost.h"
-#include "placement/lower/shards.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -42,20 +44,22 @@ bool BroadcastIsNoSlower(double bytes, const std::vector<std::string>& chain,
          *at_once <= *by_copies;
 }
 
-// True if each rank has a shard and needs the whole value, or a shard along
-// another dimension. Along the same dimension most of the new shard may already
-// be local, as a view.
-bool IsResharded(const OpView& copy, const Sharding& from, const Sharding& to) {
-  const bool gathers = to.kind == Sharding::Kind::kReplicated;
-  const bool changes_dim =
-      to.kind == Sharding::Kind::kSplit && to.dim != from.dim;
-  return from.kind == Sharding::Kind::kSplit && (gathers || changes_dim) &&
-         copy.operand_type(0).layout.is_row_major() &&
+// True unless most of a rank's new shard may already be local, as a view: along
+// the same dimension.
+bool MovesMostBytes(const OpView& copy) {
+  const Sharding from = ShardingOf(copy.node().placement.operands, 0);
+  const Sharding to = ShardingOf(copy.node().placement.results, 0);
+  return to.kind != Sharding::Kind::kSplit || to.dim != from.dim;
+}
+
+bool IsRowMajor(const OpView& copy) {
+  return copy.operand_type(0).layout.is_row_major() &&
          copy.result_type(0).layout.is_row_major();
 }
 
-// Compares a ring with copies between all pairs of ranks.
-bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
+// Compares a ring with copies between all pairs of ranks. Each supplies
+// `bytes`.
+bool RingIsNoSlower(CollectiveKind kind, double bytes, const Devices& devices,
                     const LinkTable& links) {
   const std::vector<std::string> ranks(devices.begin(), devices.end());
   std::vector<Route> copies;
@@ -64,38 +68,42 @@ bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
       if (from != to) copies.push_back({from, to});
     }
   }
-  const double count = static_cast<double>(ranks.size());
-  const auto by_copies =
-      TransferSeconds(gathers ? bytes : bytes / count, copies, links);
-  const auto by_ring = CollectiveSeconds(
-      gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll, bytes,
-      ranks, links);
+  const double copied = DefOf(kind).has_whole_steps
+                            ? bytes
+                            : bytes / static_cast<double>(ranks.size());
+  const auto by_copies = TransferSeconds(copied, copies, links);
+  const auto by_ring = CollectiveSeconds(kind, bytes, ranks, links);
   return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
+}
+
+// Copies also convert between layouts.
+bool IsRing(CollectiveKind kind, const OpView& copy, bool is_update,
+            const LinkTable& links) {
+  if (!IsRowMajor(copy) || !MovesMostBytes(copy)) return false;
+  if (is_update && kind == CollectiveKind::kAllGather) return true;
+  const Devices& ranks = copy.node().placement.devices;
+  const double bytes = static_cast<double>(copy.operand_type(0).num_bytes()) /
+                       static_cast<double>(ranks.size());
+  return RingIsNoSlower(kind, bytes, ranks, links);
 }
 
 bool IsCollective(const PlanDraft& draft, const OpView& copy, bool is_update,
                   const LinkTable& links) {
-  const ValueId value = copy.operand(0).id();
-  const Devices& from = draft.PlacementOf(value).devices;
-  const Devices& to = copy.node().placement.devices;
-  const Sharding current = ShardingOf(draft, value);
-  const Sharding wanted = ShardingOf(draft, copy.result(0).id());
+  const std::optional<CollectiveKind> kind = CollectiveOf(copy);
   const int64_t bytes = copy.operand_type(0).num_bytes();
-  if (to.size() < 2 || bytes == 0) return false;
-  if (from == to && IsResharded(copy, current, wanted)) {
-    const bool gathers = wanted.kind == Sharding::Kind::kReplicated;
-    return (gathers && is_update) ||
-           RingIsNoSlower(static_cast<double>(bytes) / from.size(), gathers, to,
-                          links);
+  if (!kind.has_value() || bytes == 0) return false;
+  const Devices& from = draft.PlacementOf(copy.operand(0).id()).devices;
+  const Devices& to = copy.node().placement.devices;
+  switch (DefOf(*kind).routes) {
+    case CollectiveRoutes::kAll:
+      return from == to && IsRing(*kind, copy, is_update, links);
+    case CollectiveRoutes::kFromRoot:
+      return BroadcastIsNoSlower(static_cast<double>(bytes),
+                                 ChainFrom(from[0], to), links);
+    case CollectiveRoutes::kShardwise:
+      return true;  // over the same links as copies, all at once
   }
-  if (copy.operand_type(0) != copy.result_type(0) || current != wanted) {
-    return false;
-  }
-  if (from.size() > 1) {
-    return current.kind == Sharding::Kind::kSplit && EachMoves(from, to);
-  }
-  return BroadcastIsNoSlower(static_cast<double>(bytes), ChainFrom(from[0], to),
-                             links);
+  return false;
 }
 
 }  // namespace

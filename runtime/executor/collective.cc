@@ -4,6 +4,7 @@
 #include "runtime/executor/collective.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -108,7 +109,9 @@ class Binder {
 
   void FetchMoved() {
     const std::vector<Participant> ranks = ParticipantsOf(node_);
-    const bool whole = to_.kind == Sharding::Kind::kReplicated;
+    const std::optional<CollectiveKind> kind = CollectiveOf(node_);
+    const bool from_root =
+        kind.has_value() && DefOf(*kind).routes == CollectiveRoutes::kFromRoot;
     const int shard = ranks[rank_].takes;
     const int64_t bytes =
         ShardType(type_, to_, shard,
@@ -116,7 +119,7 @@ class Binder {
             .num_bytes();
     for (int other = 0; other < ranks_; ++other) {
       const int given = ranks[other].gives;
-      if (given < 0 || (!whole && given != shard)) continue;
+      if (given < 0 || (!from_root && given != shard)) continue;
       AddFetch({{results_[rank_], bytes}, {operands_[other], bytes}});
     }
   }
