@@ -21,6 +21,14 @@ std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {
   return std::nullopt;
 }
 
+std::vector<absl::string_view> DeviceKindNames() {
+  std::vector<absl::string_view> names;
+  for (int i = 0; i < kNumDeviceKinds; ++i) {
+    names.push_back(DeviceKindName(static_cast<DeviceKind>(i)));
+  }
+  return names;
+}
+
 bool SameButName(const DeviceTraits& a, const DeviceTraits& b) {
   DeviceTraits renamed = a;
   renamed.name = b.name;

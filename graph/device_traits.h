@@ -20,6 +20,7 @@ enum class DeviceKind : uint8_t { kCpu, kCuda };
 inline constexpr int kNumDeviceKinds = 2;
 absl::string_view DeviceKindName(DeviceKind kind);  // "cpu"
 std::optional<DeviceKind> ParseDeviceKind(absl::string_view name);
+std::vector<absl::string_view> DeviceKindNames();  // of all kinds
 
 struct DeviceTraits {
   friend bool operator==(const DeviceTraits&, const DeviceTraits&) = default;

@@ -67,12 +67,7 @@ absl::StatusOr<std::string> ReadIsa(const JsonObject& object,
 
 // "\"cpu\" or \"cuda\""
 std::string KindNames() {
-  std::vector<std::string> names;
-  for (int i = 0; i < kNumDeviceKinds; ++i) {
-    const auto kind = static_cast<DeviceKind>(i);
-    names.push_back(absl::StrCat("\"", DeviceKindName(kind), "\""));
-  }
-  return absl::StrJoin(names, " or ");
+  return absl::StrCat("\"", absl::StrJoin(DeviceKindNames(), "\" or \""), "\"");
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/device_limits.h"
 #include "graph/status_macros.h"
 #include "graph/text/diagnostics.h"
@@ -127,7 +128,10 @@ void PlanParser::ReadDevice(PlanLine& line) {
   }
   const std::optional<DeviceKind> kind =
       ParseDeviceKind(line.Name("the device's kind"));
-  if (!kind.has_value()) line.FailHere("expected cpu or cuda");
+  if (!kind.has_value()) {
+    line.FailHere(
+        absl::StrCat("expected ", absl::StrJoin(DeviceKindNames(), " or ")));
+  }
   traits.kind = kind.value_or(DeviceKind::kCpu);
   while (line.ok() && !line.at_end()) {
     if (line.Take("threads")) {

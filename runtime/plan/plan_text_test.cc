@@ -195,6 +195,10 @@ TEST(PlanText, FaultsNameTheirPlaceAndWhatWasExpected) {
             "        feed -> !z input 0\n"
             "                ^~\n"
             "  expected a buffer of the entry's arenas");
+  EXPECT_EQ(FaultOf(Faulty("cpu:0 cpu", "cpu:0 tpu")),
+            "t.plan:7:16: expected cpu or cuda\n"
+            "    device cpu:0 tpu\n"
+            "                 ^~~");
   EXPECT_EQ(FaultOf(Faulty("!x  0 8", "!x  0 -8")),
             "t.plan:11:13: expected a size, a number in "
             "0..1152921504606846976\n"
