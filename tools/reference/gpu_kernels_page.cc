@@ -28,7 +28,7 @@ constexpr const char* kHead =
 Generated from the samples of the ops' definitions by `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
 CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for elements of these dtypes (those of the
 sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: the
-host has to compute it, between transfers. No plan uses these kernels: plans for GPUs have cost-only kernels.
+host has to compute it, between transfers. Plans for GPUs use these kernels; a report names the nodes that the host computes.
 
 | op | kernel | dtypes | host |
 |---|---|---|---|
