@@ -25,7 +25,7 @@ absl::Status TrustPtx(const CodeObject& code);
 bool HasTrustedPtx(absl::string_view target, absl::string_view kernel);
 
 // A kernel in the driver; its text stays loaded as long as one of its kernels
-// lives.
+// exists.
 struct LoadedPtx {
   std::shared_ptr<const OwnedLibrary> library;
   CUfunction function = nullptr;  // of the context that was current

@@ -18,7 +18,7 @@
 
 namespace partita {
 
-// The software GPU as the driver of this process, while it lives.
+// The software GPU as the driver of this process, while it exists.
 class EmulatedMachine {
  public:
   explicit EmulatedMachine(const emulated_gpu::EmulatedGpuOptions& options);

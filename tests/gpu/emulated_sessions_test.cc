@@ -117,7 +117,8 @@ TEST(EmulatedSessions, APerceptronWithItsBatchOverTwoGpus) {
 
 TEST(EmulatedSessions, AConvolutionNetInTwoStages) {
   CompileOptions options;
-  options.strategy = "pipeline";
+  options.strategy = "pinned";
+  options.pins = {{"pooled", {"gpu:0"}}, {"residual", {"gpu:1"}}};
   ExpectReferenceBits(SmallConvNet({.batch = 1, .image = 8, .channels = 4}), 2,
                       options);
 }

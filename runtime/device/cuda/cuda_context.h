@@ -15,7 +15,7 @@
 
 namespace partita {
 
-// Retained as long as anything in it lives: arenas, streams and events share
+// Retained as long as anything in it exists: arenas, streams and events share
 // it. GPUs that can are peers, so that copies between them go straight from one
 // to the other; the driver stages all other copies through the host.
 //
@@ -23,7 +23,7 @@ namespace partita {
 class CudaContext {
  public:
   // That of the GPU with number `ordinal`, the same one for all that ask while
-  // it lives. `api`, whose Init was called, outlives it.
+  // it exists. `api`, whose Init was called, outlives it.
   static absl::StatusOr<std::shared_ptr<CudaContext>> Of(const DriverApi& api,
                                                          int ordinal);
   CudaContext(const CudaContext&) = delete;
@@ -42,7 +42,7 @@ class CudaContext {
   absl::Status Leave(CUcontext former) const;
   // Runs `work` between Enter and Leave; the first error of the three.
   absl::Status Within(absl::FunctionRef<absl::Status()> work) const;
-  // Runs `give_back`, which frees or destroys, likewise. Nobody is told of
+  // Runs `give_back`, which frees or destroys, likewise. Nothing reports
   // errors: a driver returns an earlier error from any call, and after one that
   // ends the context there is nothing to give back.
   void Release(absl::FunctionRef<void()> give_back) const;
