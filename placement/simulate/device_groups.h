@@ -1,5 +1,6 @@
 // Devices of equal speed as one group, and the least that ports and transfers
-// of a group take. SPDX-License-Identifier: Apache-2.0
+// of a group take.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_SIMULATE_DEVICE_GROUPS_H_
 #define PARTITA_PLACEMENT_SIMULATE_DEVICE_GROUPS_H_
