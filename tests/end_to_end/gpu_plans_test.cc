@@ -74,7 +74,8 @@ Module Gpt() {
                        .width = 16,
                        .heads = 2,
                        .context = 8,
-                       .vocabulary = 32});
+                       .vocabulary = 32,
+                       .update = {.optimizer = {.momentum = 0.9}}});
 }
 
 Machine WithGpus(int gpus, const std::string& isa) {

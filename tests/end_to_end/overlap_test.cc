@@ -129,9 +129,14 @@ void ExpectAllReducesInTheBackwardPass(const Plan& plan,
 TEST(Overlap, BucketsAreReducedDuringTheBackwardPass) {
   for (const char* name : {"cpu_2_h100", "cpu_4_h100"}) {
     SCOPED_TRACE(name);
-    const auto machine =
+    auto machine =
         ReadMachine(std::string("examples/machines/") + name + ".json");
     ASSERT_TRUE(machine.ok()) << machine.status();
+    // Priced by their rates: beside a generated kernel that takes most of the
+    // step, buckets matter little.
+    for (MachineDevice& device : machine->devices) {
+      if (device.traits.kind == DeviceKind::kCuda) device.traits.isa.clear();
+    }
     auto module = MnistTraining();
     ASSERT_TRUE(module.ok()) << module.status();
     CompileOptions options;
