@@ -49,6 +49,7 @@ constexpr DeviceKindTraits kKinds[] = {
      .kernel_code = KernelCode::kHost,
      .code_target = CpuCodeTarget,
      .collectives_beside_kernels = false,
+     .ports_beside_kernels = false,
      // Nearly all x86-64 processors have avx2. The default of a file does not
      // depend on the host.
      .isa = {.accepts = IsCpuIsa, .names = CpuIsas, .usual = "avx2"}},
@@ -57,6 +58,7 @@ constexpr DeviceKindTraits kKinds[] = {
      .kernel_code = KernelCode::kPtx,
      .code_target = CudaCodeTarget,
      .collectives_beside_kernels = true,
+     .ports_beside_kernels = true,
      .isa = {.accepts = IsCudaIsa,
              .names = nullptr,
              .form = "sm_ and the compute capability, like \"sm_90\""}},

@@ -40,6 +40,8 @@ struct DeviceKindTraits {
   // Collectives run beside kernels, in a stream of their own. Otherwise they
   // would take the time of the cores that run the kernels.
   bool collectives_beside_kernels;
+  // So are inputs fed and outputs fetched.
+  bool ports_beside_kernels;
   IsaRule isa;
 };
 

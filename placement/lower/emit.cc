@@ -114,9 +114,13 @@ std::string Emitter::StreamName(const StreamKey& key) const {
     case StreamKey::Role::kCopy:
       return absl::StrCat("copy:", draft_.devices->names[key.target]);
     case StreamKey::Role::kCollective:
+      return "collective";
+    case StreamKey::Role::kFeed:
+      return "feed";
+    case StreamKey::Role::kFetch:
       break;
   }
-  return "collective";
+  return "fetch";
 }
 
 void Emitter::ListStreams() {

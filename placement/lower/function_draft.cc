@@ -41,7 +41,9 @@ absl::StatusOr<FunctionDraft> DraftFunction(const FunctionInput& input,
   draft.devices = &input.devices;
   draft.micro_batches = input.micro_batches;
   PARTITA_RETURN_IF_ERROR(FindShards(draft));
-  PARTITA_RETURN_IF_ERROR(ListTasks(draft, input.machine));
+  PARTITA_RETURN_IF_ERROR(ListTasks(
+      draft, input.machine,
+      goal == DraftGoal::kSmall ? PortStreams::kOfKernels : PortStreams::kOwn));
   OrderMicroBatches(draft);
   PARTITA_ASSIGN_OR_RETURN(
       OrderedDraft ordered,

@@ -119,10 +119,18 @@ class FastestOrder {
   int tried_ = 0;
 };
 
-// Its commands run in sequence, in any order.
+bool IsPort(const Task& task) {
+  return task.kind == Command::Kind::kFeed ||
+         task.kind == Command::Kind::kFetch;
+}
+
+// Its commands run in sequence, in any order; some beside feeds and fetches,
+// which each order has as early as can be.
 bool HasOneStream(const PlanDraft& draft) {
+  const auto one = absl::c_find_if(
+      draft.tasks, [&](const Task& task) { return !IsPort(task); });
   return absl::c_all_of(draft.tasks, [&](const Task& task) {
-    return task.stream == draft.tasks.begin()->stream;
+    return IsPort(task) || task.stream == one->stream;
   });
 }
 

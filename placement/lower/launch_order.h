@@ -20,7 +20,8 @@ enum class DraftGoal : uint8_t {
   kFast,       // the order that is predicted fastest
   kLeastPeak,  // the order with the smallest peak of live bytes
   // The same, and readers of all-reduces in their own streams are not delayed:
-  // gradients are freed sooner.
+  // gradients are freed sooner. Inputs and outputs have no streams of their own
+  // (PortStreams).
   kSmall,
 };
 

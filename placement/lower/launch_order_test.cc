@@ -82,14 +82,87 @@ std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
   return absl::StrJoin(order, " ");
 }
 
-// On a GPU a collective can overlap with kernels. On a CPU both need the same
-// cores.
-TEST(LaunchOrder, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
+// On a GPU collectives, feeds and fetches can overlap with kernels. On a CPU
+// all need the same cores.
+TEST(LaunchOrder, WhatIsNoKernelHasAStreamOfItsOwnExceptOnACpu) {
   EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCuda, "%x")),
-              ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:1/compute",
-                          "gpu:1/collective"));
+              ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:0/feed",
+                          "gpu:0/fetch", "gpu:1/compute", "gpu:1/collective",
+                          "gpu:1/feed"));
   EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCpu, "%x")),
               ElementsAre("gpu:0/compute", "gpu:1/compute"));
+}
+
+// A GPU with `memory` bytes. A feed of 4 KiB takes a second.
+Machine OneGpu(int64_t memory) {
+  Machine machine = LinkedMachine(1, memory);
+  machine.devices[0].traits.kind = DeviceKind::kCuda;
+  machine.devices[0].traits.memory_bandwidth = 2 * 4096;
+  return machine;
+}
+
+// y = max(x) * max(z); each input takes 4 KiB.
+Plan PlanOfTwoInputs(int64_t memory) {
+  const Module module = ModuleOf(R"(
+graph @f(%x: f32[1024], %z: f32[1024]) -> f32[1] {
+  %a = reduce_max %x {axes = [0]} : f32[1] on gpu:0
+  %b = reduce_max %z {axes = [0]} : f32[1] on gpu:0
+  %y = mul %a, %b : f32[1] on gpu:0
+  return %y
+}
+)");
+  Plan plan = Proved(PlanOf(module.Clone(), OneGpu(memory)));
+  EXPECT_EQ(RunsLikeEval(module, plan), absl::OkStatus());
+  return plan;
+}
+
+constexpr int64_t kPlenty = int64_t{1} << 30;
+constexpr int64_t kRoomForBoth = 16 << 10;
+constexpr int64_t kRoomForOne = 6 << 10;
+
+// In the stream of the kernels the second input takes the bytes of the first.
+TEST(LaunchOrder, FeedsAndFetchesHaveStreamsOfTheirOwnIfMemoryAllows) {
+  EXPECT_THAT(StreamsOf(PlanOfTwoInputs(kRoomForBoth)),
+              ElementsAre("gpu:0/compute", "gpu:0/feed", "gpu:0/fetch"));
+  EXPECT_THAT(StreamsOf(PlanOfTwoInputs(kRoomForOne)),
+              ElementsAre("gpu:0/compute"));
+}
+
+// Of two feeds and three kernels that take a second each.
+double SecondsOfTwoInputs(int64_t memory) {
+  const Plan plan = PlanOfTwoInputs(memory);
+  const std::vector<double> seconds(plan.entries[0].graph->node_id_bound(), 1);
+  const auto simulation = Simulate(plan, 0, OneGpu(memory), seconds);
+  EXPECT_TRUE(simulation.ok()) << simulation.status();
+  return simulation.ok() ? simulation->latency_seconds : 0;
+}
+
+TEST(LaunchOrder, TheSecondInputIsFedWhileTheFirstKernelRuns) {
+  EXPECT_NEAR(SecondsOfTwoInputs(kRoomForBoth), 4, 0.01);
+  EXPECT_NEAR(SecondsOfTwoInputs(kRoomForOne), 5, 0.01);
+}
+
+// The compute streams order the uses of a variable.
+TEST(LaunchOrder, VariablesAreFetchedInTheStreamOfTheirUpdates) {
+  const Module module = ModuleOf(R"(variable @v: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> (f32[2], f32[2]) {
+  %v = variable {dtype = f32, name = "v", shape = [2]} : f32[2] on gpu:0
+  %n = add %v, %x : f32[2] on gpu:0
+  %y = neg %x : f32[2] on gpu:0
+  update @v = %n
+  return %n, %y
+}
+)");
+  const Plan plan =
+      Proved(PlanOf(module.Clone(), OneGpu(kPlenty), {.depth = 2}));
+  const std::vector<std::string> streams = StreamsOf(plan);
+  std::vector<std::string> of_outputs(2);
+  for (const Command& command : plan.entries[0].programs[0].commands) {
+    if (command.kind != Command::Kind::kFetch) continue;
+    of_outputs[command.port] = streams[command.stream.index];
+  }
+  EXPECT_THAT(of_outputs, ElementsAre("gpu:0/compute", "gpu:0/fetch"));
 }
 
 // Each result is read while caches hold it, before the next all-reduce.
@@ -134,7 +207,6 @@ graph @f(%x: f32[4, 512]) -> f32[] {
   return Proved(std::move(plan));
 }
 
-constexpr int64_t kPlenty = int64_t{1} << 30;
 constexpr char kUpdates[] = R"(  update @s = %u
   update @t = %v
   return %s)";

@@ -22,6 +22,7 @@
 #include "placement/lower/pack.h"
 #include "placement/lower/persistent.h"
 #include "placement/lower/refusal.h"
+#include "placement/lower/tasks.h"
 #include "runtime/plan/plan_limits.h"
 
 namespace partita {
@@ -152,7 +153,8 @@ std::vector<DraftGoal> SmallerGoals(
     return !function->fast.least_peak;
   };
   const auto overlaps = [](const CountedFunction* function) {
-    return HasOverlappedCollectives(function->fast.draft);
+    return HasOverlappedCollectives(function->fast.draft) ||
+           HasPortStreams(function->fast.draft);
   };
   std::vector<DraftGoal> goals;
   if (goal < DraftGoal::kLeastPeak && absl::c_any_of(functions, is_larger)) {

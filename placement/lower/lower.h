@@ -48,8 +48,8 @@ struct CountedFunction {
 //   tasks                the commands; views need none
 //   micro_batch_order    the order of micro-batches and pipeline stages
 //   launch_order         the fastest order of schedule and timed_order; streams
-//                        for kernels, for collectives and for copies to each
-//                        device
+//                        for kernels, for collectives, for copies to each
+//                        device, for feeds and for fetches
 //   updates              new values of variables made in place
 //   clocks               the necessary waits
 //   in_place             results in the bytes of an operand

@@ -16,9 +16,10 @@
 
 namespace partita {
 
-// A stream of a device: kernels, copies to device `target`, or collectives.
+// A stream of a device: kernels, copies to device `target`, collectives, feeds
+// or fetches. On some devices the stream of kernels has some of the others too.
 struct StreamKey {
-  enum class Role : uint8_t { kCompute, kCopy, kCollective };
+  enum class Role : uint8_t { kCompute, kCopy, kCollective, kFeed, kFetch };
   MachineDeviceId device;
   Role role = Role::kCompute;
   MachineDeviceId target;  // kCopy

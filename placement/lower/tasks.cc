@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -22,9 +24,11 @@ namespace {
 
 class TaskLister {
  public:
-  TaskLister(PlanDraft& draft, const Machine& machine)
+  TaskLister(PlanDraft& draft, const Machine& machine, PortStreams ports)
       : draft_(draft),
         graph_(*draft.graph),
+        machine_(machine),
+        ports_(ports),
         storages_(draft),
         copies_(draft, storages_, machine) {}
 
@@ -51,22 +55,50 @@ class TaskLister {
   void ListViews(const OpView& op, const std::vector<ViewOf>& views,
                  MicroBatchId micro_batch);
   void AddPersistentStorage(const OpView& op);
+  StreamKey StreamOfPort(const Shard& shard, StreamKey::Role own) const;
+  bool IsOfVariable(const Shard& shard) const;
   void Feed(ValueId value, MachineDeviceId device, MicroBatchId micro_batch);
   void FeedOperands(const OpView& op, MicroBatchId micro_batch);
 
   PlanDraft& draft_;
   const Graph& graph_;
+  const Machine& machine_;
+  const PortStreams ports_;
   ResultStorages storages_;
   CopyTasks copies_;
 };
+
+StreamKey TaskLister::StreamOfPort(const Shard& shard,
+                                   StreamKey::Role own) const {
+  const DeviceKind kind = machine_.devices[shard.device.index].traits.kind;
+  const bool beside = ports_ == PortStreams::kOwn &&
+                      TraitsOf(kind).ports_beside_kernels &&
+                      !IsOfVariable(shard);
+  return {shard.device, beside ? own : StreamKey::Role::kCompute};
+}
+
+// True for bytes of a variable, and for those that an update may write there in
+// place. An update in place, and steps that overlap, need all uses of the
+// variable in one stream (updates.h).
+bool TaskLister::IsOfVariable(const Shard& shard) const {
+  if (draft_.storages[shard.storage].persistent()) return true;
+  return absl::c_any_of(graph_.updates(), [&](const VariableUpdate& update) {
+    const OpView copy = graph_.view(graph_.value(update.value).defining_node);
+    const ShardId source =
+        draft_.ShardOn(copy.operand(0).id(), shard.device, shard.micro_batch);
+    return source.valid() && draft_.shards[source].storage == shard.storage;
+  });
+}
 
 void TaskLister::Feed(ValueId value, MachineDeviceId device,
                       MicroBatchId micro_batch) {
   const ShardId shard = draft_.ShardOn(value, device, micro_batch);
   if (draft_.shards[shard].storage.valid()) return;
   storages_.AssignNew(shard);
-  Task feed = draft_.NewTask(Command::Kind::kFeed, {device},
-                             {.micro_batch = draft_.shards[shard].micro_batch});
+  const Shard& fed = draft_.shards[shard];
+  Task feed = draft_.NewTask(Command::Kind::kFeed,
+                             StreamOfPort(fed, StreamKey::Role::kFeed),
+                             {.micro_batch = fed.micro_batch});
   feed.port = graph_.value(value).index;
   feed.writes = {draft_.Whole(shard)};
   draft_.tasks.Add(std::move(feed));
@@ -239,8 +271,10 @@ void TaskLister::ListFetch(int output, MicroBatchId micro_batch) {
   if (!graph_.value(value).defining_node.valid()) {
     Feed(value, device, micro_batch);
   }
-  Task fetch = draft_.NewTask(Command::Kind::kFetch, {device},
-                              {.micro_batch = micro_batch});
+  Task fetch = draft_.NewTask(
+      Command::Kind::kFetch,
+      StreamOfPort(draft_.shards[shard], StreamKey::Role::kFetch),
+      {.micro_batch = micro_batch});
   fetch.port = output;
   fetch.reads = {draft_.Whole(shard)};
   draft_.tasks.Add(std::move(fetch));
@@ -248,8 +282,16 @@ void TaskLister::ListFetch(int output, MicroBatchId micro_batch) {
 
 }  // namespace
 
-absl::Status ListTasks(PlanDraft& draft, const Machine& machine) {
-  return TaskLister(draft, machine).Run();
+absl::Status ListTasks(PlanDraft& draft, const Machine& machine,
+                       PortStreams ports) {
+  return TaskLister(draft, machine, ports).Run();
+}
+
+bool HasPortStreams(const PlanDraft& draft) {
+  return absl::c_any_of(draft.streams, [](const StreamKey& stream) {
+    return stream.role == StreamKey::Role::kFeed ||
+           stream.role == StreamKey::Role::kFetch;
+  });
 }
 
 }  // namespace partita

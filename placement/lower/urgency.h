@@ -15,7 +15,7 @@ namespace partita {
 
 // Classes of ready tasks in a unit run; lower ones run first.
 enum class Urgency : uint8_t {
-  kOfOtherStreams,  // copies, collectives with own streams
+  kOfOtherStreams,  // copies; collectives, feeds and fetches with own streams
   kOfKernels,
   // The tasks of FindDelayed. Readers of a finished all-reduce, or of a
   // gathered shard, run before the next all-reduce, while caches hold its

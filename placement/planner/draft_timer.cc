@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
+#include "graph/device_kind_traits.h"
 #include "graph/op_view.h"
 #include "placement/planner/list_schedule.h"
 #include "placement/planner/strategies.h"
@@ -55,6 +56,7 @@ void DraftTimer::PriceItems() {
 void DraftTimer::PricePorts() {
   for (MachineDeviceId d : costs_.devices()) {
     const DeviceTraits& traits = costs_.machine().devices[d.index].traits;
+    ports_beside_.push_back(TraitsOf(traits.kind).ports_beside_kernels);
     const bool is_local = costs_.shares_host(d) || !costs_.host().valid();
     const Link* link = is_local ? nullptr : costs_.link(costs_.host(), d);
     if (link != nullptr) {
@@ -114,6 +116,9 @@ void DraftTimer::Reset(const ItemDraft& draft) {
   is_held_.assign(clocks_.num_slots(), 0);
   free_at_.assign(devices_, 0);
   busy_.assign(devices_, 0);
+  fed_at_.assign(devices_, 0);
+  fetched_at_.assign(devices_, 0);
+  fetching_.assign(devices_, 0);
   held_.assign(devices_, 0);
   most_held_.assign(devices_, 0);
   waiting_.assign(flow_.items.size(), 0);
@@ -177,22 +182,36 @@ double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
              : space_.splits.of(unit.item)[place.split].seconds;
 }
 
-// Seconds to feed the inputs that the device does not hold yet.
-double DraftTimer::Feed(const ItemPlace& place, Unit unit) {
+void DraftTimer::FeedTo(FormedValue fed, MachineDeviceId device,
+                        double& seconds) {
+  const double taken = SecondsOfPort(fed, device);
+  if (ports_beside_[device.index] != 0) {
+    fed_at_[device.index] += taken;
+    clocks_.Make(fed, device, fed_at_[device.index]);
+  } else {
+    clocks_.Make(fed, device, 0);
+    seconds += taken;
+  }
+}
+
+// Seconds to feed the inputs that the device does not hold yet, before the
+// unit. `start` becomes no earlier than inputs that it has.
+double DraftTimer::Feed(const ItemPlace& place, Unit unit, double& start) {
   const MachineDeviceId device = unit.device;
   double seconds = 0;
   for (const FormedValue& source : forms_.sources(unit.item, place.split)) {
-    if (IsMade(source.value) || clocks_.ready_at(source, device) < kNever) {
-      continue;
+    if (IsMade(source.value)) continue;
+    if (clocks_.ready_at(source, device) == kNever) {
+      const FormedValue fed = {source.value, fed_form_[source.value.index]};
+      if (clocks_.ready_at(fed, device) == kNever) {
+        FeedTo(fed, device, seconds);
+      }
+      if (fed.form != source.form) {
+        clocks_.Make(source, device, clocks_.ready_at(fed, device));
+        seconds += clocks_.SecondsOfSlice(source, device);
+      }
     }
-    const FormedValue fed = {source.value, fed_form_[source.value.index]};
-    if (clocks_.ready_at(fed, device) == kNever) {
-      clocks_.Make(fed, device, 0);
-      seconds += SecondsOfPort(fed, device);
-    }
-    if (fed.form == source.form) continue;
-    clocks_.Make(source, device, 0);
-    seconds += clocks_.SecondsOfSlice(source, device);
+    start = std::max(start, clocks_.ready_at(source, device));
   }
   return seconds;
 }
@@ -207,8 +226,8 @@ void DraftTimer::Hold(FormedValue formed, MachineDeviceId device,
 
 void DraftTimer::Run(const ItemPlace& place, Unit unit) {
   const auto& [item, device] = unit;
-  const double start = StartOf(place, unit);
-  const double taken = Feed(place, unit) + SecondsOf(place, unit);
+  double start = StartOf(place, unit);
+  const double taken = Feed(place, unit, start) + SecondsOf(place, unit);
   double& free_at = free_at_[device.index];
   free_at = start + taken;
   busy_[device.index] += taken;
@@ -306,12 +325,16 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
     const MachineDeviceId device = is_made ? draft[value.maker].devices.front()
                                            : HomeOfInput(draft, output);
     const FormedValue whole = {output, kWholeForm};
-    const int ports = !is_made && value.readers.empty() ? 2 : 1;
-    const double taken = ports * SecondsOfPort(whole, device);
-    double& free_at = free_at_[device.index];
-    if (is_made) free_at = std::max(free_at, clocks_.ready_at(whole, device));
+    const bool is_fed_here = !is_made && value.readers.empty();
+    double taken = SecondsOfPort(whole, device);
+    if (is_fed_here) FeedTo(whole, device, taken);
+    const bool beside = ports_beside_[device.index] != 0;
+    double& free_at = (beside ? fetched_at_ : free_at_)[device.index];
+    if (is_made || beside) {
+      free_at = std::max(free_at, clocks_.ready_at(whole, device));
+    }
     free_at += taken;
-    busy_[device.index] += taken;
+    (beside ? fetching_ : busy_)[device.index] += taken;
   }
 }
 
@@ -324,8 +347,8 @@ DraftScore DraftTimer::Result() const {
   double latency = std::max(end_, clocks_.end());
   double busiest = 0;
   for (int d = 0; d < devices_; ++d) {
-    latency = std::max(latency, free_at_[d]);
-    busiest = std::max(busiest, busy_[d]);
+    latency = std::max({latency, free_at_[d], fetched_at_[d]});
+    busiest = std::max({busiest, busy_[d], fed_at_[d], fetching_[d]});
   }
   // What cannot run is worse than what lacks memory.
   if (latency == kNever) score.missing = std::numeric_limits<int64_t>::max();

@@ -28,7 +28,9 @@ struct DraftScore {
 //  1. A device computes one node at a time: of those that can start first, the
 //     one with the highest upward rank. An input is fed right before its first
 //     reader on a device, as shards if all its readers read the same ones;
-//     outputs are fetched after all nodes.
+//     outputs are fetched after all nodes. A device with ports beside kernels
+//     feeds inputs from the start, in this order, and fetches each output when
+//     it is made.
 //  2. A value is brought once to each device and into each form in which it is
 //     read (ValueClocks).
 //  3. The new value of a variable is brought to the variable's first reader.
@@ -65,7 +67,8 @@ class DraftTimer {
   void Release(const ItemDraft& draft, int item);
   void Free(ValueId value);
   void Hold(FormedValue formed, MachineDeviceId device, int64_t times);
-  double Feed(const ItemPlace& place, Unit unit);
+  double Feed(const ItemPlace& place, Unit unit, double& start);
+  void FeedTo(FormedValue fed, MachineDeviceId device, double& seconds);
   double SecondsOfPort(FormedValue formed, MachineDeviceId device) const;
   double StartOf(const ItemPlace& place, Unit unit) const;
   double SecondsOf(const ItemPlace& place, Unit unit) const;
@@ -88,6 +91,8 @@ class DraftTimer {
   std::vector<double> seconds_;
   std::vector<double> port_fixed_;     // by device: seconds of any feed
   std::vector<double> port_per_byte_;  // by device
+  // By device: DeviceKindTraits::ports_beside_kernels.
+  std::vector<char> ports_beside_;
   // The first reader of the variable whose new value it is, and the variable.
   struct UpdateReader {
     int item = -1;  // -1: no update
@@ -100,6 +105,11 @@ class DraftTimer {
   std::vector<int> fed_form_;    // by value: of inputs
   std::vector<double> free_at_;  // by device
   std::vector<double> busy_;     // by device
+  // By device with ports beside kernels: the ends of what it feeds, without a
+  // pause, and of what it fetches, and the seconds of the latter.
+  std::vector<double> fed_at_;
+  std::vector<double> fetched_at_;
+  std::vector<double> fetching_;
   std::vector<int> waiting_;     // by item: sources that are not made
   std::vector<int> units_left_;  // by item
   std::vector<int> unread_;      // by value: readers that have not run

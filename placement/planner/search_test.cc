@@ -182,6 +182,30 @@ TEST(DraftTimerTest, ADeviceComputesOneNodeAtATime) {
               0.01);
 }
 
+// A feed or fetch of 64 bytes takes 1.25 seconds.
+Machine WithSlowPorts(DeviceKind kind) {
+  Machine machine;
+  machine.devices = {SampleDevice("device:0", kind, 10000)};
+  machine.devices[0].traits.memory_bandwidth = 128;
+  machine.devices[0].traits.launch_seconds = 0.25;
+  return machine;
+}
+
+// Two nodes, each with an input and an output. On the GPU the second input is
+// there after 2.5 seconds, the second node ends after 3.5, and the fetch of the
+// first one then.
+TEST(DraftTimerTest, AGpuFeedsAndFetchesBesideItsKernels) {
+  SampleGraph g;
+  const ValueId a = g.Work("a", {g.Input("x", kLine)}, kLine);
+  const ValueId b = g.Work("b", {g.Input("z", kLine)}, kLine);
+  g.Return({a, b});
+  Problem on_cpu(g, WithSlowPorts(DeviceKind::kCpu));
+  EXPECT_DOUBLE_EQ(on_cpu.Score({kFirst, kFirst}).seconds,
+                   2 * (1.25 + 1 + 1.25));
+  Problem on_gpu(g, WithSlowPorts(DeviceKind::kCuda));
+  EXPECT_DOUBLE_EQ(on_gpu.Score({kFirst, kFirst}).seconds, 3.5 + 1.25);
+}
+
 TEST(DraftTimerTest, ACopyTakesItsLink) {
   Machine machine = EqualCpus(2, 10000);
   machine.links[0].latency = 5;

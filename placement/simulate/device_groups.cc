@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
@@ -61,6 +62,7 @@ void DeviceGroups::AddDevice(MachineDeviceId device) {
 // other takes a link from the host.
 void DeviceGroups::AddPort(MachineDeviceId device, DeviceGroup& group) const {
   const DeviceTraits& traits = costs_.machine().devices[device.index].traits;
+  group.ports_beside_kernels |= TraitsOf(traits.kind).ports_beside_kernels;
   if (costs_.shares_host(device) || !costs_.host().valid()) {
     const double bandwidth = traits.memory_bandwidth;
     group.port_fixed = std::min(group.port_fixed, traits.launch_seconds);

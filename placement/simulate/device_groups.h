@@ -23,7 +23,9 @@ struct DeviceGroup {
   double launch = 0;         // seconds of any command
   double port_fixed = 0;     // seconds of any feed or fetch
   double port_per_byte = 0;  // and for each of its bytes
-  int64_t memory = 0;        // usable bytes of all devices together
+  // Feeds, and fetches, run beside kernels, in a stream of their own.
+  bool ports_beside_kernels = false;
+  int64_t memory = 0;  // usable bytes of all devices together
 };
 
 // The least that any route between two groups takes.

@@ -10,12 +10,16 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "placement/simulate/device_groups.h"
 #include "placement/simulate/load_bound.h"
 #include "placement/simulate/path_bound.h"
 
 namespace partita {
 namespace {
+
+// Of sums of the same times in two orders.
+constexpr double kRounding = 1e-9;
 
 // Seconds of one group's commands, if it ran all that it can.
 struct LoadParts {
@@ -33,30 +37,59 @@ class Bounder {
         floor_(costs, groups_, known),
         paths_(BoundPaths(costs, groups_, floor_, ShardSize::kSmallest)),
         longest_(LongestPath()),
-        work_(groups_.size()),
+        ports_beside_kernels_(AnyPortsBesideKernels()),
+        kernels_(groups_.size()),
+        feeds_(groups_.size()),
+        fetches_(groups_.size()),
         parts_(groups_.size()) {
     AddPorts();
     AddNodes();
   }
 
   LowerBound Bound() const {
-    const LoadBounder bounder(groups_, work_);
-    const LoadBound load =
-        known_.depth > 1 ? bounder.Overlapping() : bounder.WithinAStep();
+    const LoadBound load = LoadOf(kernels_);
+    const LoadBound ports = LoadOfPorts();
     LowerBound bound;
     bound.critical_path = longest_.total();
-    bound.load = load.seconds;
+    bound.load = std::max(load.seconds, ports.seconds);
     const double path = bound.critical_path / known_.depth;
-    bound.seconds = std::max(path, load.seconds);
+    bound.seconds = std::max(path, bound.load);
     // No device can do some of the work: there is no plan to bound.
     if (!std::isfinite(bound.seconds)) return {};
     if (bound.seconds <= 0) return bound;
-    path > load.seconds ? Explain(longest_, bound) : Explain(load.group, bound);
+    // A path with one port is no longer than the load of that port alone.
+    const double without_ports = std::max(path, load.seconds);
+    if (ports.seconds > without_ports * (1 + kRounding)) {
+      bound.by = BoundBy::kPorts;
+      bound.where = groups_.Name(ports.group);
+    } else if (path > load.seconds) {
+      Explain(longest_, bound);
+    } else {
+      Explain(load.group, bound);
+    }
     return bound;
   }
 
  private:
   const Graph& graph() const { return costs_.graph(); }
+
+  bool AnyPortsBesideKernels() const {
+    return absl::c_any_of(groups_.ids(), [&](DeviceGroupId group) {
+      return groups_[group].ports_beside_kernels;
+    });
+  }
+
+  LoadBound LoadOf(const StepWork& work) const {
+    const LoadBounder bounder(groups_, work);
+    return known_.depth > 1 ? bounder.Overlapping() : bounder.WithinAStep();
+  }
+
+  LoadBound LoadOfPorts() const {
+    if (!ports_beside_kernels_) return {};
+    const LoadBound feeds = LoadOf(feeds_);
+    const LoadBound fetches = LoadOf(fetches_);
+    return feeds.seconds > fetches.seconds ? feeds : fetches;
+  }
 
   PathSeconds LongestPath() const {
     if (groups_.size() > 1) return paths_.longest;
@@ -68,23 +101,37 @@ class Bounder {
       if (graph().value(input).uses.empty() && !graph().is_output(input)) {
         continue;
       }
-      AddPort(input, {.tail = paths_.tails[input]});
+      AddPort(input, {.tail = paths_.tails[input]}, feeds_);
     }
     for (ValueId output : graph().outputs()) {
-      AddPort(output, {.head = paths_.heads[output]});
+      AddPort(output, {.head = paths_.heads[output]}, fetches_);
     }
   }
 
-  void AddPort(ValueId value, const WorkItem& item) {
+  void AddPort(ValueId value, const WorkItem& item, StepWork& beside) {
     const int runs = known_.RunsOf(value);
     std::vector<double> seconds;
     for (DeviceGroupId group : groups_.ids()) {
       seconds.push_back(runs * floor_.Port(value, group).total());
-      if (std::isfinite(seconds.back())) {
+      if (!ports_beside_kernels_ && std::isfinite(seconds.back())) {
         parts_[group].ports += seconds.back();
       }
     }
-    work_.Add(item, seconds);
+    if (!ports_beside_kernels_) {
+      kernels_.Add(item, seconds);
+    } else if (!IsOfVariable(value)) {
+      beside.Add(item, seconds);
+    }
+  }
+
+  // Its port may be in the stream of kernels, beside those in the ports' own.
+  bool IsOfVariable(ValueId value) const {
+    const ValueId root = costs_.root(value);
+    const NodeId maker = graph().value(root).defining_node;
+    if (maker.valid() && graph().view(maker).is(kVariable)) return true;
+    return absl::c_any_of(graph().updates(), [&](const VariableUpdate& update) {
+      return costs_.root(update.value) == root;
+    });
   }
 
   void AddNodes() {
@@ -109,7 +156,7 @@ class Bounder {
       parts_[group].launches += runs * floor.launch;
       parts_[group].kernels += runs * floor.work;
     }
-    if (*absl::c_max_element(seconds) > 0) work_.Add(item, seconds);
+    if (*absl::c_max_element(seconds) > 0) kernels_.Add(item, seconds);
   }
 
   // When the last operand is there that all of the node's work waits for.
@@ -153,7 +200,11 @@ class Bounder {
   const StepFloor floor_;
   const PathBound paths_;
   const PathSeconds longest_;
-  StepWork work_;
+  // On some device, which may have any feed and fetch.
+  const bool ports_beside_kernels_;
+  StepWork kernels_;  // with ports, unless these are beside
+  StepWork feeds_;    // beside kernels
+  StepWork fetches_;
   IdVector<DeviceGroupId, LoadParts> parts_;
 };
 

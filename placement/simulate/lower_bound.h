@@ -43,14 +43,16 @@ std::string BoundByText(const LowerBound& bound);
 
 // The bound for an optimised graph that is not yet placed, for plans as
 // placement/lower makes them: the kernels, feeds and fetches of a device run in
-// one stream.
+// one stream, or in one each (DeviceKindTraits::ports_beside_kernels).
 //   1. Every node, feed and fetch takes its least time (step_floor.h). A plan
 //      may shard a node along any factor of its dimension rule, over all
 //      devices. Assumes that the shards of a node together take no less than
 //      the whole node, or than those of `known`.
 //   2. The longest path (path_bound.h), with the transfers that it cannot
 //   avoid.
-//   3. The load (load_bound.h) within the memory for constants.
+//   3. The load (load_bound.h) of the kernels within the memory for constants.
+//      It has the feeds and fetches too, unless some device has them beside
+//      kernels: then it is the largest of the loads of all three.
 LowerBound BoundStep(const CostModel& costs, const KnownStep& known = {});
 
 }  // namespace partita

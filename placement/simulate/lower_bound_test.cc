@@ -68,6 +68,33 @@ TEST(LowerBoundTest, OneDeviceFeedsComputesAndFetches) {
   EXPECT_EQ(BoundByText(bound), "load of cpu:0");
 }
 
+// A GPU whose ports take as long as those of SlowCpus.
+Machine SlowGpu() {
+  Machine machine;
+  machine.devices = {SampleDevice("gpu:0", DeviceKind::kCuda, kRoom)};
+  machine.devices[0].traits.memory_bandwidth = 128;
+  machine.devices[0].traits.launch_seconds = 0.25;
+  return machine;
+}
+
+// Two feeds of 1.25 seconds, a node of 4, and one of 1 that only the second
+// feed needs: the kernels run beside the ports.
+TEST(LowerBoundTest, AGpuFeedsAndFetchesBesideItsKernels) {
+  SampleGraph g;
+  const ValueId a = g.Work("a", {g.Input("x", kLine)}, kLine);
+  const ValueId b = g.Work("b", {g.Input("z", kLine)}, kLine);
+  g.Return({a, b});
+  const LowerBound bound = Bound(g, SlowGpu(), AllTake(4));
+  EXPECT_DOUBLE_EQ(bound.seconds, 1.25 + 2 * 4 + 1.25);
+  EXPECT_EQ(BoundByText(bound), "load of gpu:0");
+  SampleGraph large;
+  large.Return({large.Work(
+      "y", {large.Input("x", 100 * kLine), large.Input("z", 100 * kLine)}, 1)});
+  const LowerBound of_ports = Bound(large, SlowGpu(), AllTake(4));
+  EXPECT_DOUBLE_EQ(of_ports.load, 2 * 100.25 + 4 + 0.25 + 1.0 / 16);
+  EXPECT_EQ(BoundByText(of_ports), "feeds and fetches of gpu:0");
+}
+
 TEST(LowerBoundTest, AFeedMayBeShardedAndAFetchIsWhole) {
   SampleGraph g;
   AddOneNode(g);

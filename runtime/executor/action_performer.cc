@@ -136,9 +136,7 @@ absl::Status ActionPerformer::PerformPhase(const Step& step,
   return works ? absl::OkStatus() : SleepFor(action);
 }
 
-// If the channel has slots, the sender writes the message to a slot and goes
-// on. If it has none, the sender waits until the receiver has copied the
-// message.
+// The sender writes the message to a slot and goes on.
 absl::Status ActionPerformer::Send(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
@@ -146,12 +144,6 @@ absl::Status ActionPerformer::Send(const Step& step,
       program.communications[action.communication];
   const uint64_t point = step.number * role.messages + role.number + 1;
   PARTITA_RETURN_IF_ERROR(SleepFor(action));
-  if (role.capacity == 0) {
-    PARTITA_RETURN_IF_ERROR(stream_.Finish());
-    role.rendezvous->Arrive(0, point);
-    return role.rendezvous->Wait(1, point, PolicyOf(step)) ? absl::OkStatus()
-                                                           : EndOfWait();
-  }
   // Each step has its own slots: only messages of the same step fill them.
   if (role.number >= role.capacity &&
       !role.rendezvous->Wait(1, point - role.capacity, PolicyOf(step))) {
@@ -176,8 +168,7 @@ absl::Status ActionPerformer::Recv(const Step& step,
   return absl::OkStatus();
 }
 
-// Some messages move no bytes: their channel has no slots, or their device
-// computes nothing.
+// Messages of a device that computes nothing move no bytes.
 absl::Status ActionPerformer::Move(const StreamProgram& program,
                                    const Action& action) {
   if (action.transfer < 0) return absl::OkStatus();

@@ -1,8 +1,9 @@
-// Tests collectives and messages in plans: values, failures, deadlines, chaos.
+// Tests collectives in plans: values, failures, deadlines, chaos.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -310,88 +311,6 @@ TEST(CollectivesTest, ACancelledRunLeavesNoRankInACollective) {
                                       {.cancel = source.get_token()});
   ASSERT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   ExpectRunsAgain(session, *plan, kWhole);
-}
-
-// Five messages from device 0 to device 1, each x + x; device 1 adds them up.
-constexpr int kMessages = 5;
-std::shared_ptr<Plan> MessagePlan(int capacity, int depth) {
-  PlanBuilder b(2);
-  b.entry().depth = depth;
-  const ValueId x = b.Input("x", Line());
-  const StreamId here = b.NewStream("here", 0);
-  const StreamId there = b.NewStream("there", 1);
-  const BufferId x_bytes = b.Room("x", 0, x);
-  std::vector<BufferId> slots;
-  for (int i = 0; i < capacity; ++i) slots.push_back(b.Room("slot", 1, x));
-  const ChannelId channel = b.NewChannel(here, there, slots);
-  b.Feed(here, 0, x_bytes);
-  ValueId sum;
-  BufferId sum_bytes;
-  for (int k = 0; k < kMessages; ++k) {
-    const ValueId made = b.Node(kAdd, {x, x}, absl::StrCat("made", k));
-    const ValueId sent = b.Node(kCopy, {made}, absl::StrCat("sent", k));
-    const ValueId next =
-        k == 0 ? sent : b.Node(kAdd, {sum, sent}, absl::StrCat("sum", k));
-    const BufferId made_bytes = b.Room("made", 0, made);
-    const BufferId sent_bytes = b.Room("sent", 1, sent);
-    b.Kernel(here, made, {x_bytes, x_bytes}, made_bytes);
-    b.Send(here, sent, made_bytes, channel);
-    b.Recv(there, sent, sent_bytes, channel);
-    if (k > 0) b.Kernel(there, next, {sum_bytes, sent_bytes}, sent_bytes);
-    sum = next;
-    sum_bytes = sent_bytes;
-  }
-  b.Output("y", sum);
-  b.Fetch(there, 0, sum_bytes);
-  return b.Finish();
-}
-
-Floats TenTimes(Floats x) {
-  for (float& value : x) value *= 2 * kMessages;
-  return x;
-}
-
-TEST(CollectivesTest, MessagesArriveInOrderWhateverTheCapacity) {
-  for (const int capacity : {0, 1, 2, 7}) {
-    for (const int depth : {1, 2}) {
-      TestSession session(MessagePlan(capacity, depth), RunOn::kVirtual);
-      ASSERT_TRUE(session.status().ok()) << session.status();
-      for (uint64_t step = 0; step < 30; ++step) {
-        Floats y;
-        ASSERT_TRUE(session.Run(Ramp(step), y, {.chaos_seed = step}).ok());
-        ASSERT_EQ(y, TenTimes(Ramp(step))) << capacity << " " << step;
-      }
-    }
-  }
-}
-
-TEST(CollectivesTest, AFailureWakesSenderAndReceiver) {
-  for (const int capacity : {0, 1}) {
-    for (const std::string name : {"made3", "sum2"}) {
-      TestSession session(MessagePlan(capacity, 1));
-      Floats y;
-      session.library.before_launch = [&](const OpView& node) {
-        return node.result(0).name() == name
-                   ? absl::UnavailableError("injected")
-                   : absl::OkStatus();
-      };
-      ASSERT_EQ(session.Run(Ramp(1), y).code(), absl::StatusCode::kUnavailable);
-      session.library.before_launch = nullptr;
-      ASSERT_TRUE(session.Run(Ramp(2), y).ok());
-      EXPECT_EQ(y, TenTimes(Ramp(2)));
-    }
-  }
-}
-
-TEST(CollectivesTest, AMessageWithoutAReceiverIsRefused) {
-  const auto plan = MessagePlan(1, 1);
-  auto& commands = plan->entries[0].programs[0].commands;
-  std::erase_if(commands, [](const Command& command) {
-    return command.kind == Command::Kind::kRecv;
-  });
-  TestSession session(plan);
-  EXPECT_EQ(session.status().code(), absl::StatusCode::kInvalidArgument)
-      << session.status();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Looks for copies that the host cannot do.
+// Looks for copies and messages that the host cannot copy.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/stream_devices.h"
@@ -10,21 +10,42 @@
 namespace partita {
 namespace {
 
-// The first of the buffers' devices whose memory the host cannot access; null:
-// none.
-Device* BeyondHost(const Entry& entry, const std::vector<BufferId>& buffers,
-                   const Devices& devices) {
-  for (const BufferId buffer : buffers) {
-    Device& device = *devices[entry.buffers[buffer.index].device.index];
+// The devices whose memory the stream of a copy or message copies to and from,
+// in this order.
+std::vector<DeviceId> CopiedMemory(const Entry& entry, const Command& command) {
+  std::vector<DeviceId> devices;
+  const auto add = [&](const std::vector<BufferId>& buffers) {
+    for (const BufferId buffer : buffers) {
+      devices.push_back(entry.buffers[buffer.index].device);
+    }
+  };
+  add(command.results);
+  if (command.channel.valid()) {
+    const Channel& channel = entry.channels[command.channel.index];
+    add(channel.slots);
+    const bool takes = command.kind == Command::Kind::kRecv;
+    if (takes && channel.capacity == 0) {
+      devices.push_back(entry.streams[channel.sender.index].device);
+    }
+  }
+  add(command.operands);
+  return devices;
+}
+
+// The first of those devices whose memory the host cannot access; null: none.
+Device* Copier(const Entry& entry, const Command& command,
+               const Devices& devices) {
+  for (const DeviceId id : CopiedMemory(entry, command)) {
+    Device& device = *devices[id.index];
     if (!device.properties().host_accesses_arenas) return &device;
   }
   return nullptr;
 }
 
-Device* Copier(const Entry& entry, const Command& copy,
-               const Devices& devices) {
-  Device* const to = BeyondHost(entry, copy.results, devices);
-  return to != nullptr ? to : BeyondHost(entry, copy.operands, devices);
+bool Copies(const Command& command) {
+  return command.kind == Command::Kind::kCopy ||
+         command.kind == Command::Kind::kSend ||
+         command.kind == Command::Kind::kRecv;
 }
 
 absl::Status RunsKernels(const Entry& entry, StreamId stream,
@@ -47,8 +68,7 @@ absl::StatusOr<StreamDevices> FindStreamDevices(const Entry& entry,
   const StreamDevices own = found;
   for (const Command& command : commands) {
     const StreamId s = command.stream;
-    if (command.kind != Command::Kind::kCopy ||
-        !own[s]->properties().host_accesses_arenas) {
+    if (!Copies(command) || !own[s]->properties().host_accesses_arenas) {
       continue;
     }
     Device* const copier = Copier(entry, command, devices);

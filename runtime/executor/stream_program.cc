@@ -3,12 +3,14 @@
 
 #include "runtime/executor/stream_program.h"
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/device/arena_guard.h"
 #include "runtime/executor/failure.h"
+#include "runtime/executor/message.h"
 #include "runtime/executor/port_shard.h"
 #include "runtime/plan/plan_layout.h"
 
@@ -79,6 +81,7 @@ class ProgramBuilder {
       PARTITA_RETURN_IF_ERROR(FillCommunication(command, action));
     }
     if (computed_by_ == ComputedBy::kNothing) return FillSleep(command, action);
+    if (action.kind == Action::Kind::kCollective) return absl::OkStatus();
     switch (command.kind) {
       case Kind::kKernel:
         return FillKernel(command, action);
@@ -90,8 +93,6 @@ class ProgramBuilder {
         return FillFeed(command, action);
       case Kind::kFetch:
         return FillFetch(command, action);
-      case Kind::kCollective:
-        return absl::OkStatus();
       case Kind::kSend:
         return FillSend(command, action);
       case Kind::kRecv:
@@ -110,36 +111,46 @@ class ProgramBuilder {
   // Devices that compute nothing wait for one another as others do.
   absl::Status FillCommunication(const Command& command, Action& action) {
     using Kind = Command::Kind;
-    action.kind = command.kind == Kind::kCollective ? Action::Kind::kCollective
-                  : command.kind == Kind::kSend     ? Action::Kind::kSend
-                                                    : Action::Kind::kRecv;
+    action.kind = Action::Kind::kCollective;
     action.communication = static_cast<int>(program_->communications.size());
     CommunicationAction& role = program_->communications.emplace_back();
     if (command.kind == Kind::kCollective) {
       PARTITA_ASSIGN_OR_RETURN(role.collective, BindRank(command, action));
       return absl::OkStatus();
     }
+    const int capacity =
+        context_.entry->channels[command.channel.index].capacity;
+    if (capacity == 0) {
+      PARTITA_ASSIGN_OR_RETURN(role.collective, BindEnd(command, action));
+      return absl::OkStatus();
+    }
+    action.kind =
+        command.kind == Kind::kSend ? Action::Kind::kSend : Action::Kind::kRecv;
     const Communication& message = context_.communications->of(action.command);
     role.rendezvous = message.rendezvous;
     role.messages = message.per_step;
     role.number = message.number;
-    role.capacity = context_.entry->channels[command.channel.index].capacity;
-    return CheckReachable(message);
+    role.capacity = capacity;
+    return absl::OkStatus();
   }
 
-  // Streams of both ends read and write the bytes.
-  absl::Status CheckReachable(const Communication& message) const {
-    for (CommandId c : message.commands) {
-      const StreamId stream = (*context_.commands)[c].stream;
-      const DeviceId id = context_.entry->streams[stream.index].device;
-      const Device& device = *(*context_.devices)[id.index];
-      if (device.properties().host_accesses_arenas) continue;
-      return absl::UnimplementedError(absl::StrCat(
-          "found an end of a channel on ", device.traits().name,
-          ", whose memory the host cannot access; expected a device whose "
-          "memory it can access, such as a CPU"));
+  // Of a channel without slots, which copies straight from sender to receiver.
+  absl::StatusOr<std::unique_ptr<RankCollective>> BindEnd(
+      const Command& command, const Action& action) const {
+    const Communication& message = context_.communications->of(action.command);
+    const MessagePoint point = {
+        .per_step = static_cast<uint64_t>(message.per_step),
+        .number = static_cast<uint64_t>(message.number)};
+    if (command.kind == Command::Kind::kSend) {
+      return NewSender(*message.rendezvous, point);
     }
-    return absl::OkStatus();
+    std::optional<Transfer> transfer;
+    if (computed_by_ != ComputedBy::kNothing) {
+      const Command& send = (*context_.commands)[message.commands[0]];
+      transfer = {Locate(command.results[0]), Locate(send.operands[0])};
+      PARTITA_RETURN_IF_ERROR(CheckSizes(*transfer));
+    }
+    return NewReceiver(*message.rendezvous, point, transfer);
   }
 
   absl::StatusOr<std::unique_ptr<RankCollective>> BindRank(
@@ -175,23 +186,15 @@ class ProgramBuilder {
     return memory;
   }
 
-  // Copies into a slot of the channel. A channel without slots copies straight
-  // from sender to receiver, in the receive.
+  // A message with a slot is copied there, and from there.
   absl::Status FillSend(const Command& command, Action& action) {
-    const Channel& channel = context_.entry->channels[command.channel.index];
-    if (channel.capacity == 0) return absl::OkStatus();
     return FillTransfer(action,
                         {SlotOf(command, action), Locate(command.operands[0])});
   }
 
   absl::Status FillRecv(const Command& command, Action& action) {
-    const Channel& channel = context_.entry->channels[command.channel.index];
-    const CommandId send =
-        context_.communications->of(action.command).commands[0];
-    const Blocks from = channel.capacity == 0
-                            ? Locate((*context_.commands)[send].operands[0])
-                            : SlotOf(command, action);
-    return FillTransfer(action, {Locate(command.results[0]), from});
+    return FillTransfer(action,
+                        {Locate(command.results[0]), SlotOf(command, action)});
   }
 
   // The first bytes of the slot, as many as the message has.
@@ -253,12 +256,15 @@ class ProgramBuilder {
         "block; compile the plan again"));
   }
 
+  static absl::Status CheckSizes(const Transfer& transfer) {
+    if (transfer.to.size() == transfer.from.size()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "found ", transfer.from.size(), " bytes for a range of ",
+        transfer.to.size(), "; expected as many; compile the plan again"));
+  }
+
   absl::Status FillTransfer(Action& action, const Transfer& transfer) {
-    if (transfer.to.size() != transfer.from.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "found ", transfer.from.size(), " bytes for a range of ",
-          transfer.to.size(), "; expected as many; compile the plan again"));
-    }
+    PARTITA_RETURN_IF_ERROR(CheckSizes(transfer));
     action.transfer = static_cast<int>(program_->transfers.size());
     program_->transfers.push_back(transfer);
     return absl::OkStatus();

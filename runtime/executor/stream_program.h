@@ -55,7 +55,8 @@ struct Action {
   std::chrono::nanoseconds sleep{0};
 };
 
-// What one command does in a collective or a message.
+// What one command does in a collective or a message. A message of a channel
+// without slots is a collective of its two ends.
 struct CommunicationAction {
   std::unique_ptr<RankCollective> collective;  // kCollective
   // kSend, kRecv:

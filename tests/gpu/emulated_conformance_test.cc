@@ -1,5 +1,6 @@
 // Tests that GPUs do what every device must do: CUDA devices over the software
-// GPU, in several orders of their work.
+// GPU, in several orders of their work, and however doubts about the driver are
+// read.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -19,6 +20,7 @@ using emulated_gpu::EmulatedCuda;
 using emulated_gpu::EmulatedGpuOptions;
 using emulated_gpu::Finding;
 using emulated_gpu::Order;
+using emulated_gpu::Readings;
 
 // The one machine of this process; each test has its own.
 std::unique_ptr<EmulatedCuda>& TheMachine() {
@@ -43,10 +45,12 @@ void EndMachine() {
   TheMachine().reset();
 }
 
-DeviceCase CaseOf(const std::string& name, Order order, uint64_t seed) {
+DeviceCase CaseOf(const std::string& name, Order order, uint64_t seed,
+                  const Readings& readings = {}) {
   EmulatedGpuOptions options;
   options.order = order;
   options.seed = seed;
+  options.readings = readings;
   return {.name = name,
           .make =
               [options](DeviceTraits traits) {
@@ -65,6 +69,18 @@ INSTANTIATE_TEST_SUITE_P(
                     CaseOf("late_waits", Order::kLateWaits, 6),
                     CaseOf("at_once", Order::kAtOnce, 7)),
     [](const auto& tested) { return tested.param.name; });
+
+std::vector<DeviceCase> CasesOfReadings() {
+  std::vector<DeviceCase> cases;
+  for (const auto& [name, readings] : emulated_gpu::AllReadings()) {
+    cases.push_back(CaseOf(name, Order::kRandom, 8, readings));
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(EmulatedGpusRead, DeviceConformanceTest,
+                         testing::ValuesIn(CasesOfReadings()),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace partita

@@ -4,6 +4,7 @@
 #include "tests/gpu/emulated_machine.h"
 
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "graph/core_ops.h"
@@ -13,6 +14,7 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/cuda/trusted_ptx.h"
 #include "kernels/gpu/ptx_catalog.h"
+#include "placement/machine/sample_machines.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/device/host_device.h"
 #include "runtime/executor/plan_builder.h"
@@ -22,6 +24,7 @@ namespace partita {
 namespace {
 
 using emulated_gpu::EmulatedCuda;
+using emulated_gpu::Order;
 
 constexpr int64_t kRows = 16;
 constexpr int64_t kInner = 24;
@@ -78,7 +81,28 @@ std::vector<std::string> EmulatedMachine::Faults() {
   return faults;
 }
 
-PtxPlan MatmulSoftmaxPlan(int gpus) {
+Order OrderOf(uint64_t seed) {
+  constexpr Order kOrders[] = {Order::kRandom,
+                               Order::kOldestStreamFirst,
+                               Order::kYoungestStreamFirst,
+                               Order::kStarveOneStream,
+                               Order::kLateWaits,
+                               Order::kAtOnce};
+  return seed < std::size(kOrders) ? kOrders[seed] : Order::kRandom;
+}
+
+Machine NewGpus(int gpus, int64_t gpu_memory) {
+  Machine machine = CpuAndGpus(gpus, gpu_memory);
+  const std::string cpu = machine.devices[0].traits.name;
+  machine.devices.erase(machine.devices.begin());
+  for (MachineDevice& device : machine.devices) device.traits.isa = "sm_90";
+  std::erase_if(machine.links, [&](const Link& link) {
+    return link.from == cpu || link.to == cpu;
+  });
+  return machine;
+}
+
+PtxPlan MatmulSoftmaxPlan(int gpus, std::optional<int> capacity) {
   PlanBuilder b(gpus, DeviceKind::kCuda);
   for (PlanDevice& device : b.plan().devices) device.traits.isa = "sm_90";
   const int last = gpus - 1;
@@ -110,14 +134,24 @@ PtxPlan MatmulSoftmaxPlan(int gpus) {
   const BufferId shifted1 = b.Room("shifted", last, shifted);
   const BufferId y1 = b.Room("y", last, y);
   const EventId multiplied = b.NewEvent();
-  const EventId copied = b.NewEvent();
   b.Feed(compute, 0, x0);
   b.Kernel(compute, product, {x0, w_bytes}, product0);
   b.Record(compute, multiplied);
   b.Wait(copies, multiplied);
-  b.Copy(copies, product0, there1);
-  b.Record(copies, copied);
-  b.Wait(rest, copied);
+  if (capacity.has_value()) {
+    std::vector<BufferId> slots;
+    for (int i = 0; i < *capacity; ++i) {
+      slots.push_back(b.Room("slot", last, there));
+    }
+    const ChannelId channel = b.NewChannel(copies, rest, slots);
+    b.Send(copies, there, product0, channel);
+    b.Recv(rest, there, there1, channel);
+  } else {
+    const EventId copied = b.NewEvent();
+    b.Copy(copies, product0, there1);
+    b.Record(copies, copied);
+    b.Wait(rest, copied);
+  }
   b.Kernel(rest, shifted, {there1, bias_bytes}, shifted1);
   b.Kernel(rest, positive, {shifted1}, shifted1);  // in place
   b.Kernel(rest, y, {shifted1}, y1);

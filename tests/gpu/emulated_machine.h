@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/cuda/ptx_library.h"
+#include "placement/machine/machine.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/test_kernels.h"
 #include "testing/emulated_gpu/driver/emulated_cuda.h"
@@ -33,13 +35,20 @@ class EmulatedMachine {
   std::unique_ptr<emulated_gpu::EmulatedCuda> cuda_;
 };
 
+// Each order once, then random ones.
+emulated_gpu::Order OrderOf(uint64_t seed);
+
+// GPUs of sm_90 with so many bytes each, and links between them.
+Machine NewGpus(int gpus, int64_t gpu_memory);
+
 // y = softmax(relu(x * w + b)) of 16 rows, by generated kernels: all on gpu:0,
-// or the matmul there and the rest on gpu:1, behind a copy.
+// or the matmul there and the rest on gpu:1, behind a copy or, if `capacity` is
+// given, a message of a channel with so many slots.
 struct PtxPlan {
   std::shared_ptr<Plan> plan;
   std::vector<float> x;
 };
-PtxPlan MatmulSoftmaxPlan(int gpus);
+PtxPlan MatmulSoftmaxPlan(int gpus, std::optional<int> capacity = {});
 
 // Binds "ptx.*" on GPUs and "test.eval" on CPUs.
 struct PlanLibraries {

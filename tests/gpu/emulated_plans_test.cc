@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
@@ -19,8 +20,8 @@ namespace partita {
 namespace {
 
 using emulated_gpu::AllPeers;
+using emulated_gpu::AllReadings;
 using emulated_gpu::EmulatedGpuOptions;
-using emulated_gpu::Order;
 using ::testing::ElementsAreArray;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
@@ -67,18 +68,11 @@ void ExpectReferenceBits(const PtxPlan& plan,
   EXPECT_THAT(machine.Faults(), IsEmpty());
 }
 
-constexpr Order kOrders[] = {Order::kRandom,
-                             Order::kOldestStreamFirst,
-                             Order::kYoungestStreamFirst,
-                             Order::kStarveOneStream,
-                             Order::kLateWaits,
-                             Order::kAtOnce};
-
 TEST(EmulatedPlans, OneGpuHasTheBitsOfTheReference) {
   const PtxPlan plan = MatmulSoftmaxPlan(1);
   for (uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE(seed);
-    ExpectReferenceBits(plan, {.seed = seed, .order = kOrders[seed]});
+    ExpectReferenceBits(plan, {.seed = seed, .order = OrderOf(seed)});
   }
 }
 
@@ -89,7 +83,33 @@ TEST(EmulatedPlans, TwoGpusHaveTheBitsOfTheReference) {
     ExpectReferenceBits(plan, {.gpus = 2,
                                .peers = AllPeers(2),
                                .seed = seed,
-                               .order = kOrders[seed]});
+                               .order = OrderOf(seed)});
+  }
+}
+
+TEST(EmulatedPlans, TwoGpusHaveThemHoweverDoubtsAreRead) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  for (const auto& [name, readings] : AllReadings()) {
+    SCOPED_TRACE(name);
+    for (uint64_t seed = 0; seed < 2; ++seed) {
+      ExpectReferenceBits(plan, {.gpus = 2,
+                                 .peers = AllPeers(2),
+                                 .seed = seed,
+                                 .readings = readings});
+    }
+  }
+}
+
+TEST(EmulatedPlans, MessagesPassBetweenGpus) {
+  for (const int capacity : {0, 1}) {
+    const PtxPlan plan = MatmulSoftmaxPlan(2, capacity);
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(absl::StrCat("capacity ", capacity, ", seed ", seed));
+      ExpectReferenceBits(plan, {.gpus = 2,
+                                 .peers = AllPeers(2),
+                                 .seed = seed,
+                                 .order = OrderOf(seed)});
+    }
   }
 }
 
@@ -173,17 +193,26 @@ PtxPlan CpuAndGpuPlan() {
   return plan;
 }
 
+void ExpectExchange(const PtxPlan& plan, const EmulatedGpuOptions& options) {
+  EmulatedMachine machine(options);
+  const PlanLibraries libraries;
+  const auto y = RunOnce(plan, libraries, machine.api());
+  ASSERT_TRUE(y.ok()) << y.status();
+  for (size_t i = 0; i < y->size(); ++i) {
+    ASSERT_EQ((*y)[i], 2 * std::max(2 * plan.x[i], 0.0f)) << i;
+  }
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+}
+
 TEST(EmulatedPlans, ACpuAndAGpuExchangeValues) {
   const PtxPlan plan = CpuAndGpuPlan();
   for (uint64_t seed = 0; seed < 6; ++seed) {
-    EmulatedMachine machine({.seed = seed, .order = kOrders[seed]});
-    const PlanLibraries libraries;
-    const auto y = RunOnce(plan, libraries, machine.api());
-    ASSERT_TRUE(y.ok()) << y.status();
-    for (size_t i = 0; i < y->size(); ++i) {
-      ASSERT_EQ((*y)[i], 2 * std::max(2 * plan.x[i], 0.0f)) << i;
-    }
-    EXPECT_THAT(machine.Faults(), IsEmpty());
+    SCOPED_TRACE(seed);
+    ExpectExchange(plan, {.seed = seed, .order = OrderOf(seed)});
+  }
+  for (const auto& [name, readings] : AllReadings()) {
+    SCOPED_TRACE(name);
+    ExpectExchange(plan, {.readings = readings});
   }
 }
 

@@ -9,12 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "graph/builder/examples/models.h"
-#include "graph/device_kind_traits.h"
 #include "gtest/gtest.h"
 #include "kernels/gpu/ptx_catalog.h"
 #include "partita/backends/backend.h"
 #include "partita/partita.h"
-#include "placement/machine/sample_machines.h"
 #include "tests/gpu/emulated_machine.h"
 
 namespace partita {
@@ -28,18 +26,11 @@ using ::testing::StartsWith;
 
 constexpr int64_t kGpuMemory = int64_t{1} << 28;
 
-Machine CpuAndNewGpus(int gpus) {
-  Machine machine = CpuAndGpus(gpus, kGpuMemory);
-  for (MachineDevice& device : machine.devices) {
-    if (!RunsHostCode(device.traits)) device.traits.isa = "sm_90";
-  }
-  return machine;
-}
-
 std::shared_ptr<const Plan> PlanOf(absl::StatusOr<Module> module, int gpus,
                                    const CompileOptions& options) {
   EXPECT_TRUE(module.ok()) << module.status();
-  auto compiled = Compile(*std::move(module), CpuAndNewGpus(gpus), options);
+  auto compiled =
+      Compile(*std::move(module), NewGpus(gpus, kGpuMemory), options);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
@@ -117,8 +108,8 @@ TEST(EmulatedSessions, APerceptronWithItsBatchOverTwoGpus) {
 
 TEST(EmulatedSessions, AConvolutionNetInTwoStages) {
   CompileOptions options;
-  options.strategy = "pinned";
-  options.pins = {{"pooled", {"gpu:0"}}, {"residual", {"gpu:1"}}};
+  options.strategy = "pipeline";
+  options.planner.stages = 2;
   ExpectReferenceBits(SmallConvNet({.batch = 1, .image = 8, .channels = 4}), 2,
                       options);
 }

@@ -49,11 +49,14 @@ class Layers {
 
 Tensor Identity(Tensor x) { return x; }
 
-// Log-probabilities [n, 10] of images [n, 1, 28, 28]; the caller provides the
-// dropouts.
+// Height and width after both convolutions, which take off 4 each, and pools.
+int64_t PooledSize(int64_t image) { return ((image - 4) / 2 - 4) / 2; }
+
+// Log-probabilities [n, 10] of images [n, 1, rows, columns]; the caller
+// provides the dropouts.
 template <typename Dropout2d, typename Dropout>
-Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
-               Dropout&& dropout) {
+Tensor Network(Tensor images, int64_t features, Layers layers,
+               Dropout2d&& dropout2d, Dropout&& dropout) {
   const PoolOptions halve = {.kernel = {2, 2}, .strides = {2, 2}};
   Tensor x = layers.Add("conv1", {10, 1, 5, 5}, 10, [&](const Layer& layer) {
     return Relu(MaxPool(Conv(images, layer.weight, layer.bias), halve));
@@ -61,8 +64,8 @@ Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
   x = layers.Add("conv2", {20, 10, 5, 5}, 20, [&](const Layer& layer) {
     return Relu(MaxPool(dropout2d(Conv(x, layer.weight, layer.bias)), halve));
   });
-  x = layers.Add("fc1", {320, 50}, 50, [&](const Layer& layer) {
-    const Tensor flat = x.valid() ? Reshape(x, {x.dim(0), 320}) : x;
+  x = layers.Add("fc1", {features, 50}, 50, [&](const Layer& layer) {
+    const Tensor flat = x.valid() ? Reshape(x, {x.dim(0), features}) : x;
     return dropout(Relu(MatMul(flat, layer.weight) + layer.bias));
   });
   return layers.Add("fc2", {50, kClasses}, kClasses, [&](const Layer& layer) {
@@ -73,13 +76,16 @@ Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
 }  // namespace
 
 absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
-  PARTITA_RETURN_IF_ERROR(CheckSizes({options.batch}));
-  const Shape images = {options.batch, 1, 28, 28};
+  const int64_t pooled = PooledSize(options.image);
+  PARTITA_RETURN_IF_ERROR(CheckSizes({options.batch, options.image, pooled}));
+  const int64_t features = 20 * pooled * pooled;
+  const Shape images = {options.batch, 1, options.image, options.image};
   GraphBuilder b("train");
   const Tensor step = CountSteps(b);
   const Randomness random = RandomOfSteps(b, options.seed, step);
   const Tensor probabilities = Network(
-      b.Input("images", DType::kF32, images), Layers(b, true, options.seed),
+      b.Input("images", DType::kF32, images), features,
+      Layers(b, true, options.seed),
       [&](Tensor x) { return Dropout2d(x, options.dropout, random); },
       [&](Tensor x) { return Dropout(x, options.dropout, random); });
   const Tensor loss =
@@ -90,7 +96,7 @@ absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
 
   b.BeginFunction("evaluate");
   b.Output("log_probabilities",
-           Network(b.Input("images", DType::kF32, images),
+           Network(b.Input("images", DType::kF32, images), features,
                    Layers(b, false, options.seed), Identity, Identity));
   return b.Build();
 }

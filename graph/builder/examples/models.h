@@ -50,14 +50,16 @@ absl::StatusOr<Module> ResNet50(const ResNet50Options& options = {});
 
 struct MnistTrainingOptions {
   int64_t batch = 64;
+  int64_t image = 28;  // height and width, at least 16
   UpdateRule update = {.optimizer = {.momentum = 0.5}};
   double dropout = 0.5;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss: forward, backward and the update of the
 // weights, which are variables; and @evaluate(%images) -> %log_probabilities.
-// Images are [batch, 1, 28, 28]: convolution 10x5x5, pool, convolution 20x5x5,
-// dropout2d, pool, 320-50-10, in the scopes conv1, conv2, fc1 and fc2.
+// Images are [batch, 1, image, image]: convolution 10x5x5, pool, convolution
+// 20x5x5, dropout2d, pool, 320-50-10 (with images of 28), in the scopes conv1,
+// conv2, fc1 and fc2.
 absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options = {});
 
 struct ResNet18TrainingOptions {

@@ -122,6 +122,8 @@ TEST(Models, InvalidOptionsAreRefused) {
   EXPECT_FALSE(SmallConvNet({.channels = 0}).ok());
   EXPECT_EQ(ResNet50({.image = -32}).status().message(),
             "model: found size -32; expected 1..65536");
+  EXPECT_TRUE(MnistTraining({.batch = 1, .image = 16}).ok());
+  EXPECT_FALSE(MnistTraining({.image = 15}).ok());
   EXPECT_FALSE(ResNet18Training({.classes = 0}).ok());
   EXPECT_FALSE(LstmTraining({.width = 0}).ok());
 }

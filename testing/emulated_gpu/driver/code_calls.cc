@@ -106,6 +106,7 @@ CUresult Driver::KernelGetFunction(CUfunction* handle, CUkernel kernel_handle) {
   if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;
   Kernel* kernel = kernels_.Find(kernel_handle);
   if (kernel == nullptr) return BadHandle(kernels_, kernel_handle, "kernel");
+  Load(*kernel, *context);
   CUfunction& function = kernel->functions[context];
   if (function == nullptr) {
     auto made = std::make_unique<Function>();
@@ -115,6 +116,11 @@ CUresult Driver::KernelGetFunction(CUfunction* handle, CUkernel kernel_handle) {
   }
   *handle = function;
   return CUDA_SUCCESS;
+}
+
+void Driver::Load(const Kernel& kernel, Context& context) {
+  const bool is_new = context.loaded.insert(&kernel).second;
+  if (is_new && options_.readings.loading_waits) RunContext(context);
 }
 
 // Where a CUfunction is expected, a CUkernel may stand (cuda.h:17492); it has
@@ -227,7 +233,14 @@ CUresult Driver::ModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 CUresult Driver::FuncLoad(CUfunction handle) {
   Kernel* kernel = nullptr;
   Context* context = nullptr;
-  return FindKernel(handle, kernel, context);
+  if (CUresult bad = FindKernel(handle, kernel, context); bad != CUDA_SUCCESS) {
+    return bad;
+  }
+  if (context == nullptr) {
+    if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;
+  }
+  Load(*kernel, *context);
+  return CUDA_SUCCESS;
 }
 
 // code.lazy_loading: to get a function loads it.

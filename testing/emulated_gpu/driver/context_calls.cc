@@ -78,6 +78,7 @@ void Driver::Deactivate(Context& context) {
     function->kernel->functions.erase(&context);
     functions_.End(function);
   }
+  context.loaded.clear();
   context.peers.clear();
   for (Context* other : contexts_.live()) other->peers.erase(&context);
   context.alive = false;

@@ -80,6 +80,13 @@ void Driver::KeepSource(Copy& copy) {
   copy.source_writes = from->writes + host_calls_;
 }
 
+bool Driver::IsBetweenDevices(const Copy& copy) {
+  const Allocation* from = memory_.Find(copy.from);
+  const Allocation* to = memory_.Find(copy.to);
+  return from != nullptr && to != nullptr && !from->is_host() &&
+         !to->is_host() && from->context->device != to->context->device;
+}
+
 CUresult Driver::SubmitCopy(const char* call, Direction direction,
                             CUdeviceptr to, CUdeviceptr from, size_t bytes,
                             CUstream handle, bool wait) {
@@ -91,6 +98,11 @@ CUresult Driver::SubmitCopy(const char* call, Direction direction,
   Copy copy{.to = to, .from = from, .bytes = bytes};
   if (CUresult bad = CheckCopy(call, direction, copy); bad != CUDA_SUCCESS) {
     return bad;
+  }
+  if (stream->capture != nullptr && IsBetweenDevices(copy) &&
+      !options_.readings.device_copy_captures) {
+    Invalidate(*stream->capture, call);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   if (stream->capture == nullptr) KeepSource(copy);
   const bool staged = copy.staged != nullptr;
@@ -108,9 +120,9 @@ CUresult Driver::SubmitCopy(const char* call, Direction direction,
   if (issued != nullptr && waits) {
     RunUntilDone(issued);
     HostJoins(issued->clock);
-  } else if (issued != nullptr && wait && before != nullptr) {
-    RunUntilDone(before);
-    HostJoins(clock_before);
+  } else if (issued != nullptr && staged && before != nullptr) {
+    if (wait || options_.readings.pageable_copies_wait) RunUntilDone(before);
+    if (wait) HostJoins(clock_before);
   }
   return stream->context->device->sticky;
 }
@@ -160,8 +172,7 @@ CUresult Driver::MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
   Stream* stream = nullptr;
   if (CUresult bad = FindStream(handle, stream); bad != CUDA_SUCCESS)
     return bad;
-  // capture_copy.peer_two_contexts; cuda.h is silent.
-  if (stream->capture != nullptr && !options_.peer_copy_captures) {
+  if (stream->capture != nullptr && !options_.readings.peer_copy_captures) {
     Invalidate(*stream->capture, kCall);
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }

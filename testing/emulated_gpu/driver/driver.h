@@ -96,6 +96,7 @@ class Driver {
   // ---- copy_calls.cc
   enum class Direction : uint8_t { kAny, kToDevice, kToHost, kOnDevices };
   CUresult CheckCopy(const char* call, Direction direction, Copy& copy);
+  bool IsBetweenDevices(const Copy& copy);
   // Issues or captures it. `wait`: the call returns when it is done.
   CUresult SubmitCopy(const char* call, Direction direction, CUdeviceptr to,
                       CUdeviceptr from, size_t bytes, CUstream stream,
@@ -122,6 +123,8 @@ class Driver {
                         CUstream stream);
 
   // ---- code_calls.cc
+  // Readings::loading_waits.
+  void Load(const Kernel& kernel, Context& context);
   CUresult FunctionAttribute(const Kernel& kernel, CUfunction_attribute name,
                              int* value);
 
@@ -136,6 +139,8 @@ class Driver {
   CUresult Submit(Stream& stream, Action action, CUgraphNodeType type,
                   CommandRef* issued = nullptr);
   void RunUntilDone(const CommandRef& command);
+  // Readings::launches_wait. To races the host knows no more than without it.
+  CUresult MayWait(const CommandRef& launch);
   void RunContext(Context& context);
   void RunAll();
   // Some commands or none, as the seed says.

@@ -95,7 +95,7 @@ TEST(EmulatedCuda, AHostFunctionMakesNoCalls) {
 
 TEST(EmulatedCuda, PeerCopiesMayBeCaptured) {
   EmulatedGpuOptions options;
-  options.peer_copy_captures = true;
+  options.readings.peer_copy_captures = true;
   EXPECT_THAT(
       FindingsOf(
           [](Bench& bench) {

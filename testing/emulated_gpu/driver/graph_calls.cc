@@ -125,6 +125,7 @@ CUresult Driver::KernelNode(const CUDA_KERNEL_NODE_PARAMS& params,
              bad != CUDA_SUCCESS) {
     return bad;
   }
+  Load(*kernel, *context);
   return MakeLaunch(
       *kernel,
       {.grid = {params.gridDimX, params.gridDimY, params.gridDimZ},

@@ -197,7 +197,7 @@ CUresult Driver::GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   }
   exec->last_launch = Issue(*stream, Marker{"graph end"}, commands, all);
   exec->last_clock = exec->last_launch->clock;
-  return CUDA_SUCCESS;
+  return MayWait(exec->last_launch);
 }
 
 // cuda.h:21125 ff.

@@ -108,7 +108,14 @@ CUresult Driver::SubmitLaunch(CUfunction function,
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  return Submit(*stream, std::move(launch), CU_GRAPH_NODE_TYPE_KERNEL);
+  Load(*kernel, *stream->context);
+  CommandRef issued;
+  if (CUresult bad = Submit(*stream, std::move(launch),
+                            CU_GRAPH_NODE_TYPE_KERNEL, &issued);
+      bad != CUDA_SUCCESS) {
+    return bad;
+  }
+  return issued != nullptr ? MayWait(issued) : CUDA_SUCCESS;
 }
 
 CUresult Driver::LaunchKernel(CUfunction function, unsigned grid_x,

@@ -90,12 +90,10 @@ void Driver::ReportUnfinished(const Allocation& allocation, const char* call) {
   }
 }
 
-// cuda.h:8684: "may perform implicit synchronization". The driver of an H100
-// does (memory.what_synchronises), and so does this one; but a program that
-// relies on it is reported.
+// A program that relies on Readings::frees_wait is reported.
 CUresult Driver::FreeAfterUse(Allocation* allocation, const char* call) {
   Context& context = *allocation->context;
-  RunContext(context);
+  if (options_.readings.frees_wait) RunContext(context);
   ReportUnfinished(*allocation, call);
   Free(allocation);
   return context.device->sticky;

@@ -65,6 +65,7 @@ class Registry {
 };
 
 struct Capture;
+struct Kernel;
 
 struct Device {
   int number = 0;
@@ -99,6 +100,7 @@ struct Context {
   int64_t pending = 0;                  // commands that are not done
   VectorClock clock;                    // of all its commands
   int streams = 0;                      // that were ever made
+  absl::flat_hash_set<const Kernel*> loaded;
 };
 
 struct GraphNode;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -106,6 +107,18 @@ absl::Status ReadFailure(EmulatedGpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadDoubts(Readings& readings) {
+  for (const Doubt& doubt : Doubts()) {
+    int reading = readings.*doubt.reading ? 1 : 0;
+    PARTITA_RETURN_IF_ERROR(ReadNumber(
+        absl::AsciiStrToUpper(absl::StrCat("partita_emulated_", doubt.name))
+            .c_str(),
+        reading));
+    readings.*doubt.reading = reading != 0;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<std::pair<int, int>> AllPeers(int gpus) {
@@ -128,10 +141,7 @@ absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
   PARTITA_RETURN_IF_ERROR(ReadPeers(options));
   PARTITA_RETURN_IF_ERROR(ReadOrder(options));
   PARTITA_RETURN_IF_ERROR(ReadFailure(options));
-  int captures = options.peer_copy_captures ? 1 : 0;
-  PARTITA_RETURN_IF_ERROR(
-      ReadNumber("PARTITA_EMULATED_PEER_COPY_CAPTURES", captures));
-  options.peer_copy_captures = captures != 0;
+  PARTITA_RETURN_IF_ERROR(ReadDoubts(options.readings));
   if (const char* shown = std::getenv("CUDA_VISIBLE_DEVICES")) {
     options.visible = VisibleGpus(shown, options.gpus);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "testing/emulated_gpu/driver/readings.h"
 
 namespace partita::emulated_gpu {
 
@@ -53,9 +54,7 @@ struct EmulatedGpuOptions {
   int64_t fail_call = 0;
   CUresult fail_with = CUDA_ERROR_UNKNOWN;
 
-  // Whether cuMemcpyPeerAsync can be captured. An H100's driver refuses it
-  // (capture_copy.peer_two_contexts); cuda.h has nothing against it.
-  bool peer_copy_captures = false;
+  Readings readings;
 };
 
 // Every pair of `gpus` GPUs.
@@ -71,7 +70,8 @@ std::vector<std::pair<int, int>> AllPeers(int gpus);
 //   PARTITA_EMULATED_ORDER=random          or oldest, youngest, starve, waits,
 //                                          at_once
 //   PARTITA_EMULATED_FAIL_CALL=12          or 12:700, with a CUresult
-//   PARTITA_EMULATED_PEER_COPY_CAPTURES=1
+//   PARTITA_EMULATED_PEER_COPY_CAPTURES=1  and so on: 0 or 1 for each of
+//                                          Doubts()
 //   CUDA_VISIBLE_DEVICES=1,0               as a real driver does
 absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
     EmulatedGpuOptions options = {});

@@ -85,6 +85,19 @@ TEST(Ordering, ASoundProgramHasNoFindingsAndEqualValues) {
   }
 }
 
+TEST(Ordering, ASoundProgramIsSoundHoweverDoubtsAreRead) {
+  for (const auto& [name, readings] : AllReadings()) {
+    SCOPED_TRACE(name);
+    for (uint64_t seed = 0; seed < kSchedules; ++seed) {
+      EmulatedGpuOptions options = ScheduleOptions(seed);
+      options.readings = readings;
+      EXPECT_THAT(
+          FindingsOf([](Bench& b) { HandToAndFro(b, Bug::kNone); }, options),
+          IsEmpty());
+    }
+  }
+}
+
 TEST(Ordering, AMissingWaitIsARaceInEverySchedule) {
   EXPECT_EQ(MissingInSchedules(
                 "race", [](Bench& b) { HandToAndFro(b, Bug::kMissingWait); }),

@@ -49,6 +49,9 @@ CommandRef Driver::IssueIn(ChainId chain, Context* context, Action action,
 CommandRef Driver::Issue(Stream& stream, Action action,
                          const std::vector<CommandRef>& also_after,
                          const VectorClock& also_clock) {
+  if (options_.readings.queues_are_short && stream.last != nullptr) {
+    RunUntilDone(stream.last);
+  }
   std::vector<CommandRef> after = also_after;
   VectorClock clock = stream.clock;
   clock.Join(also_clock);
@@ -111,6 +114,12 @@ void Driver::RunUntilDone(const CommandRef& command) {
     // Another thread runs a host function.
     done_.wait(lock_);
   }
+}
+
+CUresult Driver::MayWait(const CommandRef& launch) {
+  if (!options_.readings.launches_wait) return CUDA_SUCCESS;
+  RunUntilDone(launch);
+  return launch->context->device->sticky;
 }
 
 void Driver::RunContext(Context& context) {
