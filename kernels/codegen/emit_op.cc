@@ -6,10 +6,14 @@
 #include <bit>
 #include <limits>
 
+#include "graph/number.h"
 #include "graph/op_def.h"
+#include "graph/ops/elementwise.h"
 #include "graph/ops/op_list.h"
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/halves.h"
+#include "kernels/codegen/integer_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -28,8 +32,8 @@ enum Accepted : int {
   kFloats = 2,
   kIntegers = 4,
   kBools = 8,
-  // The result is an operand, or a whole number no larger than an operand, so
-  // it needs no rounding to the operands' type.
+  // A float result is an operand, or a whole number no larger than an operand,
+  // so it needs no rounding to the operands' type.
   kKeeps = 16,
   kNumbers = kFloats | kIntegers,
   kAny = kNumbers | kBools,
@@ -74,10 +78,27 @@ Result Min(const OpView&, Operands x) {
 Result Max(const OpView&, Operands x) {
   return Select((x[1] < x[0]) | IsNan(x[0]), x[0], x[1]);
 }
+// An integer beyond a bound becomes the bound's integer part. Compared in f64.
+template <typename Integer>
+Register ClipInteger(Register x, double min, double max) {
+  const auto integer = [&](Integer value) {
+    return x.builder->Integer(x.type, static_cast<int64_t>(value));
+  };
+  const Integer low = Narrow<Integer>(min);
+  const Integer high = Narrow<Integer>(max);
+  const bool is_empty = static_cast<double>(low) > max;
+  const Register value = Cast(x, ScalarType::kF64);
+  const Register below = Select(Like(value, max) < value, integer(high), x);
+  return Select(value < min, integer(is_empty ? high : low), below);
+}
 Result Clip(const OpView& op, Operands x) {
   Register y = x[0];
   const double min = op.attr_float("min");
   const double max = op.attr_float("max");
+  if (!IsFloatType(y.type)) {
+    return PathOf(op) == ScalarPath::kInt ? ClipInteger<int64_t>(y, min, max)
+                                          : ClipInteger<uint64_t>(y, min, max);
+  }
   if (min != -kInfinity) y = Select(y < min, Like(y, min), y);
   if (max != kInfinity) y = Select(Like(y, max) < y, Like(y, max), y);
   return y;
@@ -140,42 +161,55 @@ Result Shrink(const OpView& op, Operands x) {
   return Select(x[0] < -lambda, x[0] + bias, above);
 }
 Result Gelu(const OpView& op, Operands x) {
-  return op.attr_bool("tanh") ? GeluByTanh(x[0]) : GeluByErf(x[0]);
+  if (op.attr_bool("tanh")) return GeluByTanh(x[0]);
+  if (x[0].type == ScalarType::kF64) return std::nullopt;
+  return GeluByErf(x[0]);
 }
 Result Not(const OpView&, Operands x) {
   return x[0] ^ x[0].builder->Integer(ScalarType::kBool, 1);
 }
 Result BitwiseNot(const OpView&, Operands x) { return x[0] ^ Like(x[0], -1); }
-// The f32 of an integer that rounds to the same f16: values outside these
-// bounds become infinite.
-Register BoundedForF16(Register x) {
-  const Register most = Like(x, 1 << 17);
-  const Register least = Like(x, -(1 << 17));
-  const Register above = Select(x < least, least, x);
-  return Cast(Select(most < above, most, above), ScalarType::kF32);
-}
-// Casts to a 16-bit float go through f32. None is emitted for types that f32
-// would round first.
 Result CastOp(const OpView& op, Operands x) {
-  const std::optional<ScalarType> to = ScalarTypeOf(op.attr_dtype("to"));
-  if (!to.has_value()) return std::nullopt;
-  if (!IsHalf(*to)) return Cast(x[0], *to);
-  switch (x[0].type) {
-    case ScalarType::kF32:
-    case ScalarType::kBool:
-      return Cast(x[0], ScalarType::kF32);
-    case ScalarType::kI32:
-    case ScalarType::kI64:
-      if (*to == ScalarType::kF16) return BoundedForF16(x[0]);
-      return std::nullopt;
-    default:
-      return std::nullopt;
-  }
+  return CastFor(ScalarTypeOf(op.attr_dtype("to")), x[0]);
 }
 Result Where(const OpView&, Operands x) { return Select(x[0], x[1], x[2]); }
 
+Result Div(const OpView&, Operands x) {
+  return IsFloatType(x[0].type) ? x[0] / x[1] : IntegerQuotient(x[0], x[1]);
+}
+
+// Without fmod the remainder has the sign of the divisor.
+Result Mod(const OpView& op, Operands x) {
+  if (x[0].type == ScalarType::kF64) return std::nullopt;
+  const Register rest = IsFloatType(x[0].type) ? FloatRemainder(x[0], x[1])
+                                               : IntegerRemainder(x[0], x[1]);
+  if (op.attr_bool("fmod") || IsUnsignedType(rest.type)) return rest;
+  const Register zero = Zero(rest);
+  const Register differs = (rest < zero) ^ (x[1] < zero);
+  return Select(differs & NotEqual(rest, zero), rest + x[1], rest);
+}
+
+Result BitShift(const OpView& op, Operands x) {
+  return op.attr_bool("left") ? ShiftedLeft(x[0], x[1])
+                              : ShiftedRight(x[0], x[1]);
+}
+
+Result PowOfIntegers(const OpView& op, Operands x) {
+  if (IsFloatType(x[1].type)) return std::nullopt;
+  const DType dtype = op.operand_type(1).dtype;
+  const int bits = BitsOf(dtype) - (IsSignedInteger(dtype) ? 1 : 0);
+  const bool is_signed = PathOf(op) == ScalarPath::kInt;
+  const Register n = is_signed && x[1].type == ScalarType::kU64
+                         ? Cast(x[1], ScalarType::kI64)
+                         : x[1];
+  return IntegerPower(x[0], n, bits);
+}
 // Some constant exponents take a few products or roots.
 Result Pow(const OpView& op, Operands x) {
+  if (!IsFloatType(x[0].type)) return PowOfIntegers(op, x);
+  if (x[0].type == ScalarType::kF64 || x[1].type != ScalarType::kF32) {
+    return Power(x[0], Cast(x[1], ScalarType::kF64));
+  }
   const Instruction& exponent = x[0].builder->instruction(x[1].id);
   if (exponent.op != Opcode::kConstant) return Power(x[0], x[1]);
   const float n = std::bit_cast<float>(static_cast<uint32_t>(exponent.bits));
@@ -204,30 +238,38 @@ const Row kRows[] = {
     {&kRelu, kNumbers | kKeeps, Relu},
     {&kSign, kNumbers | kKeeps, Sign},
     {&kStopGradient, kNumbers | kKeeps, [](const OpView&, Operands x) -> Result { return x[0]; }},
-    {&kClip, kFloats, Clip},
-    {&kExp, kF32Only, Apply<Exp>},
+    {&kClip, kNumbers, Clip},
+    {&kExp, kFloats, Apply<Exp>},
     {&kSin, kF32Only, Apply<Sin>},
     {&kCos, kF32Only, Apply<Cos>},
     {&kTan, kF32Only, Apply<Tan>},
-    {&kLog, kF32Only, Apply<Log>},
-    {&kTanh, kF32Only, Apply<Tanh>},
-    {&kSigmoid, kF32Only, Apply<Sigmoid>},
-    {&kSoftplus, kF32Only, Apply<Softplus>},
+    {&kLog, kFloats, Apply<Log>},
+    {&kSinh, kFloats, Apply<Sinh>},
+    {&kCosh, kFloats, Apply<Cosh>},
+    {&kAsinh, kFloats, Apply<Asinh>},
+    {&kAcosh, kFloats, Apply<Acosh>},
+    {&kAtanh, kFloats, Apply<Atanh>},
+    {&kAsin, kFloats, Apply<Asin>},
+    {&kAcos, kFloats, Apply<Acos>},
+    {&kAtan, kFloats, Apply<Atan>},
+    {&kTanh, kFloats, Apply<Tanh>},
+    {&kSigmoid, kFloats, Apply<Sigmoid>},
+    {&kSoftplus, kFloats, Apply<Softplus>},
     {&kErf, kF32Only, Apply<Erf>},
-    {&kSilu, kF32Only, Apply<Silu>},
-    {&kMish, kF32Only, Apply<Mish>},
-    {&kGelu, kF32Only, Gelu},
+    {&kSilu, kFloats, Apply<Silu>},
+    {&kMish, kFloats, Apply<Mish>},
+    {&kGelu, kFloats, Gelu},
     {&kGeluSlope, kF32Only, Apply<GeluSlope>},
-    {&kElu, kF32Only, Elu},
-    {&kSelu, kF32Only, Selu},
-    {&kCelu, kF32Only, Celu},
+    {&kElu, kFloats, Elu},
+    {&kSelu, kFloats, Selu},
+    {&kCelu, kFloats, Celu},
     {&kHardSigmoid, kFloats, HardSigmoid},
     {&kHardSwish, kFloats, Apply<HardSwish>},
     {&kLeakyRelu, kFloats, LeakyRelu},
     {&kThresholdedRelu, kFloats, ThresholdedRelu},
     {&kShrink, kFloats, Shrink},
-    {&kPrelu, kFloats, Prelu},
-    {&kPow, kF32Only, Pow},
+    {&kPrelu, kNumbers, Prelu},
+    {&kPow, kNumbers, Pow},
     {&kNot, kBools, Not},
     {&kBitwiseNot, kIntegers, BitwiseNot},
     {&kCast, kAny, CastOp},
@@ -235,7 +277,9 @@ const Row kRows[] = {
     {&kAdd, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] + x[1]; }},
     {&kSub, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] - x[1]; }},
     {&kMul, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] * x[1]; }},
-    {&kDiv, kFloats, [](const OpView&, Operands x) -> Result { return x[0] / x[1]; }},
+    {&kDiv, kNumbers, Div},
+    {&kMod, kNumbers, Mod},
+    {&kBitShift, kIntegers, BitShift},
     {&kMin, kNumbers | kKeeps, Min},
     {&kMax, kNumbers | kKeeps, Max},
     {&kEqual, kAny, [](const OpView&, Operands x) -> Result { return Equal(x[0], x[1]); }},
@@ -276,11 +320,10 @@ std::optional<Register> EmitOp(const OpView& op, Operands operands) {
       if (!Accepts(row.accepted, operand.type)) return std::nullopt;
     }
     const Result result = row.emit(op, operands);
-    const std::optional<ScalarType> type =
-        ScalarTypeOf(op.result_type(0).dtype);
-    if (!result.has_value() || !type.has_value()) return std::nullopt;
-    if (!IsHalf(*type) || (row.accepted & kKeeps) != 0) return result;
-    return RoundTo(*type, *result);
+    const ScalarType type = ScalarTypeOf(op.result_type(0).dtype);
+    if (!result.has_value()) return std::nullopt;
+    if (IsHalf(type) && (row.accepted & kKeeps) != 0) return result;
+    return RoundedTo(type, *result);
   }
   return std::nullopt;
 }

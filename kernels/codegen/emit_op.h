@@ -12,8 +12,9 @@
 
 namespace partita {
 
-// The op's result from its operands, each an f32 if the op's type is a 16-bit
-// float; nullopt if the op, or its dtypes, cannot be generated.
+// The op's result from its operands, each of the type that its dtype is
+// computed in (narrow_types.h); nullopt if the op, or its dtypes, cannot be
+// generated.
 std::optional<Register> EmitOp(const OpView& op,
                                absl::Span<const Register> operands);
 

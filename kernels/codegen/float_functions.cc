@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "kernels/codegen/double_functions.h"
 #include "kernels/codegen/polynomial.h"
 
 namespace partita {
@@ -47,14 +48,6 @@ Reduced ByLn2(Register x) {
 }
 
 Register Abs(Register x) { return Unary(Opcode::kAbs, x); }
-
-// The magnitude of `x`, which is not negative, with the sign of `sign`.
-Register WithSign(Register x, Register sign) {
-  const Register mask =
-      x.builder->Integer(ScalarType::kI32, std::numeric_limits<int32_t>::min());
-  const Register bit = Bitcast(sign, ScalarType::kI32) & mask;
-  return Bitcast(Bitcast(x, ScalarType::kI32) | bit, ScalarType::kF32);
-}
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
 Register ExpTail(Register r) {
@@ -125,6 +118,16 @@ Erfc TwiceNormalTail(Register x) {
 
 }  // namespace
 
+Register WithSign(Register magnitude, Register sign_of) {
+  const bool is_wide = magnitude.type == ScalarType::kF64;
+  const ScalarType bits = is_wide ? ScalarType::kI64 : ScalarType::kI32;
+  const Register mask = magnitude.builder->Integer(
+      bits, is_wide ? std::numeric_limits<int64_t>::min()
+                    : std::numeric_limits<int32_t>::min());
+  const Register sign = Bitcast(sign_of, bits) & mask;
+  return Bitcast(Bitcast(magnitude, bits) | sign, magnitude.type);
+}
+
 Register ScaledExp(Register rest, Register n) {
   const Register value = Fma(ExpTail(rest), rest * rest, rest) + 1;
   // In two steps, since 2^n may be outside the range of f32.
@@ -133,11 +136,13 @@ Register ScaledExp(Register rest, Register n) {
 }
 
 Register Exp(Register x) {
+  if (x.type == ScalarType::kF64) return ExpInF64(x);
   const Reduced reduced = ByLn2(Clamp(x, -104, 89));
   return ScaledExp(reduced.rest, reduced.n);
 }
 
 Register Expm1(Register x) {
+  if (x.type == ScalarType::kF64) return Expm1InF64(x);
   const Reduced reduced = ByLn2(Clamp(x, -20, 89));
   const Register r = reduced.rest;
   const Register value = Fma(ExpTail(r), r * r, r);
@@ -149,6 +154,7 @@ Register Expm1(Register x) {
 }
 
 Register Log(Register x) {
+  if (x.type == ScalarType::kF64) return LogInF64(x);
   ProgramBuilder& b = *x.builder;
   const auto integer = [&](int64_t value) {
     return b.Integer(ScalarType::kI32, value);

@@ -91,6 +91,9 @@ double BodyInstructions(const IndexProgram& program, const ProgramBody& body,
   return count;
 }
 
+// Of the points of a group, in a thread's 80 registers beside addresses and
+// coordinates.
+constexpr int64_t kMostLiveWords = 60;
 // More accumulators would not fit into a thread's registers.
 constexpr int64_t kMostTilePoints = 32;
 constexpr int64_t kMostTileRows = 8;
@@ -195,7 +198,11 @@ IndexTile TileOf(const IndexProgram& program) {
   IndexTile tile;
   if (program.loops.empty() || NumPoints(program) == 0) return tile;
   int64_t group = WidestGroup(WidestAccess(program), NumInstructions(program));
-  while (program.loops.back() % group != 0) group /= 2;
+  const int64_t words = LiveWords(program);
+  while (group > 1 && (program.loops.back() % group != 0 ||
+                       group * words > kMostLiveWords)) {
+    group /= 2;
+  }
   tile.group = static_cast<int>(group);
   const int loop = SharedLoop(program);
   if (loop < 0) return tile;

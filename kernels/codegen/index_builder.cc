@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 
 namespace partita {
 namespace {
@@ -75,13 +75,11 @@ Register IndexReader::Element(size_t operand, Register offset,
 
 Register IndexReader::Number(size_t operand, Register offset,
                              std::optional<Register> condition) const {
-  const Register element = Element(operand, offset, condition);
-  return IsHalf(element.type) ? Widen(element) : element;
+  return LoadedNumber(Element(operand, offset, condition));
 }
 
 ScalarType IndexReader::NumberType(size_t operand) const {
-  const ScalarType type = program_.operands[operand].type;
-  return IsHalf(type) ? ScalarType::kF32 : type;
+  return partita::NumberType(program_.operands[operand].type);
 }
 
 Register IndexReader::State(size_t i) const {
@@ -120,10 +118,6 @@ Register Remainder(Register a, int64_t b) {
                            .type = a.type,
                            .a = a.id,
                            .bits = static_cast<uint64_t>(b)});
-}
-
-Register StoredIn(ScalarType type, Register value) {
-  return IsHalf(type) ? Narrow(type, RoundTo(type, value)) : value;
 }
 
 }  // namespace partita

@@ -35,7 +35,8 @@ class IndexReader {
   // An operand's element as it is in memory; where `condition` is false, 0.
   Register Element(size_t operand, Register offset,
                    std::optional<Register> condition = std::nullopt) const;
-  // The same as a number: the f32 of a 16-bit float.
+  // The same as a number: the f32 of a 16-bit float, the i32 of a small integer
+  // or a bool.
   Register Number(size_t operand, Register offset,
                   std::optional<Register> condition = std::nullopt) const;
   // The type of such a number.
@@ -64,9 +65,6 @@ void SetLast(const IndexFormula& formula, bool has_fma, IndexProgram& program);
 // Of indices that are not negative.
 Register Quotient(Register a, int64_t b);
 Register Remainder(Register a, int64_t b);
-
-// A computed value as an element of the type: a 16-bit float is rounded.
-Register StoredIn(ScalarType type, Register value);
 
 }  // namespace partita
 

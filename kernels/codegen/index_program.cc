@@ -3,8 +3,11 @@
 
 #include "kernels/codegen/index_program.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <numeric>
+#include <vector>
 
 namespace partita {
 namespace {
@@ -63,7 +66,56 @@ IndexSlope SlopeOf(const Instruction& i, const ProgramBody& body,
   }
 }
 
+int64_t WordsOf(ScalarType type) {
+  if (type == ScalarType::kBool) return 0;
+  return BytesOf(type) == 8 ? 2 : 1;
+}
+
+// By instruction: the last one that reads it, or the end for results.
+std::vector<size_t> LastReaders(const ProgramBody& body) {
+  std::vector<size_t> last(body.instructions.size(), 0);
+  for (size_t at = 0; at < last.size(); ++at) {
+    const Instruction& i = body.instructions[at];
+    for (int32_t from : {i.a, i.b, i.c}) {
+      if (from >= 0) last[from] = at;
+    }
+  }
+  for (int32_t result : body.results) last[result] = last.size();
+  return last;
+}
+
+int64_t LiveWords(const ProgramBody& body, int inner) {
+  const std::vector<LoopSet> loops = LoopsOf(body);
+  const std::vector<size_t> last = LastReaders(body);
+  // The changes before and after each instruction. States are there from the
+  // begin.
+  std::vector<int64_t> before(last.size() + 1, 0);
+  std::vector<int64_t> after(last.size() + 1, 0);
+  for (size_t at = 0; at < last.size(); ++at) {
+    const Instruction& i = body.instructions[at];
+    if ((loops[at] >> inner & 1) == 0) continue;
+    before[i.op == Opcode::kLoad ? 0 : at] += WordsOf(i.type);
+    after[last[at]] += WordsOf(i.type);
+  }
+  int64_t live = 0;
+  int64_t most = 0;
+  for (size_t at = 0; at < before.size(); ++at) {
+    live += before[at];
+    most = std::max(most, live);
+    live -= after[at];
+  }
+  return most;
+}
+
 }  // namespace
+
+int64_t LiveWords(const IndexProgram& program) {
+  const int inner = static_cast<int>(program.loops.size()) - 1;
+  if (inner < 0) return 0;
+  return std::max({LiveWords(program.first, inner),
+                   LiveWords(program.step, inner),
+                   LiveWords(program.last, inner)});
+}
 
 int64_t NumPoints(const IndexProgram& program) {
   return Extents(program.loops);

@@ -70,6 +70,11 @@ using LoopSet = uint64_t;
 // Every step may change the state, which so depends on all loops.
 std::vector<LoopSet> LoopsOf(const ProgramBody& body);
 
+// Words of 4 bytes that the values of a point take at once, in the body where
+// they take most: of those that depend on the innermost loop, from their
+// instruction to the last one that reads them. Bools take none.
+int64_t LiveWords(const IndexProgram& program);
+
 // How an integer depends on the coordinate c of one loop, if c is a multiple of
 // `group` plus 0, 1, ... group - 1.
 struct IndexSlope {

@@ -28,15 +28,19 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
     case ScalarType::kF64:
       return ir_.getDoubleTy();
     case ScalarType::kI32:
+    case ScalarType::kU32:
       return ir_.getInt32Ty();
     case ScalarType::kI64:
     case ScalarType::kU64:
       return ir_.getInt64Ty();
     case ScalarType::kBF16:
     case ScalarType::kF16:
+    case ScalarType::kI16:
+    case ScalarType::kU16:
       return ir_.getInt16Ty();
     case ScalarType::kBool:
-    case ScalarType::kByte:
+    case ScalarType::kI8:
+    case ScalarType::kU8:
       break;
   }
   return ir_.getInt8Ty();
@@ -126,8 +130,10 @@ llvm::Value* InstructionEmitter::EmitFloat(const Instruction& i, llvm::Value* a,
 
 llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
                                              llvm::Value* a, llvm::Value* b) {
-  const auto bits = [&] {
-    return llvm::ConstantInt::get(a->getType(), i.bits);
+  const bool is_unsigned = IsUnsignedType(i.type);
+  // The second one, which may be a constant of the instruction.
+  const auto operand = [&]() -> llvm::Value* {
+    return b != nullptr ? b : llvm::ConstantInt::get(a->getType(), i.bits);
   };
   switch (i.op) {
     case Opcode::kAdd:
@@ -139,7 +145,7 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
     case Opcode::kNeg:
       return ir_.CreateNeg(a);
     case Opcode::kAbs:
-      if (i.type == ScalarType::kU64) return a;
+      if (is_unsigned) return a;
       // The least integer wraps to itself and is not poison here.
       return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, ir_.getFalse());
     case Opcode::kAnd:
@@ -149,14 +155,16 @@ llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
     case Opcode::kXor:
       return ir_.CreateXor(a, b);
     case Opcode::kShiftLeft:
-      return ir_.CreateShl(a, bits());
+      return ir_.CreateShl(a, operand());
     case Opcode::kQuotient:
-      return ir_.CreateUDiv(a, bits());
+      return is_unsigned || b == nullptr ? ir_.CreateUDiv(a, operand())
+                                         : ir_.CreateSDiv(a, b);
     case Opcode::kRemainder:
-      return ir_.CreateURem(a, bits());
+      return is_unsigned || b == nullptr ? ir_.CreateURem(a, operand())
+                                         : ir_.CreateSRem(a, b);
     default:
-      if (i.type == ScalarType::kU64) return ir_.CreateLShr(a, bits());
-      return ir_.CreateAShr(a, bits());
+      return is_unsigned ? ir_.CreateLShr(a, operand())
+                         : ir_.CreateAShr(a, operand());
   }
 }
 
@@ -164,7 +172,7 @@ llvm::Value* InstructionEmitter::EmitComparison(Opcode op, ScalarType type,
                                                 llvm::Value* a,
                                                 llvm::Value* b) {
   const bool is_float = IsFloatType(type);
-  const bool is_signed = type != ScalarType::kU64;
+  const bool is_signed = !IsUnsignedType(type);
   switch (op) {
     case Opcode::kLess:
       if (is_float) return ir_.CreateFCmpOLT(a, b);
@@ -195,12 +203,11 @@ llvm::Value* InstructionEmitter::EmitCast(ScalarType from, ScalarType to,
   }
   if (IsFloatType(from)) {
     if (IsFloatType(to)) return ir_.CreateFPCast(a, type);
-    return ir_.CreateIntrinsic(to == ScalarType::kU64
-                                   ? llvm::Intrinsic::fptoui_sat
-                                   : llvm::Intrinsic::fptosi_sat,
+    return ir_.CreateIntrinsic(IsUnsignedType(to) ? llvm::Intrinsic::fptoui_sat
+                                                  : llvm::Intrinsic::fptosi_sat,
                                {type, a->getType()}, {a});
   }
-  if (from == ScalarType::kBool || from == ScalarType::kU64) {
+  if (from == ScalarType::kBool || IsUnsignedType(from)) {
     return IsFloatType(to) ? ir_.CreateUIToFP(a, type)
                            : ir_.CreateZExtOrTrunc(a, type);
   }

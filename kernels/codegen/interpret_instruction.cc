@@ -43,13 +43,20 @@ auto VisitScalar(ScalarType type, Visitor&& visit) {
       return visit(Tag<int32_t>{});
     case ScalarType::kI64:
       return visit(Tag<int64_t>{});
+    case ScalarType::kU32:
+      return visit(Tag<uint32_t>{});
     case ScalarType::kU64:
       return visit(Tag<uint64_t>{});
     case ScalarType::kBF16:
     case ScalarType::kF16:
+    case ScalarType::kI16:
       return visit(Tag<int16_t>{});
-    case ScalarType::kByte:
+    case ScalarType::kU16:
+      return visit(Tag<uint16_t>{});
+    case ScalarType::kI8:
       return visit(Tag<int8_t>{});
+    case ScalarType::kU8:
+      return visit(Tag<uint8_t>{});
     case ScalarType::kBool:
       break;
   }
@@ -90,6 +97,7 @@ T IntegerResult(const Instruction& i, T a, T b) {
   using U = std::make_unsigned_t<T>;
   const U ua = static_cast<U>(a);
   const U ub = static_cast<U>(b);
+  const U operand = i.b < 0 ? static_cast<U>(i.bits) : ub;
   switch (i.op) {
     case Opcode::kAdd:
       return static_cast<T>(ua + ub);
@@ -108,13 +116,13 @@ T IntegerResult(const Instruction& i, T a, T b) {
     case Opcode::kXor:
       return a ^ b;
     case Opcode::kShiftLeft:
-      return static_cast<T>(ua << i.bits);
+      return static_cast<T>(ua << operand);
     case Opcode::kQuotient:
-      return static_cast<T>(ua / static_cast<U>(i.bits));
+      return static_cast<T>(i.b < 0 ? ua / operand : a / b);
     case Opcode::kRemainder:
-      return static_cast<T>(ua % static_cast<U>(i.bits));
+      return static_cast<T>(i.b < 0 ? ua % operand : a % b);
     default:
-      return a >> i.bits;
+      return static_cast<T>(a >> operand);
   }
 }
 

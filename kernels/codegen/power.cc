@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/codegen/double_functions.h"
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/polynomial.h"
 
@@ -13,7 +14,7 @@ constexpr double kLn2 = 0.6931471805599453;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The f64 logarithm of an f32 that is positive and finite, or NaN.
-Register LogInF64(Register x) {
+Register LogOfF32(Register x) {
   const auto integer = [&](int64_t value) {
     return x.builder->Integer(ScalarType::kI32, value);
   };
@@ -49,7 +50,7 @@ Register IsWhole(Register x) { return Equal(Unary(Opcode::kFloor, x), x); }
 
 // The logarithms of 0 and infinity are infinite.
 Register LogOfMagnitude(Register a) {
-  const Register log = LogInF64(a);
+  const Register log = LogOfF32(a);
   const Register finite =
       Select(Equal(a, Like(a, kInfinity)), Like(log, kInfinity), log);
   const Register number =
@@ -61,10 +62,12 @@ Register LogOfMagnitude(Register a) {
 
 Register Power(Register x, Register y) {
   const Register a = Unary(Opcode::kAbs, x);
-  const Register zero = Like(x, 0);
+  const Register zero = Like(y, 0);
   const Register one = Like(x, 1);
   const Register computed =
-      ExpOfF64(Cast(y, ScalarType::kF64) * LogOfMagnitude(a));
+      x.type == ScalarType::kF64
+          ? PowerOfMagnitudeInF64(a, Cast(y, ScalarType::kF64))
+          : ExpOfF64(Cast(y, ScalarType::kF64) * LogOfMagnitude(a));
   // 1 to any power, and anything to the power of 0, even NaN.
   const Register is_one =
       Equal(y, zero) | Equal(x, one) |
@@ -72,11 +75,13 @@ Register Power(Register x, Register y) {
   const Register magnitude = Select(is_one, one, computed);
   const Register is_odd =
       IsWhole(y) & NotEqual(Unary(Opcode::kFloor, y * 0.5) * 2, y);
+  const bool is_wide = x.type == ScalarType::kF64;
+  const ScalarType bits = is_wide ? ScalarType::kI64 : ScalarType::kI32;
   const Register sign =
-      Bitcast(x, ScalarType::kI32) &
-      x.builder->Integer(ScalarType::kI32, std::numeric_limits<int32_t>::min());
-  const Register with_sign =
-      Bitcast(Bitcast(magnitude, ScalarType::kI32) ^ sign, ScalarType::kF32);
+      Bitcast(x, bits) &
+      x.builder->Integer(bits, is_wide ? std::numeric_limits<int64_t>::min()
+                                       : std::numeric_limits<int32_t>::min());
+  const Register with_sign = Bitcast(Bitcast(magnitude, bits) ^ sign, x.type);
   const Register real = Select(is_odd, with_sign, magnitude);
   const Register is_complex = (x < 0.0) & (a < kInfinity) &
                               NotEqual(Unary(Opcode::kFloor, y), y) &

@@ -11,18 +11,22 @@
 namespace partita {
 
 // The types of registers. A bool takes one byte in memory, 0 or 1. A 16-bit
-// float is its bits, as an integer, which can be moved and cast: programs
-// compute in f32 (halves.h). A byte can only be moved.
+// float is its bits, as an integer. It and the integers of 8 and 16 bits can be
+// moved and cast: programs compute in f32 and i32 (narrow_types.h).
 enum class ScalarType : uint8_t {
   kF32,
   kF64,
   kI32,
   kI64,
-  kU64,  // in elementwise programs only
+  kU64,
   kBool,
   kBF16,
   kF16,
-  kByte,
+  kU8,
+  kI8,
+  kI16,
+  kU16,
+  kU32,
 };
 
 // Each has one meaning in IEEE 754 or two's complement arithmetic, so all
@@ -35,7 +39,7 @@ enum class Opcode : uint8_t {
   kAdd,       // integers wrap
   kSub,
   kMul,
-  kDiv,  // floats only
+  kDiv,  // of floats; kQuotient and kRemainder are of integers
   kFma,  // a * b + c, rounded once
   kNeg,
   kAbs,
@@ -51,17 +55,19 @@ enum class Opcode : uint8_t {
   kAnd,
   kOr,
   kXor,
-  kShiftLeft,   // by constant `bits`
-  kShiftRight,  // by constant `bits`, the sign comes in
-  kBitcast,     // f32 <-> i32
+  // By b, which is less than the type's bits; without b by constant `bits`.
+  kShiftLeft,
+  kShiftRight,  // a signed type's sign comes in
+  kBitcast,     // f32 <-> i32, f64 <-> i64
   // rounded once; to integers truncated and clamped, NaN to 0; integers wrap;
   // to bool: true unless zero; f16 <-> f32: NaN keeps the upper bits of its
   // payload, except on GPUs
   kCast,
-  // In index programs only (index_program.h), of integers that are not
-  // negative.
-  kQuotient,    // a / `bits`
-  kRemainder,   // a mod `bits`
+  // Of integers, toward zero, with the sign of a: by b, which is not 0, and not
+  // -1 if signed; without b by constant `bits`, of an a that is not negative.
+  kQuotient,
+  kRemainder,
+  // In index programs only (index_program.h).
   kCoordinate,  // of loop number `bits`
   kElement,     // number a of operand `bits` if b is true (or b = -1), else 0
 };
@@ -75,12 +81,16 @@ inline int64_t BytesOf(ScalarType type) {
       return 8;
     case ScalarType::kF32:
     case ScalarType::kI32:
+    case ScalarType::kU32:
       return 4;
     case ScalarType::kBF16:
     case ScalarType::kF16:
+    case ScalarType::kI16:
+    case ScalarType::kU16:
       return 2;
     case ScalarType::kBool:
-    case ScalarType::kByte:
+    case ScalarType::kI8:
+    case ScalarType::kU8:
       break;
   }
   return 1;
@@ -88,6 +98,12 @@ inline int64_t BytesOf(ScalarType type) {
 
 inline bool IsFloatType(ScalarType type) {
   return type == ScalarType::kF32 || type == ScalarType::kF64;
+}
+
+// A bool is none.
+inline bool IsUnsignedType(ScalarType type) {
+  return type == ScalarType::kU8 || type == ScalarType::kU16 ||
+         type == ScalarType::kU32 || type == ScalarType::kU64;
 }
 
 inline bool IsComparison(Opcode op) {

@@ -72,7 +72,9 @@ Register ProgramBuilder::Constant(ScalarType type, double value) {
 
 Register ProgramBuilder::Integer(ScalarType type, int64_t value) {
   uint64_t bits = static_cast<uint64_t>(value);
-  if (type == ScalarType::kI32) bits = static_cast<uint32_t>(value);
+  if (type == ScalarType::kI32 || type == ScalarType::kU32) {
+    bits = static_cast<uint32_t>(value);
+  }
   if (type == ScalarType::kBool) bits = value != 0;
   return Write({.op = Opcode::kConstant, .type = type, .bits = bits});
 }
@@ -186,6 +188,15 @@ Register Shift(Opcode op, Register a, int bits) {
                            .type = a.type,
                            .a = a.id,
                            .bits = static_cast<uint64_t>(bits)});
+}
+Register Shift(Opcode op, Register a, Register bits) {
+  return Binary(op, a, bits);
+}
+Register Quotient(Register a, Register b) {
+  return Binary(Opcode::kQuotient, a, b);
+}
+Register Remainder(Register a, Register b) {
+  return Binary(Opcode::kRemainder, a, b);
 }
 Register Bitcast(Register a, ScalarType type) {
   return a.builder->Write({.op = Opcode::kBitcast, .type = type, .a = a.id});

@@ -75,6 +75,10 @@ Register Fma(Register a, Register b, double c);
 Register Unary(Opcode op, Register a);
 Register Select(Register condition, Register a, Register b);
 Register Shift(Opcode op, Register a, int bits);
+Register Shift(Opcode op, Register a, Register bits);
+// Of integers, as the opcodes.
+Register Quotient(Register a, Register b);
+Register Remainder(Register a, Register b);
 Register Bitcast(Register a, ScalarType type);
 Register Cast(Register a, ScalarType type);
 Register IsNan(Register a);

@@ -11,7 +11,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/emit_op.h"
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -25,6 +25,14 @@ absl::Status NotGenerated(const OpView& node, absl::string_view found) {
   return absl::UnimplementedError(
       absl::StrCat(node.ToString(), ": found ", found,
                    "; expected what codegen makes code for"));
+}
+
+// Functions are those of float_functions.h.
+absl::string_view WhyNotEmitted(const OpView& op) {
+  for (int i = 0; i < op.num_operands(); ++i) {
+    if (op.operand_type(i).dtype == DType::kF64) return "a function in f64";
+  }
+  return "such an op or dtype";
 }
 
 bool IsExponent(const OpView& op, int operand) {
@@ -48,14 +56,7 @@ absl::StatusOr<Register> OperandOrExponent(const OpView& node, int operand,
     return source.builder.Constant(ScalarType::kF32, GetAsDouble(*exponent, 0));
   }
   PARTITA_ASSIGN_OR_RETURN(const Register loaded, source.operand(operand));
-  return IsHalf(loaded.type) ? Widen(loaded) : loaded;
-}
-
-// A computed value as its type is stored in memory.
-Register Stored(DType dtype, Register value) {
-  const std::optional<ScalarType> scalar = ScalarTypeOf(dtype);
-  const bool is_half = scalar.has_value() && IsHalf(*scalar);
-  return is_half ? Narrow(*scalar, value) : value;
+  return Loaded(loaded);
 }
 
 class BodyReader {
@@ -84,8 +85,8 @@ class BodyReader {
       if (body_.type(output).dims != node_.result_type(0).dims) {
         return NotGenerated(node_, "results of other extents");
       }
-      results.push_back(
-          Stored(body_.type(output).dtype, *registers_[output.index]));
+      results.push_back(Narrowed(ScalarTypeOf(body_.type(output).dtype),
+                                 *registers_[output.index]));
     }
     return results;
   }
@@ -93,16 +94,14 @@ class BodyReader {
  private:
   absl::Status ReadConstant(const OpView& op) {
     const HostTensor* constant = op.result(0).constant();
-    std::optional<ScalarType> type = ScalarTypeOf(op.result_type(0).dtype);
-    if (constant == nullptr || !type.has_value() ||
-        constant->type().num_elements() != 1) {
+    if (constant == nullptr || constant->type().num_elements() != 1) {
       return NotGenerated(op, "a constant that is not one known element");
     }
-    if (IsHalf(*type)) type = ScalarType::kF32;
+    const ScalarType type = ComputedType(ScalarTypeOf(op.result_type(0).dtype));
     registers_[op.result(0).id().index] =
-        *type == ScalarType::kF32 || *type == ScalarType::kF64
-            ? source_.builder.Constant(*type, GetAsDouble(*constant, 0))
-            : source_.builder.Integer(*type, ToInt64s(*constant)[0]);
+        IsFloatType(type)
+            ? source_.builder.Constant(type, GetAsDouble(*constant, 0))
+            : source_.builder.Integer(type, ToInt64s(*constant)[0]);
     return absl::OkStatus();
   }
 
@@ -128,7 +127,7 @@ class BodyReader {
     }
     const std::optional<Register> result = EmitOp(op, operands);
     if (result.has_value()) return *result;
-    return NotGenerated(op, "such an op or dtype");
+    return NotGenerated(op, WhyNotEmitted(op));
   }
 
   const OpView node_;
@@ -150,8 +149,9 @@ absl::StatusOr<std::vector<Register>> ReadAlone(const OpView& op,
     operands.push_back(operand);
   }
   const std::optional<Register> result = EmitOp(op, operands);
-  if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
-  return std::vector<Register>{Stored(op.result_type(0).dtype, *result)};
+  if (!result.has_value()) return NotGenerated(op, WhyNotEmitted(op));
+  return std::vector<Register>{
+      Narrowed(ScalarTypeOf(op.result_type(0).dtype), *result)};
 }
 
 }  // namespace

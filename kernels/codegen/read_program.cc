@@ -143,10 +143,8 @@ absl::Status ReadInstructions(const OpView& node, bool has_fma,
                               ElementwiseProgram& program) {
   ProgramBuilder builder(has_fma);
   const auto load = [&](int operand) -> absl::StatusOr<Register> {
-    const TensorType& type = node.operand_type(operand);
-    const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
-    if (scalar.has_value()) return builder.Load(*scalar, operand);
-    return NotGenerated(node, absl::StrCat(type.ToString(), " as operand"));
+    return builder.Load(ScalarTypeOf(node.operand_type(operand).dtype),
+                        operand);
   };
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results,
                            ReadBody(node, {builder, load}));
@@ -170,10 +168,7 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
   ElementwiseProgram program;
   PARTITA_RETURN_IF_ERROR(ReadInstructions(node, HasFma(isa), program));
   for (int i = 0; i < node.num_operands(); ++i) {
-    const std::optional<ScalarType> type =
-        ScalarTypeOf(node.operand_type(i).dtype);
-    if (!type.has_value()) return NotGenerated(node, "such a dtype");
-    program.operands.push_back({*type, {}});
+    program.operands.push_back({ScalarTypeOf(node.operand_type(i).dtype), {}});
   }
   PARTITA_RETURN_IF_ERROR(ReadLoops(node, program));
   program.name = EntryName(node, "elementwise");

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 
 namespace partita {
 namespace {
@@ -22,9 +22,7 @@ ProgramBody BodyOfFormula(const RowFormula& formula, bool has_fma,
 }  // namespace
 
 Register RowReader::Operand(int i) const {
-  const ScalarType type = program_.operands[i].type;
-  const Register loaded = builder_.Load(type, i);
-  return IsHalf(type) ? Widen(loaded) : loaded;
+  return LoadedNumber(builder_.Load(program_.operands[i].type, i));
 }
 
 Register RowReader::Scalar(int i) const {
@@ -46,10 +44,6 @@ void AddPhase(std::vector<Combiner> combiners, const RowFormula& elements,
 void SetElements(const RowFormula& elements, bool has_fma,
                  RowProgram& program) {
   program.elements = BodyOfFormula(elements, has_fma, program);
-}
-
-Register StoredAs(ScalarType type, Register value) {
-  return IsHalf(type) ? Narrow(type, RoundTo(type, value)) : value;
 }
 
 }  // namespace partita

@@ -37,9 +37,6 @@ void AddPhase(std::vector<Combiner> combiners, const RowFormula& elements,
               const RowFormula& scalars, bool has_fma, RowProgram& program);
 void SetElements(const RowFormula& elements, bool has_fma, RowProgram& program);
 
-// A computed value as an element of the type: a 16-bit float is rounded.
-Register StoredAs(ScalarType type, Register value);
-
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_CODEGEN_ROW_BUILDER_H_

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/row_builder.h"
 
 namespace partita {
@@ -64,7 +65,7 @@ Register ScaledAndShifted(const RowProgram& program, const RowReader& row,
   const Register scaled = normalised * row.Operand(1);
   const Register shifted =
       program.operands.size() > 2 ? scaled + row.Operand(2) : scaled;
-  return StoredAs(program.operands[0].type, shifted);
+  return StoredNumber(program.operands[0].type, shifted);
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ void BuildReduction(RowReduction reduction, bool has_fma, RowProgram& program) {
         if (reduction == RowReduction::kMean) {
           total = total / ElementsOf(program, total);
         }
-        return {StoredAs(program.operands[0].type, total)};
+        return {StoredNumber(program.operands[0].type, total)};
       },
       has_fma, program);
   program.row_results = {1};
@@ -89,7 +90,7 @@ void BuildSoftmax(bool has_fma, RowProgram& program) {
   SetElements(
       [&](const RowReader& row) -> Registers {
         const Register y = Exp(row.Operand(0) - row.Scalar(0)) * row.Scalar(2);
-        return {StoredAs(program.operands[0].type, y)};
+        return {StoredNumber(program.operands[0].type, y)};
       },
       has_fma, program);
 }
@@ -99,7 +100,7 @@ void BuildLogSoftmax(bool has_fma, RowProgram& program) {
   SetElements(
       [&](const RowReader& row) -> Registers {
         const Register y = row.Operand(0) - row.Scalar(0) - row.Scalar(2);
-        return {StoredAs(program.operands[0].type, y)};
+        return {StoredNumber(program.operands[0].type, y)};
       },
       has_fma, program);
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/program_builder.h"
 
 namespace partita {
@@ -25,21 +26,15 @@ uint64_t BitsOf(ScalarType type, double value) {
              : std::bit_cast<uint64_t>(value);
 }
 
-template <typename Limits>
-uint64_t Extreme(bool is_greatest) {
-  return static_cast<uint64_t>(is_greatest ? Limits::max() : Limits::min());
-}
-
 // Of all values, integers or floats with infinities.
 uint64_t ExtremeBits(ScalarType type, bool is_greatest) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (IsFloatType(type))
+  if (IsFloatType(type)) {
     return BitsOf(type, is_greatest ? kInfinity : -kInfinity);
-  if (type == ScalarType::kI64) {
-    return Extreme<std::numeric_limits<int64_t>>(is_greatest);
   }
-  return static_cast<uint32_t>(
-      Extreme<std::numeric_limits<int32_t>>(is_greatest));
+  const int64_t extreme = is_greatest ? GreatestOf(type) : LeastOf(type);
+  return BytesOf(type) == 4 ? static_cast<uint32_t>(extreme)
+                            : static_cast<uint64_t>(extreme);
 }
 
 ScalarType TypeOf(const ProgramBody& body, size_t result) {

@@ -4,15 +4,12 @@
 #ifndef PARTITA_KERNELS_CODEGEN_SCALAR_TYPE_H_
 #define PARTITA_KERNELS_CODEGEN_SCALAR_TYPE_H_
 
-#include <optional>
-
 #include "graph/dtype.h"
 #include "kernels/codegen/program.h"
 
 namespace partita {
 
-// nullopt if programs do not compute with the dtype.
-std::optional<ScalarType> ScalarTypeOf(DType dtype);
+ScalarType ScalarTypeOf(DType dtype);
 
 }  // namespace partita
 

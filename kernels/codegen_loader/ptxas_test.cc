@@ -35,8 +35,8 @@ TEST(Ptxas, NoKernelHasAStackFrameOrSpills) {
   ElementwiseProgram large = BiasGeluResidual(1024, 4096);
   large.name = "large_bias_gelu_residual";
   programs.push_back(large);
-  const auto assemble = [&](const char* from, const char* architecture) {
-    const auto text = BuildPtx(programs, from);
+  for (const auto& [architecture, target] : kArchitectures) {
+    const auto text = BuildPtx(programs, target);
     ASSERT_TRUE(text.ok()) << text.status();
     const auto assembled = Assemble(ptxas, *text, architecture);
     ASSERT_TRUE(assembled.ok()) << assembled.status();
@@ -47,12 +47,7 @@ TEST(Ptxas, NoKernelHasAStackFrameOrSpills) {
     EXPECT_LE(read.most_registers, 80) << architecture;
     std::printf("%s: %d kernels, at most %d registers\n", architecture,
                 read.kernels, read.most_registers);
-  };
-  for (const char* architecture :
-       {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
-    assemble("sm_80", architecture);
   }
-  assemble("sm_90", "sm_90");
 }
 
 TEST(Ptxas, StackFramesAndSpillsAreSeen) {

@@ -7,6 +7,7 @@
 
 #include "graph/status_macros.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/attention_scores.h"
 #include "kernels/op_programs/index_ops.h"
 #include "kernels/op_programs/products.h"
@@ -27,12 +28,12 @@ absl::Status BuildAttention(IndexNode& node) {
   PARTITA_RETURN_IF_ERROR(attention.Check(node, d.size));
   node.SetPoints(op.result_type(0).dims);
   node.SetSteps({2, d.keys});
-  const auto f32 = [](const IndexReader& read, double value) {
-    return read.Constant(ScalarType::kF32, value);
+  const auto number = [](const IndexReader& read, double value) {
+    return read.Constant(read.NumberType(0), value);
   };
   // The greatest score, the sum of weights, and the weighted sum of values.
   node.First([&](const IndexReader& read) -> std::vector<Register> {
-    return {f32(read, -kInfinity), f32(read, 0), f32(read, 0)};
+    return {number(read, -kInfinity), number(read, 0), number(read, 0)};
   });
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
     const std::vector<Register> point = node.Point(read);
@@ -61,10 +62,10 @@ absl::Status BuildAttention(IndexNode& node) {
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
     Register mean = read.State(2) / read.State(1);
     if (op.attr_bool("zero_blind")) {
-      const Register is_blind = Equal(read.State(0), f32(read, -kInfinity));
-      mean = Select(is_blind, f32(read, 0), mean);
+      const Register is_blind = Equal(read.State(0), number(read, -kInfinity));
+      mean = Select(is_blind, number(read, 0), mean);
     }
-    return {StoredIn(type, mean)};
+    return {StoredNumber(type, mean)};
   });
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include "graph/status_macros.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/attention_scores.h"
 #include "kernels/op_programs/index_ops.h"
 #include "kernels/op_programs/products.h"
@@ -60,19 +61,20 @@ class GradientPart {
                        ? Shape{kRounds, d_.keys}
                        : Shape{d_.group(), d_.queries, kRounds, d_.keys});
     node_.First([](const IndexReader& read) -> std::vector<Register> {
-      return {F32(read, -kInfinity), F32(read, 0), F32(read, 0), F32(read, 0)};
+      return {NumberOf(read, -kInfinity), NumberOf(read, 0), NumberOf(read, 0),
+              NumberOf(read, 0)};
     });
     node_.EachStep([&](const IndexReader& read) { return States(read); });
     const ScalarType type = node_.program().operands[0].type;
     node_.Last([&](const IndexReader& read) -> std::vector<Register> {
-      return {StoredIn(type, read.State(kResult))};
+      return {StoredNumber(type, read.State(kResult))};
     });
     return absl::OkStatus();
   }
 
  private:
-  static Register F32(const IndexReader& read, double value) {
-    return read.Constant(ScalarType::kF32, value);
+  static Register NumberOf(const IndexReader& read, double value) {
+    return read.Constant(read.NumberType(0), value);
   }
 
   Step StepOf(const IndexReader& read) const {
@@ -98,8 +100,8 @@ class GradientPart {
     const Register weight = Exp(score.value - top);
     const auto add = [&](State state, Register term) {
       const Register sum = read.State(state);
-      return Select(in_round(1), Select(is_first, F32(read, 0), sum) + term,
-                    sum);
+      return Select(in_round(1),
+                    Select(is_first, NumberOf(read, 0), sum) + term, sum);
     };
     const Register is_greater =
         is_first | (top < score.value) | IsNan(score.value);
@@ -139,8 +141,9 @@ class GradientPart {
       factor = factor * (by_weight - read.State(kSlope) / sum) * slope;
     }
     if (!node_.op().attr_bool("zero_blind")) return factor;
-    const Register is_blind = Equal(read.State(kTop), F32(read, -kInfinity));
-    return Select(is_blind, F32(read, 0), factor);
+    const Register is_blind =
+        Equal(read.State(kTop), NumberOf(read, -kInfinity));
+    return Select(is_blind, NumberOf(read, 0), factor);
   }
 
   // What the factor is multiplied by, at the point's column.

@@ -15,9 +15,6 @@ constexpr int64_t kMostSize = 256;
 
 absl::Status AttentionReader::Check(const IndexNode& node,
                                     int64_t longest) const {
-  if (op_.operand_type(0).dtype == DType::kF64) {
-    return node.NotGenerated("exponentials of f64");
-  }
   if (longest > kMostSize || dims_.keys == 0) {
     return node.NotGenerated("rows of more than 256 elements, or no keys");
   }
@@ -54,7 +51,7 @@ AttentionRow AttentionReader::KeyOf(const AttentionRow& query,
 Register AttentionReader::Product(const IndexReader& read, size_t a,
                                   Register a_offset, size_t b,
                                   Register b_offset, int64_t size) const {
-  Register product = read.Constant(ScalarType::kF32, 0);
+  Register product = read.Constant(read.NumberType(0), 0);
   for (int64_t i = 0; i < size; ++i) {
     const Register at = read.Index(i);
     product = AddProduct(product, read.Number(a, a_offset + at),
@@ -71,7 +68,7 @@ AttentionScore AttentionReader::Score(const IndexReader& read,
       Product(read, 0, QueryOffset(read, query, dims_.size), 1,
               KeyOffset(read, KeyOf(query, key), dims_.size), dims_.size) *
       scale;
-  Register slope = read.Constant(ScalarType::kF32, scale);
+  Register slope = read.Constant(read.NumberType(0), scale);
   const double softcap = op_.attr_float("softcap");
   if (softcap > 0) {
     const Register capped = Tanh(value / Like(value, softcap));

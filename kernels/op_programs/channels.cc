@@ -5,6 +5,7 @@
 
 #include "graph/ops/strided.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 
 namespace partita {
@@ -25,7 +26,7 @@ absl::Status BuildBatchNorm(IndexNode& node) {
     const Register deviation =
         Unary(Opcode::kSqrt, of_channel(4) + op.attr_float("epsilon"));
     const Register scale = of_channel(1) / deviation;
-    return {StoredIn(type, (x - of_channel(3)) * scale + of_channel(2))};
+    return {StoredNumber(type, (x - of_channel(3)) * scale + of_channel(2))};
   });
   return absl::OkStatus();
 }

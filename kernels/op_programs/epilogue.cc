@@ -97,16 +97,12 @@ class EpilogueReader {
     for (int i = 0; i < fused_.num_operands(); ++i) {
       const TensorType& type = fused_.operand_type(i);
       node_.program().operands.push_back(
-          {ScalarTypeOf(type.dtype).value_or(BitsTypeOf(type.dtype)),
-           type.num_stored_elements()});
+          {ScalarTypeOf(type.dtype), type.num_stored_elements()});
     }
   }
 
   absl::StatusOr<Register> Operand(const IndexReader& read, int operand) const {
     const TensorType& type = fused_.operand_type(operand);
-    if (!ScalarTypeOf(type.dtype).has_value()) {
-      return NotGenerated(fused_, absl::StrCat(type.ToString(), " as operand"));
-    }
     const Shape& dims = fused_.result_type(0).dims;
     // The head's own operands need not broadcast to its result; no one else
     // reads them then.

@@ -7,6 +7,7 @@
 
 #include "graph/number.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/scalar_type.h"
 #include "kernels/op_programs/constant_bits.h"
 #include "kernels/op_programs/index_ops.h"
@@ -51,8 +52,8 @@ absl::Status BuildIota(IndexNode& node) {
   const DType dtype = op.attr_dtype("dtype");
   const bool is_integer = op.attr_number("start").is_integer() &&
                           op.attr_number("step").is_integer();
-  if (!IsFloat(dtype) && (!is_integer || BitsOf(dtype) < 32)) {
-    return node.NotGenerated("integers of less than 32 bits, or of floats");
+  if (!IsFloat(dtype) && !is_integer) {
+    return node.NotGenerated("integers between floats");
   }
   node.SetPoints({op.attr_int("count")});
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
@@ -62,7 +63,7 @@ absl::Status BuildIota(IndexNode& node) {
     }
     const Register value = RealProgression(op, read, i);
     if (dtype == DType::kF64) return {value};
-    return {StoredIn(*ScalarTypeOf(dtype), Cast(value, ScalarType::kF32))};
+    return {StoredNumber(ScalarTypeOf(dtype), Cast(value, ScalarType::kF32))};
   });
   return absl::OkStatus();
 }

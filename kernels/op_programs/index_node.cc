@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -36,15 +36,9 @@ std::optional<ScalarType> TypeFor(OperandUse use, DType dtype) {
       if (dtype != DType::kI32 && dtype != DType::kI64) return std::nullopt;
       break;
     case OperandUse::kNumber:
-      if (dtype == DType::kBool || dtype == DType::kU64) return std::nullopt;
       break;
   }
   return ScalarTypeOf(dtype);
-}
-
-absl::string_view FoundInstead(OperandUse use) {
-  return use == OperandUse::kIndex ? "indices that are neither i32 nor i64"
-                                   : "numbers of such a dtype";
 }
 
 }  // namespace
@@ -67,7 +61,8 @@ absl::Status IndexNode::SetOperands(absl::Span<const OperandUse> uses) {
         uses[std::min<size_t>(static_cast<size_t>(i), uses.size() - 1)];
     const TensorType& type = op_.operand_type(i);
     const std::optional<ScalarType> scalar = TypeFor(use, type.dtype);
-    if (!scalar.has_value()) return NotGenerated(FoundInstead(use));
+    if (!scalar.has_value())
+      return NotGenerated("indices that are neither i32 nor i64");
     program_.operands.push_back({*scalar, type.num_stored_elements()});
   }
   return absl::OkStatus();
@@ -123,9 +118,9 @@ void IndexNode::LastValue(
     ScalarType type,
     const std::function<Register(const IndexReader& read)>& value) {
   Last([&](const IndexReader& read) -> std::vector<Register> {
-    if (epilogue_ == nullptr) return {StoredIn(type, value(read))};
+    if (epilogue_ == nullptr) return {StoredNumber(type, value(read))};
     const Register computed = value(read);
-    return epilogue_(read, IsHalf(type) ? RoundTo(type, computed) : computed);
+    return epilogue_(read, RoundedTo(type, computed));
   });
 }
 
@@ -136,9 +131,9 @@ ScalarType BitsTypeOf(DType dtype) {
     case 32:
       return ScalarType::kI32;
     case 16:
-      return ScalarType::kBF16;
+      return ScalarType::kU16;
     default:
-      return ScalarType::kByte;
+      return ScalarType::kU8;
   }
 }
 

@@ -23,7 +23,7 @@ namespace partita {
 // As what a program reads an operand.
 enum class OperandUse : uint8_t {
   kBits,    // moved; any dtype
-  kNumber,  // computed with
+  kNumber,  // computed with; bools as 0 and 1
   kIndex,   // i32 or i64
   kUnread,  // only its type matters
 };
@@ -35,6 +35,7 @@ class IndexNode {
 
   const OpView& op() const { return op_; }
   IndexProgram& program() { return program_; }
+  const IndexProgram& program() const { return program_; }
 
   // Unimplemented, naming the node and what was found.
   absl::Status NotGenerated(absl::string_view found) const;

@@ -90,8 +90,23 @@ absl::Status BuildAttentionGradient(IndexNode& node, int result);
 // norm_gradients.cc: rows are added in order.
 absl::Status BuildLayerNormScaleGradient(IndexNode& node);
 
+// norms.cc: squares are added in order.
+absl::Status BuildLrn(IndexNode& node);
+absl::Status BuildLpNormOfAxis(IndexNode& node);
+
+// determinants.cc
+absl::Status BuildDet(IndexNode& node);
+
 // resizes.cc
 absl::Status BuildResize(IndexNode& node);
+// resize_gradients.cc: the positions that may blend an element, in order.
+absl::Status BuildResizeGradient(IndexNode& node);
+
+// grid_samples.cc: the neighbours of a position, in row-major order.
+absl::Status BuildGridSample(IndexNode& node);
+
+// roi_align.cc: the points of a bin in row-major order, the neighbours of each.
+absl::Status BuildRoiAlign(IndexNode& node);
 
 // channels.cc
 absl::Status BuildBatchNorm(IndexNode& node);

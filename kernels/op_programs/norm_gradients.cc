@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 #include "kernels/op_programs/products.h"
 
@@ -48,7 +49,7 @@ absl::Status BuildLayerNormScaleGradient(IndexNode& node) {
   });
   const ScalarType type = node.program().operands[0].type;
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(type, read.State(2))};
+    return {StoredNumber(type, read.State(2))};
   });
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 #include "kernels/op_programs/window_taps.h"
 
@@ -100,7 +101,7 @@ absl::Status BuildMaxPoolGradient(IndexNode& node) {
             Select(is_better, x, top), greatest};
   });
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(node.program().operands[0].type, read.State(0))};
+    return {StoredNumber(node.program().operands[0].type, read.State(0))};
   });
   return absl::OkStatus();
 }
@@ -130,7 +131,7 @@ absl::Status BuildAvgPoolGradient(IndexNode& node) {
     return {Select(*b.small.exists.all() & b.is_last, more, sum), count};
   });
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(node.program().operands[0].type, read.State(0))};
+    return {StoredNumber(node.program().operands[0].type, read.State(0))};
   });
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 #include "kernels/op_programs/window_taps.h"
 
@@ -46,16 +47,15 @@ WindowTap TapOf(const IndexNode& node, const IndexReader& read,
   return {in_plane, read.Number(0, offset, place.exists.all()), place.exists};
 }
 
-Register Lowest(const IndexReader& read) {
-  switch (read.NumberType(0)) {
-    case ScalarType::kI32:
-      return read.Bits(ScalarType::kI32, uint64_t{1} << 31);
-    case ScalarType::kI64:
-      return read.Bits(ScalarType::kI64, uint64_t{1} << 63);
-    default:
-      return read.Constant(read.NumberType(0),
-                           -std::numeric_limits<double>::infinity());
+// The least number of an operand's type, in the type it is computed in.
+Register Lowest(const IndexNode& node, const IndexReader& read) {
+  const ScalarType number = read.NumberType(0);
+  if (IsFloatType(number)) {
+    return read.Constant(number, -std::numeric_limits<double>::infinity());
   }
+  const int64_t least = LeastOf(node.program().operands[0].type);
+  return read.Bits(number, BytesOf(number) == 4 ? static_cast<uint32_t>(least)
+                                                : static_cast<uint64_t>(least));
 }
 
 Register OrNan(Register condition, Register x) {
@@ -68,7 +68,7 @@ absl::Status BuildMaxPool(IndexNode& node) {
   const Window window = WindowOfPool(node.op());
   PARTITA_RETURN_IF_ERROR(SetPool(node, window));
   node.First([&](const IndexReader& read) -> std::vector<Register> {
-    return {Lowest(read)};
+    return {Lowest(node, read)};
   });
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
     const WindowTap tap = TapOf(node, read, window);
@@ -77,7 +77,7 @@ absl::Status BuildMaxPool(IndexNode& node) {
     return {tap.exists.Choose(better, top)};
   });
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(node.program().operands[0].type, read.State(0))};
+    return {StoredNumber(node.program().operands[0].type, read.State(0))};
   });
   return absl::OkStatus();
 }
@@ -86,7 +86,7 @@ absl::Status BuildMaxPoolIndices(IndexNode& node) {
   const Window window = WindowOfPool(node.op());
   PARTITA_RETURN_IF_ERROR(SetPool(node, window));
   node.First([&](const IndexReader& read) -> std::vector<Register> {
-    return {read.Index(-1), Lowest(read)};
+    return {read.Index(-1), Lowest(node, read)};
   });
   // The first NaN, or else the first of the greatest.
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
@@ -136,7 +136,7 @@ absl::Status BuildAvgPool(IndexNode& node) {
     const Register none = Like(count, 0);
     const Register mean =
         Select(Equal(count, none), none, read.State(0) / count);
-    return {StoredIn(node.program().operands[0].type, mean)};
+    return {StoredNumber(node.program().operands[0].type, mean)};
   });
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/read_program.h"
@@ -48,6 +49,18 @@ bool IsRowMajor(const OpView& node) {
     if (!node.result_type(i).layout.is_row_major()) return false;
   }
   return true;
+}
+
+// Each step of a recurrence needs all units of the one before, which are other
+// threads' in a kernel of independent ones.
+absl::Status WhyOnHost(const OpView& node, const absl::Status& rows) {
+  for (const OpDef* op :
+       {&kRnn, &kGru, &kLstm, &kRnnGradient, &kGruGradient, &kLstmGradient}) {
+    if (node.is(*op)) {
+      return NotGenerated(node, "a recurrence, whose steps need one another");
+    }
+  }
+  return rows;
 }
 
 absl::Status WhyNotElementwise(const OpView& node) {
@@ -110,7 +123,7 @@ absl::StatusOr<AnyProgram> ReadAnyProgram(const OpView& node,
     joined.name = EntryName(node, "indices");
     return joined;
   }
-  if (!HasIndices(node)) return rows.status();
+  if (!HasIndices(node)) return WhyOnHost(node, rows.status());
   PARTITA_ASSIGN_OR_RETURN(IndexProgram indices,
                            ReadIndices(node, HasFma(isa)));
   indices.name = EntryName(node, "indices");
@@ -134,7 +147,7 @@ absl::StatusOr<GpuWork> CountGpuWork(const OpView& node) {
                              ReadJoinedProgram(node, true));
     return WorkOf(joined);
   }
-  if (!HasIndices(node)) return rows.status();
+  if (!HasIndices(node)) return WhyOnHost(node, rows.status());
   PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices, ReadIndices(node, true));
   return WorkOf(indices);
 }

@@ -64,7 +64,13 @@ constexpr Row kRows[] = {
     {&kLogSoftmax, BuildLogSoftmaxOfAxis},
     {&kAttention, BuildAttention},
     {&kLayerNormScaleGradient, BuildLayerNormScaleGradient},
+    {&kLrn, BuildLrn},
+    {&kLpNorm, BuildLpNormOfAxis},
+    {&kDet, BuildDet},
     {&kResize, BuildResize},
+    {&kResizeGradient, BuildResizeGradient},
+    {&kGridSample, BuildGridSample},
+    {&kRoiAlign, BuildRoiAlign},
     {&kBatchNorm, BuildBatchNorm},
 };
 

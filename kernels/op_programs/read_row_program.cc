@@ -17,7 +17,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/float_functions.h"
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/row_builder.h"
 #include "kernels/codegen/row_ops.h"
 #include "kernels/codegen/scalar_type.h"
@@ -40,34 +40,20 @@ struct RowNode {
   RowProgram program;
 
   // The type in which operand 0 is computed.
-  ScalarType computed() const {
-    const ScalarType type = program.operands[0].type;
-    return IsHalf(type) ? ScalarType::kF32 : type;
-  }
+  ScalarType computed() const { return NumberType(program.operands[0].type); }
   absl::Status ExpectFloats() const {
     return IsFloatType(computed()) ? absl::OkStatus()
-                                   : NotGenerated(op, "integers");
-  }
-  absl::Status ExpectF32() const {
-    return computed() == ScalarType::kF32 ? absl::OkStatus()
-                                          : NotGenerated(op, "another type");
+                                   : NotGenerated(op, "a function of integers");
   }
 };
 
 absl::Status SetOperandTypes(RowNode& node) {
   for (int i = 0; i < node.op.num_operands(); ++i) {
-    const TensorType& type = node.op.operand_type(i);
-    const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
-    if (!scalar.has_value() || *scalar == ScalarType::kBool ||
-        *scalar == ScalarType::kU64) {
-      return NotGenerated(node.op, "numbers of such a dtype");
+    const ScalarType type = ScalarTypeOf(node.op.operand_type(i).dtype);
+    node.program.operands.push_back({type, {}});
+    if (NumberType(type) != node.computed()) {
+      return NotGenerated(node.op, "operands of several types");
     }
-    node.program.operands.push_back({*scalar, {}});
-    if (IsHalf(*scalar) ? node.computed() == ScalarType::kF32
-                        : node.computed() == *scalar) {
-      continue;
-    }
-    return NotGenerated(node.op, "operands of several types");
   }
   return absl::OkStatus();
 }
@@ -119,11 +105,30 @@ void SetReducedAxes(RowNode& node) {
 
 template <RowReduction reduction>
 absl::Status BuildPlain(RowNode& node) {
-  if (reduction == RowReduction::kMean) {
-    PARTITA_RETURN_IF_ERROR(node.ExpectFloats());
-  }
   SetReducedAxes(node);
   BuildReduction(reduction, node.has_fma, node.program);
+  return absl::OkStatus();
+}
+
+// after(sum of before(x), elements of a row) of integers: in f64, rounded
+// toward zero.
+absl::Status SumIntegersInF64(Register (*before)(Register),
+                              Register (*after)(Register, double),
+                              RowNode& node) {
+  SetReducedAxes(node);
+  const ScalarType type = node.program.operands[0].type;
+  const double length = static_cast<double>(RowLength(node.program));
+  AddPhase(
+      {Combiner::kSum},
+      [&](const RowReader& row) -> Registers {
+        return {before(Cast(row.Operand(0), ScalarType::kF64))};
+      },
+      [&](const RowReader& row) -> Registers {
+        return {
+            StoredNumber(type, CastFor(type, after(row.Scalar(0), length)))};
+      },
+      node.has_fma, node.program);
+  node.program.row_results = {1};
   return absl::OkStatus();
 }
 
@@ -137,7 +142,8 @@ void SumOf(Register (*before)(Register), Register (*after)(Register),
         return {before(row.Operand(0))};
       },
       [&](const RowReader& row) -> Registers {
-        return {StoredAs(node.program.operands[0].type, after(row.Scalar(0)))};
+        return {
+            StoredNumber(node.program.operands[0].type, after(row.Scalar(0)))};
       },
       node.has_fma, node.program);
   node.program.row_results = {1};
@@ -148,6 +154,15 @@ Register Square(Register x) { return x * x; }
 Register Magnitude(Register x) { return Unary(Opcode::kAbs, x); }
 Register Root(Register x) { return Unary(Opcode::kSqrt, x); }
 
+absl::Status BuildMean(RowNode& node) {
+  if (IsFloatType(node.computed())) {
+    return BuildPlain<RowReduction::kMean>(node);
+  }
+  return SumIntegersInF64(
+      Same, [](Register sum, double length) { return sum / Like(sum, length); },
+      node);
+}
+
 absl::Status BuildL1(RowNode& node) {
   SumOf(Magnitude, Same, node);
   return absl::OkStatus();
@@ -157,19 +172,22 @@ absl::Status BuildSumSquare(RowNode& node) {
   return absl::OkStatus();
 }
 absl::Status BuildL2(RowNode& node) {
-  PARTITA_RETURN_IF_ERROR(node.ExpectFloats());
+  if (!IsFloatType(node.computed())) {
+    return SumIntegersInF64(
+        Square, [](Register sum, double) { return Root(sum); }, node);
+  }
   SumOf(Square, Root, node);
   return absl::OkStatus();
 }
 absl::Status BuildLogSum(RowNode& node) {
-  PARTITA_RETURN_IF_ERROR(node.ExpectF32());
+  PARTITA_RETURN_IF_ERROR(node.ExpectFloats());
   SumOf(Same, Log, node);
   return absl::OkStatus();
 }
 
 // top + log sum exp(x - top), where top is the greatest x if that is finite.
 absl::Status BuildLogSumExp(RowNode& node) {
-  PARTITA_RETURN_IF_ERROR(node.ExpectF32());
+  PARTITA_RETURN_IF_ERROR(node.ExpectFloats());
   SetReducedAxes(node);
   AddPhase(
       {Combiner::kMax},
@@ -177,8 +195,8 @@ absl::Status BuildLogSumExp(RowNode& node) {
       [](const RowReader& row) -> Registers {
         const Register top = row.Scalar(0);
         const Register is_finite =
-            Magnitude(top) < row.F32(std::numeric_limits<float>::infinity());
-        return {Select(is_finite, top, row.F32(0))};
+            Magnitude(top) < std::numeric_limits<double>::infinity();
+        return {Select(is_finite, top, Like(top, 0))};
       },
       node.has_fma, node.program);
   AddPhase(
@@ -187,8 +205,8 @@ absl::Status BuildLogSumExp(RowNode& node) {
         return {Exp(row.Operand(0) - row.Scalar(1))};
       },
       [&](const RowReader& row) -> Registers {
-        return {StoredAs(node.program.operands[0].type,
-                         row.Scalar(1) + Log(row.Scalar(2)))};
+        return {StoredNumber(node.program.operands[0].type,
+                             row.Scalar(1) + Log(row.Scalar(2)))};
       },
       node.has_fma, node.program);
   node.program.row_results = {3};
@@ -224,7 +242,7 @@ absl::Status SetLastAxis(RowNode& node) {
 
 template <void (*build)(bool has_fma, RowProgram& program)>
 absl::Status BuildAlongAxis(RowNode& node) {
-  PARTITA_RETURN_IF_ERROR(node.ExpectF32());
+  PARTITA_RETURN_IF_ERROR(node.ExpectFloats());
   PARTITA_RETURN_IF_ERROR(SetLastAxis(node));
   build(node.has_fma, node.program);
   return absl::OkStatus();
@@ -248,8 +266,8 @@ absl::Status BuildLpNorm(RowNode& node) {
       node.has_fma, node.program);
   SetElements(
       [&](const RowReader& row) -> Registers {
-        return {StoredAs(node.program.operands[0].type,
-                         row.Operand(0) / row.Scalar(1))};
+        return {StoredNumber(node.program.operands[0].type,
+                             row.Operand(0) / row.Scalar(1))};
       },
       node.has_fma, node.program);
   return absl::OkStatus();
@@ -308,7 +326,7 @@ absl::Status BuildLayerNormGradient(RowNode& node) {
       [&](const RowReader& row) -> Registers {
         const Register rest = gradient(row) - row.Scalar(6);
         const Register dx = (rest - x_hat(row) * row.Scalar(7)) * row.Scalar(3);
-        return {StoredAs(program.operands[0].type, dx)};
+        return {StoredNumber(program.operands[0].type, dx)};
       },
       node.has_fma, program);
   return absl::OkStatus();
@@ -346,7 +364,7 @@ constexpr Row kRows[] = {
     {&kReduceProd, BuildPlain<RowReduction::kProduct>},
     {&kReduceMax, BuildPlain<RowReduction::kMax>},
     {&kReduceMin, BuildPlain<RowReduction::kMin>},
-    {&kReduceMean, BuildPlain<RowReduction::kMean>},
+    {&kReduceMean, BuildMean},
     {&kReduceL1, BuildL1},
     {&kReduceL2, BuildL2},
     {&kReduceSumSquare, BuildSumSquare},

@@ -7,6 +7,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/strided.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 
 namespace partita {
@@ -47,7 +48,7 @@ absl::Status BuildRunning(IndexNode& node, bool is_product) {
     return {Select(counts, is_product ? total * x : total + x, total)};
   });
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(node.program().operands[0].type, read.State(0))};
+    return {StoredNumber(node.program().operands[0].type, read.State(0))};
   });
   return absl::OkStatus();
 }
@@ -119,7 +120,7 @@ absl::Status BuildHardmax(IndexNode& node) {
     const auto number = [&](double value) {
       return read.Constant(read.NumberType(0), value);
     };
-    return {StoredIn(type, Select(is_top, number(1), number(0)))};
+    return {StoredNumber(type, Select(is_top, number(1), number(0)))};
   });
   return absl::OkStatus();
 }
@@ -175,7 +176,7 @@ absl::Status BuildTopK(IndexNode& node) {
   });
   const ScalarType type = node.program().operands[0].type;
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(type, read.State(5)),
+    return {StoredNumber(type, read.State(5)),
             Cast(read.State(4), ScalarType::kI64)};
   });
   return absl::OkStatus();

@@ -7,7 +7,7 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/strided.h"
 #include "graph/status_macros.h"
-#include "kernels/codegen/halves.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 
 namespace partita {
@@ -16,9 +16,7 @@ namespace {
 // As graph/ops/indexing.h has it: each combination is rounded to `type`.
 Register Combine(ScatterReduction reduction, ScalarType type, Register old,
                  Register update) {
-  const auto rounded = [&](Register x) {
-    return IsHalf(type) ? RoundTo(type, x) : x;
-  };
+  const auto rounded = [&](Register x) { return RoundedNumber(type, x); };
   const auto keeps_old = [&](Register is_beyond) {
     return IsFloatType(old.type) ? is_beyond | IsNan(old) : is_beyond;
   };
@@ -59,7 +57,7 @@ void StoreCombined(IndexNode& node) {
   const bool moves =
       ScatterReductionOf(node.op()) == ScatterReduction::kReplace;
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {moves ? read.State(0) : StoredIn(type, read.State(0))};
+    return {moves ? read.State(0) : StoredNumber(type, read.State(0))};
   });
 }
 
@@ -91,7 +89,7 @@ absl::Status BuildGatherGradient(IndexNode& node) {
     return {Select(is_own, read.State(0) + dy, read.State(0))};
   });
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(node.program().operands[0].type, read.State(0))};
+    return {StoredNumber(node.program().operands[0].type, read.State(0))};
   });
   return absl::OkStatus();
 }

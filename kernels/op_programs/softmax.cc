@@ -9,6 +9,7 @@
 #include "graph/ops/strided.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/op_programs/index_ops.h"
 
 namespace partita {
@@ -17,15 +18,12 @@ namespace {
 // State: the greatest element, then the sum of exp(x - greatest).
 absl::Status SumExponentials(IndexNode& node, const AxisLines& lines) {
   PARTITA_RETURN_IF_ERROR(node.SetOperands({OperandUse::kNumber}));
-  if (node.op().operand_type(0).dtype == DType::kF64) {
-    return node.NotGenerated("exponentials of f64");
-  }
   node.SetPoints({lines.outer, lines.extent, lines.inner});
   node.SetSteps({2, lines.extent});
   node.First([&](const IndexReader& read) -> std::vector<Register> {
-    return {read.Constant(ScalarType::kF32,
+    return {read.Constant(read.NumberType(0),
                           -std::numeric_limits<double>::infinity()),
-            read.Constant(ScalarType::kF32, 0)};
+            read.Constant(read.NumberType(0), 0)};
   });
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
     const std::vector<Register> point = node.Point(read);
@@ -59,7 +57,7 @@ absl::Status BuildSoftmaxOfAxis(IndexNode& node) {
   PARTITA_RETURN_IF_ERROR(SumExponentials(node, lines));
   const ScalarType type = node.program().operands[0].type;
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(type, Exp(Own(node, read, lines)) / read.State(1))};
+    return {StoredNumber(type, Exp(Own(node, read, lines)) / read.State(1))};
   });
   return absl::OkStatus();
 }
@@ -70,7 +68,7 @@ absl::Status BuildLogSoftmaxOfAxis(IndexNode& node) {
   PARTITA_RETURN_IF_ERROR(SumExponentials(node, lines));
   const ScalarType type = node.program().operands[0].type;
   node.Last([&](const IndexReader& read) -> std::vector<Register> {
-    return {StoredIn(type, Own(node, read, lines) - Log(read.State(1)))};
+    return {StoredNumber(type, Own(node, read, lines) - Log(read.State(1)))};
   });
   return absl::OkStatus();
 }

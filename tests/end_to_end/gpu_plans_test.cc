@@ -21,6 +21,7 @@
 #include "partita/compile.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/checker/prove_plan.h"
+#include "runtime/plan/plan_text.h"
 
 namespace partita {
 namespace {
@@ -74,8 +75,7 @@ Module Gpt() {
                        .width = 16,
                        .heads = 2,
                        .context = 8,
-                       .vocabulary = 32,
-                       .update = {.optimizer = {.momentum = 0.9}}});
+                       .vocabulary = 32});
 }
 
 Machine WithGpus(int gpus, const std::string& isa) {
@@ -178,6 +178,30 @@ TEST(GpuPlans, SoDoesOneOnTwoGpus) {
   ExpectBoundToPtx(Compile(Perceptron(), machine, pinned));
 }
 
+// One plan for GPUs of two kinds has text for each.
+TEST(GpuPlans, APlanForTwoKindsOfGpusHasCodeForBoth) {
+  Machine machine = WithGpus(2, "sm_86");
+  machine.devices[2].traits.isa = "sm_90";
+  CompileOptions pinned = On("pinned");
+  pinned.pins = {{"a", {"gpu:0"}}, {"y", {"gpu:1"}}};
+  const auto compiled = Compile(Perceptron(), machine, pinned);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Plan& plan = compiled->plan;
+  std::map<std::string, std::string> texts;
+  for (const CodeObject& code : plan.code_objects) {
+    texts[code.target] = TextOf(code);
+  }
+  const std::string printed = PrintPlan(plan);
+  for (const std::string target : {"sm_80", "sm_90"}) {
+    EXPECT_TRUE(absl::StrContains(texts[target],
+                                  absl::StrCat(".target ", target, "\n")));
+    EXPECT_TRUE(absl::StrContains(printed,
+                                  absl::StrCat("  code \"", target, "\" bytes ",
+                                               texts[target].size(), " #")))
+        << printed;
+  }
+}
+
 TEST(GpuPlans, AGpuWithoutAnInstructionSetGetsCostsOnly) {
   const auto compiled = Compile(Perceptron(), WithGpus(1, ""), OnOneGpu());
   ASSERT_TRUE(compiled.ok()) << compiled.status();
@@ -190,10 +214,10 @@ TEST(GpuPlans, AGpuWithoutAnInstructionSetGetsCostsOnly) {
   }
 }
 
-// No GPU has a kernel for the determinant.
+// No GPU has a kernel for the determinant of five rows.
 constexpr char kDeterminant[] = R"(
-graph @main(%x: f32[8, 4, 4]) -> f32[8] {
-  %a = tanh %x : f32[8, 4, 4]
+graph @main(%x: f32[8, 5, 5]) -> f32[8] {
+  %a = tanh %x : f32[8, 5, 5]
   %d = det %a : f32[8]
   %y = relu %d : f32[8]
   return %y
@@ -216,7 +240,7 @@ TEST(GpuPlans, WhatHasNoKernelRunsOnTheHostAndAPlanOnTheGpuAloneIsRefused) {
   EXPECT_TRUE(absl::IsUnimplemented(alone.status())) << alone.status();
   EXPECT_TRUE(absl::StrContains(
       alone.status().message(),
-      "det %d: found no kernel on gpu:0 for (f32[8, 4, 4]); expected one "
+      "det %d: found no kernel on gpu:0 for (f32[8, 5, 5]); expected one "
       "device that runs every node; try strategy list"))
       << alone.status();
 }

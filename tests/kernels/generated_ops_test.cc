@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -128,19 +130,20 @@ TEST(GeneratedOps, NeighboursAreReadInOneAccess) {
   }
 }
 
+// Each program one way or the other.
 TEST(GeneratedOps, OneThreadOrManyGiveTheSameBits) {
-  for (const GpuLaunch launch : {GpuLaunch{1, 1}, GpuLaunch{3, 7}}) {
-    for (const OpProgram& one : Ordinary()) {
-      // Rows need the threads of their own blocks.
-      if (std::holds_alternative<RowProgram>(one.program.program)) continue;
-      EmulatedLaunch how;
-      how.launch = launch;
-      const auto results = LaunchEmulated(Kernels("sm_80"), one.program, how);
-      ASSERT_TRUE(results.ok()) << one.program.what << ": " << results.status();
-      const absl::Status status =
-          CheckResults(one.program, InterpretedResults(one.program), *results);
-      EXPECT_TRUE(status.ok()) << status;
-    }
+  const GpuLaunch launches[] = {GpuLaunch{1, 1}, GpuLaunch{3, 7}};
+  for (size_t i = 0; i < Ordinary().size(); ++i) {
+    const OpProgram& one = Ordinary()[i];
+    // Rows need the threads of their own blocks.
+    if (std::holds_alternative<RowProgram>(one.program.program)) continue;
+    EmulatedLaunch how;
+    how.launch = launches[i % std::size(launches)];
+    const auto results = LaunchEmulated(Kernels("sm_80"), one.program, how);
+    ASSERT_TRUE(results.ok()) << one.program.what << ": " << results.status();
+    const absl::Status status =
+        CheckResults(one.program, InterpretedResults(one.program), *results);
+    EXPECT_TRUE(status.ok()) << status;
   }
 }
 
@@ -281,19 +284,24 @@ TEST(GeneratedOps, TilesOfRowsHaveTheInterpretersBits) {
   }
 }
 
+// Each architecture takes a part of the programs, and with PARTITA_FULL all.
 TEST(GeneratedOps, TheAssemblerNeedsNoStackAndSpillsNothing) {
   const std::string ptxas = FindPtxas();
   if (ptxas.empty()) {
     GTEST_SKIP() << "found no ptxas; set CUDA_HOME to a CUDA toolkit";
   }
-  std::vector<AnyProgram> programs = TiledPrograms();
-  for (size_t i = 0; i < Ordinary().size(); i += 3) {
-    programs.push_back(Ordinary()[i].program.program);
-  }
-  for (const char* target : {"sm_80", "sm_90"}) {
-    const auto text = BuildPtx(programs, target);
+  const bool is_full = std::getenv("PARTITA_FULL") != nullptr;
+  const size_t count = std::size(kArchitectures);
+  for (size_t a = 0; a < count; ++a) {
+    std::vector<AnyProgram> programs = TiledPrograms();
+    for (size_t i = is_full ? 0 : a; i < Ordinary().size();
+         i += is_full ? 1 : count) {
+      programs.push_back(Ordinary()[i].program.program);
+    }
+    const auto text = BuildPtx(programs, kArchitectures[a].target);
     ASSERT_TRUE(text.ok()) << text.status();
-    const auto assembled = Assemble(ptxas, *text, target);
+    const auto assembled =
+        Assemble(ptxas, *text, kArchitectures[a].architecture);
     ASSERT_TRUE(assembled.ok()) << assembled.status();
     EXPECT_EQ(assembled->kernels, static_cast<int>(programs.size()));
     EXPECT_EQ(assembled->with_stack_or_spills, 0) << assembled->output;

@@ -113,7 +113,8 @@ std::vector<OpSample> AllSamples() {
                     [](const auto& o) { return o.dtype == DType::kF32; });
     if (!has_f32 || sample.op->traits.elementwise) continue;
     for (DType dtype : {DType::kF64, DType::kF16, DType::kBF16, DType::kI32,
-                        DType::kI64, DType::kU8, DType::kU16}) {
+                        DType::kI64, DType::kI8, DType::kU8, DType::kI16,
+                        DType::kU16, DType::kU32, DType::kU64, DType::kBool}) {
       OpSample other = As(dtype, sample);
       LiteralPool pool;
       Graph graph("sample", &pool);
@@ -132,10 +133,11 @@ OpSample Large(const OpDef& op, std::vector<Shape> dims,
   return sample;
 }
 
-// Of sizes whose threads have tiles of several rows.
+// Of sizes whose threads have tiles of several rows, or groups of 16.
 std::vector<OpSample> TiledSamples() {
   const Attributes padded = {{"pads_before", std::vector<int64_t>{1, 1}},
                              {"pads_after", std::vector<int64_t>{1, 1}}};
+  const Attributes rows = {{"axes", std::vector<int64_t>{1}}};
   return {
       Large(kMatmul, {{1024, 512}, {512, 1024}}),
       Large(kMatmul, {{4, 512, 64}, {4, 512, 64}}, {{"transpose_b", true}}),
@@ -144,7 +146,9 @@ std::vector<OpSample> TiledSamples() {
       Large(kTranspose, {{512, 1024}}, {{"perm", std::vector<int64_t>{1, 0}}}),
       Large(kConcat, {{8, 64, 56, 56}, {8, 32, 56, 56}}, {{"axis", 1}}),
       Large(kMaxPool, {{8, 64, 56, 56}},
-            {{"kernel", std::vector<int64_t>{2, 2}}})};
+            {{"kernel", std::vector<int64_t>{2, 2}}}),
+      As(DType::kI8, Large(kReduceMean, {{64, 4096}}, rows)),
+      As(DType::kU8, Large(kReduceMax, {{64, 4096}}, rows))};
 }
 
 // Few steps, so that interpreters take no time.

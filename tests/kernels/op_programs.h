@@ -26,7 +26,8 @@ struct OpProgram {
 std::vector<OpProgram> ProgramsOfSamples(bool special);
 
 // A matmul, a batched one, a convolution, its transpose, and moves, of sizes
-// whose threads have tiles of several rows where their steps share elements.
+// whose threads have tiles of several rows where their steps share elements;
+// and reductions of bytes.
 std::vector<AnyProgram> TiledPrograms();
 
 // Such a matmul and a convolution with few steps, to be interpreted.

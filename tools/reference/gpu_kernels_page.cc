@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,9 +27,9 @@ constexpr const char* kHead =
     R"(# GPU kernels by op
 
 Generated from the samples of the ops' definitions by `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
-CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for elements of these dtypes (those of the
-sample's f32 operands). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: the
-host has to compute it, between transfers. Plans for GPUs use these kernels; a report names the nodes that the host computes.
+CPUs run every op. *Kernel* is what codegen makes for a GPU ([how](../internals/gpu_kernels.md)), for operands of these dtypes (without
+operands: for results). *Host* is what has no such kernel, with the cause that `WhyHostFallback` (`kernels/gpu/ptx_catalog.h`) gives: a
+planner places it on the host, and counts the transfers between.
 
 | op | kernel | dtypes | host |
 |---|---|---|---|
@@ -63,25 +64,43 @@ std::string DTypesText(const std::set<DType>& dtypes) {
   });
 }
 
-// The sample with its f32 operands of another dtype.
-OpSample As(DType dtype, OpSample sample) {
-  for (SampleOperand& operand : sample.operands) {
-    if (operand.dtype == DType::kF32) operand.dtype = dtype;
-  }
-  return sample;
+// The dtype that a sample is tried with others instead of: of an elementwise op
+// that of the last operand (the first may be a condition), else f32, or without
+// f32 that of the first.
+std::optional<DType> VariedDType(const OpSample& sample) {
+  if (sample.operands.empty()) return std::nullopt;
+  if (sample.op->traits.elementwise) return sample.operands.back().dtype;
+  const bool has_f32 =
+      absl::c_any_of(sample.operands, [](const SampleOperand& operand) {
+        return operand.dtype == DType::kF32;
+      });
+  return has_f32 ? DType::kF32 : sample.operands.front().dtype;
 }
 
-// The dtypes to try a sample with. Elementwise ops have a sample of each.
-std::vector<DType> DTypesFor(const OpSample& sample) {
-  const auto is_f32 = [](const SampleOperand& operand) {
-    return operand.dtype == DType::kF32;
-  };
-  if (sample.op->traits.elementwise ||
-      absl::c_none_of(sample.operands, is_f32)) {
-    return {DType::kF32};
+// The sample with each dtype that it may have.
+std::vector<OpSample> OverOperands(const OpSample& sample) {
+  const std::optional<DType> varied = VariedDType(sample);
+  if (!varied.has_value()) return {sample};
+  std::vector<OpSample> all;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    all.push_back(sample);
+    for (SampleOperand& operand : all.back().operands) {
+      if (operand.dtype == *varied) operand.dtype = static_cast<DType>(i);
+    }
   }
-  std::vector<DType> all;
-  for (int i = 0; i < kNumDTypes; ++i) all.push_back(static_cast<DType>(i));
+  return all;
+}
+
+// The same for attributes that are dtypes.
+std::vector<OpSample> OverAttributes(const OpSample& sample) {
+  std::vector<OpSample> all = {sample};
+  for (const AttrDef& attr : sample.op->attrs) {
+    if (attr.name == nullptr || attr.kind != AttributeKind::kDType) continue;
+    for (int i = 0; i < kNumDTypes; ++i) {
+      all.push_back(sample);
+      all.back().attributes.Set(attr.name, static_cast<DType>(i));
+    }
+  }
   return all;
 }
 
@@ -105,8 +124,10 @@ void AddTo(const OpSample& sample, OpKernels& kernels) {
 std::map<std::string, OpKernels> AllKernels() {
   std::map<std::string, OpKernels> all;
   for (const OpSample& sample : OpSamples()) {
-    for (DType dtype : DTypesFor(sample)) {
-      AddTo(As(dtype, sample), all[sample.op->name]);
+    for (const OpSample& typed : OverOperands(sample)) {
+      for (const OpSample& one : OverAttributes(typed)) {
+        AddTo(one, all[sample.op->name]);
+      }
     }
   }
   return all;

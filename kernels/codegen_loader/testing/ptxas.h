@@ -13,6 +13,15 @@ namespace partita {
 // In CUDA_HOME, or /usr/local/cuda; empty if there is none.
 std::string FindPtxas();
 
+// An architecture, and the target of the text that plans have for it.
+struct AssembledFor {
+  const char* architecture;
+  const char* target;
+};
+inline constexpr AssembledFor kArchitectures[] = {
+    {"sm_80", "sm_80"}, {"sm_86", "sm_80"},  {"sm_89", "sm_80"},
+    {"sm_90", "sm_90"}, {"sm_100", "sm_90"}, {"sm_120", "sm_90"}};
+
 struct Assembled {
   int kernels = 0;
   int with_stack_or_spills = 0;

@@ -23,6 +23,7 @@
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/interpret.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/testing/generated_kernels.h"
 
@@ -36,12 +37,16 @@ using Formula = std::function<std::vector<Register>(Registers)>;
 // GPUs compute what processors with fma compute.
 constexpr char kIsa[] = "avx2";
 
-constexpr S kTypes[] = {S::kF32, S::kF64,  S::kI32,  S::kI64,
-                        S::kU64, S::kBool, S::kBF16, S::kF16};
+// Those that programs compute with, and those that they cast.
+constexpr S kTypes[] = {S::kF32, S::kF64, S::kI32, S::kI64,
+                        S::kU32, S::kU64, S::kBool};
+constexpr S kNarrowTypes[] = {S::kBF16, S::kF16, S::kU8,
+                              S::kI8,   S::kI16, S::kU16};
 
 const char* NameOf(S type) {
-  constexpr const char* kNames[] = {"f32", "f64",  "i32",  "i64",
-                                    "u64", "bool", "bf16", "f16"};
+  constexpr const char* kNames[] = {"f32",  "f64",  "i32", "i64", "u64",
+                                    "bool", "bf16", "f16", "u8",  "i8",
+                                    "i16",  "u16",  "u32"};
   return kNames[static_cast<int>(type)];
 }
 
@@ -89,6 +94,7 @@ std::vector<uint64_t> Specials(S type) {
     case S::kF64:
       return FloatSpecials<double>();
     case S::kI32:
+    case S::kU32:
       return {0,           1,           2,           7,        0xffffffffu,
               0x7fffffffu, 0x80000000u, 0x80000001u, 16777217, 0xff00ff00u};
     case S::kI64:
@@ -109,8 +115,13 @@ std::vector<uint64_t> Specials(S type) {
     case S::kF16:
       return {0x7e00, 0xfe01, 0x7c01, 0,      0x8000, 0x7c00, 0xfc00, 1,
               0x8001, 0x0400, 0x03ff, 0x7bff, 0x3c00, 0xbc00, 0x4248};
+    case S::kI8:
+    case S::kU8:
+      return {0, 1, 2, 5, 7, 8, 0x7f, 0x80, 0x81, 0xff};
+    case S::kI16:
+    case S::kU16:
+      return {0, 1, 2, 7, 16, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff};
     case S::kBool:
-    case S::kByte:
       break;
   }
   return {0, 1};
@@ -125,6 +136,7 @@ uint64_t Ordinary(S type, std::mt19937_64& random) {
     case S::kF64:
       return std::bit_cast<uint64_t>(value);
     case S::kI32:
+    case S::kU32:
       return static_cast<uint32_t>(static_cast<int32_t>(value * 100));
     case S::kI64:
     case S::kU64:
@@ -133,8 +145,12 @@ uint64_t Ordinary(S type, std::mt19937_64& random) {
       return std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16;
     case S::kF16:
       return Half(value).bits;
+    case S::kI8:
+    case S::kU8:
+    case S::kI16:
+    case S::kU16:
+      return static_cast<uint64_t>(static_cast<int64_t>(value * 30));
     case S::kBool:
-    case S::kByte:
       break;
   }
   return random() % 2;
@@ -252,20 +268,16 @@ void AddCast(S from, S to, std::vector<SampleProgram>& samples) {
       [&](Registers x) -> std::vector<Register> { return {Cast(x[0], to)}; }));
 }
 
-bool IsShort(S type) { return type == S::kBF16 || type == S::kF16; }
-
 void AddCasts(std::vector<SampleProgram>& samples) {
   for (S from : kTypes) {
-    for (S to : kTypes) {
-      if (!IsShort(from) && !IsShort(to)) AddCast(from, to, samples);
-    }
+    for (S to : kTypes) AddCast(from, to, samples);
   }
   AddCast(S::kF32, S::kF16, samples);
   AddCast(S::kF16, S::kF32, samples);
   // 16-bit floats are integers until they are upcast.
-  for (S half : {S::kBF16, S::kF16}) {
-    AddCast(half, S::kI32, samples);
-    AddCast(S::kI32, half, samples);
+  for (S narrow : kNarrowTypes) {
+    AddCast(narrow, S::kI32, samples);
+    AddCast(S::kI32, narrow, samples);
   }
   samples.push_back(Line("bits of f32", kCount, {S::kF32},
                          [](Registers x) -> std::vector<Register> {
@@ -300,9 +312,10 @@ void AddOp(const OpDef& op, DType dtype, Attributes attributes,
           graph.view(*node), samples);
 }
 
-constexpr DType kDTypes[] = {DType::kF32, DType::kF64,  DType::kI32,
-                             DType::kI64, DType::kBool, DType::kBF16,
-                             DType::kF16};
+constexpr DType kDTypes[] = {
+    DType::kF32,  DType::kF64, DType::kI32, DType::kI64, DType::kBool,
+    DType::kBF16, DType::kF16, DType::kI8,  DType::kU8,  DType::kI16,
+    DType::kU16,  DType::kU32, DType::kU64};
 
 // A random op of earlier values, or of inputs.
 ValueId RandomOp(Body& body, const std::vector<ValueId>& values,
@@ -377,23 +390,25 @@ ElementwiseProgram BiasGeluResidual(int64_t rows, int64_t columns) {
 
 std::vector<SampleProgram> SamplesOfOpcodes() {
   std::vector<SampleProgram> samples;
+  for (S type : kNarrowTypes) AddOpcodes(kForAll, type, samples);
   for (S type : kTypes) {
-    const bool is_integer = type == S::kI32 || type == S::kI64;
+    const bool is_integer = !IsFloatType(type) && type != S::kBool;
     AddOpcodes(kForAll, type, samples);
-    if (IsShort(type)) continue;
     AddOpcodes(kForComparable, type, samples);
     if (type != S::kBool) AddOpcodes(kForNumbers, type, samples);
     if (IsFloatType(type)) AddOpcodes(kForFloats, type, samples);
     if (!IsFloatType(type)) AddOpcodes(kForBits, type, samples);
     if (is_integer) AddOpcodes(kForIntegers, type, samples);
   }
-  for (S type : kTypes) {
+  const auto add_select = [&](S type) {
     samples.push_back(Line(absl::StrCat("select of ", NameOf(type)), kCount,
                            {S::kBool, type, type},
                            [](Registers x) -> std::vector<Register> {
                              return {Select(x[0], x[1], x[2])};
                            }));
-  }
+  };
+  for (S type : kTypes) add_select(type);
+  for (S type : kNarrowTypes) add_select(type);
   AddCasts(samples);
   return samples;
 }
@@ -470,10 +485,7 @@ std::vector<SampleProgram> SamplesOfStrides() {
           ProgramOf(one.loops, {{type, one.strides[0]}, {type, one.strides[1]}},
                     [](Registers x) -> std::vector<Register> {
                       return {
-                          Select(IsShort(x[0].type) ? Equal(Cast(x[0], S::kI32),
-                                                            Cast(x[1], S::kI32))
-                                                    : Equal(x[0], x[1]),
-                                 x[0], x[1]),
+                          Select(Equal(Loaded(x[0]), Loaded(x[1])), x[0], x[1]),
                           x[1]};
                     })));
     }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/narrow_types.h"
 #include "kernels/codegen/row_builder.h"
 #include "kernels/codegen_loader/testing/any_sample.h"
 #include "kernels/codegen_loader/testing/sample_programs.h"

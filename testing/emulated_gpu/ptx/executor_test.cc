@@ -168,6 +168,11 @@ TEST(PtxExecutor, IntegersAreThoseOfPtx) {
   EXPECT_EQ(Of32("shl.b32 %r3, %r1, %r2;", 3, 33), 0u);
   EXPECT_EQ(Of32("shr.s32 %r3, %r1, %r2;", 0x80000000u, 40), 0xffffffffu);
   EXPECT_EQ(Of32("abs.s32 %r3, %r1;", 0x80000000u, 0), 0x80000000u);
+  EXPECT_EQ(Of32("div.s32 %r3, %r1, %r2;", 0xfffffff9u, 2), 0xfffffffdu);
+  EXPECT_EQ(Of32("div.u32 %r3, %r1, %r2;", 0xfffffff9u, 2), 0x7ffffffcu);
+  EXPECT_EQ(Of32("rem.s32 %r3, %r1, %r2;", 0xfffffff9u, 2), 0xffffffffu);
+  EXPECT_EQ(Of32("rem.u32 %r3, %r1, %r2;", 0xfffffff9u, 5), 4u);
+  EXPECT_EQ(Of32("div.s32 %r3, %r1, %r2;", 0x80000000u, ~0u), 0x80000000u);
   EXPECT_EQ(Of32("bfe.u32 %r3, %r1, 4, 8;", 0x12345678, 0), 0x67u);
   EXPECT_EQ(Of32("bfe.s32 %r3, %r1, 4, 4;", 0x12345f8f, 0), 0xfffffff8u);
   EXPECT_EQ(Of32("bfe.s32 %r3, %r1, 28, 8;", 0x80000000u, 0), 0xfffffff8u);

@@ -51,6 +51,7 @@ constexpr Pattern kPatterns[] = {
     {"mul.{lo,hi}.{s16,u16,s32,u32,s64,u64}", "daa"},
     {"mul.wide.{s16,u16,s32,u32}", "Daa"},
     {"mad.lo.{s16,u16,s32,u32,s64,u64}", "daaa"},
+    {"{div,rem}.{s16,u16,s32,u32,s64,u64}", "daa"},
     {"{neg,abs}.{s16,s32,s64}", "da"},
     {"{min,max}.{s16,u16,s32,u32,s64,u64}", "daa"},
     {"{and,or,xor}.{pred,b16,b32,b64}", "daa"},

@@ -54,6 +54,15 @@ struct Integers {
   static uint64_t Mad(NanRules, uint64_t a, uint64_t b, uint64_t c) {
     return static_cast<U>(a * b + c);
   }
+  // Toward zero. By zero the result is not specified (PTX ISA, div and rem):
+  // all bits, and the dividend. The least integer by -1 wraps.
+  static uint64_t Div(NanRules, uint64_t a, uint64_t b, uint64_t) {
+    if (b == 0) return static_cast<U>(~uint64_t{0});
+    return Out(Wide{As<T>(a)} / Wide{As<T>(b)});
+  }
+  static uint64_t Rem(NanRules, uint64_t a, uint64_t b, uint64_t) {
+    return b == 0 ? a : Out(Wide{As<T>(a)} % Wide{As<T>(b)});
+  }
   static uint64_t Neg(NanRules, uint64_t a, uint64_t, uint64_t) {
     return static_cast<U>(0 - a);
   }
@@ -106,12 +115,16 @@ struct Integers {
 
   static Evaluate Find(absl::string_view operation) {
     static constexpr NamedEvaluate kRows[] = {
-        {"add", Add},        {"sub", Sub},          {"mul.lo", MulLow},
-        {"mul.hi", MulHigh}, {"mul.wide", MulWide}, {"mad.lo", Mad},
-        {"neg", Neg},        {"abs", Abs},          {"min", Min},
-        {"max", Max},        {"and", And},          {"or", Or},
-        {"xor", Xor},        {"not", Not},          {"shl", ShiftLeft},
-        {"shr", ShiftRight}, {"bfe", BitField},
+        {"add", Add},          {"sub", Sub},
+        {"mul.lo", MulLow},    {"mul.hi", MulHigh},
+        {"mul.wide", MulWide}, {"mad.lo", Mad},
+        {"div", Div},          {"rem", Rem},
+        {"neg", Neg},          {"abs", Abs},
+        {"min", Min},          {"max", Max},
+        {"and", And},          {"or", Or},
+        {"xor", Xor},          {"not", Not},
+        {"shl", ShiftLeft},    {"shr", ShiftRight},
+        {"bfe", BitField},
     };
     return FindByName(kRows, operation);
   }
