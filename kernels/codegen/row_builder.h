@@ -17,7 +17,8 @@ class RowReader {
  public:
   RowReader(const RowProgram& program, ProgramBuilder& builder)
       : program_(program), builder_(builder) {}
-  // The f32 of a 16-bit float.
+  // As a number: the f32 of a 16-bit float, the i32 of a bool or of an integer
+  // of fewer bits.
   Register Operand(int i) const;
   // A scalar of the row that is known where the body runs.
   Register Scalar(int i) const;

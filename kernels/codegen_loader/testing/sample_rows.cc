@@ -93,7 +93,7 @@ RowProgram MaskedSoftmax(int64_t heads, int64_t queries, int64_t keys) {
   const auto score = [](const RowReader& row) {
     const Register scaled = row.Operand(0) * row.Operand(2);
     const double none = -std::numeric_limits<double>::infinity();
-    return Select(row.Operand(1), scaled, row.F32(none));
+    return Select(Cast(row.Operand(1), S::kBool), scaled, row.F32(none));
   };
   AddPhase(
       {Combiner::kMax},
