@@ -53,6 +53,9 @@ class GradientPart {
         result_(static_cast<size_t>(result)) {}
 
   absl::Status Build() {
+    if (node_.op().operand_type(0).dtype == DType::kF64) {
+      return node_.NotGenerated("more states of f64 than a thread's registers");
+    }
     PARTITA_RETURN_IF_ERROR(node_.SetOperands({OperandUse::kNumber}));
     PARTITA_RETURN_IF_ERROR(
         attention_.Check(node_, std::max(d_.size, d_.value_size)));
