@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// The statistics that normalise each part of the batch.
+// The statistics that normalise each shard of the batch.
 struct Statistics {
   Tensor mean;
   Tensor variance;  // biased
@@ -78,72 +78,72 @@ Tensor OfWholeBatch(Tensor x, Tensor scale, Tensor bias, const Running& running,
   return BatchNorm(x, scale, bias, flat.mean, flat.variance, epsilon);
 }
 
-// The parts of a batch of x, each with its own statistics. Uses the extents of
+// The shards of a batch of x, each with its own statistics. Uses the extents of
 // x, as tensors computed from it may be invalid.
-class Parts {
+class Shards {
  public:
-  Parts(const Tensor& x, int count)
+  Shards(const Tensor& x, int count)
       : count_(count), examples_(x.dim(0)), channels_(x.dim(1)) {
     spread_.resize(x.rank(), 1);
     spread_[0] = examples_;
     spread_[1] = channels_;
   }
 
-  // Sums [n, channels, 1...] over each part's examples: [parts, 1, channels].
+  // Sums [n, channels, 1...] over each shard's examples: [shards, 1, channels].
   Tensor Sum(Tensor of_examples) const {
-    const Tensor in_parts = Reshape(of_examples, InParts());
-    return ReduceSum(in_parts, {1}, /*keep_dims=*/true);
+    const Tensor in_shards = Reshape(of_examples, InShards());
+    return ReduceSum(in_shards, {1}, /*keep_dims=*/true);
   }
 
-  // Repeats a part's values for each of its examples: [n, channels, 1...].
-  Tensor ForExamples(Tensor of_parts) const {
-    const Tensor repeated = Op(kExpand, {of_parts}, {{"shape", InParts()}});
+  // Repeats a shard's values for each of its examples: [n, channels, 1...].
+  Tensor ForExamples(Tensor of_shards) const {
+    const Tensor repeated = Op(kExpand, {of_shards}, {{"shape", InShards()}});
     return Reshape(repeated, spread_);
   }
 
   // Reshapes to [channels].
-  Tensor First(Tensor of_parts) const {
-    return Reshape(Slice(of_parts, 0, 0, 1), {channels_});
+  Tensor First(Tensor of_shards) const {
+    return Reshape(Slice(of_shards, 0, 0, 1), {channels_});
   }
 
  private:
-  Ints InParts() const { return {count_, examples_ / count_, channels_}; }
+  Ints InShards() const { return {count_, examples_ / count_, channels_}; }
 
   int64_t count_, examples_, channels_;
   Ints spread_;
 };
 
-// Sums over each example, then over the examples of a part, so that nothing as
-// large as x is reordered: [parts, 1, channels].
-Moments MomentsOfParts(Tensor x, const Parts& parts) {
+// Sums over each example, then over the examples of a shard, so that nothing as
+// large as x is reordered: [shards, 1, channels].
+Moments MomentsOfShards(Tensor x, const Shards& shards) {
   Ints axes;
   for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
   const Moments each = MomentsOver(x, axes);
-  return {parts.Sum(each.sum), parts.Sum(each.squares)};
+  return {shards.Sum(each.sum), shards.Sum(each.squares)};
 }
 
-// (x - mean) factor + bias, with a factor for each part and channel. The mean's
-// gradient flows through a term of the shift that is 0, not through x - mean.
-// So the gradient needs only two sums over elements, of dy and of dy (x -
+// (x - mean) factor + bias, with a factor for each shard and channel. The
+// mean's gradient flows through a term of the shift that is 0, not through x -
+// mean. So the gradient needs only two sums over elements, of dy and of dy (x -
 // mean). All other terms have one element for each example and channel.
-Tensor OfEachPart(Tensor x, Tensor scale, Tensor bias, const Running& running,
-                  double epsilon, int num_parts) {
-  const Parts parts(x, num_parts);
+Tensor OfEachShard(Tensor x, Tensor scale, Tensor bias, const Running& running,
+                   double epsilon, int num_shards) {
+  const Shards shards(x, num_shards);
   const DType dtype = x.type().dtype;
-  const int64_t count = x.type().num_elements() / x.dim(1) / num_parts;
-  const Statistics of = StatisticsOf(MomentsOfParts(x, parts), count, dtype);
-  Update(running, {parts.First(of.mean), parts.First(of.variance)}, count);
+  const int64_t count = x.type().num_elements() / x.dim(1) / num_shards;
+  const Statistics of = StatisticsOf(MomentsOfShards(x, shards), count, dtype);
+  Update(running, {shards.First(of.mean), shards.First(of.variance)}, count);
   const Tensor centre = StopGradient(of.mean);
   const Tensor factor = Cast(scale, dtype) / Sqrt(of.variance + epsilon);
   const Tensor shift = Cast(bias, dtype) - (of.mean - centre) * factor;
-  return (x - parts.ForExamples(centre)) * parts.ForExamples(factor) +
-         parts.ForExamples(shift);
+  return (x - shards.ForExamples(centre)) * shards.ForExamples(factor) +
+         shards.ForExamples(shift);
 }
 
-bool PartsFit(const Tensor& x, int parts) {
-  if (parts < 1 || x.rank() < 2 || x.dim(1) == 0) return false;
-  return x.dim(0) % parts == 0 &&
-         x.type().num_elements() / x.dim(1) / parts >= 2;
+bool ShardsFit(const Tensor& x, int shards) {
+  if (shards < 1 || x.rank() < 2 || x.dim(1) == 0) return false;
+  return x.dim(0) % shards == 0 &&
+         x.type().num_elements() / x.dim(1) / shards >= 2;
 }
 
 }  // namespace
@@ -153,12 +153,12 @@ Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
                          BatchNormTrainingOptions options, CallSite site) {
   const GraphBuilder::At caller(x.builder(), site);
   if (!x.valid() || !scale.valid() || !bias.valid()) return {};
-  const int parts = options.parts;
-  if (!PartsFit(x, parts)) {
+  const int shards = options.shards;
+  if (!ShardsFit(x, shards)) {
     x.builder()->Fail(absl::StrCat(
-        "batch norm in training: found ", x.type().ToString(), " in ", parts,
-        parts == 1 ? " part" : " parts",
-        "; expected [n, channels, ...] of equal parts with two elements a "
+        "batch norm in training: found ", x.type().ToString(), " in ", shards,
+        shards == 1 ? " shard" : " shards",
+        "; expected [n, channels, ...] of equal shards with two elements a "
         "channel or more; use another batch"));
     return {};
   }
@@ -171,9 +171,9 @@ Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
     return {};
   }
   const Running running = {mean, variance, options.momentum};
-  return parts == 1
+  return shards == 1
              ? OfWholeBatch(x, scale, bias, running, options.epsilon)
-             : OfEachPart(x, scale, bias, running, options.epsilon, parts);
+             : OfEachShard(x, scale, bias, running, options.epsilon, shards);
 }
 
 }  // namespace partita

@@ -13,13 +13,13 @@ namespace partita {
 struct BatchNormTrainingOptions {
   double momentum = 0.1;  // weight of the batch in the running statistics
   double epsilon = 1e-5;
-  // The number of equal consecutive parts of the batch, each with its own
+  // The number of equal consecutive shards of the batch, each with its own
   // statistics (ghost batch norm; Hoffer, Hubara and Soudry 2017). The running
-  // statistics are those of the first part. With one part for each replica
+  // statistics are those of the first shard. With one shard for each replica
   // every replica uses its own statistics, as in PyTorch's
   // DistributedDataParallel, without communication. The numbers do not depend
   // on the devices of the step.
-  int parts = 1;
+  int shards = 1;
 };
 
 // x [n, channels, ...] normalised by the batch's mean and variance (Ioffe and

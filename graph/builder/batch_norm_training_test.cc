@@ -1,6 +1,6 @@
-// Batch norms by the statistics of a batch and of its parts, in cases without a
-// PyTorch reference: large means and equal elements.
-// SPDX-License-Identifier: Apache-2.0
+// Batch norms by the statistics of a batch and of its shards, in cases without
+// a PyTorch reference: large means and equal elements. SPDX-License-Identifier:
+// Apache-2.0
 
 #include "graph/builder/batch_norm_training.h"
 
@@ -70,7 +70,7 @@ TEST(BatchNormTraining, ALargeMeanKeepsTheVarianceExact) {
 
 TEST(BatchNormTraining, EachPartIsNormalisedByItsOwnMean) {
   const std::vector<double> y =
-      Normalised({99999.5, 1e5 + 0.5, 7.5, 6.5}, {.parts = 2});
+      Normalised({99999.5, 1e5 + 0.5, 7.5, 6.5}, {.shards = 2});
   ASSERT_EQ(y.size(), 4u);
   EXPECT_NEAR(y[0], -kHalf, 1e-6);
   EXPECT_NEAR(y[1], kHalf, 1e-6);
@@ -80,44 +80,44 @@ TEST(BatchNormTraining, EachPartIsNormalisedByItsOwnMean) {
 
 // The same for a sum of dy x, which f32 rounds to multiples of 4.
 TEST(BatchNormTraining, ALargeMeanKeepsTheScalesGradientExact) {
-  for (const int parts : {1, 2}) {
+  for (const int shards : {1, 2}) {
     std::vector<float> x = {8388608, 8388610};
     std::vector<float> dy = {1, 3};
     double expected = 2;
-    if (parts == 2) {
+    if (shards == 2) {
       x.insert(x.end(), {-8388608, -8388610});
       dy.insert(dy.end(), {1, -4});
       expected += 5;
     }
     const std::vector<double> gradient =
-        OfBatchNorm(x, {.parts = parts}, [&](Tensor y) {
+        OfBatchNorm(x, {.shards = shards}, [&](Tensor y) {
           GraphBuilder& b = *y.builder();
           return b.Gradients(ReduceSum(y * Column(b, dy), {0, 1}, false))
               .at(0)
               .gradient;
         });
     ASSERT_EQ(gradient.size(), 1u);
-    EXPECT_NEAR(gradient[0], expected / std::sqrt(1 + 1e-5), 1e-5) << parts;
+    EXPECT_NEAR(gradient[0], expected / std::sqrt(1 + 1e-5), 1e-5) << shards;
   }
 }
 
 TEST(BatchNormTraining, EqualElementsHaveNoVariance) {
-  for (const int parts : {1, 2}) {
+  for (const int shards : {1, 2}) {
     const std::vector<float> x(6, 1e7f / 3);
-    for (double y : Normalised(x, {.parts = parts})) EXPECT_EQ(y, 0);
+    for (double y : Normalised(x, {.shards = shards})) EXPECT_EQ(y, 0);
   }
 }
 
 // ONNX allows an image of half precision with a scale and bias of f32.
 TEST(BatchNormTraining, ScaleAndBiasMayBeOfAnotherPrecision) {
-  for (const int parts : {1, 2}) {
+  for (const int shards : {1, 2}) {
     GraphBuilder b("f");
     b.Variable("mean", HostTensor({DType::kF16, {3}, {}}), false);
     b.Variable("variance", HostTensor({DType::kF16, {3}, {}}), false);
     const Tensor x = b.Input("x", DType::kF16, {4, 3});
     const Tensor line = b.Input("line", DType::kF32, {3});
-    const Tensor y =
-        BatchNormTraining(x, line, line, "mean", "variance", {.parts = parts});
+    const Tensor y = BatchNormTraining(x, line, line, "mean", "variance",
+                                       {.shards = shards});
     ASSERT_TRUE(y.valid()) << b.Build().status();
     EXPECT_EQ(y.type().ToString(), "f16[4, 3]");
   }

@@ -188,7 +188,7 @@ absl::Status CheckOwnStatistics(const Node& node,
 
 // The new output: the old one may have been the result of a batch norm.
 absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
-                                           int parts) {
+                                           int shards) {
   Graph& graph = b.graph();
   StatisticOwners owners;
   for (const OpView& op : graph.ops(kBatchNorm)) {
@@ -202,17 +202,17 @@ absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
     const Tensor y = BatchNormTraining(
         b.TensorOf(op.operand(0).id()), b.TensorOf(op.operand(1).id()),
         b.TensorOf(op.operand(2).id()), mean, variance,
-        {.epsilon = op.attr_float("epsilon"), .parts = parts});
+        {.epsilon = op.attr_float("epsilon"), .shards = shards});
     if (!y.valid()) return output;
     MoveBefore(graph, last, op.id());
     if (op.result(0).id() == output) output = y.id();
     graph.ReplaceAllUses(op.result(0).id(), y.id());
     graph.Erase(op.id());
   }
-  if (parts > 1 && owners.empty()) {
+  if (shards > 1 && owners.empty()) {
     return Refuse("batch norms", "none with statistics to train",
-                  absl::StrCat("one at least, for ", parts,
-                               " parts of the batch with statistics of their "
+                  absl::StrCat("one at least, for ", shards,
+                               " shards of the batch with statistics of their "
                                "own"));
   }
   return output;
@@ -283,12 +283,13 @@ std::string StepName(const Module& module) {
 
 absl::StatusOr<Module> AddStep(Module module, ValueId output,
                                const std::string& loss_name,
-                               const UpdateRule& update, int batch_norm_parts) {
+                               const UpdateRule& update,
+                               int batch_norm_shards) {
   const std::string step_name = StepName(module);
   GraphBuilder b(std::move(module), "train");
   const Tensor step = CountSteps(b, step_name);
   PARTITA_ASSIGN_OR_RETURN(output,
-                           UseBatchStatistics(b, output, batch_norm_parts));
+                           UseBatchStatistics(b, output, batch_norm_shards));
   const Tensor loss = LossOf(b, b.TensorOf(output), loss_name,
                              {.label_smoothing = update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
@@ -352,14 +353,14 @@ bool HasRunningStatistics(const Module& module) {
 
 absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
                                   const UpdateRule& update,
-                                  int batch_norm_parts) {
+                                  int batch_norm_shards) {
   PARTITA_RETURN_IF_ERROR(CheckTrainable(module, loss));
   Graph& train = module.main();
   const ValueId evaluated = CopyTo(train, module.AddFunction("evaluate"));
   const ValueId trained = train.outputs()[0];
   train.SetOutputs({});
   PARTITA_ASSIGN_OR_RETURN(module, AddStep(std::move(module), trained, loss,
-                                           update, batch_norm_parts));
+                                           update, batch_norm_shards));
   return AddEvaluation(std::move(module), evaluated, loss);
 }
 

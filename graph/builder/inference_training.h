@@ -38,12 +38,12 @@ bool HasRunningStatistics(const Module& module);
 //   @evaluate(inputs...) -> %log_probabilities, f32[n d..., classes], or
 //   %predictions, f32 of the output's shape.
 // In @train, batch norms with variable statistics use the statistics of the
-// batch, or of each of its parts (BatchNormTrainingOptions), and move the
+// batch, or of each of its shards (BatchNormTrainingOptions), and move the
 // variables by a tenth. Unimplemented, naming the node, for an op without a
 // gradient between a trainable variable and the output.
 absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
                                   const UpdateRule& update,
-                                  int batch_norm_parts = 1);
+                                  int batch_norm_shards = 1);
 
 }  // namespace partita
 

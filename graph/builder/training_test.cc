@@ -409,14 +409,14 @@ TEST(TrainingErrors, NameTheFaultAndTheCallersLine) {
               BatchNormTraining(x, x, x, "mean", "variance");
             }),
             "batch norm in training: found f32[1, 5] in 1 part; expected [n, "
-            "channels, ...] of equal parts with two elements a channel or "
+            "channels, ...] of equal shards with two elements a channel or "
             "more; use another batch");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               const Tensor x = input(b, {5, 5});
               BatchNormTraining(x, x, x, "mean", "variance", {.parts = 2});
             }),
             "batch norm in training: found f32[5, 5] in 2 parts; expected [n, "
-            "channels, ...] of equal parts with two elements a channel or "
+            "channels, ...] of equal shards with two elements a channel or "
             "more; use another batch");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               const Tensor x = input(b, {4, 5});

@@ -30,7 +30,7 @@ namespace bf16 {
 
 constexpr int kDropped = 16;
 
-Register Widen(Register half) {
+Register Upcast(Register half) {
   const Register bits = Cast(half, ScalarType::kI32);
   return Single(Shift(Opcode::kShiftLeft, bits, kDropped));
 }
@@ -66,7 +66,7 @@ constexpr float kBeyond = 0x1p16f;  // infinity from here on
 // Its last place is that of f16's denormals.
 constexpr float kDenormalOne = 0.5f;
 
-Register Widen(Register half) {
+Register Upcast(Register half) {
   const Register bits = Cast(half, ScalarType::kI32);
   const Register magnitude = bits & Integer(bits, kMagnitude);
   const Register shifted = Shift(Opcode::kShiftLeft, magnitude, kDropped);
@@ -106,15 +106,15 @@ bool IsHalf(ScalarType type) {
   return type == ScalarType::kBF16 || type == ScalarType::kF16;
 }
 
-Register Widen(Register half) {
-  if (half.type == ScalarType::kBF16) return bf16::Widen(half);
+Register Upcast(Register half) {
+  if (half.type == ScalarType::kBF16) return bf16::Upcast(half);
   return half.builder->converts_f16() ? Cast(half, ScalarType::kF32)
-                                      : f16::Widen(half);
+                                      : f16::Upcast(half);
 }
 
 Register RoundTo(ScalarType half, Register x) {
   if (half == ScalarType::kBF16) return bf16::RoundTo(x);
-  return Widen(Narrow(half, x));
+  return Upcast(Narrow(half, x));
 }
 
 Register Narrow(ScalarType half, Register x) {

@@ -12,10 +12,10 @@ namespace partita {
 // kBF16 or kF16.
 bool IsHalf(ScalarType type);
 // The f32 of a loaded 16-bit float.
-Register Widen(Register half);
+Register Upcast(Register half);
 // The f32 of the nearest value of type `half`, ties to even; NaN stays NaN.
 Register RoundTo(ScalarType half, Register x);
-// The 16 bits of an f32 that RoundTo or Widen returned.
+// The 16 bits of an f32 that RoundTo or Upcast returned.
 Register Narrow(ScalarType half, Register x);
 
 }  // namespace partita

@@ -67,7 +67,7 @@ ScalarType ComputedType(ScalarType type) {
 }
 
 Register Loaded(Register element) {
-  return IsHalf(element.type) ? Widen(element)
+  return IsHalf(element.type) ? Upcast(element)
                               : Cast(element, ComputedType(element.type));
 }
 

@@ -117,10 +117,10 @@ struct PoolPlane {
       float best[kPoolLanes];
       std::fill_n(best, kPoolLanes, -HUGE_VALF);
       for (int64_t tap = 0; tap < table->taps; ++tap, offsets += kPoolLanes) {
-        const PoolLanes met = ElementsOf(offsets, x);
+        const PoolLanes loaded = ElementsOf(offsets, x);
 #pragma omp simd
         for (int64_t i = 0; i < kPoolLanes; ++i) {
-          const float greater = Greater(best[i], met[i]);
+          const float greater = Greater(best[i], loaded[i]);
           best[i] = offsets[i] < 0 ? best[i] : greater;
         }
       }

@@ -36,10 +36,10 @@ PoolTaps PoolTapsOf(const PoolImage& image);
 using PoolLanes = std::array<float, kPoolLanes>;
 [[gnu::always_inline]] inline PoolLanes ElementsOf(const int32_t* offsets,
                                                    const float* plane) {
-  PoolLanes met;
+  PoolLanes loaded;
   for (int64_t i = 0; i < kPoolLanes; ++i)
-    met[i] = plane[std::max(offsets[i], 0)];
-  return met;
+    loaded[i] = plane[std::max(offsets[i], 0)];
+  return loaded;
 }
 
 // True if no two windows share an element.

@@ -88,8 +88,8 @@ int64_t NarrowLanes(const float*, Half*, int64_t) { return 0; }
 
 }  // namespace
 
-void Widen(DType dtype, const void* from, float* to, int64_t count,
-           int threads) {
+void Upcast(DType dtype, const void* from, float* to, int64_t count,
+            int threads) {
   ParallelForRanges(ThreadsFor(count, threads), count,
                     [&](int, int64_t begin, int64_t end) {
                       const int64_t size = end - begin;

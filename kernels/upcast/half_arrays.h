@@ -11,8 +11,8 @@
 namespace partita {
 
 // For `count` elements; `dtype` is kBF16 or kF16. Exact.
-void Widen(DType dtype, const void* from, float* to, int64_t count,
-           int threads);
+void Upcast(DType dtype, const void* from, float* to, int64_t count,
+            int threads);
 
 // Each rounded once, to nearest even, like BFloat16 and Half (graph/half.h).
 void Narrow(DType dtype, const float* from, void* to, int64_t count,

@@ -22,7 +22,7 @@ void ExpectUpcast(DType dtype) {
     all[i].bits = static_cast<uint16_t>(i);
   }
   std::vector<float> wide(all.size(), -7);
-  Widen(dtype, all.data(), wide.data(), static_cast<int64_t>(all.size()), 3);
+  Upcast(dtype, all.data(), wide.data(), static_cast<int64_t>(all.size()), 3);
   for (size_t i = 0; i < all.size(); ++i) {
     const double want = all[i];
     if (std::isnan(want)) {
@@ -83,7 +83,7 @@ TEST(HalfArrays, NothingIsWrittenAfterTheLastElement) {
   for (int64_t count = 0; count < 20; ++count) {
     const std::vector<Half> half(20, Half(2.5));
     std::vector<float> wide(20, 1);
-    Widen(DType::kF16, half.data(), wide.data(), count, 4);
+    Upcast(DType::kF16, half.data(), wide.data(), count, 4);
     std::vector<Half> back(20, Half(1));
     Narrow(DType::kF16, wide.data(), back.data(), count, 4);
     for (int64_t i = 0; i < 20; ++i) {

@@ -33,7 +33,7 @@ class HalfCast : public Kernel {
     if (IsHalf(to_)) {
       Narrow(to_, static_cast<const float*>(from), to, elements_, threads_);
     } else {
-      Widen(from_, from, static_cast<float*>(to), elements_, threads_);
+      Upcast(from_, from, static_cast<float*>(to), elements_, threads_);
     }
     return absl::OkStatus();
   }

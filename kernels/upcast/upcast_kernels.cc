@@ -158,8 +158,8 @@ class UpcastKernel : public Kernel {
     }
     for (size_t i = 0; i < num_operands_; ++i) {
       if (!values_[i].is_half) continue;
-      Widen(half_, args.operands[i], static_cast<float*>(places_[i]),
-            values_[i].elements, threads_);
+      Upcast(half_, args.operands[i], static_cast<float*>(places_[i]),
+             values_[i].elements, threads_);
     }
     const absl::Span<void* const> places = places_;
     PARTITA_RETURN_IF_ERROR(

@@ -77,7 +77,7 @@ absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
 
 absl::StatusOr<TrainableModel> ResNet18Model(
     const ImageClassifierOptions& options, int64_t classes,
-    int batch_norm_parts) {
+    int batch_norm_shards) {
   PARTITA_ASSIGN_OR_RETURN(const Shape dims, ImageDims(options, classes));
   TrainableModel model = {.sample_noun = "image", .batch = options.batch};
   PARTITA_ASSIGN_OR_RETURN(model.train,
@@ -87,13 +87,13 @@ absl::StatusOr<TrainableModel> ResNet18Model(
   model.settings = NormalizationOf(options);
   model.settings.push_back({"classes", absl::StrCat(classes)});
   model.build = [batch = options.batch, dims, classes,
-                 batch_norm_parts](const TrainingRecipe& recipe) {
+                 batch_norm_shards](const TrainingRecipe& recipe) {
     return ResNet18Training({.batch = batch,
                              .channels = dims[0],
                              .image = dims[1],
                              .classes = classes,
                              .update = recipe.update,
-                             .batch_norm_parts = batch_norm_parts,
+                             .batch_norm_shards = batch_norm_shards,
                              .seed = recipe.seed});
   };
   model.rebatched = [dims, classes](int64_t batch) {

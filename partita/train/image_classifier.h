@@ -27,10 +27,10 @@ absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
                                           double dropout);
 
 // The network of ResNet18Training, for square images of any size: [side, side]
-// or [channels, side, side] in the files. For `batch_norm_parts` see there.
+// or [channels, side, side] in the files. For `batch_norm_shards` see there.
 absl::StatusOr<TrainableModel> ResNet18Model(
     const ImageClassifierOptions& options, int64_t classes,
-    int batch_norm_parts = 1);
+    int batch_norm_shards = 1);
 
 }  // namespace partita
 

@@ -264,9 +264,9 @@ absl::StatusOr<TrainableModel> ImportedModel(
   }
   model.inference = std::make_shared<const Module>(std::move(module));
   model.build = [imported = model.inference, loss = options.loss,
-                 parts =
-                     options.batch_norm_parts](const TrainingRecipe& recipe) {
-    return TrainingOf(imported->Clone(), loss, recipe.update, parts);
+                 shards =
+                     options.batch_norm_shards](const TrainingRecipe& recipe) {
+    return TrainingOf(imported->Clone(), loss, recipe.update, shards);
   };
   return model;
 }

@@ -33,7 +33,7 @@ struct ImportedModelOptions {
   // One for all, or one for each extent of a sample's first dimension.
   std::vector<double> mean = {0};
   std::vector<double> stddev = {1};
-  int batch_norm_parts = 1;  // of the batch: BatchNormTrainingOptions
+  int batch_norm_shards = 1;  // of the batch: BatchNormTrainingOptions
 };
 
 // True if mean and stddev apply to an input of this type.

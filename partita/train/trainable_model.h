@@ -38,7 +38,7 @@ struct TrainableModel {
   TrainingData test;
   // Shards of the batch whose batch norms have statistics of their own, as on
   // that many replicas; 1: statistics of the whole batch.
-  int batch_norm_parts = 1;
+  int batch_norm_shards = 1;
   // Names of labels, by number; empty: labels are numbers.
   std::vector<std::string> class_names;
   int64_t batch = 1;  // samples of a step: dimension 0 of every input

@@ -1,4 +1,4 @@
-// Messages of channels without slots: sender and receiver meet.
+// Messages of channels without slots: sender and receiver wait for each other.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_EXECUTOR_MESSAGE_H_

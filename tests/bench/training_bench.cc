@@ -25,14 +25,14 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
-    "           [--batch-norm-parts N] [--bucket-size MIB] "
+    "           [--batch-norm-shards N] [--bucket-size MIB] "
     "[--sharded-updates KIB]\n"
     "           [--micro-batches N]\n"
     "       training_bench run PLAN STEPS\n";
 
 constexpr FlagDef kFlags[] = {
-    {"batch-norm-parts", "N",
-     "parts of the batch with statistics of their own"},
+    {"batch-norm-shards", "N",
+     "shards of the batch with statistics of their own"},
     {"bucket-size", "MIB", "size of a bucket, in MiB"},
     {"sharded-updates", "KIB",
      "variables with at least KIB KiB have sharded updates"},
@@ -40,14 +40,14 @@ constexpr FlagDef kFlags[] = {
 };
 
 absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,
-                               int batch_norm_parts) {
+                               int batch_norm_shards) {
   if (name == "resnet18") {
     return ResNet18Training(
-        {.batch = batch, .image = 64, .batch_norm_parts = batch_norm_parts});
+        {.batch = batch, .image = 64, .batch_norm_shards = batch_norm_shards});
   }
-  if (batch_norm_parts > 1) {
+  if (batch_norm_shards > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name, ": found parts of batch norms; expected them of resnet18 only"));
+        name, ": found shards of batch norms; expected them of resnet18 only"));
   }
   if (name == "mnist") return MnistTraining({.batch = batch});
   if (name == "gpt") {
@@ -94,10 +94,11 @@ Machine MachineOf(int devices, int threads) {
 absl::Status CompileStep(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positional();
   const int devices = Count(words[3]);
-  PARTITA_ASSIGN_OR_RETURN(const int64_t parts,
-                           arguments.GetInt("batch-norm-parts", 1, 1, 1 << 20));
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t shards,
+      arguments.GetInt("batch-norm-shards", 1, 1, 1 << 20));
   PARTITA_ASSIGN_OR_RETURN(Module module, ModelOf(words[1], Count(words[2]),
-                                                  static_cast<int>(parts)));
+                                                  static_cast<int>(shards)));
   CompileOptions options;
   options.strategy = devices > 1 ? "data" : "single";
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,

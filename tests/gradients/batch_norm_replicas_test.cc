@@ -38,7 +38,7 @@ const Numbers& Recorded(const std::string& name) {
 }
 
 // small_conv_net of torch_training.py, and a step of SGD.
-Module TrainingModule(int parts, int64_t examples = 6) {
+Module TrainingModule(int shards, int64_t examples = 6) {
   GraphBuilder b("train");
   const Tensor x = b.Input("x", DType::kF64, {examples, 2, 3});
   const Tensor target = b.Input("target", DType::kF64, {examples, 2});
@@ -50,8 +50,9 @@ Module TrainingModule(int parts, int64_t examples = 6) {
   const Tensor offset = b.Variable("4.bias", Drawn({2}, 5));
   b.Variable("mean", HostTensor({DType::kF64, {3}, {}}), false);
   b.Variable("variance", HostTensor::Of<double>({3}, {1, 1, 1}), false);
-  const Tensor normal = BatchNormTraining(Conv(x, kernel, shift), scale, bias,
-                                          "mean", "variance", {.parts = parts});
+  const Tensor normal =
+      BatchNormTraining(Conv(x, kernel, shift), scale, bias, "mean", "variance",
+                        {.shards = shards});
   const Tensor y = MatMul(Reshape(Relu(normal), {examples, 6}), weight,
                           {.transpose_b = true}) +
                    offset;
@@ -63,12 +64,12 @@ Module TrainingModule(int parts, int64_t examples = 6) {
   return *std::move(module);
 }
 
-Module SmallResNet18(int parts) {
+Module SmallResNet18(int shards) {
   auto module = ResNet18Training({.batch = 8,
                                   .image = 8,
                                   .classes = 5,
                                   .width = 4,
-                                  .batch_norm_parts = parts});
+                                  .batch_norm_shards = shards});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }
@@ -108,7 +109,7 @@ Numbers ValueOf(Session& session, const std::string& variable) {
 TEST(BatchNormOfReplicas, TrainsAsDistributedDataParallelDoes) {
   for (const int devices : {1, 2}) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
-    const auto session = OverDevices(TrainingModule(/*parts=*/2), devices);
+    const auto session = OverDevices(TrainingModule(/*shards=*/2), devices);
     ASSERT_NE(session, nullptr);
     ExpectNear(Train(*session), Recorded("losses of two replicas"));
     for (const char* name : {"0.weight", "1.weight", "4.weight"}) {
@@ -136,7 +137,7 @@ TEST(BatchNormOfReplicas, OwnStatisticsNeedNoCollective) {
 // Running statistics are those of replica 0: one collective for all of them, on
 // the stream of the kernels.
 TEST(BatchNormOfReplicas, RunningStatisticsAreGatheredTogether) {
-  const auto session = OverDevices(SmallResNet18(/*parts=*/2), 2);
+  const auto session = OverDevices(SmallResNet18(/*shards=*/2), 2);
   ASSERT_NE(session, nullptr);
   const Entry& step = session->plan().entries[0];
   std::vector<int> gathered;  // values of each collective
@@ -151,8 +152,8 @@ TEST(BatchNormOfReplicas, RunningStatisticsAreGatheredTogether) {
 // Of five examples one device has three and the other two: sums are weighted by
 // their number.
 TEST(BatchNormOfReplicas, UnevenShardsHaveTheStatisticsOfTheBatch) {
-  const auto one = OverDevices(TrainingModule(/*parts=*/1, 5), 1);
-  const auto two = OverDevices(TrainingModule(/*parts=*/1, 5), 2);
+  const auto one = OverDevices(TrainingModule(/*shards=*/1, 5), 1);
+  const auto two = OverDevices(TrainingModule(/*shards=*/1, 5), 2);
   ASSERT_NE(one, nullptr);
   ASSERT_NE(two, nullptr);
   EXPECT_EQ(JoinedSums(*two), 1 + 6 + 2);
@@ -183,14 +184,14 @@ NamedNumbers AfterAStep(Session& session) {
 // torch_models_test compares one device with PyTorch.
 TEST(BatchNormOfReplicas, ResNet18IsTrainedBothWays) {
   NamedNumbers values[2];
-  for (const int parts : {1, 2}) {
-    SCOPED_TRACE(absl::StrCat(parts, " parts"));
-    const auto one = OverDevices(SmallResNet18(parts), 1);
-    const auto two = OverDevices(SmallResNet18(parts), 2);
+  for (const int shards : {1, 2}) {
+    SCOPED_TRACE(absl::StrCat(shards, " shards"));
+    const auto one = OverDevices(SmallResNet18(shards), 1);
+    const auto two = OverDevices(SmallResNet18(shards), 2);
     ASSERT_NE(one, nullptr);
     ASSERT_NE(two, nullptr);
-    values[parts - 1] = AfterAStep(*two);
-    ExpectSameVariables(values[parts - 1], AfterAStep(*one), kRoundings);
+    values[shards - 1] = AfterAStep(*two);
+    ExpectSameVariables(values[shards - 1], AfterAStep(*one), kRoundings);
     ExpectEqualReplicas(*two, 2);
   }
   // Statistics of the halves differ from those of the batch.

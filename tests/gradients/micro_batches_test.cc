@@ -334,7 +334,7 @@ TEST(MicroBatchTraining, ModelsWhoseExtentsAreAllTheBatchTrainAsWithAWholeOne) {
 }
 
 // Statistics are those of the whole batch, running ones too.
-Module NormalizedTraining(int parts) {
+Module NormalizedTraining(int shards) {
   GraphBuilder b("train");
   Tensor x = b.Input("x", DType::kF32, {8, 6});
   for (int layer = 0; layer < 2; ++layer) {
@@ -352,7 +352,7 @@ Module NormalizedTraining(int parts) {
     variable(".variance", 1, false);
     x = BatchNormTraining(MatMul(x, w), variable(".scale", 1),
                           variable(".bias", 0), name + ".mean",
-                          name + ".variance", {.parts = parts});
+                          name + ".variance", {.shards = shards});
     x = Tanh(x);
   }
   const Tensor loss = MseLoss(x, b.Input("target", DType::kF32, {8, 6}));
@@ -364,14 +364,14 @@ Module NormalizedTraining(int parts) {
 }
 
 TEST(MicroBatchTraining, BatchNormsHaveTheStatisticsOfTheWholeBatch) {
-  ExpectTrainsInParts(NormalizedTraining(/*parts=*/1), 1, 3 * kRoundings);
+  ExpectTrainsInParts(NormalizedTraining(/*shards=*/1), 1, 3 * kRoundings);
 }
 
 // Running statistics are those of the first shard, which is not a sum over all.
 TEST(MicroBatchTraining, BatchNormsOfShardsAreRefused) {
   for (const int devices : {1, 2}) {
     const auto compiled = Compile(
-        NormalizedTraining(/*parts=*/2), EqualCpus(devices, kTrainingMemory),
+        NormalizedTraining(/*shards=*/2), EqualCpus(devices, kTrainingMemory),
         InParts(devices, 2, PipelineSchedule::kOneForwardOneBackward));
     EXPECT_TRUE(absl::StartsWith(
         compiled.status().message(),

@@ -12,14 +12,14 @@ namespace {
 TEST(PipelineBubble, OfEqualLayersIsThatOfTheBookOrLess) {
   const PerceptronSizes sizes = {.layers = 8, .width = 128, .batch = 1024};
   for (const int micro_batches : {2, 4, 8}) {
-    for (Cut cut : AllCuts()) {
-      if (cut.stages != 4 || cut.micro_batches != 8) continue;
-      cut.micro_batches = micro_batches;
-      SCOPED_TRACE(cut.ToString());
-      const auto compiled = InStages(PerceptronTraining(sizes), cut);
+    for (StageCase stage_case : AllStageCases()) {
+      if (stage_case.stages != 4 || stage_case.micro_batches != 8) continue;
+      stage_case.micro_batches = micro_batches;
+      SCOPED_TRACE(stage_case.ToString());
+      const auto compiled = InStages(PerceptronTraining(sizes), stage_case);
       ASSERT_TRUE(compiled.ok()) << compiled.status();
-      EXPECT_LE(BubbleOf(*compiled), BubbleOfTheBook(cut) + 0.12);
-      EXPECT_GE(BubbleOf(*compiled), LeastBubble(cut));
+      EXPECT_LE(BubbleOf(*compiled), BubbleOfTheBook(stage_case) + 0.12);
+      EXPECT_GE(BubbleOf(*compiled), LeastBubble(stage_case));
     }
   }
 }
@@ -29,12 +29,12 @@ class OfAModelWithClasses : public testing::TestWithParam<StagedModel> {};
 // The number of labels that count is summed over all micro-batches before the
 // first backward pass, but its node still runs in each micro-batch.
 TEST_P(OfAModelWithClasses, IsThatOfTheBookOrOfPins) {
-  for (const Cut& cut : AllCuts()) {
-    SCOPED_TRACE(cut.ToString());
-    const auto compiled = InStages(GetParam().make(), cut);
+  for (const StageCase& stage_case : AllStageCases()) {
+    SCOPED_TRACE(stage_case.ToString());
+    const auto compiled = InStages(GetParam().make(), stage_case);
     ASSERT_TRUE(compiled.ok()) << compiled.status();
     const double bubble = BubbleOf(*compiled);
-    const auto most = MostBubble(GetParam(), cut, *compiled);
+    const auto most = MostBubble(GetParam(), stage_case, *compiled);
     ASSERT_TRUE(most.ok()) << most.status();
     EXPECT_LE(bubble, *most);
   }

@@ -22,14 +22,14 @@ constexpr double kPoint = 0.01;
 // not know the reorders that kernels need later.
 constexpr double kMostOfPins = 1.04;
 
-Machine EqualStages(const Cut& cut) {
-  Machine machine = EqualCpus(cut.stages, kTrainingMemory);
+Machine EqualStages(const StageCase& stage_case) {
+  Machine machine = EqualCpus(stage_case.stages, kTrainingMemory);
   for (MachineDevice& device : machine.devices) {
-    for (double& flops : device.traits.peak_flops) flops *= cut.speed;
-    device.traits.memory_bandwidth *= cut.speed;
+    for (double& flops : device.traits.peak_flops) flops *= stage_case.speed;
+    device.traits.memory_bandwidth *= stage_case.speed;
   }
   // Transfers take almost no time, as in the textbook.
-  for (Link& link : machine.links) link.bandwidth = 1e13 * cut.speed;
+  for (Link& link : machine.links) link.bandwidth = 1e13 * stage_case.speed;
   return machine;
 }
 
@@ -75,34 +75,34 @@ std::vector<Pin> MnistPins(int stages) {
 const StagedModel kStagedGpt = {"GPT", Gpt, GptPins};
 const StagedModel kStagedMnist = {"MNIST", Mnist, MnistPins};
 
-std::string Cut::ToString() const {
+std::string StageCase::ToString() const {
   return absl::StrCat(stages, " stages, ", micro_batches, " micro-batches, ",
                       schedule == PipelineSchedule::kGPipe ? "GPipe" : "1F1B");
 }
 
-std::vector<Cut> AllCuts(double speed) {
-  std::vector<Cut> cuts;
+std::vector<StageCase> AllStageCases(double speed) {
+  std::vector<StageCase> stage_cases;
   for (const int stages : {2, 4}) {
     for (const int micro_batches : {8, 32}) {
       for (const PipelineSchedule schedule :
            {PipelineSchedule::kOneForwardOneBackward,
             PipelineSchedule::kGPipe}) {
-        cuts.push_back({stages, micro_batches, schedule, speed});
+        stage_cases.push_back({stages, micro_batches, schedule, speed});
       }
     }
   }
-  return cuts;
+  return stage_cases;
 }
 
-absl::StatusOr<Compiled> InStages(Module module, const Cut& cut,
+absl::StatusOr<Compiled> InStages(Module module, const StageCase& stage_case,
                                   const std::vector<Pin>& pins) {
   CompileOptions options;
   options.strategy = pins.empty() ? "pipeline" : "pinned";
-  if (pins.empty()) options.planner.stages = cut.stages;
+  if (pins.empty()) options.planner.stages = stage_case.stages;
   options.pins = pins;
-  options.micro_batches = cut.micro_batches;
-  options.schedule = cut.schedule;
-  return Compile(std::move(module), EqualStages(cut), options);
+  options.micro_batches = stage_case.micro_batches;
+  options.schedule = stage_case.schedule;
+  return Compile(std::move(module), EqualStages(stage_case), options);
 }
 
 double BubbleOf(const Compiled& compiled, double seconds) {
@@ -116,21 +116,24 @@ double BubbleOf(const Compiled& compiled) {
   return BubbleOf(compiled, compiled.report.entries[0].step_seconds);
 }
 
-double BubbleOfTheBook(const Cut& cut) {
-  return (cut.stages - 1.0) / (cut.micro_batches + cut.stages - 1.0);
+double BubbleOfTheBook(const StageCase& stage_case) {
+  return (stage_case.stages - 1.0) /
+         (stage_case.micro_batches + stage_case.stages - 1.0);
 }
 
-double LeastBubble(const Cut& cut) {
-  const double wait = cut.stages - 1;
-  return wait / (3 * cut.micro_batches + wait);
+double LeastBubble(const StageCase& stage_case) {
+  const double wait = stage_case.stages - 1;
+  return wait / (3 * stage_case.micro_batches + wait);
 }
 
-absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,
+absl::StatusOr<double> MostBubble(const StagedModel& model,
+                                  const StageCase& stage_case,
                                   const Compiled& found) {
-  const double book = BubbleOfTheBook(cut) + kPoint;
+  const double book = BubbleOfTheBook(stage_case) + kPoint;
   if (BubbleOf(found) <= book) return book;
-  PARTITA_ASSIGN_OR_RETURN(const Compiled by_hand,
-                           InStages(model.make(), cut, model.pins(cut.stages)));
+  PARTITA_ASSIGN_OR_RETURN(
+      const Compiled by_hand,
+      InStages(model.make(), stage_case, model.pins(stage_case.stages)));
   const double seconds = by_hand.report.entries[0].step_seconds;
   return std::max(BubbleOf(found, kMostOfPins * seconds), book);
 }

@@ -14,7 +14,7 @@
 
 namespace partita {
 
-struct Cut {
+struct StageCase {
   int stages = 4;
   int micro_batches = 8;
   PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
@@ -25,7 +25,7 @@ struct Cut {
 };
 
 // Two and four stages, eight and 32 micro-batches, 1F1B and GPipe.
-std::vector<Cut> AllCuts(double speed = 1);
+std::vector<StageCase> AllStageCases(double speed = 1);
 
 // A model trained with cross entropy, and the pins that an expert would write
 // for its stages.
@@ -40,7 +40,7 @@ extern const StagedModel kStagedMnist;
 
 // On as many equal devices as there are stages: with pins, or by strategy
 // `pipeline` if there are none.
-absl::StatusOr<Compiled> InStages(Module module, const Cut& cut,
+absl::StatusOr<Compiled> InStages(Module module, const StageCase& stage_case,
                                   const std::vector<Pin>& pins = {});
 
 // The share of the stages' time in which they wait if a step takes `seconds`,
@@ -48,14 +48,15 @@ absl::StatusOr<Compiled> InStages(Module module, const Cut& cut,
 double BubbleOf(const Compiled& compiled, double seconds);
 double BubbleOf(const Compiled& compiled);
 // For equal stages, which wait while the pipeline fills and drains.
-double BubbleOfTheBook(const Cut& cut);
+double BubbleOfTheBook(const StageCase& stage_case);
 // If the launch order lets weight gradients wait, which no other stage needs,
 // and runs them in the bubbles (ZB-H1 of "Zero bubble pipeline parallelism",
 // Qi et al., 2023; backward passes of twice a forward pass's work).
-double LeastBubble(const Cut& cut);
+double LeastBubble(const StageCase& stage_case);
 // One percentage point more than that or, if stages cannot be equal, the bubble
 // of a step that takes 4 % more than with pins.
-absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,
+absl::StatusOr<double> MostBubble(const StagedModel& model,
+                                  const StageCase& stage_case,
                                   const Compiled& found);
 
 }  // namespace partita

@@ -54,10 +54,12 @@ struct TimedRun {
   std::string times;
 };
 
-absl::StatusOr<TimedRun> RunTimed(const StagedModel& model, const Cut& cut,
-                                  double host) {
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled, InStages(model.make(), cut));
-  PARTITA_ASSIGN_OR_RETURN(const double most, MostBubble(model, cut, compiled));
+absl::StatusOr<TimedRun> RunTimed(const StagedModel& model,
+                                  const StageCase& stage_case, double host) {
+  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+                           InStages(model.make(), stage_case));
+  PARTITA_ASSIGN_OR_RETURN(const double most,
+                           MostBubble(model, stage_case, compiled));
   const auto session = TimedSession(std::move(compiled.plan));
   double seconds = SecondsOfStep(*session);
   for (int i = 1; i < kMostSteps; ++i) {
@@ -73,15 +75,16 @@ class OnTimedDevices : public testing::TestWithParam<StagedModel> {};
 
 TEST_P(OnTimedDevices, TheBubbleIsThatOfTheBookOrOfPins) {
   const bool is_full = std::getenv("PARTITA_FULL") != nullptr;
-  for (Cut cut : AllCuts(kSpeed)) {
-    if (!is_full && (cut.stages != 4 || cut.micro_batches != 8)) continue;
-    SCOPED_TRACE(cut.ToString());
+  for (StageCase stage_case : AllStageCases(kSpeed)) {
+    if (!is_full && (stage_case.stages != 4 || stage_case.micro_batches != 8))
+      continue;
+    SCOPED_TRACE(stage_case.ToString());
     const double host = is_full ? kWaking : kBusyHost;
-    auto run = RunTimed(GetParam(), cut, host);
+    auto run = RunTimed(GetParam(), stage_case, host);
     ASSERT_TRUE(run.ok()) << run.status();
-    while (run->bubble > run->most && cut.speed > kLeastSpeed) {
-      cut.speed *= kSlower;
-      run = RunTimed(GetParam(), cut, host);
+    while (run->bubble > run->most && stage_case.speed > kLeastSpeed) {
+      stage_case.speed *= kSlower;
+      run = RunTimed(GetParam(), stage_case, host);
       ASSERT_TRUE(run.ok()) << run.status();
     }
     EXPECT_LE(run->bubble, run->most) << run->times;

@@ -28,7 +28,7 @@ namespace {
 // of at least four values.
 Module ResNet18(int parts) {
   auto module = ResNet18Training(
-      {.batch = 12, .image = 8, .width = 16, .batch_norm_parts = parts});
+      {.batch = 12, .image = 8, .width = 16, .batch_norm_shards = parts});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }

@@ -134,7 +134,7 @@ void ExpectResNet18Step(const std::string& model, int64_t batch, int64_t image,
                                .classes = 5,
                                .width = 4,
                                .update = Descent(),
-                               .batch_norm_parts = parts}),
+                               .batch_norm_shards = parts}),
              std::move(inputs));
 }
 

@@ -55,7 +55,7 @@ std::vector<AnyProgram> Programs() {
                       [](Registers x) -> std::vector<Register> {
                         return {Narrow(
                             S::kBF16,
-                            RoundTo(S::kBF16, Widen(x[0]) + Widen(x[1])))};
+                            RoundTo(S::kBF16, Upcast(x[0]) + Upcast(x[1])))};
                       })),
       // Single elements, since lines are odd; a bool and a cast.
       Named("column_sign",

@@ -50,7 +50,7 @@ std::vector<SampleProgram> MutatedSamples() {
   samples.push_back(Sample(
       "halves", ProgramOf({1031}, {{S::kBF16, {1}}, {S::kF16, {1}}},
                           [](Registers x) -> std::vector<Register> {
-                            const Register sum = Widen(x[0]) + Widen(x[1]);
+                            const Register sum = Upcast(x[0]) + Upcast(x[1]);
                             return {Narrow(S::kBF16, RoundTo(S::kBF16, sum)),
                                     Narrow(S::kF16, sum)};
                           })));

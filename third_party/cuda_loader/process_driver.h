@@ -10,7 +10,7 @@
 namespace partita {
 
 // The table of SetProcessDriver, else libcuda.so.1, opened at the first call;
-// its errors are those of LoadCudaDriver. The table lives as long as the
+// its errors are those of LoadCudaDriver. The table exists as long as the
 // process. Thread safe.
 absl::StatusOr<const DriverApi*> ProcessDriver();
 

@@ -145,18 +145,18 @@ absl::Status CheckDropLast(const Arguments& arguments,
       reads_batch ? "lower --batch" : "bind a smaller batch by --dim NAME=N"));
 }
 
-absl::Status CheckReplicas(const Module& placed, int batch_norm_parts,
+absl::Status CheckReplicas(const Module& placed, int batch_norm_shards,
                            const Arguments& arguments) {
-  if (batch_norm_parts == 1) return absl::OkStatus();
+  if (batch_norm_shards == 1) return absl::OkStatus();
   const int replicas = ReplicasOf(placed);
-  if (replicas == batch_norm_parts) return absl::OkStatus();
+  if (replicas == batch_norm_shards) return absl::OkStatus();
   return CalledWrongly(absl::StrCat(
-      "--replicas: found ", batch_norm_parts, ", and the plan has ", replicas,
+      "--replicas: found ", batch_norm_shards, ", and the plan has ", replicas,
       "; expected as many for --batch-norm per-replica; ",
       arguments.has("pin")
           ? "leave out --pin"
           : absl::StrCat("take ", replicas, ", or a machine with ",
-                         batch_norm_parts, " equal devices"),
+                         batch_norm_shards, " equal devices"),
       ", or take --batch-norm synchronised"));
 }
 

@@ -27,7 +27,7 @@ absl::Status CheckDropLast(const Arguments& arguments,
 
 // CalledWrongly if batch norms have other shards of the batch than the replicas
 // of `placed`: statistics are a replica's only if each has one.
-absl::Status CheckReplicas(const Module& placed, int batch_norm_parts,
+absl::Status CheckReplicas(const Module& placed, int batch_norm_shards,
                            const Arguments& arguments);
 
 }  // namespace partita

@@ -130,7 +130,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
                            CompileStep(setup, arguments, progress));
   if (arguments.has("plan")) {
-    return ReportPlan(compiled, setup.model.batch_norm_parts, arguments,
+    return ReportPlan(compiled, setup.model.batch_norm_shards, arguments,
                       progress);
   }
   TrainReport report = ReportHead(setup, compiled.report);

@@ -75,37 +75,37 @@ absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
     return CalledWrongly(
         "--batch-norm: found per-replica without --replicas; expected both");
   }
-  PARTITA_ASSIGN_OR_RETURN(const int64_t parts,
+  PARTITA_ASSIGN_OR_RETURN(const int64_t shards,
                            arguments.GetInt("replicas", 1, 1, kMaxModelSize));
   PARTITA_ASSIGN_OR_RETURN(
       const int64_t micro_batches,
       arguments.GetInt("micro-batches", 1, 1, kMaxModelSize));
-  if (parts > 1 && micro_batches > 1) {
+  if (shards > 1 && micro_batches > 1) {
     return CalledWrongly(
         absl::StrCat("--micro-batches: found ", micro_batches,
                      " with batch norms per replica, the default with "
                      "--replicas; expected --batch-norm synchronised, as the "
                      "examples of a replica are not contiguous in the batch"));
   }
-  return static_cast<int>(parts);
+  return static_cast<int>(shards);
 }
 
-absl::Status AddBatchNormSettings(int parts, absl::string_view change,
+absl::Status AddBatchNormSettings(int shards, absl::string_view change,
                                   TrainableModel& model) {
-  if (model.batch % parts != 0) {
+  if (model.batch % shards != 0) {
     return CalledWrongly(absl::StrCat(
         "--batch-norm per-replica: found a batch of ", model.batch,
-        " and --replicas ", parts,
+        " and --replicas ", shards,
         "; expected a batch of equal shards, one for each; ", change, " ",
-        (model.batch / parts + 1) * parts,
+        (model.batch / shards + 1) * shards,
         ", or take other --replicas, or --batch-norm synchronised"));
   }
-  model.batch_norm_parts = parts;
+  model.batch_norm_shards = shards;
   // Synchronised ones do not depend on the number of replicas.
   model.settings.push_back(
       {.name = "batch-norm",
-       .value = parts == 1 ? kSynchronised
-                           : absl::StrCat(kPerReplica, " of ", parts),
+       .value = shards == 1 ? kSynchronised
+                            : absl::StrCat(kPerReplica, " of ", shards),
        .fix = "give the --batch-norm, and the --replicas of per-replica, that "
               "the training was begun with"});
   return absl::OkStatus();

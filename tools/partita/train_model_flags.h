@@ -38,9 +38,9 @@ absl::Status ReadNormalization(const Arguments& arguments,
 // arithmetic.
 absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments);
 
-// Adds the setting of these parts. CalledWrongly if they do not divide the
+// Adds the setting of these shards. CalledWrongly if they do not divide the
 // batch; `change` says how to change it.
-absl::Status AddBatchNormSettings(int parts, absl::string_view change,
+absl::Status AddBatchNormSettings(int shards, absl::string_view change,
                                   TrainableModel& model);
 
 }  // namespace partita

@@ -22,7 +22,7 @@ namespace {
 // Models with batch norms per replica have only one strategy.
 absl::Status WithRemedy(const absl::Status& status, const TrainingSetup& setup,
                         const Machine& machine, const Arguments& arguments) {
-  if (setup.model.batch_norm_parts > 1) {
+  if (setup.model.batch_norm_shards > 1) {
     if (!ShortageOf(status).has_value()) return status;
     return absl::Status(
         status.code(),
@@ -68,11 +68,11 @@ absl::StatusOr<Compiled> CompileStep(const TrainingSetup& setup,
   PARTITA_RETURN_IF_ERROR(
       WithRemedy(compiled.status(), setup, machine, arguments));
   PARTITA_RETURN_IF_ERROR(CheckReplicas(
-      compiled->plan.module, setup.model.batch_norm_parts, arguments));
+      compiled->plan.module, setup.model.batch_norm_shards, arguments));
   return compiled;
 }
 
-absl::Status ReportPlan(const Compiled& compiled, int batch_norm_parts,
+absl::Status ReportPlan(const Compiled& compiled, int batch_norm_shards,
                         const Arguments& arguments, Progress& progress) {
   progress.Stage("write");
   PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
@@ -80,7 +80,7 @@ absl::Status ReportPlan(const Compiled& compiled, int batch_norm_parts,
   progress.Done();
   return WriteText("-", arguments.has("json")
                             ? CompileJson(compiled, written)
-                            : absl::StrCat(BatchNormsText(batch_norm_parts),
+                            : absl::StrCat(BatchNormsText(batch_norm_shards),
                                            CompileSummary(compiled, written)));
 }
 
@@ -99,7 +99,7 @@ TrainReport ReportHead(const TrainingSetup& setup,
           .sample_noun = model.sample_noun,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
-          .batch_norm_parts = model.batch_norm_parts};
+          .batch_norm_shards = model.batch_norm_shards};
 }
 
 }  // namespace partita

@@ -21,7 +21,7 @@ absl::StatusOr<Compiled> CompileStep(const TrainingSetup& setup,
                                      Progress& progress);
 
 // Writes the plan to the file of --plan, and reports it instead of a training.
-absl::Status ReportPlan(const Compiled& compiled, int batch_norm_parts,
+absl::Status ReportPlan(const Compiled& compiled, int batch_norm_shards,
                         const Arguments& arguments, Progress& progress);
 
 // What is known of a training once it is compiled.

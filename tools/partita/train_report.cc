@@ -238,7 +238,7 @@ void AddPlan(const TrainReport& report, Json& json) {
   json["no_codegen"] = report.fallbacks.no_codegen;
   json["notice"] = report.notice;
   json["replaced_kernels"] = ReplacedKernelsJson(report.replaced_kernels);
-  json["batch_norm_parts"] = report.batch_norm_parts;
+  json["batch_norm_shards"] = report.batch_norm_shards;
   json["repeated_share"] = report.repeated_share;
   if (!report.sharded_updates.has_value()) return;
   json["sharded_updates"] = report.sharded_updates->sharded;
@@ -258,7 +258,7 @@ std::string TrainBeginText(const TrainReport& report) {
       report.notice.empty() ? "" : absl::StrCat("note: ", report.notice, "\n");
   return absl::StrCat(
       HeadLine(report), ClassesText(report.class_names),
-      BatchNormsText(report.batch_norm_parts), ResumedText(report.record),
+      BatchNormsText(report.batch_norm_shards), ResumedText(report.record),
       SlowNodesText(report), RepeatedText("train", report.repeated_share),
       ShardedUpdatesText("train", report.sharded_updates), notice,
       ReplacedKernelsText("train", report.replaced_kernels));

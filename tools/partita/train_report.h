@@ -28,7 +28,7 @@ struct TrainReport {
   std::string sample_noun;                        // "image"
   int64_t samples = 0;                            // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
-  int batch_norm_parts = 1;              // TrainableModel's
+  int batch_norm_shards = 1;             // TrainableModel's
   std::string notice;                    // the session's; may be empty
   std::vector<ReplacedKernel> replaced_kernels;
   TrainingRecord record;

@@ -195,7 +195,7 @@ TEST(TrainReport, ClassesThatAreWordsAreReported) {
 
 TEST(TrainReport, BatchNormsPerReplicaAreReported) {
   TrainReport report = After(0);
-  report.batch_norm_parts = 2;
+  report.batch_norm_shards = 2;
   EXPECT_TRUE(absl::EndsWith(
       TrainBeginText(report),
       "\nbatch norms use the statistics of each replica's shard of the batch; "

@@ -111,7 +111,7 @@ absl::StatusOr<ImportedModelOptions> ReadOptions(const Module& module,
   PARTITA_RETURN_IF_ERROR(
       ReadNormalization(arguments, options.mean, options.stddev));
   if (HasRunningStatistics(module) || arguments.has("batch-norm")) {
-    PARTITA_ASSIGN_OR_RETURN(options.batch_norm_parts,
+    PARTITA_ASSIGN_OR_RETURN(options.batch_norm_shards,
                              ReadBatchNormParts(arguments));
   }
   return options;
@@ -126,7 +126,7 @@ absl::StatusOr<TrainableModel> ReadTrainableOnnx(const Arguments& arguments) {
                            ReadOptions(module, arguments));
   PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
                            ImportedModel(std::move(module), options));
-  PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_parts,
+  PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_shards,
                                                "bind it by --dim to", model));
   model.rebatched = [arguments](int64_t batch) {
     return ReadRebatchedOnnx(arguments.positional()[0], arguments, batch);

@@ -70,8 +70,8 @@ struct ResNet18TrainingOptions {
   int64_t width = 64;  // channels of the first stage; doubles in each stage
   UpdateRule update = {.optimizer = {.momentum = 0.9, .weight_decay = 5e-4},
                        .schedule = {.learning_rate = 0.05}};
-  // Parts of the batch with their own statistics: BatchNormTrainingOptions.
-  int batch_norm_parts = 1;
+  // Shards of the batch with their own statistics: BatchNormTrainingOptions.
+  int batch_norm_shards = 1;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss and @evaluate(%images) ->

@@ -92,7 +92,7 @@ class ResNet18 {
     const Tensor mean = weights_.Statistic(mean_name, dims, 0);
     const Tensor variance = weights_.Statistic(variance_name, dims, 1);
     return trains_ ? BatchNormTraining(x, scale, bias, mean_name, variance_name,
-                                       {.parts = options_.batch_norm_parts})
+                                       {.shards = options_.batch_norm_shards})
                    : BatchNorm(x, scale, bias, mean, variance);
   }
 

@@ -18,7 +18,7 @@ namespace partita::emulated_gpu {
 
 struct Context;
 
-// Bytes from the system, 0 where nobody wrote: those that nobody touches take
+// Bytes from the system, 0 where nobody wrote: those that nobody accesses take
 // no memory.
 class Pages {
  public:

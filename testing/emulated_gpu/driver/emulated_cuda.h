@@ -40,7 +40,7 @@ class EmulatedCuda {
   // What was found, without leaks. Runs what is pending first, so that it is
   // checked as well.
   std::vector<Finding> findings();
-  // What lives now, one finding each: memory, streams, events, libraries,
+  // What exists now, one finding each: memory, streams, events, libraries,
   // graphs, execs, contexts.
   std::vector<Finding> leaks();
   // How many calls of the table were made, without those that describe errors.

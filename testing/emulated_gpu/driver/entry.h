@@ -1,4 +1,4 @@
-// The plain functions that stand in the table.
+// The plain functions that the table points to.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTING_EMULATED_GPU_DRIVER_ENTRY_H_

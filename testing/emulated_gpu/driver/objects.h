@@ -35,7 +35,7 @@ class Registry {
   static Handle HandleOf(Object* object) {
     return reinterpret_cast<Handle>(object);
   }
-  // Null if it is not one that lives.
+  // Null if it is not one that exists.
   Object* Find(Handle handle) const {
     Object* object = reinterpret_cast<Object*>(handle);
     return live_.contains(object) ? object : nullptr;

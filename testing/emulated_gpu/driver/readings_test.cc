@@ -50,7 +50,7 @@ bool IsCaptured(Bench& bench, Copy copy) {
                         bench.one, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   const bool copied = copy() == CUDA_SUCCESS;
   const bool captured = api.StreamEndCapture(bench.one, &graph) == CUDA_SUCCESS;
-  bench.Equals("the capture lives if the copy is in it", captured, copied);
+  bench.Equals("the capture goes on if the copy is in it", captured, copied);
   if (captured) bench.Is("destroy", api.GraphDestroy(graph));
   return captured;
 }

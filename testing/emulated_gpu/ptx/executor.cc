@@ -394,7 +394,7 @@ class Block {
         shared_(kernel.shared),
         left_(options.most_instructions) {
     // Threads that never wait for each other need the registers of one.
-    const uint64_t count = kernel.threads_meet ? block.count() : 1;
+    const uint64_t count = kernel.synchronizes ? block.count() : 1;
     threads_.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
       threads_.emplace_back(kernel, grid, block, parameters, memory, shared_,
@@ -563,7 +563,7 @@ absl::Status CheckLaunch(const Kernel& kernel, Extents grid, Extents block,
                absl::StrCat("at most as many as instructions may run, ",
                             most_instructions));
   }
-  if (kernel.threads_meet &&
+  if (kernel.synchronizes &&
       kernel.registers > kMostBlockRegisters / block.count()) {
     return Bad(kernel,
                absl::StrCat(kernel.registers, " registers of each of ",

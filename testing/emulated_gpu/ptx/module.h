@@ -76,7 +76,7 @@ struct Kernel {
   uint32_t most_threads = 1024;     // of a block
   bool needs_most_threads = false;  // a block has no fewer
   uint32_t registers = 0;
-  bool threads_meet = false;  // at barriers or in shuffles
+  bool synchronizes = false;  // has barriers or shuffles
   // The last one is a `ret`, or a branch without a guard.
   std::vector<Instruction> instructions;
 };

@@ -378,7 +378,7 @@ class Parser {
                    absl::StrCat("the operands of ", Shown(word.text)));
     }
     const Action action = instruction.form->action;
-    kernel_.threads_meet |=
+    kernel_.synchronizes |=
         action == Action::kBarrier || action == Action::kShuffle;
     kernel_.instructions.push_back(instruction);
     return absl::OkStatus();

@@ -209,11 +209,11 @@ TEST(PtxParser, AKernelMayHaveSharedMemory) {
   EXPECT_EQ(f->shared[0].bytes, 64u);
   EXPECT_EQ(f->shared[0].address % 8, 0u);
   EXPECT_EQ(f->shared[1].bytes, 4u);
-  EXPECT_TRUE(f->threads_meet);
+  EXPECT_TRUE(f->synchronizes);
   EXPECT_TRUE(f->needs_most_threads);
   EXPECT_EQ(f->most_threads, 32u);
   EXPECT_TRUE(module->Find("g")->shared.empty());
-  EXPECT_FALSE(module->Find("g")->threads_meet);
+  EXPECT_FALSE(module->Find("g")->synchronizes);
   for (const char* variable :
        {".shared .b8 s[0];", ".shared .b8 s[49153];", ".shared .align 3 .b8 s;",
         ".shared .b8 s[64]; .shared .b8 s[64];"}) {

@@ -25,7 +25,7 @@ class SharedMemory : public Memory {
 
   // All bytes are undefined again.
   void BeginBlock() { bytes_.clear(); }
-  // All threads of the block have met.
+  // All threads of the block have arrived.
   void PassBarrier() { ++barriers_; }
 
   absl::Status Read(const Access& access, std::byte* to) override;

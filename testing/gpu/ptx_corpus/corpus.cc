@@ -52,7 +52,7 @@ std::vector<ElementwiseProgram> MeasuredPrograms() {
                       [](Registers x) -> std::vector<Register> {
                         return {Narrow(
                             S::kBF16,
-                            RoundTo(S::kBF16, Widen(x[0]) + Widen(x[1])))};
+                            RoundTo(S::kBF16, Upcast(x[0]) + Upcast(x[1])))};
                       })),
   };
 }

@@ -21,7 +21,7 @@ double SecondsOf(const Call& call) {
 }
 
 // The median in seconds of up to 100 calls in about `budget` seconds, after a
-// first that touches the memory. Nullopt if that takes so much longer than
+// first that accesses the memory. Nullopt if that takes so much longer than
 // `best` that the others cannot be faster.
 template <typename Call>
 std::optional<double> MedianSeconds(const Call& call, double budget,
