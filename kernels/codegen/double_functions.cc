@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/codegen/logarithm.h"
 #include "kernels/codegen/polynomial.h"
 
 namespace partita {
@@ -83,8 +84,13 @@ Pair SumOf(Register a, Register b) {
   return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
 
-// The logarithm of a positive finite number, with several bits more than f64.
-Pair LogPair(Register x) {
+// x = 2^exponent fraction, for a positive finite x.
+struct Scaled {
+  Register exponent;  // f64
+  Register fraction;  // in [sqrt(1/2), sqrt(2))
+};
+Scaled ScaledToOne(Register x) {
+  // Denormals are scaled into the normal range.
   const Register is_small = x < 0x1p-1022;
   const Register scaled = Select(is_small, x * 0x1p54, x);
   const Register root = Long(x, 0x3fe6a09e667f3bcd);
@@ -93,7 +99,14 @@ Pair LogPair(Register x) {
                             Select(is_small, Long(x, 54), Long(x, 0));
   const Register e = Cast(exponent, ScalarType::kF64);
   const Register fraction = Long(x, (int64_t{1} << kFraction) - 1);
-  const Register f = Bitcast((bits & fraction) + root, ScalarType::kF64) - 1;
+  return {e, Bitcast((bits & fraction) + root, ScalarType::kF64)};
+}
+
+// The logarithm of a positive finite number, with several bits more than f64.
+Pair LogPair(Register x) {
+  const Scaled scaled = ScaledToOne(x);
+  const Register e = scaled.exponent;
+  const Register f = scaled.fraction - 1;
   // f / (2 + f), and what its f64 lacks.
   const Pair divisor = SumOf(Like(f, 2), f);
   const Register s = f / divisor.high;
@@ -127,33 +140,10 @@ Register Expm1InF64(Register x) {
 }
 
 Register LogInF64(Register x) {
-  // Denormals are scaled into the normal range.
-  const Register is_small = x < 0x1p-1022;
-  const Register scaled = Select(is_small, x * 0x1p54, x);
-  // x = 2^e m with m in [sqrt(1/2), sqrt(2)).
-  const Register root = Long(x, 0x3fe6a09e667f3bcd);
-  const Register bits = BitsOf(scaled) - root;
-  const Register exponent = Shift(Opcode::kShiftRight, bits, kFraction) -
-                            Select(is_small, Long(x, 54), Long(x, 0));
-  const Register e = Cast(exponent, ScalarType::kF64);
-  const Register fraction = Long(x, (int64_t{1} << kFraction) - 1);
-  const Register m = Bitcast((bits & fraction) + root, ScalarType::kF64);
-  // log(1 + f) = 2 atanh(f / (2 + f)), with the first terms of f separate.
-  const Register f = m - 1;
-  const Register s = f / (f + 2);
-  const Register z = s * s;
-  const Register series =
-      z *
-      Polynomial(z, {2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13,
-                     2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
-  const Register half_square = f * f * 0.5;
-  const Register low = Fma(s, half_square + series, e * kLn2Low);
-  const Register sum = Fma(e, kLn2High, f - (half_square - low));
-  const Register positive = Select(Equal(x, Like(x, kInfinity)), x, sum);
-  const Register nan = Like(x, std::numeric_limits<double>::quiet_NaN());
-  const Register others = Select(Equal(x, Like(x, 0)), Like(x, -kInfinity),
-                                 Select(IsNan(x), x, nan));
-  return Select(Like(x, 0) < x, positive, others);
+  const Scaled scaled = ScaledToOne(x);
+  return Logarithm(x, scaled.exponent, scaled.fraction, {kLn2High, kLn2Low},
+                   {2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13,
+                    2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
 }
 
 Register AtanInF64(Register x) {

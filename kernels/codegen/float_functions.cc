@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/codegen/double_functions.h"
+#include "kernels/codegen/logarithm.h"
 #include "kernels/codegen/polynomial.h"
 
 namespace partita {
@@ -17,7 +18,6 @@ constexpr double kLog2E = 1.4426950408889634;
 // integers are exact.
 constexpr double kLn2High = 0.693359375;
 constexpr double kLn2Low = -2.12194440054690583e-4;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // NaN stays NaN.
 Register Clamp(Register x, double low, double high) {
@@ -170,20 +170,8 @@ Register Log(Register x) {
       Cast(exponent - Select(small, integer(23), integer(0)), ScalarType::kF32);
   const Register m =
       Bitcast((bits & integer(0x7fffff)) + root, ScalarType::kF32);
-  // log(1 + f) = 2 atanh(f / (2 + f)), with the first terms of f separate.
-  const Register f = m - 1;
-  const Register s = f / (f + 2);
-  const Register z = s * s;
-  const Register series =
-      z * Polynomial(z, {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
-  const Register half_square = f * f * 0.5;
-  const Register low = Fma(s, half_square + series, e * kLn2Low);
-  const Register sum = Fma(e, kLn2High, f - (half_square - low));
-  const Register positive = Select(Equal(x, Like(x, kInfinity)), x, sum);
-  const Register nan = Like(x, std::numeric_limits<double>::quiet_NaN());
-  const Register others = Select(Equal(x, Like(x, 0)), Like(x, -kInfinity),
-                                 Select(IsNan(x), x, nan));
-  return Select(Like(x, 0) < x, positive, others);
+  return Logarithm(x, e, m, {kLn2High, kLn2Low},
+                   {2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3});
 }
 
 Register Log1p(Register x) {

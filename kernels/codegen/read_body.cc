@@ -5,13 +5,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/emit_op.h"
 #include "kernels/codegen/narrow_types.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -20,12 +20,6 @@ namespace {
 // Bodies have a few dozen ops (passes/fuse_elementwise); a longer one is not
 // worth its compile time.
 constexpr int kMaxOps = 256;
-
-absl::Status NotGenerated(const OpView& node, absl::string_view found) {
-  return absl::UnimplementedError(
-      absl::StrCat(node.ToString(), ": found ", found,
-                   "; expected what codegen makes code for"));
-}
 
 // Functions are those of float_functions.h.
 absl::string_view WhyNotEmitted(const OpView& op) {

@@ -16,6 +16,7 @@
 #include "graph/literal_pool.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/program_builder.h"
 #include "kernels/codegen/read_body.h"
@@ -26,12 +27,6 @@ namespace partita {
 namespace {
 
 using Strides = std::vector<int64_t>;
-
-absl::Status NotGenerated(const OpView& node, absl::string_view found) {
-  return absl::UnimplementedError(
-      absl::StrCat(node.ToString(), ": found ", found,
-                   "; expected what codegen makes code for"));
-}
 
 bool HasPadding(const TensorType& type) {
   return type.num_stored_elements() != type.num_elements();

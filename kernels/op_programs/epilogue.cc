@@ -10,11 +10,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/strided.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/read_body.h"
 #include "kernels/codegen/scalar_type.h"
 #include "kernels/op_programs/index_node.h"
@@ -22,12 +22,6 @@
 
 namespace partita {
 namespace {
-
-absl::Status NotGenerated(const OpView& node, absl::string_view found) {
-  return absl::UnimplementedError(
-      absl::StrCat(node.ToString(), ": found ", found,
-                   "; expected what codegen makes code for"));
-}
 
 class EpilogueReader {
  public:

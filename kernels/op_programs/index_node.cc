@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "kernels/codegen/narrow_types.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/scalar_type.h"
 
 namespace partita {
@@ -49,9 +49,7 @@ IndexNode::IndexNode(const OpView& op, bool has_fma)
 }
 
 absl::Status IndexNode::NotGenerated(absl::string_view found) const {
-  return absl::UnimplementedError(
-      absl::StrCat(op_.ToString(), ": found ", found,
-                   "; expected what codegen makes code for"));
+  return partita::NotGenerated(op_, found);
 }
 
 absl::Status IndexNode::SetOperands(absl::Span<const OperandUse> uses) {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/op_programs/epilogue.h"
 #include "kernels/op_programs/read_index_program.h"
@@ -20,12 +20,6 @@
 
 namespace partita {
 namespace {
-
-absl::Status NotGenerated(const OpView& node, absl::string_view found) {
-  return absl::UnimplementedError(
-      absl::StrCat(node.ToString(), ": found ", found,
-                   "; expected what codegen makes code for"));
-}
 
 bool IsElementwise(const OpView& node) {
   return node.is(kFused) ? !HeadOf(node).has_value()

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/float_functions.h"
 #include "kernels/codegen/narrow_types.h"
+#include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/row_builder.h"
 #include "kernels/codegen/row_ops.h"
 #include "kernels/codegen/scalar_type.h"
@@ -26,12 +26,6 @@ namespace partita {
 namespace {
 
 using Registers = std::vector<Register>;
-
-absl::Status NotGenerated(const OpView& op, absl::string_view found) {
-  return absl::UnimplementedError(
-      absl::StrCat(op.ToString(), ": found ", found,
-                   "; expected what codegen makes rows for"));
-}
 
 // The node and its program so far.
 struct RowNode {
