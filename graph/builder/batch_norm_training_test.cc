@@ -1,6 +1,6 @@
 // Batch norms by the statistics of a batch and of its shards, in cases without
-// a PyTorch reference: large means and equal elements. SPDX-License-Identifier:
-// Apache-2.0
+// a PyTorch reference: large means and equal elements.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "graph/builder/batch_norm_training.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -25,20 +26,37 @@ int64_t ValueOf(const Instruction& constant) {
              : static_cast<int64_t>(constant.bits);
 }
 
+// A divisor of the number; 2^62 of the one whose magnitude has no int64_t.
+int64_t DivisorOf(int64_t value) {
+  return value == std::numeric_limits<int64_t>::min() ? int64_t{1} << 62
+                                                      : std::abs(value);
+}
+
+// The slope of a sum that leaves 64 bits is not known.
 IndexSlope SlopeOfSum(const IndexSlope& a, const IndexSlope& b, int sign) {
-  if (!a.known || !b.known) return {};
-  return {true, a.slope + sign * b.slope, std::gcd(a.divisor, b.divisor)};
+  int64_t rest, slope;
+  if (!a.known || !b.known || __builtin_mul_overflow(sign, b.slope, &rest) ||
+      __builtin_add_overflow(a.slope, rest, &slope)) {
+    return {};
+  }
+  return {true, slope, std::gcd(a.divisor, b.divisor)};
 }
 
 // A product of two coordinates has no slope, but one with a constant does.
 IndexSlope SlopeOfProduct(const IndexSlope& a, const IndexSlope& b,
                           const Instruction& factor) {
   if (!a.known || !b.known) return {};
-  if (factor.op == Opcode::kConstant) {
-    const int64_t value = ValueOf(factor);
-    return {true, a.slope * value, a.divisor * std::abs(value)};
+  if (factor.op != Opcode::kConstant) {
+    return {a.slope == 0 && b.slope == 0, 0, 1};
   }
-  return {a.slope == 0 && b.slope == 0, 0, 1};
+  const int64_t value = ValueOf(factor);
+  int64_t slope, divisor;
+  if (__builtin_mul_overflow(a.slope, value, &slope)) return {};
+  // Each factor divides the product.
+  if (__builtin_mul_overflow(a.divisor, DivisorOf(value), &divisor)) {
+    divisor = a.divisor;
+  }
+  return {true, slope, divisor};
 }
 
 IndexSlope SlopeOf(const Instruction& i, const ProgramBody& body,
@@ -49,7 +67,7 @@ IndexSlope SlopeOf(const Instruction& i, const ProgramBody& body,
   };
   switch (i.op) {
     case Opcode::kConstant:
-      return {true, 0, std::abs(ValueOf(i))};
+      return {true, 0, DivisorOf(ValueOf(i))};
     case Opcode::kCoordinate:
       if (static_cast<int>(i.bits) != loop) return {true, 0, 1};
       return {true, 1, group};
