@@ -408,20 +408,20 @@ TEST(TrainingErrors, NameTheFaultAndTheCallersLine) {
               const Tensor x = input(b, {1, 5});
               BatchNormTraining(x, x, x, "mean", "variance");
             }),
-            "batch norm in training: found f32[1, 5] in 1 part; expected [n, "
+            "batch norm in training: found f32[1, 5] in 1 shard; expected [n, "
             "channels, ...] of equal shards with two elements a channel or "
             "more; use another batch");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               const Tensor x = input(b, {5, 5});
-              BatchNormTraining(x, x, x, "mean", "variance", {.parts = 2});
+              BatchNormTraining(x, x, x, "mean", "variance", {.shards = 2});
             }),
-            "batch norm in training: found f32[5, 5] in 2 parts; expected [n, "
+            "batch norm in training: found f32[5, 5] in 2 shards; expected [n, "
             "channels, ...] of equal shards with two elements a channel or "
             "more; use another batch");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               const Tensor x = input(b, {4, 5});
               BatchNormTraining(x, b.Scalar(DType::kF32, 1), x, "mean",
-                                "variance", {.parts = 2});
+                                "variance", {.shards = 2});
             }),
             "batch norm in training: found a scale or bias f32[] for f32[4, "
             "5]; expected [5], an element for each channel");
@@ -488,14 +488,14 @@ TEST(Losses, AnIgnoredExampleMayHaveAnyProbabilities) {
 // A label that is out of range and not ignored ends the step. Only the first
 // error is reported; later calls make no nodes.
 TEST(TrainingErrors, ABatchNormAfterAnErrorReportsNone) {
-  for (const int parts : {1, 2}) {
+  for (const int shards : {1, 2}) {
     EXPECT_EQ(
         Refusal([&](GraphBuilder& b) {
           const Tensor x = b.Input("x", DType::kF32, {4, 3});
           const Tensor line = b.Input("line", DType::kF32, {3});
           CosineDecay(b.Constant(Word(0)), 1, 0, 0);
           BatchNormTraining(x, line, line, "mean", "variance",
-                            {.parts = parts});
+                            {.shards = shards});
         }),
         "schedule: found a length of 0 steps; expected 1 or more; correct "
         "it");
