@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,15 @@ struct LaunchArgs {
   void* workspace = nullptr;  // aligned to kWorkspaceAlignment
 };
 
+// A launch of a GPU's kernel as data, for a node of a driver's graph.
+struct LaunchDescription {
+  void* function = nullptr;  // the driver's, in the device's context
+  uint32_t blocks = 0;
+  uint32_t threads = 0;  // of a block
+  // Where each parameter is: all are addresses of memory, of 8 bytes.
+  absl::Span<void*> parameters;
+};
+
 // Computes one node. Launch allocates nothing, reads and writes only the bytes
 // of `args`, keeps no state between launches, and on the CPU returns when its
 // results are written. Launches of one object never overlap.
@@ -37,6 +47,11 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual absl::Status Launch(const LaunchArgs& args) = 0;
+  // What Launch(args) launches, but for the stream; valid until the next call.
+  // None: the kernel is no single launch, or not of a GPU.
+  virtual std::optional<LaunchDescription> Describe(const LaunchArgs& args) {
+    return std::nullopt;
+  }
 };
 
 struct BindRequest {

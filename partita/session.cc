@@ -4,6 +4,7 @@
 #include "partita/session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -131,6 +132,17 @@ absl::StatusOr<std::string> PrepareCode(const Plan& plan,
   return absl::StrJoin(notices, "; ");
 }
 
+// What the user's variable says.
+absl::StatusOr<bool> LaunchesBlock() {
+  const char* const variable = std::getenv(kLaunchBlockingVariable);
+  const absl::string_view value = variable == nullptr ? "" : variable;
+  if (value.empty() || value == "0") return false;
+  if (value == "1") return true;
+  return absl::InvalidArgumentError(absl::StrCat("session: found ",
+                                                 kLaunchBlockingVariable, "=",
+                                                 value, "; expected 0 or 1"));
+}
+
 absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
                              absl::string_view name, absl::string_view kind) {
   std::vector<std::string> known;
@@ -190,6 +202,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
         "plan ", plan->name,
         ": found no entry; expected one or more; compile the model again"));
   }
+  PARTITA_ASSIGN_OR_RETURN(const bool launch_blocking, LaunchesBlock());
   PARTITA_ASSIGN_OR_RETURN(const PlanBackends backends,
                            BackendsOf(*plan, options.devices));
   PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, backends));
@@ -214,6 +227,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
       Executor::New(std::move(plan), std::move(devices), LibrariesOf(backends),
                     {.constants_in_place = options.constants_in_place,
                      .trust_code = options.trust_code,
+                     .launch_blocking = launch_blocking,
                      .transports = TransportsOf(backends)}));
   return session;
 }
@@ -381,6 +395,10 @@ absl::Status Session::WriteVariable(absl::string_view name,
 
 std::vector<ReplacedKernel> Session::ReplacedKernels() const {
   return executor_->ReplacedKernels();
+}
+
+std::vector<StepLaunches> Session::Launches() const {
+  return executor_->Launches();
 }
 
 std::vector<DeviceMemory> Session::MemoryUse() const {

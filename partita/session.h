@@ -65,7 +65,9 @@ class ProvedPlan {
 // or if it has a certificate of another plan.
 absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path);
 
-// One use of a plan, with arenas, streams and variables of its own.
+// One use of a plan, with arenas, streams and variables of its own. With
+// PARTITA_LAUNCH_BLOCKING=1 in the environment, the commands of its GPUs are
+// issued one by one and waited for, so that an error names its command.
 //
 //   auto session = Session::Load("mlp.plan");
 //   if (!session.ok()) return session.status();
@@ -149,6 +151,8 @@ class Session {
   // For all entries; empty if every kernel is the plan's, with the plan's
   // arithmetic. RunReference uses the bound kernels.
   std::vector<ReplacedKernel> ReplacedKernels() const;
+  // How steps are launched on GPUs, by entry; empty without GPUs.
+  std::vector<StepLaunches> Launches() const;
   // By device.
   std::vector<DeviceMemory> MemoryUse() const;
   // Of the last step that ran with RunOptions::trace, in launch order.

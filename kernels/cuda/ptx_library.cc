@@ -4,6 +4,7 @@
 #include "kernels/cuda/ptx_library.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,12 +32,7 @@ class PtxKernel : public Kernel {
   }
 
   absl::Status Launch(const LaunchArgs& args) override {
-    size_t next = 0;
-    for (const auto& buffers : {args.operands, args.results}) {
-      for (void* const buffer : buffers) {
-        addresses_[next++] = reinterpret_cast<CUdeviceptr>(buffer);
-      }
-    }
+    SetAddresses(args);
     return CudaStatus(
         api_,
         api_.LaunchKernel(code_.function, grid_.blocks, 1, 1, grid_.threads, 1,
@@ -46,7 +42,24 @@ class PtxKernel : public Kernel {
         "cuLaunchKernel");
   }
 
+  std::optional<LaunchDescription> Describe(const LaunchArgs& args) override {
+    SetAddresses(args);
+    return LaunchDescription{.function = code_.function,
+                             .blocks = grid_.blocks,
+                             .threads = grid_.threads,
+                             .parameters = absl::MakeSpan(parameters_)};
+  }
+
  private:
+  void SetAddresses(const LaunchArgs& args) {
+    size_t next = 0;
+    for (const auto& buffers : {args.operands, args.results}) {
+      for (void* const buffer : buffers) {
+        addresses_[next++] = reinterpret_cast<CUdeviceptr>(buffer);
+      }
+    }
+  }
+
   const DriverApi& api_;
   const LoadedPtx code_;
   const GpuLaunch grid_;

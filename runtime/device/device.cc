@@ -4,6 +4,7 @@
 #include "runtime/device/device.h"
 
 #include "absl/strings/str_cat.h"
+#include "runtime/device/device_graph.h"
 
 namespace partita {
 
@@ -33,6 +34,13 @@ absl::StatusOr<std::unique_ptr<Arena>> Device::NewStaging(int64_t bytes) {
       "device ", traits().name, ": found a request for ", bytes,
       " bytes of staging memory; expected none, as the host accesses its "
       "arenas"));
+}
+
+absl::StatusOr<std::unique_ptr<DeviceGraph>> Device::NewGraph() {
+  return absl::UnimplementedError(
+      absl::StrCat("device ", traits().name,
+                   ": found a request for a graph; expected none, as it "
+                   "launches no graphs"));
 }
 
 }  // namespace partita

@@ -19,6 +19,8 @@
 
 namespace partita {
 
+class DeviceGraph;  // device_graph.h
+
 // The memory of one device that a session owns; freed on destruction.
 class Arena {
  public:
@@ -111,6 +113,8 @@ struct DeviceProperties {
   bool runs_behind_host = true;
   // The thread that submits a step may run a stream.
   bool streams_run_on_caller = false;
+  // Work of all such devices can be one graph (Device::NewGraph).
+  bool launches_graphs = false;
 };
 
 // Bytes of a device's memory, as its driver reports them.
@@ -145,6 +149,8 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes);
   virtual absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() = 0;
   virtual absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() = 0;
+  // For devices that launch graphs; streams of this one launch it.
+  virtual absl::StatusOr<std::unique_ptr<DeviceGraph>> NewGraph();
   // Copies between arena and host memory; done on return. For loading,
   // restoring and reading variables, not for steps.
   virtual absl::Status Upload(std::byte* to, const void* from,

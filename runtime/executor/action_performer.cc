@@ -60,25 +60,37 @@ Blocks CallersOutput(const Step& step, const Action& action, Blocks blocks) {
 
 }  // namespace
 
+void ActionPerformer::StageFeed(const Step& step, const StreamProgram& program,
+                                const Action& action) {
+  const Transfer& transfer = program.transfers[action.transfer];
+  const Blocks input = CallersInput(step, action, transfer.from);
+  CopyOnHost({action.staging, input.size()}, input);
+}
+
 // The stream copies staged bytes while this thread goes on.
 absl::Status ActionPerformer::Feed(const Step& step,
                                    const StreamProgram& program,
                                    const Action& action) {
-  const Transfer& transfer = program.transfers[action.transfer];
-  const Blocks input = CallersInput(step, action, transfer.from);
-  if (action.staging == nullptr) return stream_.Copy(transfer.to, input);
-  const Blocks staged = {action.staging, input.size()};
-  CopyOnHost(staged, input);
-  return stream_.Copy(transfer.to, staged);
+  if (action.staging == nullptr) {
+    const Transfer& transfer = program.transfers[action.transfer];
+    return stream_.Copy(transfer.to, CallersInput(step, action, transfer.from));
+  }
+  StageFeed(step, program, action);
+  return CopyOnDevice(program, action);
 }
 
 absl::Status ActionPerformer::Fetch(const Step& step,
                                     const StreamProgram& program,
                                     const Action& action) {
+  if (action.staging != nullptr) return CopyOnDevice(program, action);
   const Transfer& transfer = program.transfers[action.transfer];
-  const Blocks output = CallersOutput(step, action, transfer.to);
-  if (action.staging == nullptr) return stream_.Copy(output, transfer.from);
-  return stream_.Copy({action.staging, output.size()}, transfer.from);
+  return stream_.Copy(CallersOutput(step, action, transfer.to), transfer.from);
+}
+
+absl::Status ActionPerformer::CopyOnDevice(const StreamProgram& program,
+                                           const Action& action) {
+  const Transfer transfer = DeviceTransferOf(program, action);
+  return stream_.Copy(transfer.to, transfer.from);
 }
 
 void ActionPerformer::DeliverFetches(const Step& step,

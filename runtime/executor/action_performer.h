@@ -35,6 +35,9 @@ class ActionPerformer {
   absl::Status PerformPhase(const Step& step, const StreamProgram& program,
                             const Action& action, CollectivePhase phase);
 
+  // Copies the caller's input to the staging memory of a feed that has some.
+  static void StageFeed(const Step& step, const StreamProgram& program,
+                        const Action& action);
   // Copies fetched bytes from staging to the caller's outputs. The stream's
   // work of the step is done.
   void DeliverFetches(const Step& step, const StreamProgram& program);
@@ -44,6 +47,7 @@ class ActionPerformer {
                     const Action& action);
   absl::Status Fetch(const Step& step, const StreamProgram& program,
                      const Action& action);
+  absl::Status CopyOnDevice(const StreamProgram& program, const Action& action);
   absl::Status Wait(const Step& step, const Action& action);
   absl::Status Collective(const Step& step, const StreamProgram& program,
                           const Action& action);

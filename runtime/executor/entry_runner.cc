@@ -90,6 +90,7 @@ absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
       new EntryRunner(plan, entry, devices, memory, libraries));
   runner->state_.trust_code = options.trust_code;
   runner->state_.observer = options.observer;
+  runner->state_.launch_blocking = options.launch_blocking;
   PARTITA_RETURN_IF_ERROR(runner->Prepare(options.transports));
   return runner;
 }
@@ -264,6 +265,25 @@ std::vector<ReplacedKernel> EntryRunner::ReplacedKernels() const {
   std::vector<ReplacedKernel> all;
   for (const auto& stream : streams_) {
     AddReplacedKernels(stream->replaced_kernels(), all);
+  }
+  return all;
+}
+
+// One launcher feeds all streams behind the host.
+std::optional<StepLaunches> EntryRunner::Launches() const {
+  for (const auto& launcher : launchers_) {
+    std::optional<StepLaunches> launches = launcher->Launches();
+    if (!launches.has_value()) continue;
+    launches->entry = entry_.name;
+    return launches;
+  }
+  return std::nullopt;
+}
+
+std::vector<const GraphRun*> EntryRunner::Graphs() const {
+  std::vector<const GraphRun*> all;
+  for (const auto& launcher : launchers_) {
+    for (const GraphRun* graph : launcher->graphs()) all.push_back(graph);
   }
   return all;
 }

@@ -58,6 +58,11 @@ class EntryRunner {
   std::vector<MeasuredCommand> Trace(uint64_t step) const;
   // Each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;
+  // None if no device runs behind the host.
+  std::optional<StepLaunches> Launches() const;
+  // The graphs of each step, in launch order; for proofs.
+  std::vector<const GraphRun*> Graphs() const;
+  const EntryContext& context() const { return state_.context; }
 
  private:
   EntryRunner(const Plan& plan, int entry, const Devices& devices,

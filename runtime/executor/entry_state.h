@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/command_observer.h"
+#include "runtime/executor/executor_options.h"
 #include "runtime/executor/failure.h"
 #include "runtime/executor/kernel_binder.h"
 #include "runtime/executor/stream_program.h"
@@ -34,6 +35,7 @@ struct EntryState {
   const KernelLibraries* libraries = nullptr;
   bool trust_code = false;  // generated kernels may run the plan's native code
   CommandObserver* observer = nullptr;  // or null
+  bool launch_blocking = false;         // ExecutorOptions
   std::vector<Step> steps;              // by step mod depth
   StepCounter submitted;
   std::atomic<bool> closing{false};

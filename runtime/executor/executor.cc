@@ -4,6 +4,7 @@
 
 #include "runtime/executor/executor.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -257,6 +258,15 @@ std::vector<ReplacedKernel> Executor::ReplacedKernels() const {
   std::vector<ReplacedKernel> all;
   for (const auto& runner : runners_) {
     AddReplacedKernels(runner->ReplacedKernels(), all);
+  }
+  return all;
+}
+
+std::vector<StepLaunches> Executor::Launches() const {
+  std::vector<StepLaunches> all;
+  for (const auto& runner : runners_) {
+    std::optional<StepLaunches> launches = runner->Launches();
+    if (launches.has_value()) all.push_back(*std::move(launches));
   }
   return all;
 }

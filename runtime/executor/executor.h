@@ -60,6 +60,10 @@ class Executor {
   std::vector<DeviceMemory> MemoryUse() const { return memory_->Use(); }
   // Of all entries; each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;
+  // By entry; only those with devices that run behind the host.
+  std::vector<StepLaunches> Launches() const;
+  // What runs an entry; for proofs of its graphs.
+  const EntryRunner& runner(int entry) const { return *runners_[entry]; }
   // Where the last failed step failed.
   const std::optional<FailedCommand>& last_failure() const {
     return last_failure_;

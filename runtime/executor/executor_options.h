@@ -9,12 +9,18 @@
 
 namespace partita {
 
+// The user's variable for ExecutorOptions::launch_blocking.
+inline constexpr char kLaunchBlockingVariable[] = "PARTITA_LAUNCH_BLOCKING";
+
 struct ExecutorOptions {
   // Host devices read constants where the plan stores them, so that memory
   // holds weights once.
   bool constants_in_place = true;
   // Pass the plan's code objects to the kernels that ask for them.
   bool trust_code = false;
+  // Commands of devices that run behind the host are issued one by one, in no
+  // graph, and each is waited for: an error names its command.
+  bool launch_blocking = false;
   // Sees every command of every step, if set. Outlives the executor.
   CommandObserver* observer = nullptr;
   Transports transports;

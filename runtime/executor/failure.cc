@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/executor/executor_options.h"
 #include "runtime/plan/command_places.h"
 #include "runtime/plan/command_titles.h"
 
@@ -53,6 +54,13 @@ absl::Status AtCommand(const FailedCommand& where, const absl::Status& status) {
     ConsumeNode(where.node, message);
   }
   return absl::Status(status.code(), absl::StrCat(place, message));
+}
+
+absl::Status WithBlockingHint(const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(), "; run again with ",
+                   kLaunchBlockingVariable, "=1, which names the command"));
 }
 
 bool FailureLatch::Set(const absl::Status& status, FailedCommand where) {

@@ -15,6 +15,10 @@
 
 namespace partita {
 
+// An error that a device found when it was waited for, with the way to learn
+// which command made it.
+absl::Status WithBlockingHint(const absl::Status& status);
+
 // Describes command `id` of an entry.
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
                               const Command& command, CommandId id);

@@ -3,6 +3,7 @@
 
 #include "runtime/executor/launcher.h"
 
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -53,23 +54,23 @@ absl::Status Launcher::WaitUntilPrepared() {
 
 absl::Status Launcher::Prepare() {
   for (StreamReplay* stream : streams_) {
-    Attach(stream);
+    Attach(&stream->device_stream());
     PARTITA_RETURN_IF_ERROR(stream->Prepare());
   }
-  for (const Segment& action : ActionsInLaunchOrder()) Append(action);
-  return absl::OkStatus();
+  const std::vector<FedAction> actions = ActionsInLaunchOrder();
+  batches_ = BatchesOf(actions);
+  return PrepareGraphs(actions);
 }
 
-std::vector<Launcher::Segment> Launcher::ActionsInLaunchOrder() const {
-  std::vector<Segment> actions;
+std::vector<FedAction> Launcher::ActionsInLaunchOrder() const {
+  std::vector<FedAction> actions;
   for (StreamReplay* stream : streams_) {
     for (size_t i = 0; i < stream->actions().size(); ++i) {
-      actions.push_back({stream, i, i + 1});
+      actions.push_back({stream, i});
     }
   }
-  absl::c_sort(actions, [](const Segment& a, const Segment& b) {
-    return a.stream->actions()[a.begin].command <
-           b.stream->actions()[b.begin].command;
+  absl::c_sort(actions, [](const FedAction& a, const FedAction& b) {
+    return a.action().command < b.action().command;
   });
   return actions;
 }
@@ -80,12 +81,22 @@ const Communication* Launcher::CollectiveAt(const Segment& segment) const {
   return &state_.context.communications->of(action.command);
 }
 
+std::vector<Launcher::Batch> Launcher::BatchesOf(
+    absl::Span<const FedAction> actions) const {
+  std::vector<Batch> batches;
+  for (const FedAction& fed : actions) {
+    Append({fed.stream, fed.index, fed.index + 1}, batches);
+  }
+  return batches;
+}
+
 // The ranks of a collective are neighbours in launch order: the checker proves
-// it.
-void Launcher::Append(const Segment& action) {
+// it. In a section of a step, a stream's actions are neighbours in its program.
+void Launcher::Append(const Segment& action,
+                      std::vector<Batch>& batches) const {
   const Communication* const collective = CollectiveAt(action);
-  if (!batches_.empty()) {
-    Batch& last = batches_.back();
+  if (!batches.empty()) {
+    Batch& last = batches.back();
     const Communication* const before = CollectiveAt(last.back());
     if (before != nullptr && before == collective) {
       last.push_back(action);
@@ -97,7 +108,52 @@ void Launcher::Append(const Segment& action) {
       return;
     }
   }
-  batches_.push_back({action});
+  batches.push_back({action});
+}
+
+namespace {
+
+// Each once, in the order of their first actions.
+std::vector<StreamReplay*> StreamsOf(absl::Span<const FedAction> actions) {
+  std::vector<StreamReplay*> streams;
+  for (const FedAction& fed : actions) {
+    if (!absl::c_linear_search(streams, fed.stream)) {
+      streams.push_back(fed.stream);
+    }
+  }
+  return streams;
+}
+
+}  // namespace
+
+absl::Status Launcher::PrepareGraphs(absl::Span<const FedAction> actions) {
+  const StepDivision division = DivideStep(state_, actions);
+  why_no_graphs_ = division.why_no_graphs;
+  if (division.runs.empty()) return absl::OkStatus();
+  Device& launches = streams_.front()->device();
+  PARTITA_ASSIGN_OR_RETURN(graph_stream_, launches.NewStream());
+  Attach(graph_stream_.get());
+  const auto actions_of = [&](size_t run) {
+    if (run >= division.runs.size()) return absl::Span<const FedAction>();
+    const ActionRun& range = division.runs[run];
+    return actions.subspan(range.begin, range.end - range.begin);
+  };
+  for (size_t r = 0; r < division.runs.size(); ++r) {
+    const absl::Span<const FedAction> own = actions_of(r);
+    Section& section = sections_.emplace_back();
+    if (!division.runs[r].in_graph) {
+      section.issued = BatchesOf(own);
+      continue;
+    }
+    // Its neighbours are issued one by one.
+    GraphRun::Neighbours neighbours;
+    if (r > 0) neighbours.before = StreamsOf(actions_of(r - 1));
+    neighbours.behind = StreamsOf(actions_of(r + 1));
+    PARTITA_ASSIGN_OR_RETURN(
+        section.graph, GraphRun::New(state_, launches, *graph_stream_,
+                                     {own.begin(), own.end()}, neighbours));
+  }
+  return absl::OkStatus();
 }
 
 void Launcher::Loop() {
@@ -114,35 +170,150 @@ void Launcher::RunInline(Step& step) {
   Attach(nullptr);
 }
 
+bool Launcher::UsesGraphs(const Step& step) const {
+  return graph_stream_ != nullptr && !step.chaos_seed.has_value() &&
+         state_.observer == nullptr;
+}
+
 void Launcher::RunStep(Step& step) {
-  for (const Batch& batch : batches_) {
+  if (UsesGraphs(step)) {
+    RunSections(step);
+  } else {
+    RunBatches(step, batches_);
+  }
+  FinishStreams(step);
+  for (StreamReplay* stream : streams_) stream->EndStep(step);
+}
+
+void Launcher::RunBatches(Step& step, const std::vector<Batch>& batches) {
+  for (const Batch& batch : batches) {
     if (batch.size() > 1) {
       RunTogether(step, batch);
       continue;
     }
-    Attach(batch[0].stream);
+    Attach(&batch[0].stream->device_stream());
     batch[0].stream->Run(step, batch[0].begin, batch[0].end);
-  }
-  for (StreamReplay* stream : streams_) {
-    Attach(stream);
-    stream->EndStep(step);
   }
 }
 
+// Nobody waits for the work of one rank before all ranks have theirs.
 void Launcher::RunTogether(Step& step, const Batch& ranks) {
   for (const CollectivePhase phase : kCollectivePhases) {
     for (const Segment& rank : ranks) {
-      Attach(rank.stream);
+      Attach(&rank.stream->device_stream());
       rank.stream->RunPhase(step, rank.begin, phase);
+    }
+  }
+  for (const Segment& rank : ranks) {
+    Attach(&rank.stream->device_stream());
+    rank.stream->WaitIfBlocking(rank.begin);
+  }
+}
+
+void Launcher::RunSections(Step& step) {
+  for (Section& section : sections_) {
+    if (section.graph != nullptr) {
+      RunGraph(step, *section.graph);
+    } else {
+      RunBatches(step, section.issued);
     }
   }
 }
 
-void Launcher::Attach(StreamReplay* stream) {
+void Launcher::RunGraph(Step& step, GraphRun& run) {
+  if (state_.failure.stopped()) return;
+  const FedAction& first = run.actions().front();
+  if (step.deadline != SteadyTime::max() &&
+      std::chrono::steady_clock::now() >= step.deadline) {
+    return first.stream->FailAt(first.index, PastDeadline());
+  }
+  if (absl::Status status = LaunchGraph(step, run); !status.ok()) {
+    state_.Fail(WithBlockingHint(status),
+                {.entry = state_.context.entry->name,
+                 .device = first.stream->device().traits().name,
+                 .stream = "graph"});
+  }
+}
+
+// No wait is long: what it waits for has been recorded.
+absl::Status Launcher::LaunchGraph(const Step& step, GraphRun& run) {
+  for (const GraphRun::Join& join : run.before()) {
+    DeviceStream& stream = join.stream->device_stream();
+    Attach(&stream);
+    PARTITA_RETURN_IF_ERROR(stream.Record(*join.event, step.number));
+  }
+  Attach(graph_stream_.get());
+  for (const GraphRun::Join& join : run.before()) {
+    PARTITA_RETURN_IF_ERROR(
+        graph_stream_->Wait(*join.event, step.number, {}).status());
+  }
+  PARTITA_RETURN_IF_ERROR(run.Launch(step));
+  if (run.behind().empty()) return absl::OkStatus();
+  PARTITA_RETURN_IF_ERROR(graph_stream_->Record(run.end(), step.number));
+  for (StreamReplay* next : run.behind()) {
+    DeviceStream& stream = next->device_stream();
+    Attach(&stream);
+    PARTITA_RETURN_IF_ERROR(stream.Wait(run.end(), step.number, {}).status());
+  }
+  return absl::OkStatus();
+}
+
+// An error of a graph is found by the streams of its device, which name it.
+void Launcher::FinishStreams(const Step& step) {
+  absl::Status graphs;
+  if (UsesGraphs(step)) graphs = FinishGraphs();
+  for (StreamReplay* stream : streams_) {
+    Attach(&stream->device_stream());
+    stream->Finish();
+  }
+  if (graphs.ok()) return;
+  state_.Fail(WithBlockingHint(graphs),
+              {.entry = state_.context.entry->name,
+               .device = streams_.front()->device().traits().name,
+               .stream = "graph"});
+}
+
+absl::Status Launcher::FinishGraphs() {
+  Attach(graph_stream_.get());
+  absl::Status status = graph_stream_->Finish();
+  for (Section& section : sections_) {
+    if (section.graph != nullptr) status.Update(section.graph->EndStep());
+  }
+  return status;
+}
+
+void Launcher::Attach(DeviceStream* stream) {
   if (attached_ == stream) return;
-  if (attached_ != nullptr) attached_->Detach();
+  if (attached_ != nullptr) attached_->Detach(before_attached_);
   attached_ = stream;
-  if (stream != nullptr) stream->Attach();
+  if (stream != nullptr) before_attached_ = stream->Attach();
+}
+
+std::optional<StepLaunches> Launcher::Launches() const {
+  if (!streams_.front()->runs_behind_host()) return std::nullopt;
+  StepLaunches launches;
+  launches.why_no_graphs = why_no_graphs_;
+  for (const FedAction& fed : ActionsInLaunchOrder()) {
+    launches.issued += DoesWork(fed.action()) ? 1 : 0;
+  }
+  for (const GraphRun* run : graphs()) {
+    int work = 0;
+    for (const FedAction& fed : run->actions()) {
+      work += DoesWork(fed.action()) ? 1 : 0;
+    }
+    launches.graphs += work > 0 ? 1 : 0;
+    launches.in_graphs += work;
+    launches.issued -= work;
+  }
+  return launches;
+}
+
+std::vector<const GraphRun*> Launcher::graphs() const {
+  std::vector<const GraphRun*> graphs;
+  for (const Section& section : sections_) {
+    if (section.graph != nullptr) graphs.push_back(section.graph.get());
+  }
+  return graphs;
 }
 
 std::vector<std::unique_ptr<Launcher>> NewLaunchers(

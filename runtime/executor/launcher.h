@@ -7,11 +7,17 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/executor/entry_state.h"
+#include "runtime/executor/graph_run.h"
+#include "runtime/executor/session_report.h"
+#include "runtime/executor/step_division.h"
 #include "runtime/executor/stream_replay.h"
 
 namespace partita {
@@ -20,6 +26,13 @@ namespace partita {
 // launcher's thread. All streams of an entry that run behind the host have one
 // launcher, which issues their commands in launch order: whatever a command
 // waits for on the host was issued before, and a device sees one order.
+//
+// Where such devices launch graphs, runs of commands between those that need
+// the host are one graph each (step_division.h), launched in a stream of the
+// launcher's own. A graph begins when what was issued before is done, and what
+// is issued behind it begins when the graph is done: in launch order, so no
+// wait leads back. Steps with random delays or an observer are issued command
+// by command all the same.
 //
 // Thread safety: the entry's owner calls all functions.
 class Launcher {
@@ -39,6 +52,12 @@ class Launcher {
 
   void RunInline(Step& step);
 
+  // Once prepared: how the commands of devices behind the host are launched;
+  // none if there are no such devices.
+  std::optional<StepLaunches> Launches() const;
+  // The runs that are graphs, in launch order.
+  std::vector<const GraphRun*> graphs() const;
+
  private:
   // Neighbours in launch order: actions [begin, end) of one stream.
   struct Segment {
@@ -49,24 +68,42 @@ class Launcher {
   // One segment; or several of one action each, the ranks of one collective:
   // all start before any of them waits.
   using Batch = std::vector<Segment>;
+  // A graph, or what is issued between two of them.
+  struct Section {
+    std::unique_ptr<GraphRun> graph;
+    std::vector<Batch> issued;
+  };
 
   void PrepareAndLoop();
   absl::Status Prepare();
-  std::vector<Segment> ActionsInLaunchOrder() const;
+  absl::Status PrepareGraphs(absl::Span<const FedAction> actions);
+  std::vector<FedAction> ActionsInLaunchOrder() const;
   // The collective of the segment's action, or null. No other action is in such
   // a segment.
   const Communication* CollectiveAt(const Segment& segment) const;
-  void Append(const Segment& action);
+  std::vector<Batch> BatchesOf(absl::Span<const FedAction> actions) const;
+  void Append(const Segment& action, std::vector<Batch>& batches) const;
   void Loop();
   void RunStep(Step& step);
+  bool UsesGraphs(const Step& step) const;
+  void RunSections(Step& step);
+  void RunBatches(Step& step, const std::vector<Batch>& batches);
   void RunTogether(Step& step, const Batch& ranks);
+  void RunGraph(Step& step, GraphRun& run);
+  absl::Status LaunchGraph(const Step& step, GraphRun& run);
+  void FinishStreams(const Step& step);
+  absl::Status FinishGraphs();
   // Attaches the calling thread to `stream`, or to none, if it is null.
-  void Attach(StreamReplay* stream);
+  void Attach(DeviceStream* stream);
 
   EntryState& state_;
   const std::vector<StreamReplay*> streams_;
-  std::vector<Batch> batches_;
-  StreamReplay* attached_ = nullptr;
+  std::vector<Batch> batches_;  // the whole step, command by command
+  std::string why_no_graphs_;
+  std::unique_ptr<DeviceStream> graph_stream_;  // null: no graphs
+  std::vector<Section> sections_;               // the whole step, with graphs
+  DeviceStream* attached_ = nullptr;
+  int before_attached_ = 0;
   StepCounter prepared_;
   absl::Status prepare_status_;
   std::thread thread_;

@@ -45,6 +45,16 @@ struct FailedCommand {
   std::string node;  // "softmax %p"; empty for records, feeds, fetches
 };
 
+// How the commands of an entry's GPUs are launched in each step. Records and
+// waits are not counted.
+struct StepLaunches {
+  std::string entry;
+  int graphs = 0;
+  int in_graphs = 0;  // commands
+  int issued = 0;     // commands one by one
+  std::string why_no_graphs;
+};
+
 // The commands of a kernel that was bound instead of the plan's: another
 // kernel, or the same kernel in another arithmetic
 // (docs/reference/glossary.md). Their results may differ in rounding from those

@@ -333,6 +333,16 @@ class ProgramBuilder {
 
 }  // namespace
 
+Transfer DeviceTransferOf(const StreamProgram& program, const Action& action) {
+  Transfer transfer = program.transfers[action.transfer];
+  if (action.kind == Action::Kind::kFeed) {
+    transfer.from = {action.staging, transfer.to.size()};
+  } else if (action.kind == Action::Kind::kFetch) {
+    transfer.to = {action.staging, transfer.from.size()};
+  }
+  return transfer;
+}
+
 int64_t StagingBytes(const EntryContext& context, StreamId stream) {
   int64_t bytes = 0;
   for (CommandId id : (*context.of_stream)[stream]) {

@@ -78,6 +78,10 @@ struct StreamProgram {
   std::vector<DeclaredBlocks> declared;
 };
 
+// What the device's stream copies for a copy, or for a feed or fetch that
+// passes through staging memory.
+Transfer DeviceTransferOf(const StreamProgram& program, const Action& action);
+
 // The common input of all stream programs of an entry.
 struct EntryContext {
   const Plan* plan = nullptr;

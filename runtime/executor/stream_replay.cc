@@ -95,7 +95,11 @@ bool StreamReplay::IsObserved(const Step& step,
                               const StreamProgram& program) const {
   return step.trace || step.chaos_seed.has_value() ||
          step.deadline != SteadyTime::max() || state_.observer != nullptr ||
-         !program.declared.empty();
+         !program.declared.empty() || IsBlocking();
+}
+
+bool StreamReplay::IsBlocking() const {
+  return state_.launch_blocking && runs_behind_host();
 }
 
 void StreamReplay::Run(Step& step, size_t begin, size_t end) {
@@ -119,7 +123,15 @@ void StreamReplay::Replay(Step& step, StreamProgram& program, size_t begin,
     if constexpr (kObserved) status = BeforeAction(step, program, i);
     if (status.ok()) status = performer_.Perform(step, program, action);
     if constexpr (kObserved) AfterAction(step, program, i);
-    if (!status.ok()) return FailAt(action, status);
+    if (!status.ok()) return FailAt(i, status);
+    if constexpr (kObserved) WaitIfBlocking(i);
+  }
+}
+
+void StreamReplay::WaitIfBlocking(size_t index) {
+  if (!IsBlocking() || state_.failure.stopped()) return;
+  if (absl::Status status = stream_->Finish(); !status.ok()) {
+    FailAt(index, status);
   }
 }
 
@@ -140,16 +152,26 @@ void StreamReplay::RunPhase(Step& step, size_t index, CollectivePhase phase) {
   if (observed && phase == CollectivePhase::kFinish) {
     AfterAction(step, program, index);
   }
-  if (!status.ok()) FailAt(action, status);
+  if (!status.ok()) FailAt(index, status);
+}
+
+void StreamReplay::Finish() {
+  at_.store(CommandId(), std::memory_order_relaxed);
+  if (absl::Status status = stream_->Finish(); !status.ok()) {
+    const bool names_no_command = runs_behind_host() && !IsBlocking();
+    state_.Fail(names_no_command ? WithBlockingHint(status) : status,
+                {.entry = state_.context.entry->name,
+                 .device = plan_device().traits.name,
+                 .stream = stream().name});
+  }
+}
+
+void StreamReplay::StageFeed(const Step& step, size_t index) {
+  const StreamProgram& program = ProgramOf(step);
+  performer_.StageFeed(step, program, program.actions[index]);
 }
 
 void StreamReplay::EndStep(Step& step) {
-  at_.store(CommandId(), std::memory_order_relaxed);
-  if (absl::Status status = stream_->Finish(); !status.ok()) {
-    state_.Fail(status, {.entry = state_.context.entry->name,
-                         .device = plan_device().traits.name,
-                         .stream = stream().name});
-  }
   if (!state_.failure.stopped()) {
     performer_.DeliverFetches(step, ProgramOf(step));
   }
@@ -197,11 +219,11 @@ void StreamReplay::AfterAction(const Step& step, const StreamProgram& program,
   }
 }
 
-void StreamReplay::FailAt(const Action& action, const absl::Status& status) {
+void StreamReplay::FailAt(size_t index, const absl::Status& status) {
   const EntryContext& context = state_.context;
-  const Command& command = (*context.commands)[action.command];
-  state_.Fail(status, DescribeCommand(*context.plan, *context.entry, command,
-                                      action.command));
+  const CommandId id = actions()[index].command;
+  state_.Fail(status, DescribeCommand(*context.plan, *context.entry,
+                                      (*context.commands)[id], id));
 }
 
 void StreamReplay::AppendTrace(int slot,

@@ -32,9 +32,9 @@ class StreamReplay {
   static absl::StatusOr<std::unique_ptr<StreamReplay>> New(EntryState& state,
                                                            StreamId id);
 
-  // The calling thread feeds the stream until Detach.
-  void Attach() { attached_ = stream_->Attach(); }
-  void Detach() { stream_->Detach(attached_); }
+  // What runs the stream: the thread that feeds it attaches to it.
+  Device& device() const { return device_; }
+  DeviceStream& device_stream() const { return *stream_; }
   // Binds kernels and builds programs.
   absl::Status Prepare();
 
@@ -45,8 +45,22 @@ class StreamReplay {
   // Performs one phase of a collective, unless the entry has failed. All phases
   // are called in order.
   void RunPhase(Step& step, size_t index, CollectivePhase phase);
-  // Waits for the stream, and raises finished().
+  // If launches block (ExecutorOptions), waits for what this action issued,
+  // unless the entry has failed.
+  void WaitIfBlocking(size_t index);
+  // Fails the entry at an action.
+  void FailAt(size_t index, const absl::Status& status);
+  // Waits for all that was issued to the stream.
+  void Finish();
+  // Delivers what was fetched, and raises finished(). All work of the step is
+  // done.
   void EndStep(Step& step);
+
+  // For graphs of actions: the program of a slot, where a trace has the time of
+  // an action, and what the host does for a feed.
+  const StreamProgram& program(int slot) const { return *programs_[slot]; }
+  MeasuredTime& time(int slot, size_t index) { return times_[slot][index]; }
+  void StageFeed(const Step& step, size_t index);
 
   const Stream& stream() const;
   bool runs_behind_host() const {
@@ -72,19 +86,18 @@ class StreamReplay {
     return *programs_[step.number % programs_.size()];
   }
   bool IsObserved(const Step& step, const StreamProgram& program) const;
+  bool IsBlocking() const;
   template <bool kObserved>
   void Replay(Step& step, StreamProgram& program, size_t begin, size_t end);
   absl::Status BeforeAction(const Step& step, const StreamProgram& program,
                             size_t index);
   void AfterAction(const Step& step, const StreamProgram& program,
                    size_t index);
-  void FailAt(const Action& action, const absl::Status& status);
 
   EntryState& state_;
   const StreamId id_;
   Device& device_;
   std::unique_ptr<DeviceStream> stream_;
-  int attached_ = 0;
   bool in_collective_ = false;  // RunPhase has begun one
   StreamKernels kernels_;
   ActionPerformer performer_;

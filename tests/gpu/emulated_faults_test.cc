@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 
 using emulated_gpu::AllPeers;
 using emulated_gpu::EmulatedGpuOptions;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -118,14 +120,24 @@ class StrayKernel : public Kernel {
   explicit StrayKernel(std::unique_ptr<Kernel> kernel)
       : kernel_(std::move(kernel)) {}
   absl::Status Launch(const LaunchArgs& args) override {
-    LaunchArgs stray = args;
-    void* const beyond =
-        static_cast<std::byte*>(args.results[0]) + (int64_t{1} << 30);
-    stray.results = {&beyond, 1};
-    return kernel_->Launch(stray);
+    void* const beyond = Beyond(args);
+    return kernel_->Launch(Stray(args, beyond));
+  }
+  std::optional<LaunchDescription> Describe(const LaunchArgs& args) override {
+    void* const beyond = Beyond(args);
+    return kernel_->Describe(Stray(args, beyond));
   }
 
  private:
+  static void* Beyond(const LaunchArgs& args) {
+    return static_cast<std::byte*>(args.results[0]) + (int64_t{1} << 30);
+  }
+  static LaunchArgs Stray(const LaunchArgs& args, void* const& beyond) {
+    LaunchArgs stray = args;
+    stray.results = {&beyond, 1};
+    return stray;
+  }
+
   const std::unique_ptr<Kernel> kernel_;
 };
 
@@ -144,26 +156,45 @@ class StrayLibrary : public KernelLibrary {
   PtxLibrary ptx_;
 };
 
-TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
+// What a step with a stray kernel returns.
+absl::Status StrayStep(const ExecutorOptions& options) {
   const PtxPlan plan = MatmulSoftmaxPlan(1);
   EmulatedMachine machine({});
+  absl::Status status;
   {
     const StrayLibrary stray;
     auto devices = DevicesOf(*plan.plan, machine.api());
-    ASSERT_TRUE(devices.ok()) << devices.status();
-    auto executor = Executor::New(plan.plan, *std::move(devices), {&stray});
-    ASSERT_TRUE(executor.ok()) << executor.status();
-    const absl::Status status = RunStep(**executor, plan.x).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("entry @f: gpu:0/compute: cuStreamSynchronize: "
-                          "CUDA_ERROR_ILLEGAL_ADDRESS (700), "));
+    EXPECT_TRUE(devices.ok()) << devices.status();
+    auto executor =
+        Executor::New(plan.plan, *std::move(devices), {&stray}, options);
+    EXPECT_TRUE(executor.ok()) << executor.status();
+    status = RunStep(**executor, plan.x).status();
   }
   EXPECT_THAT(machine.cuda().leaks(), IsEmpty());
+  return status;
+}
+
+TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
+  const absl::Status status = StrayStep({});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("entry @f: gpu:0/compute: cuStreamSynchronize: "
+                              "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+                    HasSubstr("; run again with PARTITA_LAUNCH_BLOCKING=1, "
+                              "which names the command")));
   TestSession on_cpu(OneStreamPlan(), RunOn::kCpu);
   Floats y;
   EXPECT_TRUE(on_cpu.Run(Ramp(1), y).ok());
   EXPECT_EQ(y, Expected(Ramp(1)));
+}
+
+TEST(EmulatedFaults, BlockingLaunchesNameTheCommandThatFails) {
+  const absl::Status status = StrayStep({.launch_blocking = true});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("entry @f: gpu:0/compute: command 1 kernel matmul "
+                        "%product: cuStreamSynchronize: "
+                        "CUDA_ERROR_ILLEGAL_ADDRESS (700), "));
 }
 
 // The plan's code is for sm_90.

@@ -216,5 +216,22 @@ TEST(EmulatedPlans, ACpuAndAGpuExchangeValues) {
   }
 }
 
+// The copies from and to the CPU's memory are issued between graphs.
+TEST(EmulatedPlans, WhatIsExchangedWithACpuDividesTheStep) {
+  const PtxPlan plan = CpuAndGpuPlan();
+  EmulatedMachine machine({});
+  const PlanLibraries libraries;
+  auto devices = DevicesOf(*plan.plan, machine.api());
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  const auto executor =
+      Executor::New(plan.plan, *std::move(devices), libraries.all);
+  ASSERT_TRUE(executor.ok()) << executor.status();
+  const std::vector<StepLaunches> launches = (*executor)->Launches();
+  ASSERT_EQ(launches.size(), 1);
+  EXPECT_EQ(launches[0].graphs, 1);
+  EXPECT_EQ(launches[0].in_graphs, 1);
+  EXPECT_EQ(launches[0].issued, 2);
+}
+
 }  // namespace
 }  // namespace partita

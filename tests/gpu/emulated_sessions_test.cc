@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -128,6 +129,33 @@ TEST(EmulatedSessions, WithoutTheGpusThePlanIsForAnotherMachine) {
                          "compile the model for this host\n  gpu:0: found no "
                          "usable GPU (cuInit: CUDA_ERROR_NO_DEVICE (100)"));
   EXPECT_TRUE(Session::Create(plan, {.devices = DeviceMode::kVirtual}).ok());
+}
+
+TEST(EmulatedSessions, AVariableMakesLaunchesBlock) {
+  CompileOptions options;
+  options.strategy = "single";
+  options.planner.device = "gpu:0";
+  const auto plan = PlanOf(TwoLayerPerceptron(kPerceptron), 1, options);
+  EmulatedMachine machine({.bytes_per_gpu = 2 * kGpuMemory});
+  const auto load_with = [&](const char* value) {
+    setenv("PARTITA_LAUNCH_BLOCKING", value, /*overwrite=*/1);
+    auto session = Session::Create(plan);
+    unsetenv("PARTITA_LAUNCH_BLOCKING");
+    return session;
+  };
+  for (const char* off : {"", "0"}) {
+    const auto session = load_with(off);
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_EQ((*session)->Launches()[0].graphs, 1);
+  }
+  const auto blocking = load_with("1");
+  ASSERT_TRUE(blocking.ok()) << blocking.status();
+  EXPECT_EQ((*blocking)->Launches()[0].graphs, 0);
+  EXPECT_EQ((*blocking)->Launches()[0].why_no_graphs,
+            "PARTITA_LAUNCH_BLOCKING is set");
+  EXPECT_EQ(load_with("yes").status(),
+            absl::InvalidArgumentError("session: found PARTITA_LAUNCH_BLOCKING="
+                                       "yes; expected 0 or 1"));
 }
 
 TEST(EmulatedSessions, AGpuNeedsANumber) {

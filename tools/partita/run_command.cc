@@ -255,6 +255,10 @@ absl::Status RunAndReport(Session& session, RunReport report,
   PARTITA_RETURN_IF_ERROR(
       RunSteps(session, arguments, numbers, progress, report.seconds));
   report.memory = session.MemoryUse();
+  const std::string& entry = session.plan().entries[session.entry()].name;
+  for (StepLaunches& launches : session.Launches()) {
+    if (launches.entry == entry) report.launches.push_back(launches);
+  }
   progress.Stage("write");
   PARTITA_RETURN_IF_ERROR(WriteRunFiles(session, arguments));
   if (arguments.has("test-data")) {

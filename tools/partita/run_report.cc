@@ -29,6 +29,20 @@ std::string ComparisonText(const OutputComparison& output) {
       difference.within ? "within tolerance" : "TOO FAR");
 }
 
+std::string LaunchesText(const StepLaunches& launches) {
+  if (launches.graphs == 0) {
+    return absl::StrCat("  GPU commands of a step: ", launches.issued,
+                        " issued one by one, as ", launches.why_no_graphs,
+                        "\n");
+  }
+  return absl::StrCat("  GPU commands of a step: ", launches.in_graphs, " in ",
+                      CountText(launches.graphs, "graph"),
+                      launches.issued == 0 ? ""
+                                           : absl::StrCat(", ", launches.issued,
+                                                          " issued one by one"),
+                      "\n");
+}
+
 std::string SlowNodesText(const std::vector<std::string>& nodes) {
   if (nodes.empty()) return "";
   const size_t more = nodes.size() - 1;
@@ -56,6 +70,9 @@ std::string RunText(const RunReport& report) {
     absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
                     " bytes, as the plan states\n");
   }
+  for (const StepLaunches& launches : report.launches) {
+    text += LaunchesText(launches);
+  }
   if (report.has_reference) {
     absl::StrAppend(&text, "every output ",
                     report.updates_variables ? "and updated variable " : "",
@@ -80,6 +97,13 @@ std::string RunJson(const RunReport& report) {
                               {"within", output.difference.within},
                               {"problem", output.difference.problem}};
   }
+  Json launches = Json::array();
+  for (const StepLaunches& entry : report.launches) {
+    launches.push_back({{"graphs", entry.graphs},
+                        {"in_graphs", entry.in_graphs},
+                        {"issued", entry.issued},
+                        {"why_no_graphs", entry.why_no_graphs}});
+  }
   const Json json = {
       {"notice", report.notice},
       {"replaced_kernels", ReplacedKernelsJson(report.replaced_kernels)},
@@ -88,6 +112,7 @@ std::string RunJson(const RunReport& report) {
       {"steps", report.seconds.size()},
       {"median_seconds", Median(report)},
       {"memory", memory},
+      {"gpu_launches", launches},
       {"equals_reference", report.has_reference ? Json(true) : Json()},
       {"outputs", outputs}};
   return JsonText(json);

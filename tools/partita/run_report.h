@@ -26,6 +26,7 @@ struct RunReport {
   bool on_virtual_devices = false;
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;
+  std::vector<StepLaunches> launches;     // of the entry that runs, if any
   bool has_reference = false;             // every step had its bits
   bool updates_variables = false;         // which were compared too
   std::vector<OutputComparison> outputs;  // with test data, if there are any

@@ -69,10 +69,20 @@ absl::Status CudaContext::AccessMemoryOf(const CudaContext& other) const {
     const CUresult result = api_.CtxEnablePeerAccess(other.get(), 0);
     // Somebody else in this process did it; or too many did, and the driver
     // stages copies between these two.
-    const bool settled = result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED ||
-                         result == CUDA_ERROR_TOO_MANY_PEERS;
-    return settled ? absl::OkStatus() : Check(result, "cuCtxEnablePeerAccess");
+    if (result == CUDA_ERROR_TOO_MANY_PEERS) return absl::OkStatus();
+    if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+      PARTITA_RETURN_IF_ERROR(Check(result, "cuCtxEnablePeerAccess"));
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    peers_.insert(other.get());
+    return absl::OkStatus();
   });
+}
+
+bool CudaContext::Accesses(CUcontext other) const {
+  if (other == get()) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return peers_.contains(other);
 }
 
 absl::Status CudaContext::Enter(CUcontext& former) const {

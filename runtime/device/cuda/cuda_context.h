@@ -5,8 +5,10 @@
 #define PARTITA_RUNTIME_DEVICE_CUDA_CUDA_CONTEXT_H_
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,6 +38,10 @@ class CudaContext {
     return CudaStatus(api_, result, call);
   }
 
+  // True if work of this context accesses memory of `other`: it is this one, or
+  // a peer's.
+  bool Accesses(CUcontext other) const;
+
   // Makes the context the calling thread's current one, and stores the former
   // one. Leave makes that the current one again.
   absl::Status Enter(CUcontext& former) const;
@@ -58,6 +64,8 @@ class CudaContext {
   const DriverApi& api_;
   const CUdevice device_;
   const PrimaryContext primary_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable absl::flat_hash_set<CUcontext> peers_;
 };
 
 }  // namespace partita

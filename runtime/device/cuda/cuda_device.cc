@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "graph/status_macros.h"
 #include "runtime/device/cuda/cuda_event.h"
+#include "runtime/device/cuda/cuda_graph.h"
 #include "runtime/device/cuda/cuda_memory.h"
 #include "runtime/device/cuda/cuda_stream.h"
 
@@ -46,6 +47,9 @@ class CudaDevice : public Device {
   absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
     return CudaEvent::New(context_);
   }
+  absl::StatusOr<std::unique_ptr<DeviceGraph>> NewGraph() override {
+    return CudaGraph::New(context_, traits_.name);
+  }
 
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
     return CopyAndWait("cuMemcpyHtoDAsync", bytes, [&](CUstream stream) {
@@ -80,7 +84,7 @@ class CudaDevice : public Device {
   }
 
   const DeviceTraits traits_;
-  const DeviceProperties properties_;
+  const DeviceProperties properties_ = {.launches_graphs = true};
   const SharedContext context_;
   const std::unique_ptr<CudaStream> loading_;
 };

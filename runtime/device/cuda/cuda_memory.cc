@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Arena>> NewPinnedArena(SharedContext context,
   return absl::Status(
       arena.status().code(),
       absl::StrCat("device ", owner, ": found no page-locked memory of ", bytes,
-                   " bytes for its inputs and outputs (",
+                   " bytes for copies by way of the host (",
                    arena.status().message(), ")"));
 }
 

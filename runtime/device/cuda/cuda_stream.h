@@ -22,6 +22,7 @@ class CudaStream : public DeviceStream {
   static absl::StatusOr<std::unique_ptr<CudaStream>> New(SharedContext context);
   ~CudaStream() override;
 
+  const SharedContext& context() const { return context_; }
   void* native() const override { return stream_.get(); }
   int Attach() override;
   void Detach(int attached) override;

@@ -203,5 +203,27 @@ TEST(Accesses, AKernelThatDoesNotEndIsADeadlock) {
   EXPECT_THAT(texts[0], HasSubstr("deadlock: kernel forever"));
 }
 
+TEST(Accesses, ACopyNodeNeedsAccessToTheMemoryOfItsPeer) {
+  const auto texts_with = [](bool access) {
+    return FindingsOf(
+        [access](Bench& bench) {
+          const DriverApi& api = bench.api;
+          const CUdeviceptr near = bench.Memory(64);
+          const SecondGpu far(bench);
+          if (!access) {
+            bench.Is("no access", api.CtxDisablePeerAccess(far.context));
+          }
+          bench.AddCopy(bench.Graph(), {}, far.memory, near, 64);
+        },
+        ScheduleOptions(1));
+  };
+  EXPECT_THAT(texts_with(true), IsEmpty());
+  const auto texts = texts_with(false);
+  ASSERT_EQ(texts.size(), 1);
+  EXPECT_THAT(texts[0],
+              HasSubstr("foreign memory: cuGraphAddMemcpyNode: found "));
+  EXPECT_THAT(texts[0], HasSubstr("expected a copy by way of the host"));
+}
+
 }  // namespace
 }  // namespace partita::emulated_gpu

@@ -24,6 +24,16 @@ bool OnlyDescribes(absl::string_view name) {
   return absl::StartsWith(name, "cuGetError");
 }
 
+// Calls that allocate memory, load code, or make an object.
+bool Allocates(absl::string_view name) {
+  for (absl::string_view word :
+       {"Alloc", "HostRegister", "Create", "Instantiate", "GraphAdd",
+        "LoadData", "FuncLoad", "CtxRetain"}) {
+    if (absl::StrContains(name, word)) return true;
+  }
+  return false;
+}
+
 // Calls that give back what others took: when they fail, they have.
 bool GivesBack(absl::string_view name) {
   for (absl::string_view word : {"Free", "Destroy", "Release", "Unload",
@@ -72,6 +82,7 @@ CUresult Driver::BeforeCall(const char* name, bool& gives_back) {
     return CUDA_ERROR_NOT_PERMITTED;
   }
   gives_back = GivesBack(name);
+  if (Allocates(name)) ++allocations_;
   if (++calls_ == options_.fail_call) return options_.fail_with;
   gives_back = false;
   const absl::string_view call = name;
@@ -183,6 +194,11 @@ std::vector<Finding> Driver::Findings() {
 int64_t Driver::CallCount() {
   std::lock_guard<std::mutex> held(lock_);
   return calls_;
+}
+
+int64_t Driver::AllocationCount() {
+  std::lock_guard<std::mutex> held(lock_);
+  return allocations_;
 }
 
 std::vector<Finding> Driver::Leaks() {

@@ -58,6 +58,7 @@ class Driver {
   std::vector<Finding> Findings();
   std::vector<Finding> Leaks();
   int64_t CallCount();
+  int64_t AllocationCount();
 
  private:
   // ---- calls.cc: what calls have in common.
@@ -199,8 +200,13 @@ class Driver {
   CUresult KernelNode(const CUDA_KERNEL_NODE_PARAMS& params, Context*& context,
                       KernelLaunch& launch);
   CUresult NodeContext(CUcontext handle, Context*& context);
+  // A finding for memory that the node's context has no access to.
+  void CheckPeers(const char* call, const Context& context, const Copy& copy);
   Graph* CloneGraph(const Graph& graph);
   void EndGraph(Graph& graph);
+
+  // ---- graph_read_calls.cc
+  CUresult FindNode(CUgraphNode handle, GraphNode*& node);
 
   // ---- graph_exec_calls.cc
   CUresult Flatten(const Graph& graph, std::vector<ExecNode>& nodes);
@@ -214,7 +220,8 @@ class Driver {
   std::condition_variable_any done_;
   bool initialised_ = false;
   int64_t calls_ = 0;
-  int64_t running_ = 0;  // commands that another thread runs
+  int64_t allocations_ = 0;  // calls that allocate
+  int64_t running_ = 0;      // commands that another thread runs
 
   FindingLog findings_;
   Timeline timeline_;

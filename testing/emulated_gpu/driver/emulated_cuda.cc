@@ -54,4 +54,6 @@ std::vector<Finding> EmulatedCuda::leaks() { return driver_->Leaks(); }
 
 int64_t EmulatedCuda::calls() { return driver_->CallCount(); }
 
+int64_t EmulatedCuda::allocations() { return driver_->AllocationCount(); }
+
 }  // namespace partita::emulated_gpu

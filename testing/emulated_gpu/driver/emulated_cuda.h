@@ -45,6 +45,8 @@ class EmulatedCuda {
   std::vector<Finding> leaks();
   // How many calls of the table were made, without those that describe errors.
   int64_t calls();
+  // How many of them allocated memory, loaded code or made an object.
+  int64_t allocations();
 
  private:
   explicit EmulatedCuda(std::unique_ptr<Driver> driver);

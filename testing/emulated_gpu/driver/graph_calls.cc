@@ -151,8 +151,8 @@ CUresult Driver::GraphAddKernelNode(CUgraphNode* handle, CUgraph graph_handle,
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_KERNEL, std::move(launch),
-          handle);
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_KERNEL, std::move(launch), handle)
+      ->kernel = *params;
   return CUDA_SUCCESS;
 }
 
@@ -171,6 +171,26 @@ struct End {
 };
 
 }  // namespace
+
+// No source says that a node stages a copy between devices without access to
+// each other's memory, as a call in a stream does (cuda.h:18807 refers
+// to cuMemcpy3D, beside which there is a cuMemcpy3DPeer, cuda.h:10431).
+void Driver::CheckPeers(const char* call, const Context& context,
+                        const Copy& copy) {
+  for (const uint64_t address : {copy.to, copy.from}) {
+    const Allocation* block = memory_.Find(address);
+    if (block == nullptr || block->is_host() ||
+        block->context->device == context.device ||
+        context.peers.contains(block->context)) {
+      continue;
+    }
+    Report(FindingKind::kForeignMemory,
+           absl::StrCat(call, ": found ", memory_.Describe(address), ", which ",
+                        context.name,
+                        " has no access to; expected a copy by way of the "
+                        "host"));
+  }
+}
 
 CUresult Driver::GraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph_handle,
                                     const CUgraphNode* dependencies,
@@ -214,7 +234,31 @@ CUresult Driver::GraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph_handle,
             .bytes = params->WidthInBytes,
             .to_pageable = is_pageable(to),
             .from_pageable = is_pageable(from)};
-  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_MEMCPY, std::move(copy), handle);
+  CheckPeers(kCall, *node.context, copy);
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_MEMCPY, std::move(copy), handle)
+      ->copy = *params;
+  return CUDA_SUCCESS;
+}
+
+// cuda.h:19185 ff.
+CUresult Driver::GraphAddEventRecordNode(CUgraphNode* handle,
+                                         CUgraph graph_handle,
+                                         const CUgraphNode* dependencies,
+                                         size_t count, CUevent event_handle) {
+  NewNode node;
+  Event* event = nullptr;
+  if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult bad = BeginNode(graph_handle, dependencies, count, node);
+      bad != CUDA_SUCCESS) {
+    return bad;
+  }
+  if (CUresult bad = FindEvent(event_handle, event); bad != CUDA_SUCCESS) {
+    return bad;
+  }
+  node.context = event->context;
+  EndNode(std::move(node), CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+          Marker{"record node"}, handle)
+      ->event = event;
   return CUDA_SUCCESS;
 }
 
@@ -287,6 +331,7 @@ Graph* Driver::CloneGraph(const Graph& graph) {
   std::map<const GraphNode*, GraphNode*> clones;
   for (const GraphNode* node : graph.nodes) {
     clones[node] = AddNode(*clone, node->type, node->context, node->action, {});
+    clones[node]->event = node->event;
     if (node->child != nullptr) {
       clones[node]->child = CloneGraph(*node->child);
     }
@@ -339,61 +384,6 @@ CUresult Driver::GraphAddDependencies(CUgraph handle, const CUgraphNode* from,
     }
     after[0]->after.push_back(before[0]);
   }
-  return CUDA_SUCCESS;
-}
-
-// cuda.h:20104 ff.
-CUresult Driver::GraphGetNodes(CUgraph handle, CUgraphNode* nodes,
-                               size_t* count) {
-  Graph* graph = nullptr;
-  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = FindGraph(handle, graph); bad != CUDA_SUCCESS) return bad;
-  const size_t all = graph->nodes.size();
-  if (nodes == nullptr) {
-    *count = all;
-    return CUDA_SUCCESS;
-  }
-  for (size_t i = 0; i < *count; ++i) {
-    nodes[i] = i < all ? nodes_.HandleOf(graph->nodes[i]) : nullptr;
-  }
-  *count = std::min(*count, all);
-  return CUDA_SUCCESS;
-}
-
-// cuda.h:20175 ff.
-CUresult Driver::GraphGetEdges(CUgraph handle, CUgraphNode* from,
-                               CUgraphNode* to, CUgraphEdgeData* kinds,
-                               size_t* count) {
-  Graph* graph = nullptr;
-  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = FindGraph(handle, graph); bad != CUDA_SUCCESS) return bad;
-  std::vector<std::pair<GraphNode*, GraphNode*>> edges;
-  for (GraphNode* node : graph->nodes) {
-    for (GraphNode* before : node->after) edges.emplace_back(before, node);
-  }
-  if (from == nullptr && to == nullptr) {
-    *count = edges.size();
-    return CUDA_SUCCESS;
-  }
-  if (from == nullptr || to == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < *count; ++i) {
-    const bool has = i < edges.size();
-    from[i] = has ? nodes_.HandleOf(edges[i].first) : nullptr;
-    to[i] = has ? nodes_.HandleOf(edges[i].second) : nullptr;
-    if (kinds != nullptr) kinds[i] = {};
-  }
-  *count = std::min(*count, edges.size());
-  return CUDA_SUCCESS;
-}
-
-CUresult Driver::GraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
-  const GraphNode* node = nodes_.Find(handle);
-  if (type == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (node == nullptr) {
-    BadHandle(nodes_, handle, "node");
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  *type = node->type;
   return CUDA_SUCCESS;
 }
 

@@ -60,6 +60,7 @@ CUresult Driver::Flatten(const Graph& graph, std::vector<ExecNode>& nodes) {
                        .type = node->type,
                        .context = node->context,
                        .action = node->action,
+                       .event = node->event,
                        .after = std::move(after)});
     } else {
       // An empty node in front of the child, and one behind it.
@@ -174,6 +175,13 @@ CUresult Driver::GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
                           ", which has ended"));
       return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
+    if (node.event != nullptr &&
+        events_.Find(events_.HandleOf(node.event)) == nullptr) {
+      Report(FindingKind::kMisuse,
+             absl::StrCat("cuGraphLaunch: found a node that records ",
+                          node.event->name, ", which was destroyed"));
+      return CUDA_ERROR_INVALID_VALUE;
+    }
   }
   std::vector<CommandRef> before;
   if (exec->last_launch != nullptr) before.push_back(exec->last_launch);
@@ -193,6 +201,12 @@ CUresult Driver::GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
     Context* context = node.context != nullptr ? node.context : stream->context;
     commands.push_back(IssueIn(node.chain, context, std::move(action), after,
                                std::move(clock), /*behind_wait=*/false));
+    // cuda.h:19191: each launch records it.
+    if (node.event != nullptr) {
+      node.event->captured = false;
+      node.event->capture = nullptr;
+      node.event->record = commands.back();
+    }
     all.Join(commands.back()->clock);
   }
   exec->last_launch = Issue(*stream, Marker{"graph end"}, commands, all);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -141,7 +142,12 @@ struct GraphNode {
   Context* context = nullptr;
   Action action;
   Graph* child = nullptr;  // a clone, owned by the node
+  Event* event = nullptr;  // that it records
   std::vector<GraphNode*> after;
+  // As they were given; none for nodes of captures and of clones.
+  std::optional<CUDA_KERNEL_NODE_PARAMS> kernel;
+  std::optional<CUDA_MEMCPY3D> copy;
+  std::vector<void*> parameters;  // those of the kernel, which `action` owns
 };
 
 struct Graph {
@@ -157,6 +163,7 @@ struct ExecNode {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   Context* context = nullptr;
   Action action;
+  Event* event = nullptr;     // that it records
   std::vector<size_t> after;  // earlier nodes
   ChainId chain = 0;
 };

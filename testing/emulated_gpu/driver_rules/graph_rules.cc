@@ -226,6 +226,68 @@ void TwoContexts(Bench& bench) {
   bench.Is("current", api.CtxSetCurrent(bench.context));
 }
 
+// What a kernel node and a memcpy node do is read back.
+void NodesReadBack(Bench& bench) {
+  const DriverApi& api = bench.api;
+  CUdeviceptr words = bench.Memory(64);
+  uint32_t* host = bench.Pinned(16);
+  CUgraph graph = bench.Graph();
+  uint32_t value = 7;
+  void* parameters[] = {&words, &value};
+  const CUgraphNode set =
+      bench.AddKernelNode(graph, {}, "set_word", parameters, bench.context);
+  const CUgraphNode copy = bench.AddCopy(
+      graph, {set}, reinterpret_cast<CUdeviceptr>(host), words, 32);
+  value = 8;  // the node has its own
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  bench.Is("kernel", api.GraphKernelNodeGetParams(set, &kernel));
+  bench.Equals("blocks", kernel.gridDimX, 1u);
+  bench.Equals("threads", kernel.blockDimX, 1u);
+  if (kernel.kernelParams == nullptr) return;
+  bench.Holds("the address",
+              *static_cast<CUdeviceptr*>(kernel.kernelParams[0]) == words);
+  bench.Equals("the value", *static_cast<uint32_t*>(kernel.kernelParams[1]),
+               7u);
+  CUDA_MEMCPY3D params = {};
+  bench.Is("memcpy", api.GraphMemcpyNodeGetParams(copy, &params));
+  bench.Equals("bytes", params.WidthInBytes, size_t{32});
+  bench.Holds("from", params.srcDevice == words);
+  bench.Is("a kernel of a memcpy node",
+           api.GraphKernelNodeGetParams(copy, &kernel),
+           CUDA_ERROR_INVALID_VALUE);
+}
+
+// Two launches record the events anew; their times are those of the last one.
+void EventRecords(Bench& bench) {
+  const DriverApi& api = bench.api;
+  const CUdeviceptr word = bench.Memory(4);
+  CUevent before = bench.Event(CU_EVENT_DEFAULT);
+  CUevent after = bench.Event(CU_EVENT_DEFAULT);
+  CUgraph graph = bench.Graph();
+  CUgraphNode first = nullptr;
+  CUgraphNode last = nullptr;
+  bench.Is("add",
+           api.GraphAddEventRecordNode(&first, graph, nullptr, 0, before));
+  const CUgraphNode set = bench.AddKernel(graph, {first}, "set_word", word, 5u);
+  bench.Is("add", api.GraphAddEventRecordNode(&last, graph, &set, 1, after));
+  CUevent found = nullptr;
+  bench.Is("event", api.GraphEventRecordNodeGetEvent(last, &found));
+  bench.Holds("the event that was given", found == after);
+  CUgraphExec exec = Instantiate(bench, graph);
+  float milliseconds = -1;
+  bench.Is("a time before the launch",
+           api.EventElapsedTime(&milliseconds, before, after),
+           CUDA_ERROR_INVALID_HANDLE);
+  for (int launch = 0; launch < 2; ++launch) {
+    bench.Is("launch", api.GraphLaunch(exec, bench.one));
+    bench.Is("synchronize", api.StreamSynchronize(bench.one));
+    bench.Is("a time", api.EventElapsedTime(&milliseconds, before, after));
+    bench.Holds("it is none before the first event", milliseconds >= 0);
+  }
+  bench.Equals("word", bench.Word(word), 5u);
+  bench.Is("destroy", api.GraphExecDestroy(exec));
+}
+
 void LaunchDestroyed(Bench& bench) {
   CUgraph graph = bench.Graph();
   bench.AddEmpty(graph, {});
@@ -244,6 +306,8 @@ constexpr Rule kRules[] = {
     {"graph.children", "cuda.h:19083", Children},
     {"graph.host_nodes", "cuda.h:19025", HostNodes},
     {"graph.two_contexts", "cuda.h:1788, 2004", TwoContexts},
+    {"graph.nodes_read_back", "cuda.h:18738, 18849", NodesReadBack},
+    {"graph.event_records", "cuda.h:19185, 19225", EventRecords},
     {"graph.launch_destroyed", "misuse.launch_destroyed_exec", LaunchDestroyed},
 };
 
