@@ -32,7 +32,7 @@ std::unique_ptr<Session> NewSession() {
 
 TEST(PartitaTest, MemoryIsReportedByDevice) {
   const auto session = NewSession();
-  const std::vector<DeviceMemory> use = session->MemoryUse();
+  const std::vector<DeviceMemory> use = session->MemoryUse().value();
   ASSERT_EQ(use.size(), 1u);
   EXPECT_EQ(use[0].device, "cpu:0");
   EXPECT_EQ(use[0].arena, use[0].persistent + use[0].depth * use[0].step);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "graph/device_kind_traits.h"
+#include "graph/gpu_split.h"
 #include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
@@ -62,12 +63,22 @@ absl::Status NotOnThisHost(const Plan& plan, const absl::Status& status) {
                    absl::StripPrefix(status.message(), "device ")));
 }
 
+absl::StatusOr<GpuSplit> SplitOf(const LoadOptions& options) {
+  if (options.split_gpu >= 1 && options.split_gpu <= GpuSplit::kMostShares) {
+    return GpuSplit{options.split_gpu};
+  }
+  return OfOption("split-gpu", absl::InvalidArgumentError(absl::StrCat(
+                                   "split-gpu: found ", options.split_gpu,
+                                   "; expected 1..", GpuSplit::kMostShares)));
+}
+
 absl::StatusOr<Devices> NewDevices(const Plan& plan,
-                                   const PlanBackends& backends) {
+                                   const PlanBackends& backends,
+                                   GpuSplit split) {
   Devices devices;
   for (size_t d = 0; d < backends.size(); ++d) {
     absl::StatusOr<std::unique_ptr<Device>> device =
-        backends[d]->new_device(plan.devices[d].traits);
+        backends[d]->new_device(plan.devices[d].traits, split);
     if (absl::IsUnavailable(device.status())) {
       return NotOnThisHost(plan, device.status());
     }
@@ -205,11 +216,19 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
   PARTITA_ASSIGN_OR_RETURN(const bool launch_blocking, LaunchesBlock());
   PARTITA_ASSIGN_OR_RETURN(const PlanBackends backends,
                            BackendsOf(*plan, options.devices));
-  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, backends));
+  PARTITA_ASSIGN_OR_RETURN(const GpuSplit split, SplitOf(options));
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, backends, split));
   std::unique_ptr<Session> session(new Session);
   PARTITA_ASSIGN_OR_RETURN(
       session->notice_,
       PrepareCode(*plan, backends, devices, options.trust_code));
+  if (split.splits()) {
+    // Whoever compares times must know.
+    absl::StrAppend(&session->notice_, session->notice_.empty() ? "" : "; ",
+                    split.shares,
+                    " devices share each GPU: times are not those of as many "
+                    "GPUs");
+  }
   session->emulates_ = IsAnyComputedBy(ComputedBy::kHostKernels, devices) ||
                        IsAnyComputedBy(ComputedBy::kNothing, devices);
   for (const Entry& entry : plan->entries) {
@@ -401,8 +420,12 @@ std::vector<StepLaunches> Session::Launches() const {
   return executor_->Launches();
 }
 
-std::vector<DeviceMemory> Session::MemoryUse() const {
+absl::StatusOr<std::vector<DeviceMemory>> Session::MemoryUse() const {
   return executor_->MemoryUse();
+}
+
+absl::StatusOr<std::vector<MemorySnapshot>> Session::SnapshotMemory() const {
+  return executor_->Snapshot();
 }
 
 std::vector<MeasuredCommand> Session::LastTrace() const {

@@ -42,6 +42,10 @@ struct LoadOptions {
   // Read constants of CPUs from the mapped plan, instead of copying them into
   // the arena.
   bool constants_in_place = true;
+  // So many devices of the plan share each GPU: gpu:0 to gpu:3 are the first
+  // GPU, if 4. Each has a part of the bytes that are free. For
+  // DeviceMode::kReal.
+  int split_gpu = 1;
 };
 
 // A plan that was read from a file and proved. It is immutable, so sessions
@@ -153,8 +157,11 @@ class Session {
   std::vector<ReplacedKernel> ReplacedKernels() const;
   // How steps are launched on GPUs, by entry; empty without GPUs.
   std::vector<StepLaunches> Launches() const;
-  // By device.
-  std::vector<DeviceMemory> MemoryUse() const;
+  // By device; the figures are of now, so do not call it beside another call.
+  // Unavailable or Internal if a driver does not report its figures.
+  absl::StatusOr<std::vector<DeviceMemory>> MemoryUse() const;
+  // The same, and each block with its owners.
+  absl::StatusOr<std::vector<MemorySnapshot>> SnapshotMemory() const;
   // Of the last step that ran with RunOptions::trace, in launch order.
   std::vector<MeasuredCommand> LastTrace() const;
   // That trace in Chrome's format.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
@@ -203,8 +204,60 @@ TEST(SessionTest, SessionsOfOnePlanShareIt) {
     ASSERT_TRUE((**session)->SetInput(0, X()).ok());
     ASSERT_TRUE((**session)->Run().ok());
     EXPECT_EQ(Values(**(**session)->GetOutput("y")), kY);
-    EXPECT_EQ((**session)->MemoryUse()[0].in_place, 24);
+    EXPECT_EQ((**session)->MemoryUse().value()[0].in_place, 24);
   }
+}
+
+// "activation 64+24 of f, commands 0..1: input x".
+std::vector<std::string> BlockTexts(const MemorySnapshot& snapshot) {
+  std::vector<std::string> texts;
+  for (const MemoryBlock& block : snapshot.blocks) {
+    std::string& text = texts.emplace_back(
+        absl::StrCat(MemoryKindName(block.kind), " ", block.offset, "+",
+                     block.bytes, block.in_place ? " in place" : ""));
+    if (!block.entry.empty()) absl::StrAppend(&text, " of ", block.entry);
+    if (block.first_command >= 0) {
+      absl::StrAppend(&text, ", commands ", block.first_command, "..",
+                      block.last_command);
+    }
+    absl::StrAppend(&text, ": ", absl::StrJoin(block.owners, " "));
+  }
+  return texts;
+}
+
+std::vector<MemorySnapshot> SnapshotOf(absl::string_view text) {
+  auto session = Session::Create(PlanOf(text), {.constants_in_place = false});
+  EXPECT_TRUE(session.ok()) << session.status();
+  return (*session)->SnapshotMemory().value();
+}
+
+TEST(SessionTest, ASnapshotNamesTheOwnersOfBytes) {
+  using Texts = std::vector<std::string>;
+  const std::vector<MemorySnapshot> devices = SnapshotOf(kTwoDevices);
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].memory.device, "cpu:0");
+  EXPECT_EQ(BlockTexts(devices[0]),
+            Texts({"weights 0+24: %w",
+                   "activation 64+24 of f, commands 0..1: input x",
+                   "activation 128+16 of f, commands 1..2: %h"}));
+  EXPECT_EQ(BlockTexts(devices[1]),
+            Texts({"activation 0+16 of f, commands 2..5: %t",
+                   "activation 64+16 of f, commands 5..6: %y"}));
+  EXPECT_EQ(BlockTexts(SnapshotOf(kCounter)[0]),
+            Texts({"variable 0+8: @v",
+                   "activation 64+8 of count, commands 0..1: input x",
+                   "activation 128+8 of count, commands 1..3: %n"}));
+  // A buffer over two constants has no bytes of its own.
+  EXPECT_EQ(BlockTexts(SnapshotOf(kBothAtOnce)[0]).size(), 4u);
+}
+
+TEST(SessionTest, AConstantThatStaysInThePlanIsMarked) {
+  const std::string path = testing::TempDir() + "/in_place.plan";
+  ASSERT_TRUE(WritePlan(*PlanOf(kTwoDevices), path).ok());
+  auto session = Session::Load(path);
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto snapshot = (*session)->SnapshotMemory().value();
+  EXPECT_EQ(BlockTexts(snapshot[0])[0], "weights 0+24 in place: %w");
 }
 
 TEST(SessionTest, ABufferMayCoverTwoConstants) {

@@ -17,7 +17,8 @@ namespace partita {
 namespace {
 
 template <std::unique_ptr<Device> (*kNew)(DeviceTraits)>
-absl::StatusOr<std::unique_ptr<Device>> Always(DeviceTraits traits) {
+absl::StatusOr<std::unique_ptr<Device>> Always(DeviceTraits traits,
+                                               GpuSplit split) {
   return kNew(std::move(traits));
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/device_traits.h"
+#include "graph/gpu_split.h"
 #include "graph/kernel_catalog.h"
 #include "kernels/code_loader.h"
 #include "kernels/kernel.h"
@@ -37,10 +38,11 @@ struct Backend {
   std::vector<const KernelLibrary*> (*libraries)() = nullptr;
   // Loads the plan's code objects of CodeTargetOf a device; null: none runs.
   const CodeLoader* code_loader = nullptr;
-  // Unavailable if this machine lacks the device. Null: this build cannot run
-  // such devices; plans for them can be made, proved, simulated and emulated.
-  absl::StatusOr<std::unique_ptr<Device>> (*new_device)(DeviceTraits traits) =
-      nullptr;
+  // Unavailable if this machine lacks the device. `split` says how many devices
+  // share each GPU. Null: this build cannot run such devices; plans for them
+  // can be made, proved, simulated and emulated.
+  absl::StatusOr<std::unique_ptr<Device>> (*new_device)(
+      DeviceTraits traits, GpuSplit split) = nullptr;
   // The transport of collectives among its devices.
   CommunicatorMaker new_communicator = NewHostCommunicator;
 };

@@ -55,7 +55,7 @@ TEST(Backend, EmulatorsTakeDevicesOfAnyKind) {
   gpu.kind = DeviceKind::kCuda;
   const auto is_computed_by = [&](const Backend& backend) {
     EXPECT_FALSE(backend.kind.has_value());
-    const auto device = backend.new_device(gpu);
+    const auto device = backend.new_device(gpu, {});
     EXPECT_TRUE(device.ok()) << device.status();
     EXPECT_EQ((*device)->traits(), gpu);
     return (*device)->properties().computed_by;

@@ -75,14 +75,15 @@ absl::StatusOr<int> NumberOf(const std::string& name) {
       "the machine file"));
 }
 
-absl::StatusOr<std::unique_ptr<Device>> NewGpu(DeviceTraits traits) {
+absl::StatusOr<std::unique_ptr<Device>> NewGpu(DeviceTraits traits,
+                                               GpuSplit split) {
   const absl::StatusOr<const DriverApi*> driver = ProcessDriver();
   if (!driver.ok()) {
     return absl::UnavailableError(
         absl::StrCat("device ", traits.name, ": ", driver.status().message()));
   }
   PARTITA_ASSIGN_OR_RETURN(const int number, NumberOf(traits.name));
-  return NewCudaDevice(**driver, std::move(traits), number);
+  return NewCudaDevice(**driver, std::move(traits), number, split);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace partita {
 
-// The device NAME:N is the GPU with number N of those that the driver shows. A
-// build without the headers of CUDA makes plans for such devices, and runs
-// none.
+// The device NAME:N is the GPU with number N of those that the driver shows, or
+// a share of one (graph/gpu_split.h). A build without the headers of CUDA makes
+// plans for such devices, and runs none.
 extern const Backend kCudaBackend;
 
 }  // namespace partita

@@ -22,7 +22,9 @@ std::vector<DeviceCase> DeviceCases() {
   std::vector<DeviceCase> cases;
   for (const Backend* backend : Backends()) {
     if (backend->new_device == nullptr) continue;
-    cases.push_back({std::string(backend->name), backend->new_device});
+    cases.push_back({std::string(backend->name), [=](DeviceTraits traits) {
+                       return backend->new_device(std::move(traits), {});
+                     }});
   }
   cases.push_back({"late", [](DeviceTraits traits) {
                      return std::make_unique<LateDevice>(std::move(traits));

@@ -104,4 +104,16 @@ std::vector<MachineDevice> DetectGpus(const char* library) {
   return gpus;
 }
 
+MachineDevice ShareOf(const MachineDevice& gpu, int number, GpuSplit split) {
+  MachineDevice share = gpu;
+  share.traits.name = absl::StrCat("gpu:", number);
+  for (double& flops : share.traits.peak_flops) flops /= split.shares;
+  share.traits.memory_bandwidth /= split.shares;
+  // What is free of the GPU is divided: its reserve is outside all shares.
+  const int64_t usable = split.BytesOf(gpu.usable());
+  share.memory = split.BytesOf(gpu.memory);
+  share.reserve = share.memory - usable;
+  return share;
+}
+
 }  // namespace partita

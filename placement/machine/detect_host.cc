@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "graph/host_capacity.h"
 #include "graph/instruction_set.h"
@@ -51,7 +52,7 @@ MachineDevice DetectCpu() {
 
 // Assumes a direct PCIe 4.0 path with 16 lanes, as the driver does not report
 // it. The GPUs share the host's end of it.
-Link LinkOf(const std::string& from, const std::string& to) {
+Link PcieLink(const std::string& from, const std::string& to) {
   Link link;
   link.from = from;
   link.to = to;
@@ -59,6 +60,39 @@ Link LinkOf(const std::string& from, const std::string& to) {
   link.latency = 1e-5;
   link.bus = "pcie";
   return link;
+}
+
+// Of two shares of `gpu`: a copy reads and writes its memory.
+Link LinkInside(const MachineDevice& gpu, const std::string& from,
+                const std::string& to) {
+  Link link;
+  link.from = from;
+  link.to = to;
+  link.bandwidth = gpu.traits.memory_bandwidth / 2;
+  link.latency = gpu.traits.launch_seconds;
+  return link;
+}
+
+// The devices of each GPU, and the links between them.
+void AddGpus(const std::vector<MachineDevice>& gpus, GpuSplit split,
+             Machine& machine) {
+  const int count = static_cast<int>(gpus.size()) * split.shares;
+  for (int i = 0; i < count; ++i) {
+    machine.devices.push_back(ShareOf(gpus[split.GpuOf(i)], i, split));
+    const std::string name = machine.devices.back().traits.name;
+    machine.links.push_back(
+        PcieLink(machine.devices.front().traits.name, name));
+  }
+  for (int i = 0; i < count; ++i) {
+    for (int j = i + 1; j < count; ++j) {
+      const std::string from = machine.devices[1 + i].traits.name;
+      const std::string to = machine.devices[1 + j].traits.name;
+      const bool inside = split.GpuOf(i) == split.GpuOf(j);
+      machine.links.push_back(inside
+                                  ? LinkInside(gpus[split.GpuOf(i)], from, to)
+                                  : PcieLink(from, to));
+    }
+  }
 }
 
 }  // namespace
@@ -69,13 +103,7 @@ Machine DetectHost(const DetectOptions& options) {
   if (gethostname(name, sizeof(name) - 1) == 0) machine.name = name;
   machine.devices.push_back(DetectCpu());
   if (!options.gpus) return machine;
-  for (MachineDevice& gpu : DetectGpus()) machine.devices.push_back(gpu);
-  for (size_t i = 0; i < machine.devices.size(); ++i) {
-    for (size_t j = i + 1; j < machine.devices.size(); ++j) {
-      machine.links.push_back(LinkOf(machine.devices[i].traits.name,
-                                     machine.devices[j].traits.name));
-    }
-  }
+  AddGpus(DetectGpus(), options.split, machine);
   return machine;
 }
 

@@ -4,17 +4,23 @@
 #ifndef PARTITA_PLACEMENT_MACHINE_DETECT_HOST_H_
 #define PARTITA_PLACEMENT_MACHINE_DETECT_HOST_H_
 
+#include "graph/gpu_split.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
 
 struct DetectOptions {
   bool gpus = true;  // ask the NVIDIA driver, if there is one
+  GpuSplit split;    // list the shares of each GPU as devices
 };
 
 // `cpu:0` with the cores and the memory that this process may use (affinity
 // mask, cgroup limits), and `gpu:0` ... in the driver's order, which honours
 // CUDA_VISIBLE_DEVICES. Never fails; without a driver there are no GPUs.
+//
+// A share of a GPU has its part of the memory and of the rates, as if all were
+// busy at once; between two of one GPU, a link has half of its memory
+// bandwidth.
 //
 // Rates are estimates from instruction set, cores and nominal clocks, not
 // measurements: the same host gives the same machine each time, and so the same

@@ -315,6 +315,31 @@ TEST(DetectHostTest, TheDriversAttributesBecomeDevices) {
   EXPECT_DOUBLE_EQ(gpus[1].traits.memory_bandwidth, 2.56e12);
 }
 
+TEST(DetectHostTest, AShareOfAGpuHasItsPartOfMemoryAndRates) {
+  const MachineDevice gpu =
+      DetectGpus("placement/machine/libstand_in_driver.so")[1];
+  const MachineDevice share = ShareOf(gpu, /*number=*/7, {.shares = 4});
+  EXPECT_EQ(share.traits.name, "gpu:7");
+  EXPECT_EQ(share.memory, int64_t{20} << 30);
+  EXPECT_EQ(4 * share.usable(), gpu.usable());
+  EXPECT_DOUBLE_EQ(4 * share.traits.memory_bandwidth,
+                   gpu.traits.memory_bandwidth);
+  const int f32 = static_cast<int>(DType::kF32);
+  EXPECT_DOUBLE_EQ(4 * share.traits.peak_flops[f32],
+                   gpu.traits.peak_flops[f32]);
+  // Whole blocks of 2 MiB.
+  EXPECT_EQ(ShareOf(gpu, 0, {.shares = 3}).usable() % (2 << 20), 0);
+}
+
+TEST(DetectHostTest, OneShareIsTheGpu) {
+  const MachineDevice gpu =
+      DetectGpus("placement/machine/libstand_in_driver.so")[1];
+  const MachineDevice share = ShareOf(gpu, /*number=*/1, {});
+  EXPECT_EQ(share.traits, gpu.traits);
+  EXPECT_EQ(share.memory, gpu.memory);
+  EXPECT_EQ(share.reserve, gpu.reserve);
+}
+
 TEST(DetectHostTest, WithoutADriverThereAreNoGpus) {
   EXPECT_TRUE(DetectGpus("libno_such_driver.so").empty());
   EXPECT_TRUE(DetectGpus("libc.so.6").empty());

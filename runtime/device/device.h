@@ -29,6 +29,12 @@ class Arena {
   virtual int64_t size() const = 0;
   // Bytes that have physical memory; at most size(), rounded up to pages.
   virtual int64_t CommittedBytes() const = 0;
+  // Bytes that the driver or the system was asked for: size(), and what aligns
+  // base(). Of a GPU that is max(0, alignment - 256), and 0 for an arena
+  // without bytes; of host memory max(alignment, 2 MiB), which nothing commits.
+  // This and StagedBytes are all the rounding between what a plan states and
+  // what its session allocates. (A driver then takes whole blocks of its own.)
+  virtual int64_t ReservedBytes() const = 0;
   // The guard that detects undeclared accesses, or null.
   virtual ArenaGuard* guard() { return nullptr; }
 };
@@ -121,6 +127,8 @@ struct DeviceProperties {
 struct MemoryFigures {
   int64_t total = 0;
   int64_t free = 0;  // not used by any process
+  // "share 1 of 4 of GPU 0" if the device has no more; empty: it has all.
+  std::string share;
 };
 
 // The room in staging memory of a value that has so many bytes.
@@ -138,8 +146,11 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceTraits& traits() const = 0;
   virtual const DeviceProperties& properties() const = 0;
-  // Of memory that is the device's own; none for arenas in host memory.
-  virtual std::optional<MemoryFigures> Memory() const { return std::nullopt; }
+  // Of memory that is the device's own; none for arenas in host memory. The
+  // driver's error if it does not report them.
+  virtual absl::StatusOr<std::optional<MemoryFigures>> Memory() const {
+    return std::nullopt;
+  }
   // ResourceExhausted, with both figures, if there is not enough memory.
   virtual absl::StatusOr<std::unique_ptr<Arena>> NewArena(
       int64_t bytes, int64_t alignment) = 0;

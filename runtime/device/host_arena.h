@@ -25,6 +25,7 @@ class HostArena : public Arena {
   std::byte* base() const override { return base_; }
   int64_t size() const override { return size_; }
   int64_t CommittedBytes() const override;
+  int64_t ReservedBytes() const override { return mapped_bytes_; }
   ArenaGuard* guard() override {
     return guard_.has_value() ? &*guard_ : nullptr;
   }

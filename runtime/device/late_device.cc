@@ -62,6 +62,7 @@ class LateArena : public Arena {
   }
   int64_t size() const override { return host_->size(); }
   int64_t CommittedBytes() const override { return host_->CommittedBytes(); }
+  int64_t ReservedBytes() const override { return size(); }
 
  private:
   const std::unique_ptr<Arena> host_;
@@ -203,6 +204,7 @@ class LateDevice::StagingArena : public Arena {
   std::byte* base() const override { return host_->base(); }
   int64_t size() const override { return host_->size(); }
   int64_t CommittedBytes() const override { return host_->CommittedBytes(); }
+  int64_t ReservedBytes() const override { return size(); }
 
  private:
   const std::unique_ptr<Arena> host_;
@@ -220,7 +222,7 @@ LateDevice::~LateDevice() = default;
 void LateDevice::Hold() { gate_->Set(true); }
 void LateDevice::Release() { gate_->Set(false); }
 
-std::optional<MemoryFigures> LateDevice::Memory() const {
+absl::StatusOr<std::optional<MemoryFigures>> LateDevice::Memory() const {
   return MemoryFigures{.total = total_, .free = total_ - *used_};
 }
 

@@ -40,7 +40,7 @@ class LateDevice : public Device {
 
   const DeviceTraits& traits() const override { return traits_; }
   const DeviceProperties& properties() const override { return properties_; }
-  std::optional<MemoryFigures> Memory() const override;
+  absl::StatusOr<std::optional<MemoryFigures>> Memory() const override;
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override;
   absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes) override;

@@ -57,6 +57,8 @@ class Communicator {
   virtual absl::StatusOr<std::unique_ptr<RankCollective>> Bind(
       const OpView& node, int number, int rank, int participant,
       absl::Span<const RankMemory> ranks) = 0;
+  // Page-locked memory of the host that it has for a participant.
+  virtual int64_t StagingBytes(int participant) const = 0;
   // Makes every waiting thread check its policy again.
   virtual void Interrupt() = 0;
   // The state after `steps` good steps.

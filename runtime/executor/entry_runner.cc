@@ -206,6 +206,7 @@ absl::StatusOr<uint64_t> EntryRunner::Submit(const StepPorts& ports,
     });
   }
   ++submitted_;
+  most_in_flight_ = std::max(most_in_flight_, in_flight());
   state_.submitted.Raise(submitted_);
   if (on_caller_) launchers_[0]->RunInline(step);
   return number;
@@ -259,6 +260,47 @@ absl::Status EntryRunner::EndOfFailedStep() {
     state_.failure.Reset();
   }
   return status;
+}
+
+// "input x" and "output y" of the stream's feeds and fetches.
+std::vector<std::string> EntryRunner::PortsOf(StreamId stream) const {
+  std::vector<std::string> ports;
+  for (const CommandId c : of_stream_[stream]) {
+    const Command& command = commands_[c];
+    const bool feeds = command.kind == Command::Kind::kFeed;
+    if (!feeds && command.kind != Command::Kind::kFetch) continue;
+    const Port& port = (feeds ? entry_.inputs : entry_.outputs)[command.port];
+    std::string name = absl::StrCat(feeds ? "input " : "output ", port.name);
+    // Micro-batches feed one port in turn.
+    if (!absl::c_linear_search(ports, name)) ports.push_back(std::move(name));
+  }
+  return ports;
+}
+
+std::vector<StagingUse> EntryRunner::Staging() const {
+  std::vector<StagingUse> all;
+  for (size_t s = 0; s < streams_.size(); ++s) {
+    const Arena* staging = streams_[s]->staging();
+    if (staging == nullptr) continue;
+    all.push_back({&streams_[s]->device(), staging->ReservedBytes(),
+                   entry_.depth, PortsOf(StreamId(static_cast<int32_t>(s)))});
+  }
+  const Devices& devices = *state_.context.devices;
+  for (size_t g = 0; g < entry_.groups.size(); ++g) {
+    const std::vector<StreamId>& ranks = entry_.groups[g].ranks;
+    const Communicator& communicator =
+        communicators_.of(GroupId(static_cast<int32_t>(g)));
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      const int64_t bytes = communicator.StagingBytes(static_cast<int>(p));
+      if (bytes == 0) continue;
+      const DeviceId device = entry_.streams[ranks[p].index].device;
+      all.push_back({devices[device.index].get(),
+                     bytes,
+                     /*copies=*/1,
+                     {absl::StrCat("collectives of group ", g)}});
+    }
+  }
+  return all;
 }
 
 std::vector<ReplacedKernel> EntryRunner::ReplacedKernels() const {

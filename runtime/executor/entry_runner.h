@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,14 @@ namespace partita {
 struct StepPorts {
   absl::Span<const void* const> inputs;
   absl::Span<void* const> outputs;
+};
+
+// Page-locked memory of one stream, or of one rank of a group.
+struct StagingUse {
+  const Device* device = nullptr;
+  int64_t bytes = 0;  // Arena::ReservedBytes
+  int copies = 1;     // in these bytes: one for each step in flight
+  std::vector<std::string> owners;  // "input x"; "collectives of group 0"
 };
 
 // Thread safety: one call at a time; the executor ensures it.
@@ -64,6 +73,11 @@ class EntryRunner {
   std::vector<const GraphRun*> Graphs() const;
   const EntryContext& context() const { return state_.context; }
 
+  // The most steps that were in flight at once.
+  int most_in_flight() const { return most_in_flight_; }
+  // The page-locked memory that feeds, fetches and collectives pass through.
+  std::vector<StagingUse> Staging() const;
+
  private:
   EntryRunner(const Plan& plan, int entry, const Devices& devices,
               const SessionMemory& memory, const KernelLibraries& libraries);
@@ -72,6 +86,7 @@ class EntryRunner {
   absl::Status StartLaunchers();
   absl::Status CheckSubmit(const StepPorts& ports) const;
   FailedCommand Straggler() const;
+  std::vector<std::string> PortsOf(StreamId stream) const;
   absl::Status EndOfFailedStep();
 
   const Plan& plan_;
@@ -90,6 +105,7 @@ class EntryRunner {
       cancels_;  // by step mod depth
   uint64_t submitted_ = 0;
   uint64_t waited_ = 0;
+  int most_in_flight_ = 0;
   FailedCommand last_failure_;
 };
 

@@ -13,6 +13,7 @@
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/thread_limits.h"
+#include "runtime/executor/memory_report.h"
 #include "runtime/executor/thread_count.h"
 
 namespace partita {
@@ -252,6 +253,14 @@ absl::Status Executor::WriteVariable(absl::string_view name,
         *variable.entry, *variable.value, shard.bytes()));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DeviceMemory>> Executor::MemoryUse() const {
+  return MemoryUseOf({*plan_, devices_, *memory_, runners_});
+}
+
+absl::StatusOr<std::vector<MemorySnapshot>> Executor::Snapshot() const {
+  return MemorySnapshotOf({*plan_, devices_, *memory_, runners_});
 }
 
 std::vector<ReplacedKernel> Executor::ReplacedKernels() const {

@@ -57,7 +57,9 @@ class Executor {
   const Plan& plan() const { return *plan_; }
   const KernelLibraries& libraries() const { return libraries_; }
   const Devices& devices() const { return devices_; }
-  std::vector<DeviceMemory> MemoryUse() const { return memory_->Use(); }
+  // By device. The driver's error if it does not report its figures.
+  absl::StatusOr<std::vector<DeviceMemory>> MemoryUse() const;
+  absl::StatusOr<std::vector<MemorySnapshot>> Snapshot() const;
   // Of all entries; each pair of planned and bound kernel once.
   std::vector<ReplacedKernel> ReplacedKernels() const;
   // By entry; only those with devices that run behind the host.

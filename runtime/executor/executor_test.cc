@@ -267,20 +267,47 @@ TEST(ExecutorTest, NoMoreStepsThanTheDepthMayBeInFlight) {
 TEST(ExecutorTest, MemoryIsWhatThePlanStates) {
   auto plan = FourStreamPlan(3);
   TestSession session(plan, RunOn::kVirtual);
-  const std::vector<DeviceMemory> use = session->MemoryUse();
+  const std::vector<DeviceMemory> use = session->MemoryUse().value();
   ASSERT_EQ(use.size(), 2u);
   for (size_t d = 0; d < use.size(); ++d) {
     const PlanDevice& device = plan->devices[d];
     EXPECT_EQ(use[d].device, device.traits.name);
     EXPECT_EQ(use[d].arena, device.persistent_bytes + 3 * device.step_bytes);
+    EXPECT_EQ(use[d].allocated, device.persistent_bytes);
+    EXPECT_EQ(use[d].peak, device.persistent_bytes);
+    EXPECT_GE(use[d].reserved, use[d].arena);
+    EXPECT_EQ(use[d].staging, 0);
     EXPECT_EQ(use[d].in_place, 0);
     EXPECT_LE(use[d].committed, use[d].arena + 4095);
   }
 }
 
+TEST(ExecutorTest, StepsInFlightAreAllocated) {
+  auto plan = FourStreamPlan(2);
+  TestSession session(plan, RunOn::kVirtual);
+  const auto of = [&](int64_t DeviceMemory::*figure) {
+    int64_t bytes = 0;
+    const std::vector<DeviceMemory> use = session->MemoryUse().value();
+    for (const DeviceMemory& memory : use) bytes += memory.*figure;
+    return bytes;
+  };
+  const int64_t persistent = of(&DeviceMemory::persistent);
+  Floats x = Ramp(1), y[2];
+  ASSERT_TRUE(session.Submit(x, y[0]).ok());
+  const int64_t step = of(&DeviceMemory::allocated) - persistent;
+  EXPECT_GT(step, 0);
+  EXPECT_LE(step, of(&DeviceMemory::step));
+  ASSERT_TRUE(session.Submit(x, y[1]).ok());
+  EXPECT_EQ(of(&DeviceMemory::allocated), persistent + 2 * step);
+  ASSERT_TRUE(session->Wait(0).ok());
+  ASSERT_TRUE(session->Wait(1).ok());
+  EXPECT_EQ(of(&DeviceMemory::allocated), persistent);
+  EXPECT_EQ(of(&DeviceMemory::peak), persistent + 2 * step);
+}
+
 TEST(ExecutorTest, ConstantsOfACpuStayWhereThePlanKeepsThem) {
   TestSession session(OneStreamPlan());
-  EXPECT_EQ(session->MemoryUse()[0].in_place,
+  EXPECT_EQ(session->MemoryUse().value()[0].in_place,
             static_cast<int64_t>(kElements * sizeof(float)));
 }
 

@@ -107,6 +107,11 @@ class HostCommunicator : public Communicator {
     return command;
   }
 
+  int64_t StagingBytes(int participant) const override {
+    const Arena* staging = staging_[participant].get();
+    return staging == nullptr ? 0 : staging->ReservedBytes();
+  }
+
   void Interrupt() override { rendezvous_.Interrupt(); }
   void ResumeAt(uint64_t steps) override {
     rendezvous_.ArriveAll(steps * points_per_step_);

@@ -135,18 +135,25 @@ absl::Status SessionMemory::CheckFits() const {
 // The machine file states the memory in use outside arenas (`reserve`); here it
 // is measured.
 absl::Status SessionMemory::CheckFitsDevice(DeviceId id) const {
-  const std::optional<MemoryFigures> figures = devices_[id.index]->Memory();
+  PARTITA_ASSIGN_OR_RETURN(const std::optional<MemoryFigures> figures,
+                           devices_[id.index]->Memory());
   const PlanDevice& device = plan_.devices[id.index];
   const int64_t arena = ArenaBytes(device, PlanDepth(plan_));
   if (!figures.has_value() || arena <= figures->free) return absl::OkStatus();
+  const std::string remedy =
+      figures->share.empty()
+          ? "end the processes that use them, or compile for a machine whose "
+            "`reserve` is as large"
+          : "split the GPU into fewer shares, or compile for shares of this "
+            "size (`partita devices --split-gpu`)";
   return absl::ResourceExhaustedError(absl::StrCat(
       "plan ", plan_.name, ": found an arena of ", arena, " bytes on ",
       device.traits.name, ", ", device.persistent_bytes,
       " of them persistent; expected at most the ", figures->free,
-      " bytes that are free of its ", figures->total, ": ",
-      figures->total - figures->free,
-      " are in use outside the arena; end the processes that use them, or "
-      "compile for a machine whose `reserve` is as large"));
+      " bytes that are free of its ", figures->total,
+      figures->share.empty() ? "" : absl::StrCat(" (", figures->share, ")"),
+      ": ", figures->total - figures->free, " are in use outside the arena; ",
+      remedy));
 }
 
 // Arenas are reserved whole and committed when accessed. A plan accesses all of
@@ -314,26 +321,35 @@ absl::Status SessionMemory::ReadPersistent(const Entry& entry,
   return absl::OkStatus();
 }
 
-std::vector<DeviceMemory> SessionMemory::Use() const {
+bool SessionMemory::IsInPlace(const Entry& entry, BufferId id) const {
+  const Buffer& buffer = entry.buffers[id.index];
+  const Arena& arena = *arenas_[buffer.device.index];
+  if (!buffer.persistent || buffer.range.empty()) return false;
+  return Locate(entry, id, 0).base != arena.base() + buffer.range.offset;
+}
+
+absl::StatusOr<std::vector<DeviceMemory>> SessionMemory::Use() const {
   std::vector<DeviceMemory> use;
   for (size_t d = 0; d < devices_.size(); ++d) {
     const PlanDevice& device = plan_.devices[d];
-    DeviceMemory memory;
+    DeviceMemory& memory = use.emplace_back();
     memory.device = device.traits.name;
     memory.arena = arenas_[d]->size();
     memory.persistent = device.persistent_bytes;
     memory.step = device.step_bytes;
     memory.depth = PlanDepth(plan_);
+    memory.reserved = arenas_[d]->ReservedBytes();
     for (const auto& constant : in_place_[d]) {
       memory.in_place += constant.end - constant.begin;
     }
     memory.committed = arenas_[d]->CommittedBytes();
     memory.limit = device.memory;
-    const std::optional<MemoryFigures> figures = devices_[d]->Memory();
-    if (figures.has_value()) {
-      memory.outside = figures->total - figures->free - memory.arena;
-    }
-    use.push_back(memory);
+    PARTITA_ASSIGN_OR_RETURN(const std::optional<MemoryFigures> figures,
+                             devices_[d]->Memory());
+    if (!figures.has_value()) continue;
+    memory.total = figures->total;
+    memory.free = figures->free;
+    memory.outside = figures->total - figures->free - memory.arena;
   }
   return use;
 }

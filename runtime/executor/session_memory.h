@@ -42,7 +42,11 @@ class SessionMemory {
   absl::Status WritePersistent(const Entry& entry, const PersistentValue& value,
                                const void* bytes);
 
-  std::vector<DeviceMemory> Use() const;
+  // The figures of the arenas, by device; those of steps and staging are 0. The
+  // driver's error if it does not report its own.
+  absl::StatusOr<std::vector<DeviceMemory>> Use() const;
+  // True if the buffer is a constant that is read outside the arena.
+  bool IsInPlace(const Entry& entry, BufferId buffer) const;
 
  private:
   // A constant that is read outside the arena: bytes [begin, end) of its

@@ -46,8 +46,9 @@ int64_t InPlace(int constants, const std::vector<Bytes>& reads) {
   const auto memory =
       SessionMemory::New(*plan, devices, /*constants_in_place=*/true);
   EXPECT_TRUE(memory.ok()) << memory.status();
-  EXPECT_EQ((*memory)->Use()[1].in_place, constants * kBytes);
-  return (*memory)->Use()[0].in_place;
+  const std::vector<DeviceMemory> use = (*memory)->Use().value();
+  EXPECT_EQ(use[1].in_place, constants * kBytes);
+  return use[0].in_place;
 }
 
 TEST(SessionMemory, ConstantsAreReadInPlace) {
@@ -86,7 +87,7 @@ absl::StatusOr<DeviceMemory> UseOf(int64_t total) {
   const auto memory =
       SessionMemory::New(*plan, devices, /*constants_in_place=*/true);
   if (!memory.ok()) return memory.status();
-  return (*memory)->Use()[0];
+  return (*memory)->Use().value()[0];
 }
 
 TEST(SessionMemory, MemoryInUseOutsideTheArenaIsMeasured) {
@@ -94,6 +95,8 @@ TEST(SessionMemory, MemoryInUseOutsideTheArenaIsMeasured) {
   ASSERT_TRUE(use.ok()) << use.status();
   EXPECT_EQ(use->arena, 64);
   EXPECT_EQ(use->outside, 1000);
+  EXPECT_EQ(use->total, 1064);
+  EXPECT_EQ(use->free, 0);
 }
 
 TEST(SessionMemory, AnArenaBeyondTheFreeBytesIsRefusedWithThePlansFigures) {

@@ -7,23 +7,73 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace partita {
 
-// Memory of a session on one device, in bytes.
+// Memory of a session on one device, in bytes. Allocated, peak and reserved are
+// PyTorch's figures (torch.cuda.memory_allocated and so on) of an allocator
+// that takes all at load. Without what reference runs take for a moment.
 struct DeviceMemory {
   std::string device;
   int64_t arena = 0;  // persistent + depth * step, as the plan states
   int64_t persistent = 0;
   int64_t step = 0;  // one copy
   int depth = 1;
+  // Of the arena, now: persistent values, and those of the steps in flight.
+  int64_t allocated = 0;
+  int64_t peak = 0;  // the most that was allocated since the session began
+  // Taken for the arena from the driver or the system (Arena::ReservedBytes).
+  int64_t reserved = 0;
+  // Page-locked memory of the host that inputs, outputs and collectives pass
+  // through; likewise.
+  int64_t staging = 0;
   int64_t in_place = 0;   // constants read outside the arena
   int64_t committed = 0;  // pages of the arena that were accessed
   int64_t limit = 0;      // the most that the plan may use of the device
-  // In use outside the arena, by all processes: what a machine file's `reserve`
-  // must cover. 0 for arenas in host memory.
+  // Of memory that is the device's own, as the driver reports it; 0 for arenas
+  // in host memory. `outside` is in use outside the arena, by all processes:
+  // what a machine file's `reserve` must cover.
+  int64_t total = 0;
+  int64_t free = 0;
   int64_t outside = 0;
 };
+
+// What bytes are used for.
+enum class MemoryKind : uint8_t {
+  kWeights,     // a constant
+  kVariable,    // a value that steps update
+  kActivation,  // a value of a step
+  kWorkspace,   // scratch memory of a kernel
+  kStaging,     // page-locked memory of the host
+  kCode,        // a code object, loaded by the driver or the system
+};
+
+// Bytes with an owner. Blocks overlap if their values are never alive together,
+// are views of each other, or belong to different entries.
+struct MemoryBlock {
+  std::string entry;  // empty: all entries use it
+  MemoryKind kind = MemoryKind::kActivation;
+  // The first byte in the arena; 0 for staging and code, which lie outside.
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  int copies = 1;  // one for each step in flight
+  // Those that access it, by number in launch order; -1: not known by commands.
+  int first_command = -1;
+  int last_command = -1;
+  // Values ("%h"), ports ("input x"), nodes ("softmax %p"), collectives.
+  std::vector<std::string> owners;
+  bool in_place = false;  // read where the plan stores it, outside the arena
+};
+
+// A device's memory, block by block, in the order of kinds and offsets.
+struct MemorySnapshot {
+  DeviceMemory memory;
+  std::vector<MemoryBlock> blocks;
+};
+
+// "weights", "staging".
+const char* MemoryKindName(MemoryKind kind);
 
 // One command of a measured step, in seconds since the step's first start.
 struct MeasuredCommand {

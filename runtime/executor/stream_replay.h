@@ -66,6 +66,11 @@ class StreamReplay {
   bool runs_behind_host() const {
     return device_.properties().runs_behind_host;
   }
+  // Page-locked memory for the stream's feeds and fetches, of all slots, once
+  // prepared; null if there is none.
+  const Arena* staging() const { return staging_.get(); }
+  // The device that runs it, which has that memory.
+  const Device& device() const { return device_; }
   // Replacements among this stream's kernels, once prepared.
   const std::vector<ReplacedKernel>& replaced_kernels() const {
     return kernels_.replaced();

@@ -172,7 +172,9 @@ absl::Status RunSteps(const std::string& path, int steps) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
                            StepSeconds(*session, steps));
   int64_t arenas = 0;
-  for (const DeviceMemory& device : session->MemoryUse()) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<DeviceMemory> memory,
+                           session->MemoryUse());
+  for (const DeviceMemory& device : memory) {
     arenas += device.arena;
   }
   std::printf(

@@ -162,7 +162,7 @@ TEST(EmulatedSessions, AGpuNeedsANumber) {
   EmulatedMachine machine({});
   DeviceTraits traits;
   traits.name = "fast";
-  EXPECT_EQ(BackendOf(DeviceKind::kCuda).new_device(traits).status(),
+  EXPECT_EQ(BackendOf(DeviceKind::kCuda).new_device(traits, {}).status(),
             absl::InvalidArgumentError(
                 "device fast: found a GPU without a number; expected a name "
                 "as gpu:0; name it so in the machine file"));

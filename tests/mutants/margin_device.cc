@@ -25,6 +25,9 @@ class MarginArena : public Arena {
   std::byte* base() const override { return base_; }
   int64_t size() const override { return size_; }
   int64_t CommittedBytes() const override { return size_; }
+  int64_t ReservedBytes() const override {
+    return static_cast<int64_t>(storage_.size());
+  }
 
  private:
   std::vector<std::byte> storage_;

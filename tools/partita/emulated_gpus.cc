@@ -59,16 +59,18 @@ int NumberIn(const std::string& text, char before) {
   return absl::SimpleAtoi(digits, &number) ? number : 0;
 }
 
-EmulatedGpuOptions MachineFor(const Plan& plan) {
+// Each share has its part of the GPU's memory.
+EmulatedGpuOptions MachineFor(const Plan& plan, GpuSplit split) {
   EmulatedGpuOptions options;
   options.gpus = 0;
   int capability = 80;  // the least that code is generated for
   for (const PlanDevice& device : plan.devices) {
     if (device.traits.kind != DeviceKind::kCuda) continue;
-    options.gpus =
-        std::max(options.gpus, NumberIn(device.traits.name, ':') + 1);
+    const int gpu = split.GpuOf(NumberIn(device.traits.name, ':'));
+    options.gpus = std::max(options.gpus, gpu + 1);
     capability = std::max(capability, NumberIn(device.traits.isa, '_'));
-    options.bytes_per_gpu = std::max(options.bytes_per_gpu, 2 * device.memory);
+    options.bytes_per_gpu =
+        std::max(options.bytes_per_gpu, 2 * device.memory * split.shares);
   }
   options.compute_capability_major = capability / 10;
   options.compute_capability_minor = capability % 10;
@@ -77,10 +79,11 @@ EmulatedGpuOptions MachineFor(const Plan& plan) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan) {
+absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan,
+                                                            GpuSplit split) {
   PARTITA_ASSIGN_OR_RETURN(
       const EmulatedGpuOptions options,
-      emulated_gpu::OptionsFromEnvironment(MachineFor(plan)));
+      emulated_gpu::OptionsFromEnvironment(MachineFor(plan, split)));
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedCuda> machine,
                            EmulatedCuda::New(options));
   return std::make_unique<ProcessEmulation>(std::move(machine));

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/gpu_split.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -25,17 +26,19 @@ class GpuEmulation {
   virtual absl::Status Findings() = 0;
 };
 
-// A machine with the GPUs that the plan names, each with twice the memory that
-// the plan may use, as reference runs need room beside its arenas. The
+// A machine with the GPUs that the plan names, or that `split` has for these
+// devices, each with twice the memory that the plan may use, as reference runs
+// need room beside its arenas. The
 // variables PARTITA_EMULATED_SEED and others
 // (testing/emulated_gpu/driver/options.h) change it. Unimplemented in a build
 // without the headers of CUDA.
-absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan);
+absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan,
+                                                            GpuSplit split);
 
 // Calls `run` with a notice for its report. If `emulated`, there are emulated
 // GPUs meanwhile, and their findings are an error.
 absl::Status OnEmulatedGpusIf(
-    bool emulated, const Plan& plan,
+    bool emulated, const Plan& plan, GpuSplit split,
     absl::FunctionRef<absl::Status(const std::string& notice)> run);
 
 // Both, if there are two.

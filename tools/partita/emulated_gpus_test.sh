@@ -24,9 +24,37 @@ PARTITA_EMULATED_FAIL_CALL=8 expect 1 "gpu:0: cuDevicePrimaryCtxRetain: CUDA_ERR
   "$partita" run "$plan" --emulated-gpus --trust-code
 expect 2 "--emulated-gpus: found --virtual beside it" "$partita" run "$plan" --emulated-gpus --virtual
 
+# Two devices of a plan on one GPU.
+two=$scratch/two.plan
+expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy data --replicas 2 --output "$two"
+expect 0 "every output equals the plan's reference bit for bit" \
+  "$partita" run "$two" --emulated-gpus --split-gpu 2 --trust-code --reference --memory-snapshot "$scratch/memory.json"
+expect 0 "2 devices share each GPU" "$partita" run "$two" --emulated-gpus --split-gpu 2 --trust-code
+kinds=$(python3 -c '
+import json, sys
+devices = json.load(open(sys.argv[1]))["devices"]
+print(sorted(devices), sorted({block["kind"] for device in devices.values() for block in device["blocks"]}))
+' "$scratch/memory.json")
+[[ $kinds == "['gpu:0', 'gpu:1'] ['activation', 'code', 'staging']" ]] ||
+  fail "the snapshot has: $kinds"
+PARTITA_EMULATED_BYTES=4194304 expect 1 "(one of 4 shares of GPU 0)" \
+  "$partita" run "$two" --emulated-gpus --split-gpu 4 --trust-code
+PARTITA_EMULATED_GPUS=1 expect 1 "gpu:1: found 1 GPU; expected a GPU of number 1, from 0 on; CUDA_VISIBLE_DEVICES may hide it" \
+  "$partita" run "$two" --emulated-gpus --trust-code
+
 # The program opens the driver's library, and does not know what is behind it.
 export LD_LIBRARY_PATH=$driver PARTITA_EMULATED_GPUS=2
 expect 0 "every output equals the plan's reference bit for bit" "$partita" run "$plan" --trust-code --reference
+PARTITA_EMULATED_GPUS=1 expect 0 "every output equals the plan's reference bit for bit" \
+  "$partita" run "$two" --split-gpu 2 --trust-code --reference
+for split in 1 2 4; do
+  listed=$(PARTITA_EMULATED_GPUS=1 "$partita" devices --split-gpu $split | grep -c '"kind": "cuda"')
+  [[ $listed -eq $split ]] || fail "devices --split-gpu $split lists $listed GPUs"
+done
+shares=$scratch/shares.json
+PARTITA_EMULATED_GPUS=1 expect 0 "" "$partita" devices --split-gpu 2 --output "$shares"
+expect 0 "proved form" "$partita" compile "$model" --machine "$shares" --strategy data --replicas 2 --output "$two"
+PARTITA_EMULATED_GPUS=1 expect 0 "ran 1 step" "$partita" run "$two" --split-gpu 2 --trust-code
 found=$("$partita" run "$plan" --trust-code 2>&1 | grep "emulated GPU:")
 [[ -z $found ]] || fail "the driver found: $found"
 CUDA_VISIBLE_DEVICES=1 expect 0 "ran 1 step" "$partita" run "$plan" --trust-code

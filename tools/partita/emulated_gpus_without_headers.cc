@@ -5,7 +5,8 @@
 
 namespace partita {
 
-absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan) {
+absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan,
+                                                            GpuSplit split) {
   return absl::UnimplementedError(
       "--emulated-gpus: found a build without the headers of CUDA; expected "
       "one with them; build where the CUDA toolkit is installed");

@@ -8,11 +8,11 @@
 namespace partita {
 
 absl::Status OnEmulatedGpusIf(
-    bool emulated, const Plan& plan,
+    bool emulated, const Plan& plan, GpuSplit split,
     absl::FunctionRef<absl::Status(const std::string& notice)> run) {
   if (!emulated) return run("");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<GpuEmulation> emulation,
-                           EmulateGpusOf(plan));
+                           EmulateGpusOf(plan, split));
   const absl::Status status = run(
       "software runs the commands of the GPUs, slowly: times are not theirs");
   const absl::Status findings = emulation->Findings();

@@ -112,8 +112,16 @@ absl::Status ReadConstraints(const Arguments& arguments, absl::string_view flag,
 
 }  // namespace
 
+absl::StatusOr<GpuSplit> ReadSplitGpuFlag(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t shares,
+      arguments.GetInt(kSplitGpuFlag, 1, 1, GpuSplit::kMostShares));
+  return GpuSplit{.shares = static_cast<int>(shares)};
+}
+
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {
-  if (!arguments.has("machine")) return DetectHost();
+  PARTITA_ASSIGN_OR_RETURN(const GpuSplit split, ReadSplitGpuFlag(arguments));
+  if (!arguments.has("machine")) return DetectHost({.split = split});
   return ReadMachine(arguments.Get("machine", ""));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/gpu_split.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
 #include "placement/planner/strategies.h"
@@ -18,7 +19,13 @@
 
 namespace partita {
 
-// The file of --machine, or this host if there is none.
+// One GPU for several devices: declared by the commands that open GPUs, with a
+// word about what the command does.
+inline constexpr const char kSplitGpuFlag[] = "split-gpu";
+absl::StatusOr<GpuSplit> ReadSplitGpuFlag(const Arguments& arguments);
+
+// The file of --machine, or this host if there is none: the shares of its GPUs,
+// if they are split.
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
 
 std::vector<std::string> StrategyNames();

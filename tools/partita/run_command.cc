@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/gpu_split.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/onednn_recipe.h"
@@ -21,6 +22,7 @@
 #include "tools/partita/emulated_gpus.h"
 #include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/placing_flags.h"
@@ -38,6 +40,8 @@ constexpr FlagDef kOwnFlags[] = {
     {"virtual", nullptr, "host memory and threads emulate all devices"},
     {"emulated-gpus", nullptr,
      "software runs the GPUs' real code, slowly, and checks every access"},
+    {kSplitGpuFlag, "N",
+     "each GPU stands for N devices of the plan, in their order (default 1)"},
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,
@@ -63,6 +67,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"repeat", "N", "run N times and report the median time"},
     {"trace", "FILE", "write the measured timeline in Chrome's format", nullptr,
      FileUse::kWrites},
+    kMemorySnapshotFlag,
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -88,6 +93,10 @@ absl::Status CheckFlags(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "emulated-gpus", {"virtual", "timed"},
       "the host emulates all devices then, by its own kernels", arguments));
+  PARTITA_RETURN_IF_ERROR(RefuseBeside(
+      kSplitGpuFlag, {"virtual", "timed"},
+      "the host emulates all devices then, each by memory of its own",
+      arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside("test-data", {"input", "seed"},
                                        "the folder holds every input",
                                        arguments));
@@ -169,6 +178,7 @@ struct FlagNumbers {
   uint64_t chaos_seed = 0;  // if --chaos is given
   double rtol = 0;
   double atol = 0;
+  GpuSplit split;
 };
 
 absl::StatusOr<FlagNumbers> ReadNumbers(const Arguments& arguments) {
@@ -180,6 +190,7 @@ absl::StatusOr<FlagNumbers> ReadNumbers(const Arguments& arguments) {
       arguments.GetInt("chaos", 0, 0, std::numeric_limits<int64_t>::max()));
   PARTITA_ASSIGN_OR_RETURN(numbers.rtol, arguments.GetDouble("rtol", 1e-3));
   PARTITA_ASSIGN_OR_RETURN(numbers.atol, arguments.GetDouble("atol", 1e-3));
+  PARTITA_ASSIGN_OR_RETURN(numbers.split, ReadSplitGpuFlag(arguments));
   return numbers;
 }
 
@@ -254,7 +265,7 @@ absl::Status RunAndReport(Session& session, RunReport report,
                           const FlagNumbers& numbers, Progress& progress) {
   PARTITA_RETURN_IF_ERROR(
       RunSteps(session, arguments, numbers, progress, report.seconds));
-  report.memory = session.MemoryUse();
+  PARTITA_ASSIGN_OR_RETURN(report.memory, session.MemoryUse());
   const std::string& entry = session.plan().entries[session.entry()].name;
   for (StepLaunches& launches : session.Launches()) {
     if (launches.entry == entry) report.launches.push_back(launches);
@@ -286,7 +297,8 @@ absl::Status Run(const Arguments& arguments) {
     PARTITA_ASSIGN_OR_RETURN(
         const std::unique_ptr<Session> session,
         Session::Create(plan, {.devices = ModeOf(arguments),
-                               .trust_code = arguments.has("trust-code")}));
+                               .trust_code = arguments.has("trust-code"),
+                               .split_gpu = numbers.split.shares}));
     PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
     PARTITA_RETURN_IF_ERROR(CheckRunFiles(*session, inputs, arguments));
     PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
@@ -295,7 +307,8 @@ absl::Status Run(const Arguments& arguments) {
         ReportHead(*session, JoinNotices(session->notice(), notice), arguments),
         arguments, numbers, progress);
   };
-  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan, load_and_run);
+  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan, numbers.split,
+                          load_and_run);
 }
 
 }  // namespace

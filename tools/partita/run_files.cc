@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/atomic_file.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "runtime/tensor_file/npy.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/output.h"
 
 namespace partita {
@@ -43,8 +45,10 @@ absl::Status MakeFolder(const std::string& folder) {
 }
 
 absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
-  const std::string trace = arguments.Get("trace", "-");
-  if (trace != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(trace));
+  for (const char* flag : {"trace", kMemorySnapshotFlag.name}) {
+    const std::string path = arguments.Get(flag, "-");
+    if (path != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(path));
+  }
   if (!arguments.has("output")) return absl::OkStatus();
   PARTITA_RETURN_IF_ERROR(MakeFolder(arguments.Get("output", "")));
   for (int i = 0; i < session.num_outputs(); ++i) {
@@ -80,6 +84,13 @@ absl::Status WriteRunFiles(const Session& session, const Arguments& arguments) {
   if (arguments.has("trace")) {
     PARTITA_ASSIGN_OR_RETURN(const std::string trace, session.LastTraceJson());
     PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
+  }
+  if (arguments.has(kMemorySnapshotFlag.name)) {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<MemorySnapshot> memory,
+                             session.SnapshotMemory());
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(arguments.Get(kMemorySnapshotFlag.name, ""),
+                  MemorySnapshotText(memory)));
   }
   if (!arguments.has("output")) return absl::OkStatus();
   return WriteOutputs(session, arguments);

@@ -16,7 +16,8 @@ namespace partita {
 absl::Status CheckRunFiles(const Session& session, const InputFiles& inputs,
                            const Arguments& arguments);
 
-// The last step's timeline to --trace, and its outputs to --output.
+// The last step's timeline to --trace, its outputs to --output, and the use of
+// memory to --memory-snapshot.
 absl::Status WriteRunFiles(const Session& session, const Arguments& arguments);
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 #include "tools/partita/json_text.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
@@ -66,10 +67,7 @@ std::string RunText(const RunReport& report) {
                       ? " on virtual devices: threads of this host, whose "
                         "times are not those of the plan's machine\n"
                       : "\n");
-  for (const DeviceMemory& use : report.memory) {
-    absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
-                    " bytes, as the plan states\n");
-  }
+  text += MemoryText(report.memory);
   for (const StepLaunches& launches : report.launches) {
     text += LaunchesText(launches);
   }
@@ -87,10 +85,7 @@ std::string RunText(const RunReport& report) {
 
 std::string RunJson(const RunReport& report) {
   using Json = nlohmann::ordered_json;
-  Json memory = Json::object(), outputs = Json::object();
-  for (const DeviceMemory& use : report.memory) {
-    memory[use.device] = {{"arena", use.arena}};
-  }
+  Json outputs = Json::object();
   for (const OutputComparison& output : report.outputs) {
     outputs[output.output] = {{"absolute", output.difference.absolute},
                               {"relative", output.difference.relative},
@@ -111,7 +106,7 @@ std::string RunJson(const RunReport& report) {
       {"on_virtual_devices", report.on_virtual_devices},
       {"steps", report.seconds.size()},
       {"median_seconds", Median(report)},
-      {"memory", memory},
+      {"memory", MemoryJson(report.memory)},
       {"gpu_launches", launches},
       {"equals_reference", report.has_reference ? Json(true) : Json()},
       {"outputs", outputs}};

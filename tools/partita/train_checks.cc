@@ -16,6 +16,8 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "tools/partita/input_files.h"
+#include "tools/partita/memory_report.h"
+#include "tools/partita/placing_flags.h"
 #include "tools/partita/report_text.h"
 
 namespace partita {
@@ -31,10 +33,15 @@ absl::Status CheckTogether(const Arguments& arguments) {
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
   }
-  if (arguments.has("emulated-gpus") && arguments.has("virtual")) {
-    return CalledWrongly(
-        "--emulated-gpus: found --virtual beside it; expected it alone, as the "
-        "host emulates all devices then, by its own kernels");
+  for (const auto& [flag, why] :
+       {std::pair("emulated-gpus", "by its own kernels"),
+        std::pair(kSplitGpuFlag, "each by memory of its own")}) {
+    if (!arguments.has(flag) || !arguments.has("virtual")) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag,
+        ": found --virtual beside it; expected it alone, as the host emulates "
+        "all devices then, ",
+        why));
   }
   // No trainable model has pins of its own.
   if (arguments.Get("strategy", "") != "pinned" || arguments.has("pin")) {
@@ -46,8 +53,8 @@ absl::Status CheckTogether(const Arguments& arguments) {
 // Flags of the steps, if there are none.
 absl::Status CheckBesidePlan(const Arguments& arguments) {
   if (!arguments.has("plan")) return absl::OkStatus();
-  for (const char* flag :
-       {"checkpoint", "resume", "export", "csv", "trace", "sample"}) {
+  for (const char* flag : {"checkpoint", "resume", "export", "csv", "trace",
+                           kMemorySnapshotFlag.name, "sample"}) {
     if (!arguments.has(flag)) continue;
     return CalledWrongly(absl::StrCat(
         "--", flag,
@@ -62,7 +69,8 @@ absl::Status CheckBesidePlan(const Arguments& arguments) {
 
 // Standard output has the lines of the epochs.
 absl::Status CheckNoDash(const Arguments& arguments) {
-  for (const char* flag : {"checkpoint", "export", "csv", "trace"}) {
+  for (const char* flag :
+       {"checkpoint", "export", "csv", "trace", kMemorySnapshotFlag.name}) {
     if (arguments.Get(flag, "") != "-") continue;
     return CalledWrongly(absl::StrCat("--", flag,
                                       ": found -, and standard output has the "
@@ -102,7 +110,7 @@ absl::Status KeepInputs(const Arguments& arguments,
 
 // Tries early what is written last.
 absl::Status CheckWrites(const Arguments& arguments) {
-  for (const char* flag : {"plan", "trace"}) {
+  for (const char* flag : {"plan", "trace", kMemorySnapshotFlag.name}) {
     if (!arguments.has(flag)) continue;
     PARTITA_RETURN_IF_ERROR(CheckWritable(arguments.Get(flag, "")));
   }

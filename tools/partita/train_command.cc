@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/gpu_split.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/train/exported_evaluation.h"
@@ -16,6 +18,7 @@
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/emulated_gpus.h"
 #include "tools/partita/interruption.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/train_checks.h"
@@ -69,6 +72,16 @@ absl::Status UseTrained(const TrainingSetup& setup, Session& session,
   return absl::OkStatus();
 }
 
+absl::Status ReportMemory(const Arguments& arguments, const Session& session,
+                          TrainReport& report) {
+  PARTITA_ASSIGN_OR_RETURN(report.memory, session.MemoryUse());
+  if (!arguments.has(kMemorySnapshotFlag.name)) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<MemorySnapshot> memory,
+                           session.SnapshotMemory());
+  report.memory_snapshot = MemorySnapshotText(memory);
+  return absl::OkStatus();
+}
+
 // For an interrupted training without a checkpoint.
 [[noreturn]] void EndUnkept(const Interruption& interruption,
                             const TrainReport& report, Progress& progress) {
@@ -110,11 +123,12 @@ absl::Status Train(const TrainingSetup& setup, const Arguments& arguments,
   }
   report.untraced = arguments.has("trace") && report.record.trace.empty();
   report.checkpoint = arguments.Get("checkpoint", "");
-  // An error of using the model is returned after the report.
+  // An error of using the model, or of a driver, is returned after the report.
   absl::Status used;
   if (!report.record.interrupted) {
     used = UseTrained(setup, run.session(), progress, report);
   }
+  used.Update(ReportMemory(arguments, run.session(), report));
   progress.Done();
   PARTITA_RETURN_IF_ERROR(WriteReport(arguments, report, progress));
   if (report.record.interrupted) interruption->Obey();
@@ -145,7 +159,7 @@ absl::Status Run(const Arguments& arguments) {
     return Train(setup, arguments, *run, report, progress);
   };
   return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan,
-                          load_and_train);
+                          GpuSplit{options.load.split_gpu}, load_and_train);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "graph/builder/inference_training.h"
 #include "graph/builder/update_rule.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/placing_flags.h"
 #include "tools/partita/train_model_flags.h"
@@ -102,6 +103,8 @@ inline constexpr FlagDef kTrainStepFlags[] = {
     {"virtual", nullptr, "host memory and threads emulate all devices"},
     {"emulated-gpus", nullptr,
      "software runs the GPUs' real code, slowly, and checks every access"},
+    {kSplitGpuFlag, "N",
+     "each GPU stands for N devices of the plan, in their order (default 1)"},
 };
 
 inline constexpr FlagDef kTrainResultFlags[] = {
@@ -131,6 +134,7 @@ inline constexpr FlagDef kTrainResultFlags[] = {
     {"trace", "FILE",
      "write the last step's measured timeline in Chrome's format, at the end",
      nullptr, FileUse::kWrites},
+    kMemorySnapshotFlag,
     {"json", nullptr, "report as JSON"},
 };
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "graph/status_macros.h"
+#include "tools/partita/memory_report.h"
 
 namespace partita {
 namespace {
@@ -55,6 +56,10 @@ absl::Status WriteReport(const Arguments& arguments, const TrainReport& report,
   if (!report.record.trace.empty()) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("trace", ""), report.record.trace));
+  }
+  if (!report.memory_snapshot.empty()) {
+    PARTITA_RETURN_IF_ERROR(WriteText(
+        arguments.Get(kMemorySnapshotFlag.name, ""), report.memory_snapshot));
   }
   return ReportIfUnread(reported, progress);
 }

@@ -25,8 +25,8 @@ TrainingEvents ShowTraining(const TrainReport& report, bool prints_epochs,
 // without a reader ends silently, but a training reports what was kept.
 absl::Status ReportIfUnread(const absl::Status& status, Progress& progress);
 
-// Writes the report to standard output, and the timeline to the file of
-// --trace.
+// Writes the report to standard output, the timeline to the file of --trace and
+// the use of memory to that of --memory-snapshot.
 absl::Status WriteReport(const Arguments& arguments, const TrainReport& report,
                          Progress& progress);
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "tools/partita/json_text.h"
+#include "tools/partita/memory_report.h"
 #include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
@@ -276,8 +277,9 @@ std::string TrainEndText(const TrainReport& report) {
       report.generated.empty() ? ""
                                : absl::StrCat("\n", report.generated, "\n");
   return absl::StrCat(
-      StepsText(report), WaitText(record), TestText(record.test),
-      NanText(record.trained.num_nan), LossScaleText(record.loss_scale),
+      MemoryText(report.memory), StepsText(report), WaitText(record),
+      TestText(record.test), NanText(record.trained.num_nan),
+      LossScaleText(record.loss_scale),
       report.untraced ? ", no trace, as no step was left to do" : "",
       WrittenText("checkpoint", report.checkpoint),
       WrittenText("model", report.exported), "\n", generated);
@@ -306,6 +308,7 @@ std::string TrainJson(const TrainReport& report) {
     json["loss_scale"] = record.loss_scale->scale;
     json["skipped_steps"] = record.loss_scale->skipped_steps;
   }
+  json["memory"] = MemoryJson(report.memory);
   json["test"] = TestJson(record.test);
   if (!report.generated.empty()) json["generated"] = report.generated;
   return JsonText(json);

@@ -32,6 +32,8 @@ struct TrainReport {
   std::string notice;                    // the session's; may be empty
   std::vector<ReplacedKernel> replaced_kernels;
   TrainingRecord record;
+  std::vector<DeviceMemory> memory;  // at the end
+  std::string memory_snapshot;       // its file's text; empty: not requested
   bool untraced = false;   // a trace was requested, but no step was left to do
   std::string checkpoint;  // path, if one was written
   std::string exported;    // path, if the trained model was written

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/dtype.h"
+#include "graph/gpu_split.h"
 #include "graph/status_macros.h"
+#include "tools/partita/placing_flags.h"
 #include "tools/partita/train_model_flags.h"
 
 namespace partita {
@@ -157,6 +159,8 @@ absl::StatusOr<TrainingRunOptions> ReadRunOptions(const Arguments& arguments) {
       .loss_table = arguments.Get("csv", ""),
       .trace = arguments.has("trace")};
   if (arguments.has("virtual")) options.load.devices = DeviceMode::kVirtual;
+  PARTITA_ASSIGN_OR_RETURN(const GpuSplit split, ReadSplitGpuFlag(arguments));
+  options.load.split_gpu = split.shares;
   if (arguments.has("another-plan")) {
     options.resume_on = ResumeOn::kAnotherPlan;
   }

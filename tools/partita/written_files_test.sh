@@ -61,6 +61,7 @@ keeps_old dump/01_remove_dead.square.graph "$partita" compile square.graph --mac
 keeps_old devices/f.json "$partita" devices --output devices/f.json
 keeps_old outputs/y.npy "$partita" run square.plan --virtual --output outputs
 keeps_old trace/f.json "$partita" run square.plan --virtual --trace trace/f.json
+keeps_old memory/f.json "$partita" run square.plan --virtual --memory-snapshot memory/f.json
 keeps_old predicted/f.json "$partita" simulate square.plan --trace predicted/f.json
 keeps_old page/f.html "$partita" view square.plan --output page/f.html
 keeps_old board/f.html "$partita" leaderboard square.graph --machine "$cpus" --page board/f.html
@@ -76,11 +77,11 @@ keeps checkpoint/f.safetensors train 2 --resume checkpoint/f.safetensors --check
 # The same for a full device, which is named and stays a device.
 if [[ -c /dev/full ]]; then
   for command in "compile square.graph --machine $cpus --output" "devices --output" \
-    "run square.plan --virtual --trace" "simulate square.plan --trace" "view square.plan --output" \
+    "run square.plan --virtual --trace" "run square.plan --virtual --memory-snapshot" "simulate square.plan --trace" "view square.plan --output" \
     "leaderboard square.graph --machine $cpus --page"; do
     expect 1 "/dev/full: cannot be written: No space left on device" "$partita" $command /dev/full
   done
-  for flag in --checkpoint --export --csv --trace --plan; do
+  for flag in --checkpoint --export --csv --trace --memory-snapshot --plan; do
     expect 1 "/dev/full: cannot be written: No space left on device" train 1 $flag /dev/full
   done
   [[ -c /dev/full ]] || fail "/dev/full was replaced"

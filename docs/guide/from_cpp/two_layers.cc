@@ -56,7 +56,9 @@ absl::Status Train(const char* machine_file) {
       std::unique_ptr<Session> session,
       Session::Create(std::make_shared<Plan>(std::move(compiled.plan)),
                       {.devices = DeviceMode::kVirtual}));
-  for (const DeviceMemory& memory : session->MemoryUse()) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<DeviceMemory> use,
+                           session->MemoryUse());
+  for (const DeviceMemory& memory : use) {
     std::printf("%s: %ld bytes of weights and momenta\n", memory.device.c_str(),
                 static_cast<long>(memory.persistent));
   }

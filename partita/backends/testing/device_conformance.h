@@ -96,18 +96,29 @@ TEST_P(DeviceConformanceTest, ImpossibleArenasAreRefusedWithTheFigure) {
 
 TEST_P(DeviceConformanceTest, AnArenaTakesFreeMemory) {
   auto device = NewDevice();
-  if (!device->Memory().has_value()) {
+  const auto figures = [&] { return device->Memory().value(); };
+  if (!figures().has_value()) {
     GTEST_SKIP() << "it has no memory of its own";
   }
   constexpr int64_t kSize = 4 << 20;  // more than drivers allocate at once
-  const MemoryFigures before = *device->Memory();
+  const MemoryFigures before = *figures();
   {
     auto arena = device->NewArena(kSize, 64);
     ASSERT_TRUE(arena.ok()) << arena.status();
-    EXPECT_LE(device->Memory()->free, before.free - kSize);
-    EXPECT_EQ(device->Memory()->total, before.total);
+    EXPECT_LE(figures()->free, before.free - kSize);
+    EXPECT_EQ(figures()->total, before.total);
   }
-  EXPECT_EQ(device->Memory()->free, before.free);
+  EXPECT_EQ(figures()->free, before.free);
+}
+
+TEST_P(DeviceConformanceTest, AnArenaReservesItsBytesAndItsAlignment) {
+  const auto device = NewDevice();
+  for (const int64_t alignment : {64, 4096}) {
+    const auto arena = device->NewArena(1000, alignment);
+    ASSERT_TRUE(arena.ok()) << arena.status();
+    EXPECT_GE((*arena)->ReservedBytes(), 1000);
+    EXPECT_LE((*arena)->ReservedBytes(), 1000 + (2 << 20));
+  }
 }
 
 TEST_P(DeviceConformanceTest, StagingIsMemoryOfTheHost) {

@@ -13,30 +13,44 @@
 #include "runtime/device/cuda/cuda_event.h"
 #include "runtime/device/cuda/cuda_graph.h"
 #include "runtime/device/cuda/cuda_memory.h"
+#include "runtime/device/cuda/cuda_share.h"
 #include "runtime/device/cuda/cuda_stream.h"
 
 namespace partita {
 namespace {
 
+absl::Status OfDevice(const DeviceTraits& traits, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("device ", traits.name, ": ",
+                                                  status.message()));
+}
+
 class CudaDevice : public Device {
  public:
+  // `share` is null if the device has all memory of the GPU.
   CudaDevice(DeviceTraits traits, SharedContext context,
-             std::unique_ptr<CudaStream> loading)
+             std::unique_ptr<CudaStream> loading,
+             std::shared_ptr<CudaShare> share)
       : traits_(std::move(traits)),
         context_(std::move(context)),
-        loading_(std::move(loading)) {}
+        loading_(std::move(loading)),
+        share_(std::move(share)) {}
 
   const DeviceTraits& traits() const override { return traits_; }
   const DeviceProperties& properties() const override { return properties_; }
 
-  std::optional<MemoryFigures> Memory() const override {
-    const absl::StatusOr<MemoryFigures> figures = MemoryOf(*context_);
-    if (!figures.ok()) return std::nullopt;
-    return *figures;
+  absl::StatusOr<std::optional<MemoryFigures>> Memory() const override {
+    absl::StatusOr<MemoryFigures> figures =
+        share_ == nullptr ? MemoryOf(*context_) : share_->Figures();
+    PARTITA_RETURN_IF_ERROR(OfDevice(traits_, figures.status()));
+    return *std::move(figures);
   }
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override {
-    return NewCudaArena(context_, traits_.name, bytes, alignment);
+    if (share_ == nullptr) {
+      return NewCudaArena(context_, traits_.name, bytes, alignment);
+    }
+    return NewArenaOfShare(share_, traits_.name, bytes, alignment);
   }
   absl::StatusOr<std::unique_ptr<Arena>> NewStaging(int64_t bytes) override {
     return NewPinnedArena(context_, traits_.name, bytes);
@@ -78,21 +92,15 @@ class CudaDevice : public Device {
       return context_->Check(context_->api().StreamSynchronize(stream),
                              "cuStreamSynchronize");
     });
-    if (status.ok()) return status;
-    return absl::Status(status.code(), absl::StrCat("device ", traits_.name,
-                                                    ": ", status.message()));
+    return OfDevice(traits_, status);
   }
 
   const DeviceTraits traits_;
   const DeviceProperties properties_ = {.launches_graphs = true};
   const SharedContext context_;
   const std::unique_ptr<CudaStream> loading_;
+  const std::shared_ptr<CudaShare> share_;
 };
-
-absl::Status OfDevice(const DeviceTraits& traits, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("device ", traits.name, ": ",
-                                                  status.message()));
-}
 
 absl::Status Unavailable(const DeviceTraits& traits, absl::string_view why) {
   return OfDevice(traits, absl::UnavailableError(why));
@@ -100,7 +108,7 @@ absl::Status Unavailable(const DeviceTraits& traits, absl::string_view why) {
 
 // The driver is started, and shows the GPU.
 absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
-                          int ordinal) {
+                          int ordinal, GpuSplit split) {
   const absl::Status started = CudaStatus(api, api.Init(0), "cuInit");
   if (!started.ok()) {
     return Unavailable(traits,
@@ -112,9 +120,13 @@ absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
       traits, CudaStatus(api, api.DeviceGetCount(&count), "cuDeviceGetCount")));
   if (ordinal >= 0 && ordinal < count) return absl::OkStatus();
   return Unavailable(
-      traits, absl::StrCat("found ", count, count == 1 ? " GPU" : " GPUs",
-                           "; expected a GPU of number ", ordinal,
-                           ", from 0 on; CUDA_VISIBLE_DEVICES may hide it"));
+      traits,
+      absl::StrCat("found ", count, count == 1 ? " GPU" : " GPUs",
+                   "; expected a GPU of number ", ordinal, ", from 0 on",
+                   split.splits() ? absl::StrCat(", as each stands for ",
+                                                 split.shares, " devices")
+                                  : "",
+                   "; CUDA_VISIBLE_DEVICES may hide it"));
 }
 
 absl::StatusOr<int> CapabilityOf(const DriverApi& api, CUdevice device) {
@@ -152,8 +164,10 @@ absl::Status CheckArchitecture(const DriverApi& api, const DeviceTraits& traits,
 
 absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
                                                       DeviceTraits traits,
-                                                      int ordinal) {
-  PARTITA_RETURN_IF_ERROR(CheckPresent(api, traits, ordinal));
+                                                      int number,
+                                                      GpuSplit split) {
+  const int ordinal = split.GpuOf(number);
+  PARTITA_RETURN_IF_ERROR(CheckPresent(api, traits, ordinal, split));
   PARTITA_RETURN_IF_ERROR(
       OfDevice(traits, CheckArchitecture(api, traits, ordinal)));
   absl::StatusOr<std::shared_ptr<CudaContext>> context =
@@ -162,8 +176,15 @@ absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
   absl::StatusOr<std::unique_ptr<CudaStream>> loading =
       CudaStream::New(*context);
   PARTITA_RETURN_IF_ERROR(OfDevice(traits, loading.status()));
+  std::shared_ptr<CudaShare> share;
+  if (split.splits()) {
+    absl::StatusOr<std::shared_ptr<CudaShare>> part =
+        CudaShare::Of(*context, ordinal, split);
+    PARTITA_RETURN_IF_ERROR(OfDevice(traits, part.status()));
+    share = *std::move(part);
+  }
   return std::make_unique<CudaDevice>(std::move(traits), *std::move(context),
-                                      *std::move(loading));
+                                      *std::move(loading), std::move(share));
 }
 
 }  // namespace partita

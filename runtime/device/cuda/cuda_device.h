@@ -7,20 +7,26 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "graph/gpu_split.h"
 #include "runtime/device/device.h"
 #include "third_party/cuda_loader/driver_api.h"
 
 namespace partita {
 
-// The GPU with number `ordinal` among those that the driver shows, which are
-// those that CUDA_VISIBLE_DEVICES leaves. Its streams run behind the host; its
-// kernels are the plan's own. `api` outlives the device and all that it makes.
+// Device `number`: the GPU split.GpuOf(number) among those that the driver
+// shows, which are those that CUDA_VISIBLE_DEVICES leaves. Its streams run
+// behind the host; its kernels are the plan's own. `api` outlives the device
+// and all that it makes.
+//
+// A share of a GPU (`split`) has its part of the bytes that are free now. It is
+// as other devices are: copies between shares of one GPU are copies within it.
 //
 // Unavailable, in one sentence, if there is no such GPU; FailedPrecondition if
 // it is older than `traits.isa`.
 absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
                                                       DeviceTraits traits,
-                                                      int ordinal);
+                                                      int number,
+                                                      GpuSplit split = {});
 
 }  // namespace partita
 

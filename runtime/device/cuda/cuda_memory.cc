@@ -32,7 +32,8 @@ class CudaArena : public Arena {
       : context_(std::move(context)),
         memory_(std::move(memory)),
         base_(AddressOf(memory_)),
-        size_(size) {
+        size_(size),
+        reserved_(ReservedOfCudaArena(size, alignment)) {
     base_ += -reinterpret_cast<uintptr_t>(base_) &
              static_cast<uintptr_t>(alignment - 1);
   }
@@ -48,12 +49,14 @@ class CudaArena : public Arena {
   std::byte* base() const override { return base_; }
   int64_t size() const override { return size_; }
   int64_t CommittedBytes() const override { return size_; }
+  int64_t ReservedBytes() const override { return reserved_; }
 
  private:
   const SharedContext context_;
   Memory memory_;
   std::byte* base_;
   const int64_t size_;
+  const int64_t reserved_;
 };
 
 template <typename Memory, typename Allocate>
@@ -63,10 +66,10 @@ absl::StatusOr<std::unique_ptr<Arena>> NewArena(SharedContext context,
                                                 Allocate allocate) {
   Memory memory;
   if (bytes > 0) {
-    const int64_t slack = std::max<int64_t>(0, alignment - kDriverAlignment);
+    const auto reserved =
+        static_cast<size_t>(ReservedOfCudaArena(bytes, alignment));
     PARTITA_RETURN_IF_ERROR(context->Within([&] {
-      PARTITA_ASSIGN_OR_RETURN(
-          memory, allocate(context->api(), static_cast<size_t>(bytes + slack)));
+      PARTITA_ASSIGN_OR_RETURN(memory, allocate(context->api(), reserved));
       return absl::OkStatus();
     }));
   }
@@ -98,6 +101,11 @@ absl::StatusOr<MemoryFigures> MemoryOf(const CudaContext& context) {
   }));
   return MemoryFigures{.total = static_cast<int64_t>(total),
                        .free = static_cast<int64_t>(free)};
+}
+
+int64_t ReservedOfCudaArena(int64_t bytes, int64_t alignment) {
+  if (bytes == 0) return 0;
+  return bytes + std::max<int64_t>(0, alignment - kDriverAlignment);
 }
 
 absl::StatusOr<std::unique_ptr<Arena>> NewCudaArena(SharedContext context,

@@ -19,6 +19,9 @@ using SharedContext = std::shared_ptr<const CudaContext>;
 // The memory of the context's GPU, as the driver reports it.
 absl::StatusOr<MemoryFigures> MemoryOf(const CudaContext& context);
 
+// Arena::ReservedBytes of such an arena.
+int64_t ReservedOfCudaArena(int64_t bytes, int64_t alignment);
+
 // By cuMemAlloc. It is freed when all work of the context is done. `owner`
 // names the device in messages. ResourceExhausted, with both figures, if there
 // is not enough memory.

@@ -83,6 +83,7 @@ CUresult Driver::BeforeCall(const char* name, bool& gives_back) {
   }
   gives_back = GivesBack(name);
   if (Allocates(name)) ++allocations_;
+  ++calls_by_name_[name];
   if (++calls_ == options_.fail_call) return options_.fail_with;
   gives_back = false;
   const absl::string_view call = name;
@@ -199,6 +200,24 @@ int64_t Driver::CallCount() {
 int64_t Driver::AllocationCount() {
   std::lock_guard<std::mutex> held(lock_);
   return allocations_;
+}
+
+int64_t Driver::CallCount(absl::string_view name) {
+  std::lock_guard<std::mutex> held(lock_);
+  const auto count = calls_by_name_.find(name);
+  return count == calls_by_name_.end() ? 0 : count->second;
+}
+
+AllocatedBytes Driver::Allocated() {
+  std::lock_guard<std::mutex> held(lock_);
+  AllocatedBytes allocated = {.of_gpu = std::vector<int64_t>(devices_.size())};
+  for (const auto& [address, block] : memory_.all()) {
+    const auto bytes = static_cast<int64_t>(block->bytes);
+    if (block->kind == MemoryKind::kPinned) allocated.page_locked += bytes;
+    if (block->is_host()) continue;
+    allocated.of_gpu[block->context->device->number] += bytes;
+  }
+  return allocated;
 }
 
 std::vector<Finding> Driver::Leaks() {

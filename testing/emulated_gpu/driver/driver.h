@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "absl/strings/string_view.h"
 #include "testing/emulated_gpu/driver/address_space.h"
+#include "testing/emulated_gpu/driver/allocated_bytes.h"
 #include "testing/emulated_gpu/driver/command.h"
 #include "testing/emulated_gpu/driver/finding.h"
 #include "testing/emulated_gpu/driver/objects.h"
@@ -59,6 +61,8 @@ class Driver {
   std::vector<Finding> Leaks();
   int64_t CallCount();
   int64_t AllocationCount();
+  int64_t CallCount(absl::string_view name);
+  AllocatedBytes Allocated();
 
  private:
   // ---- calls.cc: what calls have in common.
@@ -221,7 +225,8 @@ class Driver {
   bool initialised_ = false;
   int64_t calls_ = 0;
   int64_t allocations_ = 0;  // calls that allocate
-  int64_t running_ = 0;      // commands that another thread runs
+  std::map<absl::string_view, int64_t> calls_by_name_;
+  int64_t running_ = 0;  // commands that another thread runs
 
   FindingLog findings_;
   Timeline timeline_;

@@ -56,4 +56,10 @@ int64_t EmulatedCuda::calls() { return driver_->CallCount(); }
 
 int64_t EmulatedCuda::allocations() { return driver_->AllocationCount(); }
 
+int64_t EmulatedCuda::calls(absl::string_view name) {
+  return driver_->CallCount(name);
+}
+
+AllocatedBytes EmulatedCuda::allocated() { return driver_->Allocated(); }
+
 }  // namespace partita::emulated_gpu

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "testing/emulated_gpu/driver/allocated_bytes.h"
 #include "testing/emulated_gpu/driver/finding.h"
 #include "testing/emulated_gpu/driver/options.h"
 #include "third_party/cuda_loader/driver_api.h"
@@ -47,6 +49,9 @@ class EmulatedCuda {
   int64_t calls();
   // How many of them allocated memory, loaded code or made an object.
   int64_t allocations();
+  // How many of them called one function: "cuMemAlloc", without a version.
+  int64_t calls(absl::string_view name);
+  AllocatedBytes allocated();
 
  private:
   explicit EmulatedCuda(std::unique_ptr<Driver> driver);
