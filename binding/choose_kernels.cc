@@ -38,7 +38,7 @@ class Chooser {
  public:
   Chooser(Graph& graph, const KernelCatalog& catalog,
           absl::Span<const DeviceTraits> devices, PackedConstants& packed)
-      : graph_(graph), catalog_(catalog), layouts_(graph, packed) {
+      : graph_(graph), catalog_(catalog), layouts_(graph, catalog, packed) {
     for (const DeviceTraits& device : devices) {
       devices_.emplace(device.name, &device);
     }

@@ -50,10 +50,7 @@ double LayoutState::ReorderSeconds(ValueId value, const Layout& layout,
   if (type.layout == layout) return 0;
   if (IsPackable(value)) return 0;
   if (made_.contains(KeyOf(value, layout, devices))) return 0;
-  const double bytes = 2.0 * type.num_bytes();
-  const double moving =
-      device.memory_bandwidth > 0 ? bytes / device.memory_bandwidth : 0;
-  return device.launch_seconds + moving;
+  return catalog_.ReorderSeconds(type, layout, device);
 }
 
 ValueId LayoutState::PackConstant(ValueId value, const Layout& layout,

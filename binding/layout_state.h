@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "graph/device_traits.h"
 #include "graph/graph.h"
+#include "graph/kernel_catalog.h"
 
 namespace partita {
 
@@ -35,13 +36,15 @@ class PackedConstants {
 // Remembers the reordered values of each value, so that each is reordered once.
 class LayoutState {
  public:
-  LayoutState(Graph& graph, PackedConstants& packed)
-      : graph_(graph), packed_(packed) {}
+  LayoutState(Graph& graph, const KernelCatalog& catalog,
+              PackedConstants& packed)
+      : graph_(graph), catalog_(catalog), packed_(packed) {}
 
   using Devices = absl::InlinedVector<std::string, 1>;
 
   // Seconds that InLayout costs at run time on one of `devices`, which are all
-  // like `device`. Constants are packed at compile time and cost 0.
+  // like `device`, at the catalog's price. Constants are packed at compile time
+  // and cost 0.
   double ReorderSeconds(ValueId value, const Layout& layout,
                         const Devices& devices,
                         const DeviceTraits& device) const;
@@ -63,6 +66,7 @@ class LayoutState {
   ValueId PackConstant(ValueId value, const Layout& layout, NodeId before);
 
   Graph& graph_;
+  const KernelCatalog& catalog_;
   PackedConstants& packed_;
   std::map<Key, ValueId> made_;
 };

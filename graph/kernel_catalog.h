@@ -62,7 +62,16 @@ class KernelCatalog {
   // (the default) if this catalog generates no code.
   virtual absl::StatusOr<std::vector<CodeObject>> BuildCode(
       absl::Span<const OpView> nodes, const DeviceTraits& device) const;
+
+  // Seconds to store a value of `type` in `layout` instead, which the choice of
+  // layouts weighs before there is a `reorder` node. Default: the launch, and
+  // each byte read and written once at the memory's bandwidth.
+  virtual double ReorderSeconds(const TensorType& type, const Layout& layout,
+                                const DeviceTraits& device) const;
 };
+
+// Fallbacks last, then by seconds; equal ones keep their order.
+void SortBestFirst(std::vector<KernelChoice>& choices);
 
 }  // namespace partita
 

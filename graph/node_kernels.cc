@@ -70,6 +70,18 @@ ValueIds ReturnedBy(const Graph& body, absl::Span<const NodeId> members) {
   return results;
 }
 
+// True if the choice has the layouts of the node's operands and results.
+bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
+  if (choice.any_layout) return true;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (choice.operands[i] != node.operand_type(i).layout) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (choice.results[i] != node.result_type(i).layout) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<NodeRank>> RanksOf(
@@ -117,6 +129,19 @@ const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices) {
       choices, [](const KernelChoice& a, const KernelChoice& b) {
         return a.seconds < b.seconds;
       });
+}
+
+const KernelChoice* BoundChoice(const OpView& node,
+                                absl::Span<const KernelChoice> choices) {
+  const std::optional<KernelBinding>& binding = node.node().kernel;
+  if (!binding.has_value()) return FastestChoice(choices);
+  const KernelChoice* first = nullptr;
+  for (const KernelChoice& choice : choices) {
+    if (choice.kernel != binding->kernel) continue;
+    if (IsBoundIn(choice, node)) return &choice;
+    if (first == nullptr) first = &choice;
+  }
+  return first != nullptr ? first : FastestChoice(choices);
 }
 
 bool TailIsOneLoop(const OpView& fused) {

@@ -43,6 +43,12 @@ std::vector<KernelChoice> CommonChoices(const Placement& placement,
 // none. Ignores the cost of reorders, which depends on other nodes.
 const KernelChoice* FastestChoice(absl::Span<const KernelChoice> choices);
 
+// The choice that the node is bound to: the one with its kernel and its
+// layouts, else the first with its kernel, else the fastest; null if there is
+// no choice.
+const KernelChoice* BoundChoice(const OpView& node,
+                                absl::Span<const KernelChoice> choices);
+
 // True for a fused node that no kernel computes whole on the devices of these
 // choices: the nodes of its body replace it.
 bool IsUnfused(const OpView& node, absl::Span<const KernelChoice> choices);

@@ -4,15 +4,12 @@
 #include "partita/compile_target.h"
 
 #include "graph/node_kernels.h"
-#include "partita/backends/built_in_catalog.h"
 
 namespace partita {
 
 CompileTarget::CompileTarget(const Machine& machine,
                              const CompileOptions& options)
-    : machine_(machine),
-      options_(options),
-      catalog_(options.ieee ? BuiltInIeeeCatalog() : BuiltInCatalog()) {
+    : machine_(machine), options_(options), catalog_(machine, options.ieee) {
   for (const MachineDevice& device : machine.devices) {
     traits_.push_back(device.traits);
     usable_.push_back(device.usable());
@@ -21,7 +18,7 @@ CompileTarget::CompileTarget(const Machine& machine,
 }
 
 bool CompileTarget::HasKernel(const OpView& fused) const {
-  return RunsFused(fused, catalog_, classes_);
+  return RunsFused(fused, catalog(), classes_);
 }
 
 }  // namespace partita

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "graph/device_traits.h"
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
 #include "partita/compile.h"
+#include "partita/machine_catalog.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
@@ -24,7 +26,9 @@ class CompileTarget {
 
   const Machine& machine() const { return machine_; }
   const CompileOptions& options() const { return options_; }
-  const KernelCatalog& catalog() const { return catalog_; }
+  const KernelCatalog& catalog() const { return catalog_.catalog(); }
+  // The first error of the catalogs; after all other queries.
+  absl::Status CheckCatalog() const { return catalog_.Check(); }
   // By machine device: the traits, and the bytes that a plan may use.
   const std::vector<DeviceTraits>& traits() const { return traits_; }
   const std::vector<int64_t>& usable() const { return usable_; }
@@ -36,7 +40,7 @@ class CompileTarget {
  private:
   const Machine& machine_;
   const CompileOptions& options_;
-  const KernelCatalog& catalog_;
+  const MachineCatalog catalog_;
   std::vector<DeviceTraits> traits_;
   std::vector<DeviceClass> classes_;  // of traits_
   std::vector<int64_t> usable_;

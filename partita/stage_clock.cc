@@ -9,7 +9,6 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/status_macros.h"
-#include "partita/backends/built_in_catalog.h"
 
 namespace partita {
 
@@ -26,9 +25,7 @@ absl::Status StageClock::Run(absl::string_view name,
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = work();
   // A catalog's error explains everything that follows from it.
-  for (const DeviceTraits& device : target_.traits()) {
-    PARTITA_RETURN_IF_ERROR(CheckBuiltInCatalog(device));
-  }
+  PARTITA_RETURN_IF_ERROR(target_.CheckCatalog());
   const std::chrono::duration<double> taken =
       std::chrono::steady_clock::now() - start;
   absl::c_find_if(stages_, has_name)->seconds += taken.count() - inner_seconds_;

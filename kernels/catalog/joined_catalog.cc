@@ -3,7 +3,6 @@
 
 #include "kernels/catalog/joined_catalog.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -16,11 +15,7 @@ std::vector<KernelChoice> JoinedCatalog::Choices(
     std::vector<KernelChoice> choices = catalog->Choices(node, device);
     std::move(choices.begin(), choices.end(), std::back_inserter(all));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const KernelChoice& a, const KernelChoice& b) {
-                     if (a.fallback != b.fallback) return b.fallback;
-                     return a.seconds < b.seconds;
-                   });
+  SortBestFirst(all);
   return all;
 }
 

@@ -14,6 +14,7 @@
 #include "graph/device_kind_traits.h"
 #include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
+#include "graph/node_key.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/not_generated.h"
@@ -21,7 +22,6 @@
 #include "kernels/codegen/program_builder.h"
 #include "kernels/codegen/read_body.h"
 #include "kernels/codegen/scalar_type.h"
-#include "kernels/cpu/node_key.h"
 
 namespace partita {
 namespace {

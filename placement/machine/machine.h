@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_MACHINE_MACHINE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,20 @@ struct Link {
   std::string bus;       // links of one bus share its bandwidth; empty: none
 };
 
+struct Profile;
+
+// Measurements that a machine file names.
+struct MachineProfile {
+  std::string file;  // in the folder of the machine file; empty: none
+  std::string hash;  // ProfileHash (profile.h); empty: any
+  std::shared_ptr<const Profile> measured;  // null: it was not read
+};
+
 struct Machine {
   std::string name;
   std::vector<MachineDevice> devices;
   std::vector<Link> links;
+  MachineProfile profile;
 
   const MachineDevice* FindDevice(absl::string_view name) const;
   // "cpu:0, gpu:0", for errors.
@@ -65,13 +76,28 @@ struct Machine {
 //      {"from": "cpu:0", "to": "gpu:0",         devices of this file
 //       "bandwidth": 2.5e10,                    bytes per second, one direction
 //       "latency": 1e-5, "duplex": true,        default 0 seconds; true
-//       "bus": "pcie"}]}                        default: no bus
+//       "bus": "pcie"}],                        default: no bus
+//    "profile": "here.profile",                 measurements: a file in the
+//                                               folder of this one, or below
+//    "profile_hash": "5c5e..."}                 default: any contents
 //
 // Units: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024). Two
 // devices without a link between them are legal: nothing can be copied there.
+// Opens no other file: it leaves MachineProfile::measured null.
 absl::StatusOr<Machine> ParseMachine(absl::string_view json,
                                      absl::string_view source);
+// The same for a file. ReadMachine also reads the profile that it names, as
+// UseProfile does; an error names that file and says what to do.
 absl::StatusOr<Machine> ReadMachine(const std::string& path);
+absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
+
+// Makes the machine's prices those of `profile`: its links get the measured
+// figures, and ProfiledCatalog (placement/cost) reads the nodes. `source` is
+// the profile's file, for errors: FailedPrecondition if it is of another
+// machine, or if the machine file states another hash.
+absl::Status UseProfile(Profile profile, absl::string_view source,
+                        Machine& machine);
+
 // The text that ParseMachine reads; the same machine gives the same text.
 std::string MachineToJson(const Machine& machine);
 

@@ -3,89 +3,32 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "graph/device_kind_traits.h"
 #include "graph/device_limits.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "placement/machine/byte_size.h"
 #include "placement/machine/machine.h"
+#include "placement/machine/profile.h"
 #include "placement/machine/strict_json.h"
+#include "placement/machine/traits_json.h"
 
 namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
-constexpr double kMaxRate = 1e21;   // per second: flops or bytes
-constexpr double kMaxSeconds = 60;  // of a latency or a launch
-
-// Device names appear in the textual IR: letters, digits and _-.: only.
-bool IsName(absl::string_view name) {
-  if (name.empty() || name.size() > 64) return false;
-  for (char c : name) {
-    if (!absl::ascii_isalnum(c) && !absl::StrContains("_-.:", c)) return false;
-  }
-  return true;
-}
-
-absl::StatusOr<std::string> ReadName(const JsonObject& object,
-                                     absl::string_view key) {
-  PARTITA_ASSIGN_OR_RETURN(std::string name, object.String(key));
-  if (IsName(name)) return name;
-  return object.Error(key, absl::StrCat("\"", name, "\""),
-                      "1 to 64 letters, digits or _-.: like \"gpu:0\"");
-}
-
-std::string ExpectedIsa(const IsaRule& rule, absl::string_view found) {
-  if (rule.names == nullptr) return std::string(rule.form);
-  const std::vector<std::string> names = rule.names();
-  const std::vector<absl::string_view> known(names.begin(), names.end());
-  return absl::StrCat("one of ", absl::StrJoin(known, ", "),
-                      ", or no isa, which means ", rule.usual,
-                      DidYouMean(found, known));
-}
-
-absl::StatusOr<std::string> ReadIsa(const JsonObject& object,
-                                    const IsaRule& rule) {
-  if (!object.Has("isa")) return std::string(rule.usual);
-  PARTITA_ASSIGN_OR_RETURN(std::string isa, object.String("isa"));
-  if (rule.accepts(isa)) return isa;
-  return object.Error("isa", absl::StrCat("\"", isa, "\""),
-                      ExpectedIsa(rule, isa));
-}
-
-// "\"cpu\" or \"cuda\""
-std::string KindNames() {
-  return absl::StrCat("\"", absl::StrJoin(DeviceKindNames(), "\" or \""), "\"");
-}
-
-absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
-  std::vector<absl::string_view> names;
-  for (int i = 0; i < kNumDTypes; ++i) {
-    names.push_back(DTypeName(static_cast<DType>(i)));
-  }
-  PARTITA_RETURN_IF_ERROR(object.AllowKeys(names));
-  for (int i = 0; i < kNumDTypes; ++i) {
-    const absl::string_view name = DTypeName(static_cast<DType>(i));
-    if (!object.Has(name)) continue;
-    PARTITA_ASSIGN_OR_RETURN(traits.peak_flops[i],
-                             object.Number(name, 1, kMaxRate));
-  }
-  const int f32 = static_cast<int>(DType::kF32);
-  if (traits.peak_flops[f32] > 0) return absl::OkStatus();
-  return object.MissingKey("f32");
-}
+constexpr size_t kMaxProfileName = 255;
 
 absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
   PARTITA_RETURN_IF_ERROR(
@@ -93,14 +36,8 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
                         "peak_flops", "memory_bandwidth", "launch_seconds"}));
   MachineDevice device;
   DeviceTraits& traits = device.traits;
-  PARTITA_ASSIGN_OR_RETURN(traits.name, ReadName(object, "name"));
-  PARTITA_ASSIGN_OR_RETURN(std::string kind_name, object.String("kind"));
-  const std::optional<DeviceKind> kind = ParseDeviceKind(kind_name);
-  if (!kind.has_value()) {
-    return object.Error("kind", absl::StrCat("\"", kind_name, "\""),
-                        KindNames());
-  }
-  traits.kind = *kind;
+  PARTITA_ASSIGN_OR_RETURN(traits.name, ReadDeviceName(object, "name"));
+  PARTITA_ASSIGN_OR_RETURN(traits.kind, ReadKind(object));
   PARTITA_ASSIGN_OR_RETURN(device.memory, object.Bytes("memory", 1));
   if (object.Has("reserve")) {
     PARTITA_ASSIGN_OR_RETURN(device.reserve, object.Bytes("reserve", 0));
@@ -110,21 +47,7 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
         "reserve", ExactByteSize(device.reserve),
         absl::StrCat("less than memory, ", ExactByteSize(device.memory)));
   }
-  if (object.Has("threads")) {
-    PARTITA_ASSIGN_OR_RETURN(int64_t threads,
-                             object.Integer("threads", 1, kMaxDeviceThreads));
-    traits.threads = static_cast<int>(threads);
-  }
-  PARTITA_ASSIGN_OR_RETURN(traits.isa,
-                           ReadIsa(object, TraitsOf(traits.kind).isa));
-  PARTITA_ASSIGN_OR_RETURN(JsonObject peaks, object.Object("peak_flops"));
-  PARTITA_RETURN_IF_ERROR(ReadPeaks(peaks, traits));
-  PARTITA_ASSIGN_OR_RETURN(traits.memory_bandwidth,
-                           object.Number("memory_bandwidth", 1, kMaxRate));
-  if (object.Has("launch_seconds")) {
-    PARTITA_ASSIGN_OR_RETURN(traits.launch_seconds,
-                             object.Number("launch_seconds", 0, kMaxSeconds));
-  }
+  PARTITA_RETURN_IF_ERROR(ReadRates(object, traits));
   return device;
 }
 
@@ -171,15 +94,51 @@ absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,
     PARTITA_ASSIGN_OR_RETURN(link.duplex, object.Bool("duplex"));
   }
   if (object.Has("bus")) {
-    PARTITA_ASSIGN_OR_RETURN(link.bus, ReadName(object, "bus"));
+    PARTITA_ASSIGN_OR_RETURN(link.bus, ReadDeviceName(object, "bus"));
   }
   return link;
 }
 
+// A file in the machine file's folder or below it.
+bool IsProfileName(const std::string& name) {
+  if (name.empty() || name.size() > kMaxProfileName) return false;
+  if (absl::c_any_of(name, [](char c) { return absl::ascii_iscntrl(c); })) {
+    return false;
+  }
+  const std::filesystem::path path(name);
+  return path.is_relative() && path.has_filename() && path.filename() != "." &&
+         absl::c_none_of(path, [](const std::filesystem::path& part) {
+           return part == "..";
+         });
+}
+
+absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
+  MachineProfile profile;
+  if (object.Has("profile")) {
+    PARTITA_ASSIGN_OR_RETURN(profile.file, object.String("profile"));
+    if (!IsProfileName(profile.file)) {
+      return object.Error("profile", absl::StrCat("\"", profile.file, "\""),
+                          "a file in the folder of the machine file, such as "
+                          "\"here.profile\"");
+    }
+  }
+  if (!object.Has("profile_hash")) return profile;
+  PARTITA_ASSIGN_OR_RETURN(profile.hash, object.String("profile_hash"));
+  if (profile.file.empty()) {
+    return object.Error("profile_hash", "a hash and no profile",
+                        "the profile's file as `profile`");
+  }
+  if (ParseContentHash(profile.hash).has_value()) return profile;
+  return object.Error("profile_hash", absl::StrCat("\"", profile.hash, "\""),
+                      "32 hexadecimal digits");
+}
+
 absl::StatusOr<Machine> ReadMachineObject(const JsonObject& object) {
-  PARTITA_RETURN_IF_ERROR(object.AllowKeys({"name", "devices", "links"}));
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
+      {"name", "devices", "links", "profile", "profile_hash"}));
   Machine machine;
   PARTITA_ASSIGN_OR_RETURN(machine.name, object.String("name"));
+  PARTITA_ASSIGN_OR_RETURN(machine.profile, ReadProfileKeys(object));
   PARTITA_ASSIGN_OR_RETURN(std::vector<JsonObject> devices,
                            object.Objects("devices", 1, kMaxDevices));
   for (const JsonObject& entry : devices) {
@@ -204,60 +163,62 @@ absl::StatusOr<Machine> ReadMachineObject(const JsonObject& object) {
 
 // --- writing ---
 
-std::string Number(double value) {
-  return nlohmann::json(value).dump();  // shortest form that reads back equal
-}
-
-std::string Quoted(absl::string_view text) {
-  return nlohmann::json(std::string(text))
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string DeviceJson(const MachineDevice& device) {
-  const DeviceTraits& traits = device.traits;
-  std::vector<std::string> peaks;
-  for (int i = 0; i < kNumDTypes; ++i) {
-    if (traits.peak_flops[i] == 0) continue;
-    peaks.push_back(absl::StrCat(Quoted(DTypeName(static_cast<DType>(i))), ": ",
-                                 Number(traits.peak_flops[i])));
-  }
   std::vector<std::string> lines = {
-      absl::StrCat("\"name\": ", Quoted(traits.name)),
-      absl::StrCat("\"kind\": ", Quoted(DeviceKindName(traits.kind))),
-      absl::StrCat("\"memory\": ", Quoted(ExactByteSize(device.memory))),
-      absl::StrCat("\"reserve\": ", Quoted(ExactByteSize(device.reserve))),
-      absl::StrCat("\"threads\": ", traits.threads),
+      absl::StrCat("\"name\": ", JsonQuoted(device.traits.name)),
+      KindJson(device.traits),
+      absl::StrCat("\"memory\": ", JsonQuoted(ExactByteSize(device.memory))),
+      absl::StrCat("\"reserve\": ", JsonQuoted(ExactByteSize(device.reserve))),
   };
-  if (!traits.isa.empty()) {
-    lines.push_back(absl::StrCat("\"isa\": ", Quoted(traits.isa)));
+  for (std::string& line : RatesJson(device.traits)) {
+    lines.push_back(std::move(line));
   }
-  lines.push_back(
-      absl::StrCat("\"peak_flops\": {", absl::StrJoin(peaks, ", "), "}"));
-  lines.push_back(
-      absl::StrCat("\"memory_bandwidth\": ", Number(traits.memory_bandwidth)));
-  lines.push_back(
-      absl::StrCat("\"launch_seconds\": ", Number(traits.launch_seconds)));
   return absl::StrCat("    {\n      ", absl::StrJoin(lines, ",\n      "),
                       "\n    }");
 }
 
 std::string LinkJson(const Link& link) {
   const std::string bus =
-      link.bus.empty() ? "" : absl::StrCat(", \"bus\": ", Quoted(link.bus));
-  return absl::StrCat(
-      "    {\"from\": ", Quoted(link.from), ", \"to\": ", Quoted(link.to),
-      ", \"bandwidth\": ", Number(link.bandwidth),
-      ", \"latency\": ", Number(link.latency),
-      ", \"duplex\": ", link.duplex ? "true" : "false", bus, "}");
+      link.bus.empty() ? "" : absl::StrCat(", \"bus\": ", JsonQuoted(link.bus));
+  return absl::StrCat("    {\"from\": ", JsonQuoted(link.from),
+                      ", \"to\": ", JsonQuoted(link.to),
+                      ", \"bandwidth\": ", JsonNumber(link.bandwidth),
+                      ", \"latency\": ", JsonNumber(link.latency),
+                      ", \"duplex\": ", link.duplex ? "true" : "false", bus,
+                      "}");
 }
 
-template <typename T>
-std::string JsonList(const std::vector<T>& items,
-                     std::string (*text)(const T&)) {
-  if (items.empty()) return "[]";
-  std::vector<std::string> lines;
-  for (const T& item : items) lines.push_back(text(item));
-  return absl::StrCat("[\n", absl::StrJoin(lines, ",\n"), "\n  ]");
+std::string ProfileKeys(const MachineProfile& profile) {
+  std::string keys;
+  if (!profile.file.empty()) {
+    absl::StrAppend(&keys, ",\n  \"profile\": ", JsonQuoted(profile.file));
+  }
+  if (!profile.hash.empty()) {
+    absl::StrAppend(&keys, ",\n  \"profile_hash\": ", JsonQuoted(profile.hash));
+  }
+  return keys;
+}
+
+// Also follows links: the file is inside the folder of the machine file.
+absl::StatusOr<std::string> ProfilePath(const std::string& machine_path,
+                                        const std::string& name) {
+  const std::filesystem::path folder =
+      std::filesystem::path(machine_path).parent_path();
+  const std::filesystem::path path = folder / name;
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::canonical(path, error);
+  // ReadProfile says that it is missing.
+  if (error) return path.string();
+  const std::filesystem::path within =
+      std::filesystem::canonical(folder.empty() ? "." : folder, error);
+  const std::filesystem::path inside = found.lexically_relative(within);
+  if (!error && !inside.empty() && *inside.begin() != "..") {
+    return path.string();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      machine_path, ": profile: found \"", name,
+      "\", which leads out of the folder of the machine file; expected a file "
+      "in it; copy the profile there"));
 }
 
 }  // namespace
@@ -270,7 +231,7 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
   return ReadMachineObject(root);
 }
 
-absl::StatusOr<Machine> ReadMachine(const std::string& path) {
+absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path) {
   const auto file = MappedFile::Open(path);
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(
@@ -283,9 +244,20 @@ absl::StatusOr<Machine> ReadMachine(const std::string& path) {
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+absl::StatusOr<Machine> ReadMachine(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(Machine machine, ReadMachineWithoutProfile(path));
+  if (machine.profile.file.empty()) return machine;
+  PARTITA_ASSIGN_OR_RETURN(const std::string profile_path,
+                           ProfilePath(path, machine.profile.file));
+  PARTITA_ASSIGN_OR_RETURN(Profile profile, ReadProfile(profile_path));
+  PARTITA_RETURN_IF_ERROR(
+      UseProfile(std::move(profile), profile_path, machine));
+  return machine;
+}
+
 std::string MachineToJson(const Machine& machine) {
   return absl::StrCat(
-      "{\n  \"name\": ", Quoted(machine.name),
+      "{\n  \"name\": ", JsonQuoted(machine.name), ProfileKeys(machine.profile),
       ",\n  \"devices\": ", JsonList(machine.devices, DeviceJson),
       ",\n  \"links\": ", JsonList(machine.links, LinkJson), "\n}\n");
 }

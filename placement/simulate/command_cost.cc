@@ -25,33 +25,6 @@ namespace {
 
 using On = CommandCost::On;
 
-// True if the choice has the layouts of the node's operands and results.
-bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
-  if (choice.any_layout) return true;
-  for (int i = 0; i < node.num_operands(); ++i) {
-    if (choice.operands[i] != node.operand_type(i).layout) return false;
-  }
-  for (int i = 0; i < node.num_results(); ++i) {
-    if (choice.results[i] != node.result_type(i).layout) return false;
-  }
-  return true;
-}
-
-// The choice that the node is bound to: the one with its kernel and its
-// layouts, else the first with its kernel, else the fastest.
-const KernelChoice* BoundChoice(const OpView& node,
-                                absl::Span<const KernelChoice> choices) {
-  const std::optional<KernelBinding>& binding = node.node().kernel;
-  if (!binding.has_value()) return FastestChoice(choices);
-  const KernelChoice* first = nullptr;
-  for (const KernelChoice& choice : choices) {
-    if (choice.kernel != binding->kernel) continue;
-    if (IsBoundIn(choice, node)) return &choice;
-    if (first == nullptr) first = &choice;
-  }
-  return first != nullptr ? first : FastestChoice(choices);
-}
-
 absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
                                  const KernelCatalog& catalog) {
   const Placement& placement = node.node().placement;

@@ -195,6 +195,12 @@ Arguments::GetBindings(absl::string_view flag, BindingValue value) const {
   return bindings;
 }
 
+Arguments Arguments::WithOperand(const std::string& operand) const {
+  Arguments changed = *this;
+  changed.positional_ = {operand};
+  return changed;
+}
+
 Arguments Arguments::With(absl::string_view flag,
                           const std::vector<std::string>& values) const {
   Arguments changed = *this;

@@ -86,6 +86,8 @@ class Arguments {
   // The same arguments with exactly these values of a flag.
   Arguments With(absl::string_view flag,
                  const std::vector<std::string>& values) const;
+  // The same arguments with one operand.
+  Arguments WithOperand(const std::string& operand) const;
   // The words, quoted for a shell.
   std::string ShellText() const;
   // In least..most; CalledWrongly otherwise.

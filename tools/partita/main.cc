@@ -30,9 +30,9 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {
-    &kDevicesCommand,     &kInspectCommand, &kCompileCommand,
-    &kLeaderboardCommand, &kCheckCommand,   &kSimulateCommand,
-    &kRunCommand,         &kTrainCommand,   &kViewCommand};
+    &kDevicesCommand,     &kProfileCommand, &kInspectCommand,  &kCompileCommand,
+    &kLeaderboardCommand, &kCheckCommand,   &kSimulateCommand, &kRunCommand,
+    &kTrainCommand,       &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;
@@ -84,6 +84,7 @@ bool AsksForHelp(absl::Span<const char* const> words) {
 absl::Status CheckOperands(const Subcommand& command,
                            const Arguments& arguments) {
   const size_t found = arguments.positional().size();
+  if (command.repeats_operand) return absl::OkStatus();
   const bool takes_one = command.operand != nullptr;
   if (found == (takes_one ? 1 : 0)) return absl::OkStatus();
   return CalledWrongly(

@@ -49,6 +49,26 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
+# Measured prices: a profile, a machine that names it, and steps that teach.
+"$partita" devices | sed '1a "profile": "here.profile",' > "$scratch/here.json"
+here=("$model" --machine "$scratch/here.json")
+expect 1 "measure one with \`partita profile" "$partita" compile "${here[@]}"
+expect 0 "measured" "$partita" profile "${here[@]}" --output "$scratch/here.profile" --time-budget 1
+single=(--strategy single --device cpu:0 --output "$scratch/here.plan")
+expect 0 "proved form" "$partita" compile "${here[@]}" "${single[@]}"
+expect 0 "step " "$partita" simulate "$scratch/here.plan"
+expect 0 "ran 3 steps" "$partita" run "$scratch/here.plan" --repeat 3 --learn "$scratch/here.profile"
+expect 0 "\"steps\": 2" grep -o '"steps": [0-9]*' "$scratch/here.profile"
+expect 0 "proved form" "$partita" compile "${here[@]}" "${single[@]}"
+cp "$scratch/here.plan" "$scratch/first.plan"
+expect 0 "proved form" "$partita" compile "${here[@]}" "${single[@]}"
+expect 0 "" cmp "$scratch/first.plan" "$scratch/here.plan"
+sed -i 's/"steps": 2/"steps": 3/' "$scratch/here.profile"
+expect 1 "found measurements that were changed or damaged" "$partita" compile "${here[@]}"
+expect 1 "found measurements that were changed or damaged" "$partita" profile "${here[@]}" --output "$scratch/here.profile"
+expect 1 "found measurements that were changed or damaged" \
+  "$partita" run "$scratch/here.plan" --learn "$scratch/here.profile"
+
 # A given input sets the model's open extents.
 open=$scratch/open.onnx
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --output "$scratch/three"

@@ -17,6 +17,8 @@
 #include "graph/status_macros.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "partita/compile.h"
+#include "partita/profile/step_learner.h"
+#include "partita/profile/this_host.h"
 #include "partita/reference_check.h"
 #include "partita/session.h"
 #include "tools/partita/emulated_gpus.h"
@@ -68,6 +70,10 @@ constexpr FlagDef kOwnFlags[] = {
     {"trace", "FILE", "write the measured timeline in Chrome's format", nullptr,
      FileUse::kWrites},
     kMemorySnapshotFlag,
+    {"learn", "FILE",
+     "trace the steps, and add each kernel's median to this profile; expects "
+     "the plan's own devices",
+     nullptr, FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -96,6 +102,10 @@ absl::Status CheckFlags(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       kSplitGpuFlag, {"virtual", "timed"},
       "the host emulates all devices then, each by memory of its own",
+      arguments));
+  PARTITA_RETURN_IF_ERROR(RefuseBeside(
+      "learn", {"virtual", "timed", "emulated-gpus", "chaos"},
+      "emulators and delayed steps do not take the time of the plan's devices",
       arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside("test-data", {"input", "seed"},
                                        "the folder holds every input",
@@ -198,7 +208,7 @@ absl::StatusOr<FlagNumbers> ReadNumbers(const Arguments& arguments) {
 RunOptions OptionsOf(const Arguments& arguments, const FlagNumbers& numbers,
                      int64_t step) {
   RunOptions options;
-  options.trace = arguments.has("trace");
+  options.trace = arguments.has("trace") || arguments.has("learn");
   if (arguments.has("chaos")) options.chaos_seed = numbers.chaos_seed + step;
   return options;
 }
@@ -208,10 +218,42 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
+// What --learn learns from; none without it. Its kernels have to be the plan's.
+absl::StatusOr<std::optional<StepLearner>> LearnerOf(
+    const Session& session, const Arguments& arguments) {
+  if (!arguments.has("learn")) return std::nullopt;
+  const Plan& plan = session.plan();
+  if (!plan.notes.has_value() || plan.notes->machine_json.empty()) {
+    return absl::FailedPreconditionError(
+        "--learn: found no machine in the plan, and plans as text have none; "
+        "expected a plan file with its notes; compile the model into one");
+  }
+  const std::vector<ReplacedKernel> replaced = session.ReplacedKernels();
+  if (!replaced.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--learn: found ", replaced[0].bound, " (",
+        replaced[0].bound_arithmetic, ") bound for ", replaced[0].planned, " (",
+        replaced[0].planned_arithmetic,
+        "); expected the plan's own kernels; compile the plan again here"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(StepLearner learner,
+                           StepLearner::For(plan, session.entry()));
+  return learner;
+}
+
+// The first of several steps fills caches and commits memory.
+void Learn(const Session& session, const FlagNumbers& numbers, int64_t step,
+           std::optional<StepLearner>& learner) {
+  if (!learner.has_value() || (step == 0 && numbers.repeat > 1)) return;
+  learner->Add(session.LastTrace());
+}
+
 // Runs --repeat steps, and compares each with the reference if requested.
 absl::Status RunSteps(Session& session, const Arguments& arguments,
                       const FlagNumbers& numbers, Progress& progress,
                       std::vector<double>& seconds) {
+  PARTITA_ASSIGN_OR_RETURN(std::optional<StepLearner> learner,
+                           LearnerOf(session, arguments));
   for (int64_t step = 0; step < numbers.repeat; ++step) {
     progress.Stage(absl::StrCat("step ", step + 1, " of ", numbers.repeat));
     std::optional<ReferenceCheck> check;
@@ -221,12 +263,19 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
     const auto start = std::chrono::steady_clock::now();
     PARTITA_RETURN_IF_ERROR(session.Run(OptionsOf(arguments, numbers, step)));
     seconds.push_back(SecondsSince(start));
+    Learn(session, numbers, step, learner);
     if (check.has_value()) {
       PARTITA_RETURN_IF_ERROR(check->Compare(step + 1));
     }
   }
   std::sort(seconds.begin(), seconds.end());
-  return absl::OkStatus();
+  if (!learner.has_value()) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(const Profile learned,
+                           learner->Learned(ThisProfileHost()));
+  PARTITA_ASSIGN_OR_RETURN(
+      const Machine machine,
+      ParseMachine(session.plan().notes->machine_json, "the plan's notes"));
+  return AddToProfileFile(learned, machine, arguments.Get("learn", ""));
 }
 
 bool HasReferenceLoop(const KernelBinding& kernel) {

@@ -45,7 +45,7 @@ absl::Status MakeFolder(const std::string& folder) {
 }
 
 absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
-  for (const char* flag : {"trace", kMemorySnapshotFlag.name}) {
+  for (const char* flag : {"trace", "learn", kMemorySnapshotFlag.name}) {
     const std::string path = arguments.Get(flag, "-");
     if (path != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(path));
   }

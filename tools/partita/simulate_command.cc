@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "partita/backends/built_in_catalog.h"
+#include "partita/machine_catalog.h"
 #include "placement/machine/machine.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/predicted_timeline.h"
@@ -68,6 +68,32 @@ const EntryNotes* NotesOf(const Plan& plan, size_t entry,
   return &plan.notes->entries[entry];
 }
 
+// By node id. A plan has no profile in it: without --machine, its notes have
+// the prices that it was made with.
+absl::StatusOr<std::vector<double>> SecondsOfNodes(const Plan& plan,
+                                                   size_t entry,
+                                                   const Machine& machine,
+                                                   const Arguments& arguments) {
+  const Graph& graph = *plan.entries[entry].graph;
+  const EntryNotes* notes = NotesOf(plan, entry, arguments);
+  if (notes == nullptr || machine.profile.file.empty()) {
+    const MachineCatalog prices(machine);
+    PARTITA_ASSIGN_OR_RETURN(
+        std::vector<double> seconds,
+        PlacedNodeSeconds(graph, machine, prices.catalog()));
+    PARTITA_RETURN_IF_ERROR(prices.Check());
+    return seconds;
+  }
+  std::vector<double> seconds(graph.node_id_bound(), 0);
+  for (const NodeNote& note : notes->nodes) {
+    if (!note.node.valid() || note.node.index >= graph.node_id_bound()) {
+      continue;
+    }
+    seconds[note.node.index] = note.seconds;
+  }
+  return seconds;
+}
+
 std::string BoundLine(const Simulation& simulation, const EntryNotes& notes) {
   return absl::StrCat(
       "  no plan takes less than ",
@@ -120,9 +146,8 @@ absl::Status Run(const Arguments& arguments) {
   std::string text;
   Json json = Json::object();
   for (size_t e = 0; e < plan.entries.size(); ++e) {
-    PARTITA_ASSIGN_OR_RETURN(
-        const std::vector<double> seconds,
-        PlacedNodeSeconds(*plan.entries[e].graph, machine, BuiltInCatalog()));
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
+                             SecondsOfNodes(plan, e, machine, arguments));
     PARTITA_ASSIGN_OR_RETURN(
         const Simulation simulation,
         Simulate(plan, static_cast<int>(e), machine, seconds));

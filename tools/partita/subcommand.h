@@ -16,6 +16,8 @@ struct Subcommand {
   const char* doc;    // what it does, in a few lines
   // what its one operand is, "model" or "plan"; null: it takes none
   const char* operand;
+  // takes any number of such operands, none included
+  bool repeats_operand = false;
   absl::Span<const FlagDef> flags;
   // The same flags, as --help groups them; empty: one list.
   absl::Span<const FlagGroup> groups = {};
@@ -25,6 +27,7 @@ struct Subcommand {
 };
 
 extern const Subcommand kDevicesCommand;
+extern const Subcommand kProfileCommand;
 extern const Subcommand kInspectCommand;
 extern const Subcommand kCompileCommand;
 extern const Subcommand kLeaderboardCommand;

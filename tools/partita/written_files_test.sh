@@ -62,6 +62,10 @@ keeps_old devices/f.json "$partita" devices --output devices/f.json
 keeps_old outputs/y.npy "$partita" run square.plan --virtual --output outputs
 keeps_old trace/f.json "$partita" run square.plan --virtual --trace trace/f.json
 keeps_old memory/f.json "$partita" run square.plan --virtual --memory-snapshot memory/f.json
+mkdir profile
+measure=("$partita" profile square.graph --machine "$cpus" --time-budget 2 --output profile/f.profile)
+expect 0 "measured" "${measure[@]}"
+keeps profile/f.profile "${measure[@]}"
 keeps_old predicted/f.json "$partita" simulate square.plan --trace predicted/f.json
 keeps_old page/f.html "$partita" view square.plan --output page/f.html
 keeps_old board/f.html "$partita" leaderboard square.graph --machine "$cpus" --page board/f.html

@@ -1,7 +1,7 @@
 // Writes a node as text, without names.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/node_key.h"
+#include "graph/node_key.h"
 
 #include <bit>
 #include <variant>

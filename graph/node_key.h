@@ -1,8 +1,8 @@
 // A text that two nodes share exactly if every kernel treats them alike.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_NODE_KEY_H_
-#define PARTITA_KERNELS_CPU_NODE_KEY_H_
+#ifndef PARTITA_GRAPH_NODE_KEY_H_
+#define PARTITA_GRAPH_NODE_KEY_H_
 
 #include <string>
 
@@ -17,4 +17,4 @@ std::string NodeKey(const OpView& node);
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_NODE_KEY_H_
+#endif  // PARTITA_GRAPH_NODE_KEY_H_

@@ -1,0 +1,268 @@
+// Spends a time budget on links, then on kernels.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/profile/measure_machine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/device_kind_traits.h"
+#include "graph/host_capacity.h"
+#include "graph/option_error.h"
+#include "graph/status_macros.h"
+#include "partita/backends/backend.h"
+#include "partita/compile.h"
+#include "partita/profile/kernel_timer.h"
+#include "partita/profile/measure_links.h"
+#include "partita/profile/plan_kernels.h"
+#include "partita/profile/this_host.h"
+
+namespace partita {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A kernel to measure. `plan` owns what it refers to.
+struct Candidate {
+  std::shared_ptr<const Plan> plan;
+  PlanKernel kernel;
+  double seconds = 0;  // predicted, of all nodes that it computes in a step
+};
+
+// Unavailable, with the reason, if this host cannot run the device.
+absl::Status CheckIsHere(const DeviceTraits& device) {
+  const auto differs = [&](absl::string_view found,
+                           absl::string_view expected) {
+    return absl::UnavailableError(
+        absl::StrCat(device.name, ": found ", found, "; expected ", expected));
+  };
+  if (!absl::c_linear_search(RunnableKinds(), device.kind)) {
+    return differs(absl::StrCat("kind ", DeviceKindName(device.kind)),
+                   "one that this build runs");
+  }
+  if (TraitsOf(device.kind).shares_host) {
+    const HostCapacity host = ThisHost();
+    if (!device.isa.empty() && !absl::c_linear_search(host.isas, device.isa)) {
+      return differs(
+          absl::StrCat("the instruction set ", device.isa),
+          absl::StrCat("one of this host's: ", absl::StrJoin(host.isas, ", ")));
+    }
+    if (device.threads > host.threads) {
+      return differs(absl::StrCat(device.threads, " threads"),
+                     absl::StrCat("at most the ", host.threads,
+                                  " that this process may use"));
+    }
+  }
+  return BackendOf(device.kind).new_device(device).status();
+}
+
+class Measurer {
+ public:
+  Measurer(const Machine& machine, const Profile& known,
+           const MeasureOptions& options)
+      : machine_(machine), options_(options), begin_(Clock::now()) {
+    for (const MeasuredNode& node : known.nodes) {
+      known_.insert(node.signature);
+    }
+    result_.profile.host = ThisProfileHost();
+  }
+
+  absl::StatusOr<MachineMeasurements> Run(absl::Span<const Module> models) {
+    PARTITA_RETURN_IF_ERROR(FindDevices());
+    MeasureLinks();
+    for (const Module& model : models) {
+      if (IsOver(1)) break;
+      AddKernelsOf(model);
+    }
+    MeasureKernels();
+    SortMeasurements();
+    return std::move(result_);
+  }
+
+ private:
+  bool IsOver(double share) const {
+    const std::chrono::duration<double> spent = Clock::now() - begin_;
+    return spent.count() >= share * options_.seconds;
+  }
+
+  void Tell(absl::string_view what) const {
+    if (options_.progress) options_.progress(what);
+  }
+
+  void Skip(absl::string_view reason) {
+    if (absl::c_linear_search(result_.skipped, reason)) return;
+    result_.skipped.emplace_back(reason);
+  }
+
+  // One device of each class that this host has.
+  absl::Status FindDevices() {
+    std::vector<DeviceTraits> all;
+    for (const MachineDevice& device : machine_.devices) {
+      all.push_back(device.traits);
+    }
+    std::string reasons;
+    for (const DeviceClass& equal : ClassesOf(all)) {
+      const DeviceTraits& device = *equal.front();
+      const absl::Status here = CheckIsHere(device);
+      if (!here.ok()) {
+        absl::StrAppend(&reasons, "\n  ", here.message());
+        Skip(here.message());
+        continue;
+      }
+      DeviceTraits unnamed = device;
+      unnamed.name.clear();
+      result_.profile.devices.push_back(std::move(unnamed));
+      devices_.push_back(device);
+      if (equal.size() > 1) has_equal_devices_ = true;
+    }
+    if (!devices_.empty()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("machine ", machine_.name,
+                     ": found no device that this host has", reasons,
+                     "\nexpected at least one; `partita devices` writes the "
+                     "machine file of this host"));
+  }
+
+  void MeasureLinks() {
+    for (size_t i = 0; i < machine_.links.size(); ++i) {
+      const Link& link = machine_.links[i];
+      if (IsOver(0.25)) {
+        result_.links_left = static_cast<int>(machine_.links.size() - i);
+        return;
+      }
+      Tell(absl::StrCat("link ", link.from, " - ", link.to));
+      const absl::StatusOr<MeasuredLink> measured = MeasureLink(machine_, link);
+      if (measured.ok()) {
+        result_.profile.links.push_back(*measured);
+      } else {
+        Skip(absl::StrCat("link from ", link.from, " to ", link.to, ": ",
+                          measured.status().message()));
+      }
+    }
+  }
+
+  void AddKernelsOf(const Module& model) {
+    for (const DeviceTraits& device : devices_) {
+      CompileOptions options;
+      options.strategy = "single";
+      options.planner.device = device.name;
+      AddKernelsOf(model, options);
+    }
+    if (!has_equal_devices_) return;
+    CompileOptions options;
+    options.strategy = "data";
+    AddKernelsOf(model, options);
+  }
+
+  void AddKernelsOf(const Module& model, CompileOptions options) {
+    if (IsOver(1)) return;
+    const std::string name = model.main().name();
+    Tell(absl::StrCat("compile ", name, " by ", options.strategy));
+    absl::StatusOr<Compiled> compiled =
+        Compile(model.Clone(), machine_, options);
+    if (!compiled.ok()) {
+      Skip(absl::StrCat(name, " by ", options.strategy, ": ",
+                        compiled.status().message()));
+      return;
+    }
+    const auto plan = std::make_shared<const Plan>(std::move(compiled->plan));
+    for (const Entry& entry : plan->entries) {
+      absl::StatusOr<PlanKernels> kernels = PlanKernels::Of(*plan, entry);
+      if (!kernels.ok()) {
+        Skip(absl::StrCat(name, ": ", kernels.status().message()));
+        continue;
+      }
+      for (PlanKernel& kernel : std::move(*kernels).Take()) {
+        AddCandidate(plan, std::move(kernel));
+      }
+    }
+  }
+
+  void AddCandidate(const std::shared_ptr<const Plan>& plan,
+                    PlanKernel kernel) {
+    const double seconds = kernel.node.roofline;
+    const auto [place, is_new] =
+        by_signature_.emplace(kernel.node.signature, candidates_.size());
+    if (is_new) candidates_.push_back({plan, std::move(kernel), 0});
+    candidates_[place->second].seconds += seconds;
+  }
+
+  void MeasureKernels() {
+    absl::c_stable_sort(
+        candidates_, [&](const Candidate& a, const Candidate& b) {
+          const bool a_is_known = known_.contains(a.kernel.node.signature);
+          const bool b_is_known = known_.contains(b.kernel.node.signature);
+          if (a_is_known != b_is_known) return b_is_known;
+          return a.seconds > b.seconds;
+        });
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      if (IsOver(1)) {
+        result_.kernels_left = static_cast<int>(candidates_.size() - i);
+        return;
+      }
+      Tell(absl::StrCat("kernel ", i + 1, " of ", candidates_.size()));
+      MeasureKernel(candidates_[i].kernel);
+    }
+  }
+
+  void MeasureKernel(const PlanKernel& kernel) {
+    const absl::StatusOr<KernelTimer*> timer = TimerOn(kernel.device);
+    if (!timer.ok()) return Skip(timer.status().message());
+    const absl::StatusOr<KernelSeconds> seconds = (*timer)->Time(kernel);
+    if (!seconds.ok()) return Skip(seconds.status().message());
+    MeasuredNode& node = result_.profile.nodes.emplace_back(kernel.node);
+    node.warm = seconds->warm;
+    node.cold = seconds->cold;
+  }
+
+  // Devices of one class share a timer. One at a time is attached to this
+  // thread.
+  absl::StatusOr<KernelTimer*> TimerOn(const DeviceTraits& device) {
+    if (timer_ != nullptr && SameButName(timed_, device)) return timer_.get();
+    timer_.reset();
+    PARTITA_ASSIGN_OR_RETURN(timer_, KernelTimer::On(device));
+    timed_ = device;
+    return timer_.get();
+  }
+
+  void SortMeasurements() {
+    Profile sorted = {.host = result_.profile.host};
+    MergeProfile(result_.profile, sorted);
+    result_.profile = std::move(sorted);
+  }
+
+  const Machine& machine_;
+  const MeasureOptions& options_;
+  const Clock::time_point begin_;
+  absl::flat_hash_set<std::string> known_;  // signatures
+  std::vector<DeviceTraits> devices_;       // here, one of each class
+  bool has_equal_devices_ = false;
+  std::vector<Candidate> candidates_;
+  std::map<std::string, size_t> by_signature_;  // index into candidates_
+  std::unique_ptr<KernelTimer> timer_;
+  DeviceTraits timed_;  // of timer_
+  MachineMeasurements result_;
+};
+
+}  // namespace
+
+absl::StatusOr<MachineMeasurements> MeasureMachine(
+    const Machine& machine, absl::Span<const Module> models,
+    const Profile& known, const MeasureOptions& options) {
+  if (!(options.seconds > 0)) {
+    return OfOption("time-budget", absl::InvalidArgumentError(absl::StrCat(
+                                       "time-budget: found ", options.seconds,
+                                       " seconds; expected more than 0")));
+  }
+  return Measurer(machine, known, options).Run(models);
+}
+
+}  // namespace partita

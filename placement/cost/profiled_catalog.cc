@@ -1,0 +1,110 @@
+// Prices choices by a profile.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/cost/profiled_catalog.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/graph.h"
+#include "graph/literal_pool.h"
+#include "placement/cost/node_signature.h"
+
+namespace partita {
+ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
+                                 std::shared_ptr<const Profile> profile)
+    : all_(all), profile_(std::move(profile)) {
+  absl::btree_map<FamilyKey, std::vector<MeasuredRoofline>> measured;
+  for (const MeasuredNode& node : profile_->nodes) {
+    by_signature_.emplace(node.signature, &node);
+    versions_.emplace(LibraryOf(node.version), node.version);
+    const MeasuredRoofline one = {node.roofline, node.seconds()};
+    const auto key = [&](const std::string& kernel) {
+      return FamilyKey(node.family.op, node.family.dtype, node.family.device,
+                       kernel);
+    };
+    measured[key(node.kernel)].push_back(one);
+    if (!node.fallback) measured[key("")].push_back(one);
+  }
+  for (const auto& [key, rooflines] : measured) {
+    scales_.emplace(key, MeasuredScale(rooflines));
+  }
+}
+
+std::vector<KernelChoice> ProfiledCatalog::Choices(
+    const OpView& node, const DeviceTraits& device) const {
+  std::vector<KernelChoice> choices = all_.Choices(node, device);
+  for (KernelChoice& choice : choices) {
+    NoteVersion(choice);
+    choice.seconds = Seconds(node, device, choice);
+  }
+  SortBestFirst(choices);
+  return choices;
+}
+
+double ProfiledCatalog::Seconds(const OpView& node, const DeviceTraits& device,
+                                const KernelChoice& choice) const {
+  const auto exact = by_signature_.find(SignatureOf(node, device, choice));
+  if (exact != by_signature_.end()) return exact->second->seconds();
+  const MeasuredScale* scale = FindScale(node, device, choice);
+  return scale == nullptr ? choice.seconds : scale->Seconds(choice.seconds);
+}
+
+const MeasuredScale* ProfiledCatalog::FindScale(
+    const OpView& node, const DeviceTraits& device,
+    const KernelChoice& choice) const {
+  const KernelFamily family = FamilyOf(node, device);
+  const auto find = [&](const std::string& kernel) -> const MeasuredScale* {
+    const auto found =
+        scales_.find(FamilyKey(family.op, family.dtype, family.device, kernel));
+    return found == scales_.end() ? nullptr : &found->second;
+  };
+  const MeasuredScale* own = find(choice.kernel.ToString());
+  if (own != nullptr || choice.fallback) return own;
+  return find("");
+}
+
+void ProfiledCatalog::NoteVersion(const KernelChoice& choice) const {
+  const std::string version = VersionOf(choice);
+  const auto measured = versions_.find(LibraryOf(version));
+  if (measured == versions_.end() || measured->second == version) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!other_version_.empty()) return;
+  other_version_ = absl::StrCat(
+      "profile: found measurements of ", measured->second, "; expected ",
+      version,
+      ", which this program has; measure again with `partita profile`");
+}
+
+absl::Status ProfiledCatalog::CheckVersions() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (other_version_.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(other_version_);
+}
+
+absl::StatusOr<std::vector<CodeObject>> ProfiledCatalog::BuildCode(
+    absl::Span<const OpView> nodes, const DeviceTraits& device) const {
+  return all_.BuildCode(nodes, device);
+}
+
+double ProfiledCatalog::ReorderSeconds(const TensorType& type,
+                                       const Layout& layout,
+                                       const DeviceTraits& device) const {
+  LiteralPool literals;
+  Graph graph("reorder", &literals);
+  const ValueId value = graph.AddInput("x", type);
+  const absl::StatusOr<NodeId> node =
+      graph.AddNode({.op = &kReorder,
+                     .operands = {value},
+                     .attributes = {{"layout", layout.ToString()}}});
+  if (node.ok()) {
+    graph.value(graph.node(*node).results[0]).type.layout = layout;
+    const std::vector<KernelChoice> choices =
+        Choices(graph.view(*node), device);
+    if (!choices.empty()) return choices.front().seconds;
+  }
+  return all_.ReorderSeconds(type, layout, device);
+}
+
+}  // namespace partita

@@ -1,0 +1,216 @@
+// What a profile is of, and how measurements are merged and used.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/machine/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "placement/machine/link_table.h"
+#include "placement/machine/machine.h"
+
+namespace partita {
+namespace {
+
+// More steps than this have no more weight, so that a machine that changes is
+// followed.
+constexpr int64_t kMostWeight = 1000;
+
+std::string Described(const DeviceTraits& device) {
+  std::string text = absl::StrCat(DeviceKindName(device.kind), " ", device.isa,
+                                  " of ", device.threads, " threads");
+  return text;
+}
+
+std::string Described(const ProfileHost& host) {
+  return absl::StrCat(host.cpu, " (", host.isa, ", ", host.threads,
+                      " threads)");
+}
+
+bool SameExceptRates(const DeviceTraits& a, const DeviceTraits& b) {
+  return a.kind == b.kind && a.isa == b.isa && a.threads == b.threads;
+}
+
+absl::Status OfAnotherMachine(absl::string_view source, absl::string_view found,
+                              absl::string_view expected,
+                              absl::string_view machine) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      source, ": found ", found, "; expected ", expected, " of machine ",
+      machine,
+      "; measure again with `partita profile` and this machine file into a new "
+      "file, or name no profile in it"));
+}
+
+absl::Status CheckDevice(const DeviceTraits& device, const Machine& machine,
+                         absl::string_view source) {
+  const MachineDevice* alike = nullptr;
+  for (const MachineDevice& own : machine.devices) {
+    if (SameButName(own.traits, device)) return absl::OkStatus();
+    if (SameExceptRates(own.traits, device)) alike = &own;
+  }
+  if (alike != nullptr) {
+    return OfAnotherMachine(
+        source,
+        absl::StrCat("measurements of a ", Described(device),
+                     " with other peak_flops, memory_bandwidth or "
+                     "launch_seconds"),
+        absl::StrCat("the figures of ", alike->traits.name), machine.name);
+  }
+  return OfAnotherMachine(
+      source, absl::StrCat("measurements of a ", Described(device)),
+      absl::StrCat("a device like ", machine.devices[0].traits.name, ", a ",
+                   Described(machine.devices[0].traits), ", or another"),
+      machine.name);
+}
+
+SecondsInSteps Averaged(const SecondsInSteps& old, const SecondsInSteps& add) {
+  const double before = static_cast<double>(std::min(old.steps, kMostWeight));
+  const double after = static_cast<double>(std::min(add.steps, kMostWeight));
+  return {(old.seconds * before + add.seconds * after) / (before + after),
+          std::min(old.steps + add.steps, kMostWeight)};
+}
+
+void MergeNode(const MeasuredNode& fresh, MeasuredNode& known) {
+  const std::optional<SecondsInSteps> before = known.in_steps;
+  MeasuredNode merged = fresh;
+  if (!fresh.warm.has_value()) merged.warm = known.warm;
+  if (!fresh.cold.has_value()) merged.cold = known.cold;
+  if (!fresh.in_steps.has_value()) {
+    merged.in_steps = before;
+  } else if (before.has_value()) {
+    merged.in_steps = Averaged(*before, *fresh.in_steps);
+  }
+  known = std::move(merged);
+}
+
+void DropOtherVersions(const Profile& fresh, Profile& profile) {
+  absl::flat_hash_map<absl::string_view, absl::string_view> versions;
+  for (const MeasuredNode& node : fresh.nodes) {
+    versions.emplace(LibraryOf(node.version), node.version);
+  }
+  std::erase_if(profile.nodes, [&](const MeasuredNode& node) {
+    const auto now = versions.find(LibraryOf(node.version));
+    return now != versions.end() && now->second != node.version;
+  });
+}
+
+auto EndsOf(const MeasuredLink& link) { return std::tie(link.from, link.to); }
+
+}  // namespace
+
+absl::string_view LibraryOf(absl::string_view version) {
+  const size_t space = version.find(' ');
+  if (space == version.npos || space + 1 == version.size()) return version;
+  const absl::string_view number = version.substr(space + 1);
+  const bool ends_with_number =
+      absl::ascii_isdigit(number[0]) && !absl::StrContains(number, ' ');
+  return ends_with_number ? version.substr(0, space) : version;
+}
+
+double MeasuredNode::seconds() const {
+  if (in_steps.has_value()) return in_steps->seconds;
+  if (warm.has_value() && cold.has_value()) return std::sqrt(*warm * *cold);
+  return warm.has_value() ? *warm : cold.value_or(roofline);
+}
+
+absl::Status CheckProfileFits(const Profile& profile, const Machine& machine,
+                              absl::string_view source) {
+  for (const DeviceTraits& device : profile.devices) {
+    PARTITA_RETURN_IF_ERROR(CheckDevice(device, machine, source));
+  }
+  const LinkTable links(machine);
+  for (const MeasuredLink& link : profile.links) {
+    if (links.Find(link.from, link.to) != nullptr) continue;
+    return OfAnotherMachine(
+        source, absl::StrCat("a link from ", link.from, " to ", link.to),
+        "one of the links", machine.name);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMeasuredHere(const Profile& profile, const ProfileHost& host,
+                               absl::string_view source) {
+  if (profile.host == host) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      source, ": found measurements of another host, ", Described(profile.host),
+      "; expected those of this one, ", Described(host),
+      "; name another file, or remove this one to measure again"));
+}
+
+absl::Status UseProfile(Profile profile, absl::string_view source,
+                        Machine& machine) {
+  PARTITA_RETURN_IF_ERROR(CheckProfileFits(profile, machine, source));
+  std::string hash = ProfileHash(profile);
+  if (!machine.profile.hash.empty() && machine.profile.hash != hash) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        source, ": found a profile of hash ", hash, "; expected ",
+        machine.profile.hash, ", the profile_hash of machine ", machine.name,
+        "; restore that profile, or remove profile_hash to use this one"));
+  }
+  for (Link& link : machine.links) {
+    for (const MeasuredLink& measured : profile.links) {
+      const bool same =
+          (link.from == measured.from && link.to == measured.to) ||
+          (link.from == measured.to && link.to == measured.from);
+      if (!same) continue;
+      link.bandwidth = measured.bandwidth;
+      link.latency = measured.latency;
+    }
+  }
+  machine.profile.hash = std::move(hash);
+  machine.profile.measured =
+      std::make_shared<const Profile>(std::move(profile));
+  return absl::OkStatus();
+}
+
+void MergeProfile(const Profile& fresh, Profile& profile) {
+  DropOtherVersions(fresh, profile);
+  for (const DeviceTraits& device : fresh.devices) {
+    const auto same = [&](const DeviceTraits& known) {
+      return SameButName(known, device);
+    };
+    if (!absl::c_any_of(profile.devices, same)) {
+      profile.devices.push_back(device);
+    }
+  }
+  absl::flat_hash_map<std::string, size_t> known;
+  for (size_t i = 0; i < profile.nodes.size(); ++i) {
+    known.emplace(profile.nodes[i].signature, i);
+  }
+  for (const MeasuredNode& node : fresh.nodes) {
+    const auto [place, is_new] =
+        known.emplace(node.signature, profile.nodes.size());
+    if (is_new) {
+      profile.nodes.push_back(node);
+    } else {
+      MergeNode(node, profile.nodes[place->second]);
+    }
+  }
+  for (const MeasuredLink& link : fresh.links) {
+    const auto same = absl::c_find_if(
+        profile.links,
+        [&](const MeasuredLink& l) { return EndsOf(l) == EndsOf(link); });
+    if (same == profile.links.end()) {
+      profile.links.push_back(link);
+    } else {
+      *same = link;
+    }
+  }
+  absl::c_sort(profile.nodes, [](const MeasuredNode& a, const MeasuredNode& b) {
+    return a.signature < b.signature;
+  });
+  absl::c_sort(profile.links, [](const MeasuredLink& a, const MeasuredLink& b) {
+    return EndsOf(a) < EndsOf(b);
+  });
+}
+
+}  // namespace partita

@@ -1,0 +1,164 @@
+// partita profile: measures kernels and links of this host.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/builder/examples/models.h"
+#include "graph/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "partita/profile/measure_machine.h"
+#include "partita/profile/step_learner.h"
+#include "partita/profile/this_host.h"
+#include "placement/machine/detect_host.h"
+#include "placement/machine/machine.h"
+#include "placement/machine/profile.h"
+#include "tools/partita/input_files.h"
+#include "tools/partita/json_text.h"
+#include "tools/partita/model_input.h"
+#include "tools/partita/output.h"
+#include "tools/partita/subcommand.h"
+
+namespace partita {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kUsualBudget = 60;  // seconds
+
+constexpr FlagDef kOwnFlags[] = {
+    {"machine", "FILE",
+     "the machine, as JSON; a profile that it names is not read; this host if "
+     "left out",
+     nullptr, FileUse::kReads},
+    {"output", "FILE",
+     "where to write the profile; one that is there is added to", nullptr,
+     FileUse::kWrites},
+    {"time-budget", "SECONDS",
+     "measure no longer than this (default 60); what is left is measured first "
+     "the next time"},
+    {"json", nullptr, "report as JSON"},
+};
+constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags);
+
+absl::StatusOr<Machine> MachineOf(const Arguments& arguments) {
+  if (!arguments.has("machine")) return DetectHost();
+  PARTITA_ASSIGN_OR_RETURN(
+      Machine machine, ReadMachineWithoutProfile(arguments.Get("machine", "")));
+  machine.profile = {};
+  return machine;
+}
+
+// Inference and training, convolutions, matmuls, attention and recurrence.
+absl::StatusOr<std::vector<Module>> UsualModels() {
+  std::vector<Module> models;
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(), TwoLayerPerceptron());
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(), SmallConvNet());
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(), MnistTraining());
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(),
+                           GptTraining({.batch = 8, .layers = 2}));
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(), LstmTraining({.batch = 8}));
+  PARTITA_ASSIGN_OR_RETURN(models.emplace_back(), ResNet50());
+  return models;
+}
+
+absl::StatusOr<std::vector<Module>> ModelsOf(const Arguments& arguments,
+                                             InputFiles& inputs) {
+  if (arguments.positional().empty()) return UsualModels();
+  std::vector<Module> models;
+  for (const std::string& path : arguments.positional()) {
+    PARTITA_ASSIGN_OR_RETURN(Module model,
+                             ReadModel(arguments.WithOperand(path)));
+    inputs.AddWeights(model.literals());
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+// What the output file has; nothing if it is not there.
+absl::StatusOr<Profile> KnownProfile(const Machine& machine,
+                                     const std::string& path) {
+  absl::StatusOr<Profile> known = ReadProfile(path);
+  if (absl::IsNotFound(known.status())) return Profile();
+  PARTITA_RETURN_IF_ERROR(known.status());
+  PARTITA_RETURN_IF_ERROR(CheckMeasuredHere(*known, ThisProfileHost(), path));
+  PARTITA_RETURN_IF_ERROR(CheckProfileFits(*known, machine, path));
+  return known;
+}
+
+std::string ReportText(const MachineMeasurements& measured,
+                       const std::string& path) {
+  std::string text =
+      absl::StrCat(path, ": measured ", measured.profile.nodes.size(),
+                   " kernels and ", measured.profile.links.size(), " links\n");
+  if (measured.kernels_left + measured.links_left > 0) {
+    absl::StrAppend(&text,
+                    "left, as the time was over: ", measured.kernels_left,
+                    " kernels and ", measured.links_left,
+                    " links; the same command measures them\n");
+  }
+  for (const std::string& reason : measured.skipped) {
+    absl::StrAppend(&text, "not measured: ", reason, "\n");
+  }
+  return text;
+}
+
+std::string ReportJson(const MachineMeasurements& measured) {
+  const Json json = {{"kernels", measured.profile.nodes.size()},
+                     {"links", measured.profile.links.size()},
+                     {"kernels_left", measured.kernels_left},
+                     {"links_left", measured.links_left},
+                     {"skipped", measured.skipped}};
+  return JsonText(json);
+}
+
+absl::Status Run(const Arguments& arguments) {
+  if (!arguments.has("output")) {
+    return CalledWrongly("profile: found no --output; expected --output FILE");
+  }
+  const std::string path = arguments.Get("output", "");
+  MeasureOptions options;
+  PARTITA_ASSIGN_OR_RETURN(options.seconds,
+                           arguments.GetDouble("time-budget", kUsualBudget));
+  PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const Profile known, KnownProfile(machine, path));
+  Progress progress("profile");
+  progress.Stage("import");
+  InputFiles inputs(arguments, kFlags);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Module> models,
+                           ModelsOf(arguments, inputs));
+  PARTITA_RETURN_IF_ERROR(inputs.Keep());
+  options.progress = [&](absl::string_view what) { progress.Stage(what); };
+  PARTITA_ASSIGN_OR_RETURN(const MachineMeasurements measured,
+                           MeasureMachine(machine, models, known, options));
+  PARTITA_RETURN_IF_ERROR(AddToProfileFile(measured.profile, machine, path));
+  progress.Done();
+  return WriteText("-", arguments.has("json") ? ReportJson(measured)
+                                              : ReportText(measured, path));
+}
+
+}  // namespace
+
+const Subcommand kProfileCommand = {
+    .name = "profile",
+    .usage = "profile [MODEL ...] --machine FILE --output PROFILE",
+    .doc =
+        "Measures kernels and links of this host, for better predictions.\n"
+        "Times each kernel that plans of the models bind on the machine's "
+        "devices, with warm\n"
+        "and with cold caches, and copies over its links. Without models, "
+        "those of some\n"
+        "examples. A machine file that names the profile, "
+        "\"profile\": \"FILE\", is priced by\n"
+        "it: compile, simulate, leaderboard and run read it. Measure on a "
+        "quiet machine.",
+    .operand = "model",
+    .repeats_operand = true,
+    .flags = kFlags,
+    .run = Run,
+};
+
+}  // namespace partita
