@@ -3,6 +3,7 @@
 
 #include "partita/best_strategy.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,27 +14,35 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "placement/lower/refusal.h"
+#include "runtime/plan/plan_layout.h"
 
 namespace partita {
 namespace {
 
-// The prediction in terms of the goal; smaller is better.
-double Score(const Prediction& prediction, Goal goal) {
-  return goal == Goal::kLatency ? prediction.latency_seconds
-                                : prediction.step_seconds;
-}
-
-bool IsBetter(const Planner& planner, const Prediction& prediction,
-              const Prediction& best, Goal goal) {
-  return Score(prediction, goal) < (1 - planner.least_gain) * Score(best, goal);
+// Of a plan that fits.
+DraftScore Score(const BestPlan& plan, const ObjectiveChoice& objective) {
+  std::vector<int64_t> arenas;
+  const int depth = PlanDepth(plan.attempt.plan);
+  for (const PlanDevice& device : plan.attempt.plan.devices) {
+    arenas.push_back(ArenaBytes(device, depth));
+  }
+  return ScoreOf({.goal = objective.goal,
+                  .most_step_seconds = objective.most_step_seconds},
+                 {.limits = arenas,
+                  .needed_bytes = arenas,
+                  .step_seconds = objective.goal == Goal::kLatency
+                                      ? plan.prediction.latency_seconds
+                                      : plan.prediction.step_seconds});
 }
 
 absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
-                                const Planner& planner) {
+                                const Planner& planner,
+                                const ObjectiveChoice& objective) {
   BestPlan plan;
   PARTITA_ASSIGN_OR_RETURN(plan.attempt, compilation.Try(planner));
   if (!plan.attempt.repeats.empty()) return plan;
   PARTITA_ASSIGN_OR_RETURN(plan.prediction, compilation.Predict(plan.attempt));
+  plan.score = Score(plan, objective);
   return plan;
 }
 
@@ -89,14 +98,14 @@ absl::Status NothingFits(const std::vector<Refused>& refusals) {
 
 absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
                                        absl::Span<const Planner> planners,
-                                       Goal goal) {
+                                       const ObjectiveChoice& objective) {
   CompileReport& report = compilation.report();
   std::optional<BestPlan> best;
   std::vector<Refused> refusals;
   for (const Planner& planner : planners) {
     Candidate& candidate = report.candidates.emplace_back();
     candidate.strategy = planner.name;
-    absl::StatusOr<BestPlan> plan = TryOne(compilation, planner);
+    absl::StatusOr<BestPlan> plan = TryOne(compilation, planner, objective);
     if (!plan.ok()) {
       candidate.refusal = std::string(plan.status().message());
       Add(refusals, planner.name, plan.status());
@@ -109,7 +118,7 @@ absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
     candidate.step_seconds = plan->prediction.step_seconds;
     candidate.latency_seconds = plan->prediction.latency_seconds;
     if (best.has_value() &&
-        !IsBetter(planner, plan->prediction, best->prediction, goal)) {
+        !IsBetter(plan->score, best->score, planner.least_gain)) {
       continue;
     }
     report.strategy = planner.name;

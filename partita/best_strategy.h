@@ -8,6 +8,8 @@
 #include "absl/types/span.h"
 #include "partita/compilation.h"
 #include "partita/predict.h"
+#include "placement/planner/draft_score.h"
+#include "placement/planner/objective_choice.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
@@ -15,15 +17,16 @@ namespace partita {
 struct BestPlan {
   Attempt attempt;
   Prediction prediction;
+  DraftScore score;  // for the objective; nothing is missing
 };
 
-// The best of these strategies' plans by `goal`; among equals the earlier,
-// simpler strategy's (Planner::least_gain). Fills in the report's strategy and
+// The best of these strategies' plans; among equals the earlier, simpler
+// strategy's (Planner::least_gain). Fills in the report's strategy and
 // candidates. If none fits: the refusals, equal ones once; if some lack memory,
 // with the smallest shortage as ShortageOf.
 absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
                                        absl::Span<const Planner> planners,
-                                       Goal goal);
+                                       const ObjectiveChoice& objective);
 
 }  // namespace partita
 

@@ -26,7 +26,7 @@ absl::Status Compilation::Optimise() {
 }
 
 absl::Status Compilation::DivideIntoMicroBatches() {
-  if (target_.options().micro_batches == 1) return absl::OkStatus();
+  if (target_.options().micro_batches.value_or(1) == 1) return absl::OkStatus();
   return stages_.Run("micro-batches",
                      [&] { return source_.DivideIntoMicroBatches(); });
 }

@@ -11,12 +11,15 @@
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
+#include "partita/best_step.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
 #include "partita/compile_request.h"
 #include "partita/predict.h"
 #include "partita/remedy.h"
+#include "partita/step_search.h"
 #include "placement/planner/constraints.h"
+#include "placement/planner/draft_score.h"
 #include "runtime/plan/plan_text.h"
 
 namespace partita {
@@ -26,6 +29,9 @@ namespace {
 std::string Summary(const CompileReport& report,
                     const CompileOptions& options) {
   std::string text = absl::StrCat("placed by ", report.strategy);
+  if (!report.chosen_step.empty()) {
+    absl::StrAppend(&text, " in ", report.chosen_step);
+  }
   if (options.planner.time_budget_ms.has_value()) {
     absl::StrAppendFormat(&text,
                           " within %g s, so another run may place differently",
@@ -42,41 +48,61 @@ std::string Summary(const CompileReport& report,
   return text;
 }
 
-enum class LastStage : uint8_t { kPrediction, kProof };
+absl::Status CheckAll(const Module& module, const Machine& machine,
+                      const CompileOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckSchedule(module, machine, options));
+  return CheckConstraintPatterns(module, options.planner.constraints);
+}
+
+// FailedPrecondition if even the best plan takes longer than the objective
+// allows.
+absl::Status CheckInTime(const CompileOptions& options,
+                         const CompiledStep& step) {
+  const DraftScore& score = step.best.score;
+  if (score.late == 0) return absl::OkStatus();
+  return OfOption(
+      "objective",
+      absl::FailedPreconditionError(absl::StrFormat(
+          "objective: found no plan with a step of at most %g s; expected one; "
+          "allow %.3g s, the predicted step of the nearest plan, by strategy "
+          "%s, or take the objective latency",
+          ObjectiveOf(options).most_step_seconds, score.seconds,
+          step.compilation->report().strategy)));
+}
 
 // Keeps the original module for remedies that change `options`.
 absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
                                       const Machine& machine,
                                       const CompileOptions& options) {
-  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
-  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
-  PARTITA_RETURN_IF_ERROR(
-      CheckConstraintPatterns(module, options.planner.constraints));
+  PARTITA_RETURN_IF_ERROR(CheckAll(module, machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
-  Compilation compilation(module.Clone(), machine, options);
-  if (last == LastStage::kProof) compilation.OpenCodegenEarly();
-  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
-  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
-  absl::StatusOr<BestPlan> best =
-      TryStrategies(compilation, planners, GoalOf(options));
-  if (!best.ok()) {
-    return WithRemedies(best.status(), module, machine, options);
+  const std::vector<StepToCompile> steps =
+      StepsToCompile(module, machine, options);
+  absl::StatusOr<CompiledStep> step =
+      CompileBestStep(module, machine, steps, planners, last);
+  if (!step.ok()) {
+    return WithRemedies(step.status(), module, machine, options);
   }
+  PARTITA_RETURN_IF_ERROR(CheckInTime(options, *step));
+  Compilation& compilation = *step->compilation;
+  BestPlan& best = step->best;
   CompileReport& report = compilation.report();
-  Plan& plan = best->attempt.plan;
+  Plan& plan = best.attempt.plan;
   if (!options.plan_name.empty()) plan.name = options.plan_name;
-  plan.notes = std::move(best->prediction.notes);
+  plan.notes = std::move(best.prediction.notes);
   plan.notes->summary = Summary(report, options);
   if (last == LastStage::kProof) {
     PARTITA_RETURN_IF_ERROR(compilation.BuildCode(plan));
-    PARTITA_RETURN_IF_ERROR(compilation.Prove(best->attempt));
+    PARTITA_RETURN_IF_ERROR(compilation.Prove(best.attempt));
   }
   const bool shards_updates = report.strategy == "data" &&
                               plan.devices.size() > 1 &&
                               options.planner.sharded_update_bytes.has_value();
-  PARTITA_RETURN_IF_ERROR(FillReport(
-      plan, best->prediction, best->attempt.chosen, shards_updates, report));
+  PARTITA_RETURN_IF_ERROR(FillReport(plan, best.prediction, best.attempt.chosen,
+                                     shards_updates, report));
   return Compiled{std::move(plan), std::move(report)};
 }
 
@@ -119,13 +145,12 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
         absl::StrCat("stage ", stage, ": found no such stage; expected ",
                      "optimised, placed, kernels or plan"));
   }
-  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
-  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
-  PARTITA_RETURN_IF_ERROR(
-      CheckConstraintPatterns(module, options.planner.constraints));
-  Compilation compilation(module.Clone(), machine, options);
-  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
-  if (stage == "optimised") return PrintModule(compilation.source());
+  PARTITA_RETURN_IF_ERROR(CheckAll(module, machine, options));
+  if (stage == "optimised") {
+    Compilation compilation(module.Clone(), machine, options);
+    PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+    return PrintModule(compilation.source());
+  }
   if (options.strategy == "auto") {
     return OfOption("stop-after",
                     absl::InvalidArgumentError(absl::StrCat(
@@ -133,6 +158,10 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
                         ": found strategy auto, which chooses among finished "
                         "plans; expected a strategy by name, such as list")));
   }
+  const std::vector<StepToCompile> steps =
+      StepsToCompile(module, machine, options);
+  Compilation compilation(module.Clone(), machine, steps.front().options);
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   PARTITA_ASSIGN_OR_RETURN(const Attempt attempt,
                            TryForTexts(compilation, module, machine, options));

@@ -29,9 +29,8 @@ inline constexpr int64_t kUsualBucketBytes = int64_t{4} << 20;
 
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
-  // What auto minimizes, summed over the module's functions. Default:
-  // throughput if steps overlap, else latency.
-  std::optional<Goal> goal;
+  // Its objective is what auto and search minimize, summed over the module's
+  // functions. Default: throughput if steps overlap, else latency.
   PlannerOptions planner;
   // matched against the given module; `on` in a graph's text is a pin too and
   // takes precedence
@@ -41,13 +40,13 @@ struct CompileOptions {
   // one of them. Default: the first input, and those that FindBatch finds to
   // hold the batch too.
   std::vector<std::string> batch_inputs;
-  // Micro-batches of a step, which run in sequence, and their order; default:
-  // one forward, one backward.
-  int micro_batches = 1;
+  // Micro-batches of a step, which run in sequence, and their order; and the
+  // size of gradients that one collective reduces, 0 for one collective for
+  // each (docs/guide/data_parallel.md). What is given is kept. Of the others,
+  // search and auto choose those of a training step (step_search.h); default:
+  // one micro-batch, one forward, one backward, kUsualBucketBytes.
+  std::optional<int> micro_batches;
   std::optional<PipelineSchedule> schedule;
-  // The size of gradients that one collective reduces:
-  // docs/guide/data_parallel.md. 0: one collective for each; default:
-  // kUsualBucketBytes.
   std::optional<int64_t> bucket_bytes;
   // The device of the step's outputs. Empty: where they are made or, for values
   // sharded over several devices, the first of these.
@@ -130,7 +129,10 @@ struct MissingGpuKernels {
 };
 
 struct CompileReport {
-  std::string strategy;   // of the plan
+  std::string strategy;  // of the plan
+  // Of the plan's step, if search or auto chose other ones than the default:
+  // "4 micro-batches, gpipe, buckets of 1 MiB".
+  std::string chosen_step;
   bool has_pins = false;  // some nodes are where a pin places them
   std::vector<Candidate> candidates;
   std::vector<DeviceMemoryUse> devices;

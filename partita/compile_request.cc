@@ -10,13 +10,15 @@
 #include "graph/op_view.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "partita/micro_batch_counts.h"
 
 namespace partita {
 namespace {
 
 // Not one of Planners(), since it chooses among the plans of all others.
 constexpr char kAuto[] = "auto";
-constexpr char kData[] = "data";  // its name in Planners()
+constexpr char kData[] = "data";  // names in Planners()
+constexpr char kSearch[] = "search";
 
 // InvalidArgument about an option, whose name starts the message.
 absl::Status Refused(absl::string_view option, absl::string_view message) {
@@ -142,7 +144,6 @@ std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
     return UnreadOption{option->name,
                         absl::StrCat(kAuto, " or ", planner->name)};
   }
-  if (options.goal.has_value() && !is_auto) return UnreadOption{"goal", kAuto};
   return std::nullopt;
 }
 
@@ -155,9 +156,10 @@ std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options) {
   return implying;
 }
 
-Goal GoalOf(const CompileOptions& options) {
-  return options.goal.value_or(options.depth > 1 ? Goal::kThroughput
-                                                 : Goal::kLatency);
+ObjectiveChoice ObjectiveOf(const CompileOptions& options) {
+  const ObjectiveChoice usual = {options.depth > 1 ? Goal::kThroughput
+                                                   : Goal::kLatency};
+  return options.planner.objective.value_or(usual);
 }
 
 absl::Status CheckRequest(const Machine& machine,
@@ -166,15 +168,11 @@ absl::Status CheckRequest(const Machine& machine,
     return Refused("depth", absl::StrCat(": found ", options.depth,
                                          "; expected 1..", kMostDepth));
   }
-  if (options.micro_batches < 1 || options.micro_batches > kMostMicroBatches) {
+  const int micro_batches = options.micro_batches.value_or(1);
+  if (micro_batches < 1 || micro_batches > kMostMicroBatches) {
     return Refused("micro-batches",
-                   absl::StrCat(": found ", options.micro_batches,
-                                "; expected 1..", kMostMicroBatches));
-  }
-  if (options.schedule.has_value() && options.micro_batches == 1) {
-    return Refused("pipeline-schedule",
-                   ": found one without micro-batches; expected two or more "
-                   "micro-batches");
+                   absl::StrCat(": found ", micro_batches, "; expected 1..",
+                                kMostMicroBatches));
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {
     return Refused(unread->name,
@@ -206,7 +204,8 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
     return absl::OkStatus();
   }
   std::string found;
-  if (options.strategy != kAuto && options.strategy != kData) {
+  if (options.strategy != kAuto && options.strategy != kData &&
+      options.strategy != kSearch) {
     found = absl::StrCat("strategy ", options.strategy);
   } else if (machine.devices.size() == 1) {
     found = "a machine of one device";
@@ -216,8 +215,33 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
   return Refused(
       "bucket-size",
       absl::StrCat(": found it with ", found, ", where no gradients are ",
-                   "reduced; expected strategy data or auto on several ",
-                   "devices, or pins to several; leave it out"));
+                   "reduced; expected strategy data, search or auto on ",
+                   "several devices, or pins to several; leave it out"));
+}
+
+bool ChoosesStep(const Module& module, const Machine& machine,
+                 const CompileOptions& options) {
+  const bool is_open =
+      !options.micro_batches.has_value() ||
+      (*options.micro_batches > 1 && !options.schedule.has_value()) ||
+      !options.bucket_bytes.has_value();
+  const bool matters =
+      machine.devices.size() > 1 || ObjectiveOf(options).goal == Goal::kMemory;
+  const bool is_searched =
+      options.strategy == kAuto || options.strategy == kSearch;
+  return is_open && matters && is_searched && Trains(module);
+}
+
+absl::Status CheckSchedule(const Module& module, const Machine& machine,
+                           const CompileOptions& options) {
+  if (!options.schedule.has_value()) return absl::OkStatus();
+  const bool may_have = options.micro_batches.has_value()
+                            ? *options.micro_batches > 1
+                            : ChoosesStep(module, machine, options);
+  if (may_have) return absl::OkStatus();
+  return Refused("pipeline-schedule",
+                 ": found one without micro-batches; expected two or more "
+                 "micro-batches");
 }
 
 absl::Status CheckBatchInputs(const Module& module,
@@ -274,6 +298,17 @@ absl::StatusOr<std::vector<Planner>> PlannersFor(
       "strategy",
       absl::StrCat(" ", strategy, ": found no such strategy; expected ",
                    "one of: ", absl::StrJoin(names, ", ")));
+}
+
+absl::StatusOr<std::vector<Planner>> QuickPlanners(
+    const Module& module, const CompileOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(module, options));
+  std::vector<Planner> quick;
+  for (const Planner& planner : planners) {
+    if (!planner.lowers_many) quick.push_back(planner);
+  }
+  return quick;
 }
 
 }  // namespace partita

@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
+#include "placement/planner/objective_choice.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
@@ -24,7 +25,7 @@ inline constexpr int kMostMicroBatches = 4096;
 
 // An option that is given but that the chosen strategy does not read.
 struct UnreadOption {
-  std::string name;     // "stages", "goal"
+  std::string name;     // "stages", "objective"
   std::string readers;  // the strategies that read it, "auto or data"
 };
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options);
@@ -37,8 +38,8 @@ struct ImplyingOption {
 };
 std::vector<ImplyingOption> ImplyingOptions(const CompileOptions& options);
 
-// What auto minimizes.
-Goal GoalOf(const CompileOptions& options);
+// What auto and search minimize.
+ObjectiveChoice ObjectiveOf(const CompileOptions& options);
 
 // InvalidArgument for options out of range or that the strategy does not read,
 // and for a machine without devices.
@@ -48,6 +49,17 @@ absl::Status CheckRequest(const Machine& machine,
 // InvalidArgument for a bucket size if no plan can have buckets.
 absl::Status CheckBuckets(const Module& module, const Machine& machine,
                           const CompileOptions& options);
+
+// InvalidArgument for a schedule of a step that has no micro-batches, neither
+// given nor chosen.
+absl::Status CheckSchedule(const Module& module, const Machine& machine,
+                           const CompileOptions& options);
+
+// True if strategy `search`, or `auto`, chooses the number of micro-batches,
+// the schedule or the size of buckets: the module trains on several devices (on
+// one device, for the objective memory), and the options leave one open.
+bool ChoosesStep(const Module& module, const Machine& machine,
+                 const CompileOptions& options);
 
 // InvalidArgument for a name that is not an input of any function, an input
 // without dimensions, and inputs of one function with different first extents.
@@ -63,6 +75,9 @@ absl::Status CheckSource(const Module& module);
 // node is pinned. InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<Planner>> PlannersFor(const Module& module,
                                                  const CompileOptions& options);
+// Without those that lower many drafts: to compare many options.
+absl::StatusOr<std::vector<Planner>> QuickPlanners(
+    const Module& module, const CompileOptions& options);
 
 }  // namespace partita
 

@@ -74,17 +74,17 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        "more micro-batches"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "single";
-         options.goal = Goal::kThroughput;
+         options.planner.objective = ObjectiveChoice{Goal::kThroughput};
        },
-       "goal: found it with strategy single, which does not read it; "
-       "expected strategy auto"},
+       "objective: found it with strategy single, which does not read it; "
+       "expected strategy auto or search"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.bucket_bytes = 1;
        },
        "bucket-size: found it with strategy list, where no gradients are "
-       "reduced; expected strategy data or auto on several devices, or pins to "
-       "several; leave it out"},
+       "reduced; expected strategy data, search or auto on several devices, or "
+       "pins to several; leave it out"},
       {[](CompileOptions& options, Machine&) { options.bucket_bytes = 1; },
        "bucket-size: found it with a machine of one device, where no"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },

@@ -252,10 +252,10 @@ TEST(CompileTest, APredictionIsThatOfThePlanWithoutItsCode) {
 }
 
 // Two stages overlap two steps but make each step wait for a transfer.
-TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
-  const auto kept = [](std::optional<Goal> goal) {
+TEST(CompileTest, AutoKeepsTheBestByItsObjective) {
+  const auto kept = [](std::optional<ObjectiveChoice> objective) {
     CompileOptions options;
-    options.goal = goal;
+    options.planner.objective = objective;
     options.depth = 2;
     const auto compiled =
         Compile(*ResNet50(), EqualCpus(2, int64_t{1} << 30), options);
@@ -266,8 +266,8 @@ TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
       return tried.strategy == report.strategy;
     });
   };
-  const Candidate latency = kept(Goal::kLatency);
-  const Candidate throughput = kept(Goal::kThroughput);
+  const Candidate latency = kept(ObjectiveChoice{Goal::kLatency});
+  const Candidate throughput = kept(ObjectiveChoice{Goal::kThroughput});
   EXPECT_LT(latency.latency_seconds, throughput.latency_seconds);
   EXPECT_GT(latency.step_seconds, throughput.step_seconds);
   EXPECT_EQ(kept(std::nullopt).strategy, throughput.strategy);

@@ -50,7 +50,7 @@ absl::Status DraftFigures::Count(PlacedFunction& placed) {
         lowering_.CountLiveBytes(
             graph, placed.number,
             StepPredictorOf(graph, placed.chosen, target_.machine(),
-                            GoalOf(target_.options()))));
+                            ObjectiveOf(target_.options()).goal)));
     return absl::OkStatus();
   });
 }

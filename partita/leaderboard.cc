@@ -5,17 +5,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "graph/status_macros.h"
+#include "partita/best_step.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
 #include "partita/compile_request.h"
 #include "partita/predict.h"
+#include "partita/step_search.h"
+#include "placement/planner/draft_score.h"
+#include "placement/planner/objective_choice.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
@@ -64,22 +67,21 @@ class Comparison {
                                      absl::Span<const Planner> planners) const {
     CompileOptions options = options_;
     options.strategy = strategy;
-    Compilation compilation(module_.Clone(), machine_, options);
-    PARTITA_RETURN_IF_ERROR(compilation.Optimise());
-    PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
     LeaderboardRow row{.strategy = strategy};
     const auto start = std::chrono::steady_clock::now();
-    absl::StatusOr<BestPlan> best =
-        TryStrategies(compilation, planners, GoalOf(options));
+    const std::vector<StepToCompile> steps =
+        StepsToCompile(module_, machine_, options);
+    absl::StatusOr<CompiledStep> step = CompileBestStep(
+        module_, machine_, steps, planners, LastStage::kPrediction);
     const std::chrono::duration<double> taken =
         std::chrono::steady_clock::now() - start;
-    if (!best.ok()) {
-      row.refusal = FirstLine(best.status().message());
+    if (!step.ok()) {
+      row.refusal = FirstLine(step.status().message());
       return row;
     }
     row.planning_seconds = taken.count();
     PARTITA_RETURN_IF_ERROR(
-        AddPlan(*std::move(best), compilation.report(), row));
+        AddPlan(std::move(step->best), step->compilation->report(), row));
     return row;
   }
 
@@ -104,11 +106,21 @@ class Comparison {
   const CompileOptions& options_;
 };
 
-void Sort(Goal goal, std::vector<LeaderboardRow>& rows) {
+DraftScore ScoreOfRow(const ObjectiveChoice& objective,
+                      const LeaderboardRow& row) {
+  if (!row.refusal.empty()) return kNoDraft;
+  return ScoreOf(
+      {.goal = objective.goal,
+       .most_step_seconds = objective.most_step_seconds},
+      {.limits = row.peak_bytes,
+       .needed_bytes = row.peak_bytes,
+       .step_seconds = objective.goal == Goal::kLatency ? row.latency_seconds
+                                                        : row.step_seconds});
+}
+
+void Sort(const ObjectiveChoice& objective, std::vector<LeaderboardRow>& rows) {
   const auto key = [&](const LeaderboardRow& row) {
-    return std::tuple(!row.refusal.empty(), goal == Goal::kLatency
-                                                ? row.latency_seconds
-                                                : row.step_seconds);
+    return ScoreOfRow(objective, row);
   };
   absl::c_stable_sort(rows,
                       [&](const LeaderboardRow& a, const LeaderboardRow& b) {
@@ -124,6 +136,7 @@ absl::StatusOr<Leaderboard> CompareStrategies(const Module& module,
   options.strategy = "auto";
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckSchedule(module, machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
   Leaderboard board{.machine = machine.name};
@@ -139,7 +152,7 @@ absl::StatusOr<Leaderboard> CompareStrategies(const Module& module,
   PARTITA_ASSIGN_OR_RETURN(LeaderboardRow row,
                            comparison.Row("auto", planners));
   board.rows.push_back(std::move(row));
-  Sort(GoalOf(options), board.rows);
+  Sort(ObjectiveOf(options), board.rows);
   return board;
 }
 

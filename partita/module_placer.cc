@@ -74,7 +74,9 @@ PlannerOptions ModulePlacer::OptionsFor(const PlacingOptions& placing,
 
 Objective ModulePlacer::ObjectiveFor(const PlacingOptions& placing) const {
   const CompileOptions& options = target_.options();
-  Objective objective{.goal = GoalOf(options),
+  const ObjectiveChoice choice = ObjectiveOf(options);
+  Objective objective{.goal = choice.goal,
+                      .most_step_seconds = choice.most_step_seconds,
                       .memory_limits = placing.limits,
                       .depth = options.depth,
                       .progress = options.progress};

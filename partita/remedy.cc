@@ -13,11 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
 #include "partita/compile_request.h"
+#include "partita/micro_batch_counts.h"
 #include "placement/lower/refusal.h"
 
 namespace partita {
@@ -29,6 +29,7 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   CompileOptions any = options;
   any.strategy = "auto";
   any.planner = {.most_devices = options.planner.most_devices,
+                 .objective = options.planner.objective,
                  .constraints = options.planner.constraints};
   any.schedule.reset();
   any.bucket_bytes.reset();
@@ -41,22 +42,14 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
 // ones are tried while they are faster.
 using Kind = std::vector<CompileOptions>;
 
-// A training step with more, equal micro-batches: each try at least doubles
-// their number, up to the limit. (For a batch of requests that is too large,
-// smaller extents are the remedy.)
+// A training step with more, equal micro-batches. (For a batch of requests that
+// is too large, smaller extents are the remedy.)
 Kind MicroBatchChanges(const Module& module, const CompileOptions& any) {
   Kind changes;
-  if (!Trains(module)) return changes;
-  const int64_t batch = FindBatch(module.main(), any.batch_inputs).extent;
-  int64_t most = std::min(batch, kMostTriedMicroBatches);
-  while (most > any.micro_batches && batch % most != 0) --most;
-  int64_t least = 2 * any.micro_batches;
-  for (int64_t parts = any.micro_batches + 1; parts <= most; ++parts) {
-    const bool is_next = parts >= least && batch % parts == 0;
-    if (!is_next && parts != most) continue;
+  for (int count : MicroBatchCountsAbove(any.micro_batches.value_or(1), module,
+                                         any.batch_inputs)) {
     changes.push_back(any);
-    changes.back().micro_batches = static_cast<int>(parts);
-    least = 2 * parts;
+    changes.back().micro_batches = count;
   }
   return changes;
 }
@@ -92,20 +85,9 @@ std::vector<Kind> KindsWithoutPins(const Module& module,
   return kinds;
 }
 
-// Several changes are tried, each by a compilation: a search would be slow.
-absl::StatusOr<std::vector<Planner>> QuickPlanners(
-    const Module& module, const CompileOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(module, options));
-  std::vector<Planner> quick;
-  for (const Planner& planner : planners) {
-    if (!planner.lowers_many) quick.push_back(planner);
-  }
-  return quick;
-}
-
 absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
                               const CompileOptions& options) {
+  // Several changes are tried, each by a compilation: a search would be slow.
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            QuickPlanners(module, options));
   Compilation compilation(module.Clone(), machine, options);
@@ -113,10 +95,10 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
   PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   PARTITA_ASSIGN_OR_RETURN(
       const BestPlan best,
-      TryStrategies(compilation, planners, GoalOf(options)));
+      TryStrategies(compilation, planners, ObjectiveOf(options)));
   return Remedy{.strategy = compilation.report().strategy,
                 .depth = options.depth,
-                .micro_batches = options.micro_batches,
+                .micro_batches = options.micro_batches.value_or(1),
                 .step_seconds = best.prediction.step_seconds};
 }
 
@@ -163,7 +145,7 @@ std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
   std::string text = absl::StrCat("strategy ", remedy.strategy);
   if (remedy.without_pins) absl::StrAppend(&text, " without the pins");
   if (remedy.depth != options.depth) absl::StrAppend(&text, " at depth 1");
-  if (remedy.micro_batches != options.micro_batches) {
+  if (remedy.micro_batches != options.micro_batches.value_or(1)) {
     absl::StrAppend(&text, " in ", remedy.micro_batches, " micro-batches");
   }
   absl::StrAppendFormat(&text, " (predicted %.3g ms a step)",
@@ -172,12 +154,6 @@ std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
 }
 
 }  // namespace
-
-bool Trains(const Module& module) {
-  return absl::c_any_of(module.functions(), [](const auto& function) {
-    return !function->updates().empty();
-  });
-}
 
 absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
                                const CompileOptions& options) {

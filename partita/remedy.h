@@ -15,16 +15,10 @@
 
 namespace partita {
 
-// The most that are tried, each by a compilation.
-inline constexpr int64_t kMostTriedMicroBatches = 256;
-
-// True if they are tried for the module: it updates variables.
-bool Trains(const Module& module);
-
 // A change of the options with which the module fits the machine, as compiling
 // it showed.
 struct Remedy {
-  std::string strategy;       // without options of its own, and without goal
+  std::string strategy;       // without options of its own
   int depth = 1;              // as requested, or 1
   int micro_batches = 1;      // as requested, or more
   bool without_pins = false;  // all pins of the options are dropped

@@ -87,7 +87,7 @@ TEST(Remedy, ATrainingInMicroBatchesTakesLess) {
       << refusal.message();
   options.micro_batches = remedy->micro_batches;
   EXPECT_TRUE(Compile(step.Clone(), machine, options).ok());
-  options.micro_batches /= 2;
+  *options.micro_batches /= 2;
   EXPECT_FALSE(Compile(step.Clone(), machine, options).ok());
 }
 

@@ -43,22 +43,22 @@ std::vector<std::string> SourceModule::IdlePins() const {
 absl::Status SourceModule::DivideFunction(Graph& function,
                                           const PipelineOptions& passes) {
   const CompileOptions& options = target_.options();
+  const int count = options.micro_batches.value_or(1);
   PARTITA_RETURN_IF_ERROR(RunPipeline(MicroBatchPasses(), passes, function));
   const std::unique_ptr<Graph> whole = function.Clone(&function.literals());
   PARTITA_ASSIGN_OR_RETURN(
       MicroBatches parts,
-      partita::DivideIntoMicroBatches(function, options.micro_batches,
-                                      options.batch_inputs));
+      partita::DivideIntoMicroBatches(function, count, options.batch_inputs));
   parts.schedule = options.schedule.value_or(parts.schedule);
   micro_batches_.push_back(std::move(parts));
   PARTITA_RETURN_IF_ERROR(Verify(function));
-  return VerifyMicroBatches(*whole, function, options.micro_batches);
+  return VerifyMicroBatches(*whole, function, count);
 }
 
 absl::Status SourceModule::DivideIntoMicroBatches() {
   const CompileOptions& options = target_.options();
-  PARTITA_RETURN_IF_ERROR(
-      CheckMicroBatches(module_, options.micro_batches, options.batch_inputs));
+  PARTITA_RETURN_IF_ERROR(CheckMicroBatches(
+      module_, options.micro_batches.value_or(1), options.batch_inputs));
   const PipelineOptions passes{
       .context = {.batch_inputs = options.batch_inputs}};
   for (const auto& function : module_.functions()) {

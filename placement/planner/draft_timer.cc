@@ -339,26 +339,20 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
 }
 
 DraftScore DraftTimer::Result() const {
-  DraftScore score;
-  for (int d = 0; d < devices_; ++d) {
-    score.missing = std::max(
-        score.missing, most_held_[d] - request_.objective.memory_limits[d]);
-  }
+  const Objective& objective = request_.objective;
   double latency = std::max(end_, clocks_.end());
   double busiest = 0;
   for (int d = 0; d < devices_; ++d) {
     latency = std::max({latency, free_at_[d], fetched_at_[d]});
     busiest = std::max({busiest, busy_[d], fed_at_[d], fetching_[d]});
   }
-  // What cannot run is worse than what lacks memory.
-  if (latency == kNever) score.missing = std::numeric_limits<int64_t>::max();
-  const int depth = request_.objective.depth;
+  if (latency == kNever) return kNoDraft;
   const int micro_batches = request_.options.micro_batches.count;
-  score.seconds = latency + (micro_batches - 1) * busiest;
-  if (depth > 1 && request_.objective.goal == Goal::kThroughput) {
-    score.seconds = std::max(micro_batches * busiest, score.seconds / depth);
+  double seconds = latency + (micro_batches - 1) * busiest;
+  if (objective.depth > 1 && objective.goal != Goal::kLatency) {
+    seconds = std::max(micro_batches * busiest, seconds / objective.depth);
   }
-  return score;
+  return ScoreOf(objective, {objective.memory_limits, most_held_, seconds});
 }
 
 }  // namespace partita

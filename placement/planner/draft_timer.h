@@ -10,19 +10,12 @@
 #include <vector>
 
 #include "graph/id_vector.h"
+#include "placement/planner/draft_score.h"
 #include "placement/planner/item_draft.h"
 #include "placement/planner/value_clocks.h"
 #include "placement/planner/value_forms.h"
 
 namespace partita {
-
-// An estimate, to compare drafts by. Less is better: first memory, then time.
-struct DraftScore {
-  int64_t missing = 0;  // bytes on the device that lacks most; 0: it fits
-  double seconds = 0;   // of a step, as the goal counts it; infinite: no link
-
-  friend auto operator<=>(const DraftScore&, const DraftScore&) = default;
-};
 
 // The rules, which follow those of lowering and simulation:
 //  1. A device computes one node at a time: of those that can start first, the

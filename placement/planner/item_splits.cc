@@ -138,6 +138,15 @@ int ItemSplits::SplitLike(int item, int other, int split) const {
              : static_cast<int>(same - splits_[item].begin());
 }
 
+int ItemSplits::Along(int item, int dim) const {
+  const std::vector<ItemSplit>& splits = splits_[item];
+  const auto found = absl::c_find_if(splits, [&](const ItemSplit& split) {
+    return split.results[0].kind == Sharding::Kind::kSplit &&
+           split.results[0].dim == dim;
+  });
+  return found == splits.end() ? -1 : static_cast<int>(found - splits.begin());
+}
+
 std::vector<ItemSplit> ItemSplits::SplitsOf(const PlanRequest& request,
                                             const OpView& op) const {
   std::vector<ItemSplit> splits;

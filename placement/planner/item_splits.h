@@ -44,6 +44,9 @@ class ItemSplits {
   // The number of the item's split that shards its values as split `split` of
   // `other` does; -1 if it has none.
   int SplitLike(int item, int other, int split) const;
+  // The number of the item's split that splits its first result along this
+  // dimension; -1 if it has none.
+  int Along(int item, int dim) const;
 
   // `node`, a view, split so that its operand (or its result)
   // is split like this. Nothing if it cannot be.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
+#include "placement/planner/objective_choice.h"
 #include "placement/planner/strategy_option.h"
 
 namespace partita {
@@ -31,7 +33,7 @@ enum class Reason : uint8_t {
   kStage,         // stage `stage` of a pipeline
   kSharded,       // strategy `data`: each replica runs its shard
   kReplicated,    // strategy `data`: every replica runs the whole node
-  kSearched,      // strategy `search`: no move that it tried was faster
+  kSearched,      // strategy `search`: no move that it tried was better
 };
 
 struct PlacedNode {
@@ -52,8 +54,6 @@ struct PlacementTable {
 // The text of a reason: "pinned", "near_constant %w1", "follows %y".
 std::string ReasonText(const Graph& graph, const PlacedNode& node);
 
-enum class Goal : uint8_t { kLatency, kThroughput };
-
 // By machine device: the bytes that a plan needs whose nodes have these
 // placements, by node id. Lowering counts them (placement/lower/lower.h), so
 // strategies ask once for each finished draft.
@@ -63,7 +63,8 @@ using MemoryCounter = std::function<absl::StatusOr<std::vector<int64_t>>(
 // A draft as it would be lowered.
 struct PredictedDraft {
   std::vector<int64_t> needed_bytes;  // as MemoryCounter
-  // As the goal counts a step; infinite if it cannot be predicted.
+  // As the goal counts a step (for kMemory, the time between steps); infinite
+  // if it cannot be predicted.
   double step_seconds = 0;
 };
 // Lowers and simulates a draft: a strategy asks about few.
@@ -72,6 +73,8 @@ using DraftPredictor = std::function<absl::StatusOr<PredictedDraft>(
 
 struct Objective {
   Goal goal = Goal::kLatency;
+  // For kMemory: the time between steps that a draft should not exceed.
+  double most_step_seconds = std::numeric_limits<double>::infinity();
   // By machine device: bytes that a strategy fills as it makes a draft, with
   // the values of all steps in flight, as needed_bytes counts them. Starts as
   // usable(). Compile lowers it where the draft needs more than usable().

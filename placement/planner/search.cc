@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,10 +14,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "placement/planner/constraints.h"
+#include "placement/planner/draft_score.h"
 #include "placement/planner/draft_timer.h"
 #include "placement/planner/first_fit.h"
 #include "placement/planner/item_constraints.h"
 #include "placement/planner/item_draft.h"
+#include "placement/planner/search_budget.h"
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_seeds.h"
 #include "placement/planner/strategies.h"
@@ -26,20 +27,9 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kMostEvaluations = 4000;
-constexpr int64_t kLeastEvaluations = 16;
-constexpr int64_t kEvaluatedNodes = 200'000;
-constexpr int64_t kEvaluationsPerLowering = 64;
 // The factor by which the evaluations grow within a time budget.
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kMostInTime = int64_t{1} << 40;
-// A move must save more than rounding does.
-constexpr double kLeastSaving = 1e-6;
-
-bool IsBetter(const DraftScore& a, const DraftScore& b) {
-  if (a.missing != b.missing) return a.missing < b.missing;
-  return a.seconds < b.seconds * (1 - kLeastSaving);
-}
 
 struct ScoredDraft {
   ItemDraft draft;
@@ -49,9 +39,6 @@ struct ScoredDraft {
 bool BetterFirst(const ScoredDraft& a, const ScoredDraft& b) {
   return a.score < b.score;
 }
-
-constexpr DraftScore kForbidden = {std::numeric_limits<int64_t>::max(),
-                                   std::numeric_limits<double>::infinity()};
 
 bool IsTimeOver(const Objective& objective) {
   return objective.is_time_over && objective.is_time_over();
@@ -75,7 +62,7 @@ class Climber {
   // What breaks a constraint is worse than all that does not.
   DraftScore Score(const ItemDraft& draft) {
     --left_;
-    if (!constraints_.Allow(draft)) return kForbidden;
+    if (!constraints_.Allow(draft)) return kNoDraft;
     return timer_.Score(draft);
   }
 
@@ -104,7 +91,7 @@ class Climber {
       const Move undo = UndoOf(draft, move);
       Apply(move, draft);
       const DraftScore score = Score(draft);
-      if (score != kForbidden) neighbours.push_back({draft, score});
+      if (score != kNoDraft) neighbours.push_back({draft, score});
       Apply(undo, draft);
     }
     absl::c_stable_sort(neighbours, BetterFirst);
@@ -136,7 +123,11 @@ class Climber {
 // Judges drafts by lowering and simulating them, and keeps the best.
 class Judge {
  public:
-  explicit Judge(const PlanRequest& request) : request_(request) {}
+  explicit Judge(const PlanRequest& request) : request_(request) {
+    for (const MachineDevice& device : request.costs.machine().devices) {
+      usable_.push_back(device.usable());
+    }
+  }
 
   // Adds to the drafts that may be lowered.
   void Allow(int64_t lowerings) {
@@ -179,17 +170,12 @@ class Judge {
     const absl::StatusOr<PredictedDraft> predicted =
         request_.objective.predict(PlacementsOf(request_, draft));
     if (!predicted.ok()) return std::nullopt;
-    DraftScore score{0, predicted->step_seconds};
-    const std::vector<MachineDevice>& devices =
-        request_.costs.machine().devices;
-    for (size_t d = 0; d < devices.size(); ++d) {
-      score.missing = std::max(
-          score.missing, predicted->needed_bytes[d] - devices[d].usable());
-    }
-    return score;
+    return ScoreOf(request_.objective,
+                   {usable_, predicted->needed_bytes, predicted->step_seconds});
   }
 
   const PlanRequest& request_;
+  std::vector<int64_t> usable_;  // by machine device: bytes
   int64_t left_ = 0;
   int64_t lowered_ = 0;
   std::optional<Draft> best_;
@@ -322,19 +308,13 @@ class Search {
   std::optional<ItemDraft> best_items_;
 };
 
-int64_t EvaluationsFor(const PlanRequest& request) {
-  const auto nodes = static_cast<int64_t>(request.costs.order().size());
-  return request.options.evaluations.value_or(
-      std::clamp(kEvaluatedNodes / std::max<int64_t>(1, nodes),
-                 kLeastEvaluations, kMostEvaluations));
-}
-
 }  // namespace
 
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
   // One device leaves nothing to search.
   if (request.costs.num_devices() == 1) return DraftSingle(request);
-  int64_t evaluations = EvaluationsFor(request);
+  int64_t evaluations = EvaluationsFor(
+      request.options, static_cast<int64_t>(request.costs.order().size()));
   Search search(request);
   bool is_done = search.Run(evaluations);
   while (request.objective.is_time_over && !is_done &&

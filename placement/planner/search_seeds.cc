@@ -4,6 +4,7 @@
 #include "placement/planner/search_seeds.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -14,6 +15,11 @@
 
 namespace partita {
 namespace {
+
+// Up to so many devices, each number of replicas is a seed.
+constexpr int64_t kMostCounted = 8;
+// Bytes of a gradient below which the latency of a collective dominates.
+constexpr int64_t kLargeUpdate = int64_t{64} << 10;
 
 // The strategies that make seeds, and the objective for which they lower
 // nothing: everything fits, as far as they can ask.
@@ -83,17 +89,31 @@ class SeedCollector {
     Add(std::move(draft));
   }
 
+  // With many devices, not every number of replicas.
   void AddData() {
     const int64_t devices = space_.splits.num_ranks();
-    for (int64_t replicas = 2; replicas < devices; replicas *= 2) {
-      AddReplicas(replicas);
+    for (int64_t replicas = 2;
+         replicas<devices; devices> kMostCounted ? replicas *= 2 : ++replicas) {
+      AddReplicas(replicas, request_.options.sharded_update_bytes);
     }
-    if (devices > 1) AddReplicas(devices);
+    if (devices < 2) return;
+    AddReplicas(devices, request_.options.sharded_update_bytes);
+    AddShardedUpdates(devices);
   }
 
-  void AddReplicas(int64_t replicas) {
+  // Unless the user chose which updates to shard: all, or those of variables
+  // whose transfer takes longer than a latency.
+  void AddShardedUpdates(int64_t devices) {
+    if (request_.options.sharded_update_bytes.has_value()) return;
+    if (request_.graph().updates().empty()) return;
+    AddReplicas(devices, 0);
+    AddReplicas(devices, kLargeUpdate);
+  }
+
+  void AddReplicas(int64_t replicas, std::optional<int64_t> sharded_updates) {
     PlannerOptions options = request_.options;
     options.replicas = replicas;
+    options.sharded_update_bytes = sharded_updates;
     Add(DraftData(RequestWith(options)));
   }
 
@@ -120,14 +140,8 @@ class SeedCollector {
   int SplitAlong(int item, int dim) const {
     const OpView node = request_.graph().view(space_.flow.items[item].node);
     if (node.num_results() == 0) return ItemPlace::kWhole;
-    const int along = dim < 0 ? node.result_type(0).rank() + dim : dim;
-    const std::vector<ItemSplit>& splits = space_.splits.of(item);
-    const auto found = absl::c_find_if(splits, [&](const ItemSplit& split) {
-      return split.results[0].kind == Sharding::Kind::kSplit &&
-             split.results[0].dim == along;
-    });
-    if (found == splits.end()) return ItemPlace::kWhole;
-    return static_cast<int>(found - splits.begin());
+    return space_.splits.Along(
+        item, dim < 0 ? node.result_type(0).rank() + dim : dim);
   }
 
   const SearchSpace& space_;

@@ -18,10 +18,11 @@ struct SearchSeeds {
 };
 
 // Each device alone, and the drafts of other strategies, which lower nothing
-// here; `data` over k of n identical devices, k = 2, 4, ... and n; and every
-// node split along dimension 0, 1, or its last one where its rule allows, else
-// whole on each of the devices of ItemSplits. A seed that a strategy refuses is
-// left out.
+// here; `data` over k of n identical devices, k = 2 to n (of more than 8
+// devices: 2, 4, ... and n), and in training over n with sharded updates,
+// unless the options choose these; and every node split along dimension 0, 1,
+// or its last one where its rule allows, else whole on each of the devices of
+// ItemSplits. A seed that a strategy refuses is left out.
 SearchSeeds FindSearchSeeds(const SearchSpace& space);
 
 }  // namespace partita

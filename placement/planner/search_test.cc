@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -12,65 +11,18 @@
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
-#include "placement/cost/cost_model.h"
 #include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
-#include "placement/planner/draft_timer.h"
+#include "placement/planner/draft_score.h"
 #include "placement/planner/item_draft.h"
 #include "placement/planner/item_splits.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/search_moves.h"
+#include "placement/planner/search_problem.h"
 
 namespace partita {
 namespace {
-
-constexpr int64_t kLine = 16;  // f32 elements of 64 bytes
-const ItemPlace kFirst = {{MachineDeviceId(0)}};
-const ItemPlace kSecond = {{MachineDeviceId(1)}};
-const ItemPlace kBoth = {{MachineDeviceId(0), MachineDeviceId(1)}};
-
-ItemPlace Split(int number) { return {kBoth.devices, number}; }
-
-// What asks about a graph, which must outlive it. Every node takes a second
-// everywhere.
-class Problem {
- public:
-  Problem(const Graph& graph, Machine machine)
-      : machine_(std::move(machine)),
-        objective_(ObjectiveFor(machine_)),
-        costs_(graph, machine_, catalog_),
-        request_{costs_, objective_, options_},
-        space_(request_) {}
-  Problem(const SampleGraph& g, Machine machine)
-      : Problem(g.graph(), std::move(machine)) {}
-
-  const PlanRequest& request() const { return request_; }
-  const SearchSpace& space() const { return space_; }
-  DraftScore Score(const ItemDraft& draft) {
-    return DraftTimer(space_).Score(draft);
-  }
-  std::vector<Move> Moves(const ItemDraft& draft, size_t most = 1000) {
-    return SearchMoves(space_).Of(draft, most);
-  }
-
- private:
-  static Objective ObjectiveFor(const Machine& machine) {
-    Objective objective;
-    for (const MachineDevice& device : machine.devices) {
-      objective.memory_limits.push_back(device.usable());
-    }
-    return objective;
-  }
-
-  const Machine machine_;
-  const SampleCatalog catalog_;
-  const Objective objective_;
-  const PlannerOptions options_;
-  const CostModel costs_;
-  const PlanRequest request_;
-  const SearchSpace space_;
-};
 
 // x -> n0 -> n1 ...
 struct Line : SampleGraph {
@@ -109,7 +61,7 @@ graph @g(%x: f32[8, 16], %v: f32[16, 32], %w: f32[32, 16]) -> (f32[8, 16]) {
 }
 
 // Numbers in ItemSplits::of.
-int SplitOf(const Problem& problem, int item, const Sharding& result) {
+int SplitOf(const SearchProblem& problem, int item, const Sharding& result) {
   const std::vector<ItemSplit>& splits = problem.space().splits.of(item);
   for (size_t i = 0; i < splits.size(); ++i) {
     if (splits[i].results[0] == result) return static_cast<int>(i);
@@ -124,19 +76,19 @@ const Sharding kPartial = {.kind = Sharding::Kind::kPartial};
 
 TEST(ItemSplitsTest, AMatmulSplitsByRowsColumnsAndItsSum) {
   const Module module = TwoLayers();
-  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
   ASSERT_EQ(problem.space().splits.of(0).size(), 3u);
   for (const Sharding& result : {Along(0), Along(1), kPartial}) {
     EXPECT_GE(SplitOf(problem, 0, result), 0);
   }
   // One device leaves nothing to split over.
-  Problem alone(module.main(), EqualCpus(1, 1 << 20));
+  SearchProblem alone(module.main(), EqualCpus(1, 1 << 20));
   EXPECT_TRUE(alone.space().splits.of(0).empty());
 }
 
 TEST(ItemDraftTest, ADraftOfAllNodesHasTheSameItems) {
   const Module module = TwoLayers();
-  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
   const ItemDraft items = {Split(SplitOf(problem, 0, Along(1))),
                            Split(SplitOf(problem, 1, Along(1))), kSecond};
   EXPECT_EQ(ItemDraftOf(problem.space(), DraftOf(problem.space(), items)),
@@ -149,7 +101,7 @@ TEST(DraftTimerTest, EqualFormsNeedNoTransfer) {
   const Module module = TwoLayers();
   Machine machine = EqualCpus(2, 1 << 20);
   machine.links[0].latency = 100;
-  Problem problem(module.main(), machine);
+  SearchProblem problem(module.main(), machine);
   const ItemPlace columns = Split(SplitOf(problem, 0, Along(1)));
   const ItemPlace rows = Split(SplitOf(problem, 0, Along(0)));
   const ItemPlace same = Split(SplitOf(problem, 1, Along(1)));
@@ -164,7 +116,7 @@ TEST(DraftTimerTest, EqualFormsNeedNoTransfer) {
 // Each device is fed its columns only.
 TEST(DraftTimerTest, AShardTakesItsShareOfMemory) {
   const Module module = TwoLayers();
-  Problem problem(module.main(), EqualCpus(2, 3000));
+  SearchProblem problem(module.main(), EqualCpus(2, 3000));
   EXPECT_GT(problem.Score({kFirst, kFirst, kFirst}).missing, 0);
   EXPECT_EQ(problem
                 .Score({Split(SplitOf(problem, 0, Along(1))),
@@ -176,7 +128,7 @@ TEST(DraftTimerTest, AShardTakesItsShareOfMemory) {
 
 TEST(DraftTimerTest, ADeviceComputesOneNodeAtATime) {
   const TwoChains g;
-  Problem problem(g, EqualCpus(2, 10000));
+  SearchProblem problem(g, EqualCpus(2, 10000));
   EXPECT_NEAR(problem.Score({kFirst, kFirst, kFirst, kFirst}).seconds, 4, 0.01);
   EXPECT_NEAR(problem.Score({kFirst, kSecond, kFirst, kSecond}).seconds, 2,
               0.01);
@@ -199,10 +151,10 @@ TEST(DraftTimerTest, AGpuFeedsAndFetchesBesideItsKernels) {
   const ValueId a = g.Work("a", {g.Input("x", kLine)}, kLine);
   const ValueId b = g.Work("b", {g.Input("z", kLine)}, kLine);
   g.Return({a, b});
-  Problem on_cpu(g, WithSlowPorts(DeviceKind::kCpu));
+  SearchProblem on_cpu(g, WithSlowPorts(DeviceKind::kCpu));
   EXPECT_DOUBLE_EQ(on_cpu.Score({kFirst, kFirst}).seconds,
                    2 * (1.25 + 1 + 1.25));
-  Problem on_gpu(g, WithSlowPorts(DeviceKind::kCuda));
+  SearchProblem on_gpu(g, WithSlowPorts(DeviceKind::kCuda));
   EXPECT_DOUBLE_EQ(on_gpu.Score({kFirst, kFirst}).seconds, 3.5 + 1.25);
 }
 
@@ -210,7 +162,7 @@ TEST(DraftTimerTest, ACopyTakesItsLink) {
   Machine machine = EqualCpus(2, 10000);
   machine.links[0].latency = 5;
   const Line g(2);
-  Problem problem(g, machine);
+  SearchProblem problem(g, machine);
   EXPECT_NEAR(problem.Score({kFirst, kFirst}).seconds, 2, 0.01);
   EXPECT_NEAR(problem.Score({kFirst, kSecond}).seconds, 7, 0.01);
   // The second device computes n0 itself.
@@ -221,7 +173,7 @@ TEST(DraftTimerTest, WhatHasNoLinkIsWorseThanWhatLacksMemory) {
   Machine machine = EqualCpus(2, 1);
   machine.links.clear();
   const Line g(2);
-  Problem problem(g, machine);
+  SearchProblem problem(g, machine);
   const DraftScore alone = problem.Score({kFirst, kFirst});
   const DraftScore apart = problem.Score({kFirst, kSecond});
   EXPECT_GT(alone.missing, 0);
@@ -232,16 +184,16 @@ TEST(DraftTimerTest, WhatHasNoLinkIsWorseThanWhatLacksMemory) {
 TEST(DraftTimerTest, ValuesTakeMemoryUntilTheirLastReader) {
   for (int length : {2, 20}) {
     const Line g(length);
-    Problem problem(g, EqualCpus(2, 2 * 64));
+    SearchProblem problem(g, EqualCpus(2, 2 * 64));
     EXPECT_EQ(problem.Score(ItemDraft(length, kFirst)).missing, 0);
-    Problem small(g, EqualCpus(2, 64));
+    SearchProblem small(g, EqualCpus(2, 64));
     EXPECT_EQ(small.Score(ItemDraft(length, kFirst)).missing, 64);
   }
 }
 
 TEST(SearchMovesTest, EveryMoveChangesSomething) {
   const TwoChains g;
-  Problem problem(g, EqualCpus(2, 10000));
+  SearchProblem problem(g, EqualCpus(2, 10000));
   const ItemDraft draft = {kFirst, kFirst, kFirst, kSecond};
   const std::vector<Move> moves = problem.Moves(draft);
   EXPECT_FALSE(moves.empty());
@@ -254,7 +206,7 @@ TEST(SearchMovesTest, EveryMoveChangesSomething) {
 
 TEST(SearchMovesTest, UndoRestoresTheDraft) {
   const Module module = TwoLayers();
-  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
   const ItemDraft before = {kFirst, kBoth, Split(1)};
   for (const Move& move : problem.Moves(before)) {
     ItemDraft draft = before;
@@ -269,7 +221,7 @@ TEST(SearchMovesTest, UndoRestoresTheDraft) {
 // n1, and n1 with n2, go to the first device; n0 goes to the second.
 TEST(SearchMovesTest, BordersMove) {
   const Line g(3);
-  Problem problem(g, EqualCpus(2, 10000));
+  SearchProblem problem(g, EqualCpus(2, 10000));
   const std::vector<Move> moves = problem.Moves({kFirst, kSecond, kSecond});
   for (const Move& border : {Move{{1, kFirst}}, Move{{0, kSecond}},
                              Move{{1, kFirst}, {2, kFirst}}}) {
@@ -279,7 +231,7 @@ TEST(SearchMovesTest, BordersMove) {
 
 TEST(SearchMovesTest, AnItemIsReplicatedWhereItIsRead) {
   const Line g(2);
-  Problem problem(g, EqualCpus(2, 10000));
+  SearchProblem problem(g, EqualCpus(2, 10000));
   EXPECT_TRUE(absl::c_linear_search(problem.Moves({kFirst, kSecond}),
                                     Move{{0, kBoth}}));
 }
@@ -287,7 +239,7 @@ TEST(SearchMovesTest, AnItemIsReplicatedWhereItIsRead) {
 // n1 goes to the second device, and n0 is made there too.
 TEST(SearchMovesTest, AnItemTakesItsMakersAlong) {
   const Line g(2);
-  Problem problem(g, EqualCpus(2, 10000));
+  SearchProblem problem(g, EqualCpus(2, 10000));
   EXPECT_TRUE(absl::c_linear_search(problem.Moves({kFirst, kFirst}),
                                     Move{{1, kSecond}, {0, kBoth}}));
 }
@@ -295,7 +247,7 @@ TEST(SearchMovesTest, AnItemTakesItsMakersAlong) {
 // Splitting the first matmul by columns splits the relu, and sums the second.
 TEST(SearchMovesTest, AFamilyIsSplitTogether) {
   const Module module = TwoLayers();
-  Problem problem(module.main(), EqualCpus(2, 1 << 20));
+  SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
   const Move family = {{0, Split(SplitOf(problem, 0, Along(1)))},
                        {1, Split(SplitOf(problem, 1, Along(1)))},
                        {2, Split(SplitOf(problem, 2, kPartial))}};

@@ -15,6 +15,7 @@
 #include "graph/batch.h"
 #include "placement/partition/micro_batches.h"
 #include "placement/planner/constraint.h"
+#include "placement/planner/objective_choice.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/strategy_option.h"
 
@@ -29,6 +30,7 @@ struct PlannerOptions {
   std::optional<int64_t> evaluations;           // `search`
   std::optional<int64_t> time_budget_ms;        // `search`
   std::optional<int64_t> most_devices;          // `search`
+  std::optional<ObjectiveChoice> objective;     // `search`
 
   // Of patterns that match nodes (CheckConstraintPatterns). `search` meets
   // them; a draft of another strategy that breaks one is refused.
@@ -147,8 +149,8 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 // Local search (Aarts and Lenstra 1997) from the drafts of the other
 // strategies.
 //   1. Seeds: each device alone, the drafts of the strategies above, the batch
-//      over k of n devices, and every node split along one dimension
-//      (search_seeds.h).
+//      over k of n devices, with and without sharded updates, and every node
+//      split along one dimension (search_seeds.h).
 //   2. Each seed climbs: moves (search_moves.h) that an estimate of the step
 //      (draft_timer.h) finds better are kept, until none is or the evaluations
 //      are used up.
@@ -157,13 +159,25 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //      while evaluations are left.
 //   4. Within a time budget, steps 2 and 3 run again from the best draft too,
 //      with ever more evaluations, until no move is better or the time is over.
-// Drafts that miss memory are worse than all that fit. No draft breaks a
+// Drafts that miss memory are worse than all that fit; what is less among these
+// is the objective's (draft_score.h). No draft breaks a
 // constraint (constraint.h): items that must stay together move together, and
 // seeds are repaired. FailedPrecondition if no such draft was found. Without a
 // time budget the number of evaluations decides, never a clock, so the same
 // input gives the same plan.
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
+// Also for commands that compare strategies.
+inline constexpr StrategyOption kObjectiveOption = {
+    .name = "objective",
+    .argument = "NAME[:SECONDS]",
+    .help =
+        "what is least: latency, of a step alone; throughput, the time "
+        "between steps (default if steps overlap); or memory, the bytes on "
+        "the device that needs most, in steps of at most SECONDS",
+    .objective = &PlannerOptions::objective,
+    .read_by_auto = true};
 inline constexpr StrategyOption kSearchOptions[] = {
+    kObjectiveOption,
     {.name = "evaluations",
      .argument = "N",
      .help = "how many drafts it estimates; one of 64 is lowered and "

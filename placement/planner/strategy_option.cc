@@ -10,6 +10,9 @@
 namespace partita {
 
 bool IsGiven(const StrategyOption& option, const PlannerOptions& options) {
+  if (option.objective != nullptr) {
+    return (options.*option.objective).has_value();
+  }
   return option.number != nullptr ? (options.*option.number).has_value()
                                   : !(options.*option.text).empty();
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "placement/planner/objective_choice.h"
 
 namespace partita {
 
@@ -21,9 +22,10 @@ struct StrategyOption {
   const char* name;      // "stages"
   const char* argument;  // "N"
   const char* help;      // "how many"; the strategy is named before it
-  // One of these fields. An empty text and no number: the option is not given.
+  // One of these fields. An empty text and no value: the option is not given.
   std::string PlannerOptions::*text = nullptr;
   std::optional<int64_t> PlannerOptions::*number = nullptr;
+  std::optional<ObjectiveChoice> PlannerOptions::*objective = nullptr;
   // The argument's range, and its unit: the field has argument * unit.
   int64_t least = 0;
   int64_t most = 0;

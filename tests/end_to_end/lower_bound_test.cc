@@ -43,7 +43,7 @@ void Look(const Module& module, const Machine& machine,
   const EntryReport& entry = compiled->report.entries[0];
   EXPECT_LE(entry.bound_seconds, entry.step_seconds * kRounding)
       << options.strategy << ", depth " << options.depth << ", "
-      << options.micro_batches << " micro-batches, limited by "
+      << options.micro_batches.value_or(1) << " micro-batches, limited by "
       << entry.bound_by;
   EXPECT_FALSE(entry.bound_by.empty() && entry.bound_seconds > 0);
   if (options.depth > 1 || options.micro_batches > 1 || !options.pins.empty()) {

@@ -64,6 +64,10 @@ class Sample {
     options.depth = 1 + static_cast<int>(Below(2));
     if (strategy == "single") options.planner.device = RandomDevice();
     if (strategy == "pinned") AddPins(options.pins);
+    if (strategy == "search") {
+      const Goal goals[] = {Goal::kLatency, Goal::kThroughput, Goal::kMemory};
+      options.planner.objective = ObjectiveChoice{goals[Below(3)]};
+    }
     return options;
   }
 

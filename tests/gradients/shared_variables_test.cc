@@ -99,9 +99,9 @@ Numbers TrainAndEvaluate(Session& session, const Batches& batches) {
 
 void ExpectAsOnOneDevice(const Batches& batches, int devices,
                          const CompileOptions& options) {
-  SCOPED_TRACE(absl::StrCat(options.strategy, " of ", batches.train, " and ",
-                            batches.evaluate, " examples, ",
-                            options.micro_batches, " micro-batches"));
+  SCOPED_TRACE(absl::StrCat(
+      options.strategy, " of ", batches.train, " and ", batches.evaluate,
+      " examples, ", options.micro_batches.value_or(1), " micro-batches"));
   CompileOptions one_device;
   one_device.strategy = "single";
   one_device.micro_batches = options.micro_batches;

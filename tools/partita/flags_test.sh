@@ -81,8 +81,8 @@ expect 2 "--stages: found it with strategy data, which does not read it; expecte
   compile "$model" --stages 2 --strategy data
 expect 2 "--replicas: found it with strategy auto, which does not read it; expected --strategy data" \
   compile "$model" --replicas 2 --strategy auto
-expect 2 "--goal: found it with --replicas, which means --strategy data, which does not read it; expected --strategy auto" \
-  compile "$model" --replicas 2 --goal latency
+expect 2 "--objective: found it with --replicas, which means --strategy data, which does not read it; expected --strategy auto or search" \
+  compile "$model" --replicas 2 --objective latency
 
 # A weight as long as the batch is not a batch; flags name the inputs that are.
 cat > "$scratch/weight.graph" << 'END'

@@ -22,8 +22,9 @@ constexpr FlagDef kOwnFlags[] = {
      FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
-constexpr auto kFlags = JoinFlags(kMachineFlags, kGoalAndPinFlags, kStepFlags,
-                                  kOverlapFlags, kModelFlags, kOwnFlags);
+constexpr auto kFlags =
+    JoinFlags(kMachineFlags, kObjectiveFlags, kPinFlags, kStepFlags,
+              kOverlapFlags, kModelFlags, kOwnFlags);
 
 absl::Status WritePage(const Leaderboard& board, const Arguments& arguments) {
   if (!arguments.has("page")) return absl::OkStatus();

@@ -22,6 +22,16 @@ namespace {
 absl::Status ReadOption(const StrategyOption& option,
                         const Arguments& arguments, PlannerOptions& options) {
   if (!arguments.has(option.name)) return absl::OkStatus();
+  if (option.objective != nullptr) {
+    absl::StatusOr<ObjectiveChoice> choice =
+        ParseObjective(arguments.Get(option.name, ""));
+    if (!choice.ok()) {
+      return CalledWrongly(
+          absl::StrCat("--", option.name, ": ", choice.status().message()));
+    }
+    options.*option.objective = *choice;
+    return absl::OkStatus();
+  }
   if (option.number == nullptr) {
     options.*option.text = arguments.Get(option.name, "");
     return absl::OkStatus();
@@ -64,10 +74,15 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
       ", which does not read it; expected ", "--strategy ", unread->readers));
 }
 
+// Without a number of micro-batches, the model decides whether a search chooses
+// it.
 absl::Status CheckScheduleHasParts(const CompileOptions& options) {
-  if (!options.schedule.has_value() || options.micro_batches > 1) {
-    return absl::OkStatus();
-  }
+  const bool is_searched =
+      options.strategy == "auto" || options.strategy == "search";
+  const bool may_have = options.micro_batches.has_value()
+                            ? *options.micro_batches > 1
+                            : is_searched;
+  if (!options.schedule.has_value() || may_have) return absl::OkStatus();
   return CalledWrongly(
       "--pipeline-schedule: found it without --micro-batches; expected two or "
       "more micro-batches");
@@ -150,16 +165,10 @@ std::string StrategyOptionDoc(const FlagDef& flag) {
   return flag.doc;
 }
 
-std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
-
 std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
-  if (arguments.has("goal")) {
-    options.goal = arguments.Get("goal", "") == "latency" ? Goal::kLatency
-                                                          : Goal::kThroughput;
-  }
   for (const std::string& text : arguments.GetAll("pin")) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
     options.pins.push_back(std::move(pin));
@@ -181,7 +190,9 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       const int64_t micro_batches,
       arguments.GetInt("micro-batches", 1, 1, kMostMicroBatches));
-  options.micro_batches = static_cast<int>(micro_batches);
+  if (arguments.has("micro-batches")) {
+    options.micro_batches = static_cast<int>(micro_batches);
+  }
   options.batch_inputs = arguments.GetAll("batch-input");
   if (arguments.has("pipeline-schedule")) {
     options.schedule = arguments.Get("pipeline-schedule", "") == "gpipe"

@@ -33,7 +33,6 @@ std::vector<std::string> StrategyNames();
 std::string StrategyDoc(const FlagDef& flag);
 // Of an option that a strategy declares: the strategy too.
 std::string StrategyOptionDoc(const FlagDef& flag);
-std::vector<std::string> GoalNames();
 std::vector<std::string> PipelineScheduleNames();
 
 inline constexpr FlagDef kMachineFlags[] = {
@@ -46,11 +45,7 @@ inline constexpr FlagDef kStrategyNameFlags[] = {
      StrategyNames, FileUse::kNone, false, StrategyDoc},
 };
 // Also for commands that try every strategy.
-inline constexpr FlagDef kGoalAndPinFlags[] = {
-    {"goal", "NAME",
-     "for --strategy auto: the least latency, or the most throughput (default "
-     "if steps overlap)",
-     GoalNames},
+inline constexpr FlagDef kPinFlags[] = {
     {"pin", "PATTERN=DEVICE,..[/splitDIM]",
      "nodes with that scope or result name go there: whole on each of several "
      "devices, or split over them along a dimension of their results, if "
@@ -72,15 +67,19 @@ constexpr size_t NumStrategyOptions() {
   return options;
 }
 
+constexpr FlagDef FlagOf(const StrategyOption& option) {
+  return {.name = option.name,
+          .value = option.argument,
+          .doc = option.help,
+          .full_doc = StrategyOptionDoc};
+}
+
 constexpr std::array<FlagDef, NumStrategyOptions()> MakeStrategyFlags() {
   std::array<FlagDef, NumStrategyOptions()> flags = {};
   size_t next = 0;
   for (const Planner& planner : kPlanners) {
     for (const StrategyOption& option : planner.options) {
-      flags[next++] = {.name = option.name,
-                       .value = option.argument,
-                       .doc = option.help,
-                       .full_doc = StrategyOptionDoc};
+      flags[next++] = FlagOf(option);
     }
   }
   return flags;
@@ -88,24 +87,30 @@ constexpr std::array<FlagDef, NumStrategyOptions()> MakeStrategyFlags() {
 
 // One for each option that a strategy declares.
 inline constexpr auto kStrategyFlags = MakeStrategyFlags();
+// For commands that compare strategies.
+inline constexpr FlagDef kObjectiveFlags[] = {FlagOf(kObjectiveOption)};
 
 inline constexpr FlagDef kStepFlags[] = {
     {"bucket-size", "MIB",
      "size of a bucket of gradients or small values that replicas reduce or "
-     "gather in one collective; 0: no buckets (default 4)"},
+     "gather in one collective; 0: no buckets (default 4, except where search "
+     "or auto chooses it, for a training step)"},
     {"output-device", "NAME",
      "the device of the outputs; default: where they are made, or the first of "
      "these"},
     {"micro-batches", "N",
-     "run the batch as N micro-batches in sequence (default 1)"},
+     "run the batch as N micro-batches in sequence (default 1, except where "
+     "search or auto chooses it, for a training step)"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
      "micro-batches split; default: the first input and all others that hold "
      "the batch; repeatable",
      nullptr, FileUse::kNone, true},
     {"pipeline-schedule", "NAME",
-     "of micro-batches: 1f1b (default), each backward pass as soon as "
-     "possible, or gpipe, all forward passes and then all backward passes",
+     "of micro-batches: 1f1b (default, except where search or auto chooses "
+     "it), each backward pass as soon as possible, or gpipe, all forward "
+     "passes "
+     "and then all backward passes",
      PipelineScheduleNames},
     // docs/internals/numerics.md: no kernel that violates IEEE 754.
     {"ieee", nullptr,
@@ -113,9 +118,8 @@ inline constexpr FlagDef kStepFlags[] = {
      "too; slower"},
 };
 // The flags of ReadMachineFlag and ReadCompileOptions.
-inline constexpr auto kPlacementFlags =
-    JoinFlags(kMachineFlags, kStrategyNameFlags, kGoalAndPinFlags,
-              kStrategyFlags, kStepFlags);
+inline constexpr auto kPlacementFlags = JoinFlags(
+    kMachineFlags, kStrategyNameFlags, kPinFlags, kStrategyFlags, kStepFlags);
 // Also for ReadCompileOptions, in commands whose steps may overlap.
 inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},

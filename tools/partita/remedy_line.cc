@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "partita/micro_batch_counts.h"
 #include "partita/remedy.h"
 #include "placement/lower/refusal.h"
 #include "tools/partita/output.h"
@@ -183,7 +184,7 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
     arguments = arguments.With(flag.name, {});
   }
   for (const char* flag :
-       {"strategy", "bucket-size", "goal", "depth", "pipeline-schedule"}) {
+       {"strategy", "bucket-size", "depth", "pipeline-schedule"}) {
     arguments = arguments.With(flag, {});
   }
   if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});

@@ -125,7 +125,8 @@ std::string HeadText(const Compiled& compiled) {
   return absl::StrCat(
       "placement @",
       plan.entries.size() == 1 ? plan.entries[0].name : plan.name, " by ",
-      report.strategy, PinsText(report.strategy, report.has_pins), "\n");
+      report.strategy, PinsText(report.strategy, report.has_pins),
+      report.chosen_step.empty() ? "" : " in ", report.chosen_step, "\n");
 }
 
 // Each entry by name, then the memory that all share.
@@ -346,6 +347,7 @@ std::string CompileJson(const Compiled& compiled,
   const CompileReport& report = compiled.report;
   nlohmann::ordered_json json;
   json["strategy"] = report.strategy;
+  if (!report.chosen_step.empty()) json["chosen_step"] = report.chosen_step;
   for (const DeviceMemoryUse& use : report.devices) {
     json["devices"].push_back({{"device", use.device},
                                {"arena_bytes", use.arena},

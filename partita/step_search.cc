@@ -1,0 +1,253 @@
+// A hill climb over micro-batches, schedules and buckets.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/step_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/status_macros.h"
+#include "partita/best_strategy.h"
+#include "partita/compilation.h"
+#include "partita/compile_request.h"
+#include "partita/micro_batch_counts.h"
+#include "placement/planner/draft_score.h"
+#include "placement/planner/search_budget.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+namespace {
+
+// A trial compiles the module by several strategies, so few are made.
+constexpr int64_t kLeastTrials = 6;
+constexpr int64_t kMostTrials = 32;
+// The share of the step that a change must save: predictions are not exact.
+constexpr double kLeastGain = 0.01;
+constexpr int64_t kBucketSizes[] = {0,
+                                    int64_t{1} << 18,
+                                    int64_t{1} << 20,
+                                    kUsualBucketBytes,
+                                    int64_t{1} << 24,
+                                    int64_t{1} << 26};
+
+// What a step has beside its placement.
+struct StepSettings {
+  int micro_batches = 1;
+  PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  int64_t bucket_bytes = kUsualBucketBytes;
+
+  friend bool operator==(const StepSettings&, const StepSettings&) = default;
+};
+
+std::string TextOf(const StepSettings& settings) {
+  std::string text = "1 micro-batch";
+  if (settings.micro_batches > 1) {
+    const bool is_gpipe = settings.schedule == PipelineSchedule::kGPipe;
+    text = absl::StrCat(settings.micro_batches, " micro-batches, ",
+                        is_gpipe ? "gpipe" : "1f1b");
+  }
+  absl::StrAppendFormat(&text, ", buckets of %g MiB",
+                        static_cast<double>(settings.bucket_bytes) / (1 << 20));
+  return text;
+}
+
+struct ScoredStep {
+  StepSettings settings;
+  DraftScore score;
+  bool has_collectives = false;
+};
+
+bool HasCollectives(const Plan& plan) {
+  return absl::c_any_of(
+      plan.entries, [](const Entry& entry) { return !entry.groups.empty(); });
+}
+
+class StepSearch {
+ public:
+  StepSearch(const Module& module, const Machine& machine,
+             const CompileOptions& options)
+      : module_(module),
+        machine_(machine),
+        options_(options),
+        usual_{
+            options.micro_batches.value_or(1),
+            options.schedule.value_or(PipelineSchedule::kOneForwardOneBackward),
+            options.bucket_bytes.value_or(kUsualBucketBytes)},
+        trials_left_(std::clamp(
+            EvaluationsFor(options.planner,
+                           static_cast<int64_t>(module.main().order().size())) /
+                kEvaluationsPerLowering,
+            kLeastTrials, kMostTrials)) {
+    counts_ = {usual_.micro_batches};
+    if (options.micro_batches.has_value()) return;
+    absl::c_copy(MicroBatchCountsAbove(1, module, options.batch_inputs),
+                 std::back_inserter(counts_));
+  }
+
+  StepSettings Run() {
+    Offer(usual_);
+    for (int count : counts_) OfferWith(usual_, count);
+    while (best_.has_value() && Improve()) {
+    }
+    return best_.has_value() ? best_->settings : usual_;
+  }
+
+  const StepSettings& usual() const { return usual_; }
+
+  // Of a time budget.
+  int64_t MillisecondsLeft() const {
+    const auto used = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - start_);
+    return *options_.planner.time_budget_ms - used.count();
+  }
+
+  CompileOptions OptionsWith(const StepSettings& settings) const {
+    CompileOptions options = options_;
+    options.micro_batches = settings.micro_batches;
+    if (settings.micro_batches > 1) options.schedule = settings.schedule;
+    options.bucket_bytes = settings.bucket_bytes;
+    return options;
+  }
+
+ private:
+  // A round of moves. True if one was better.
+  bool Improve() {
+    const StepSettings from = best_->settings;
+    bool improves = false;
+    for (const StepSettings& next : NeighboursOf(from)) {
+      improves |= Offer(next);
+    }
+    return improves;
+  }
+
+  std::vector<StepSettings> NeighboursOf(const StepSettings& from) const {
+    std::vector<StepSettings> next;
+    const auto count = absl::c_find(counts_, from.micro_batches);
+    if (count != counts_.end() && count + 1 != counts_.end()) {
+      next.push_back(WithCount(from, *(count + 1)));
+    }
+    if (count != counts_.begin()) next.push_back(WithCount(from, *(count - 1)));
+    if (!options_.schedule.has_value() && from.micro_batches > 1) {
+      next.push_back(from);
+      next.back().schedule = from.schedule == PipelineSchedule::kGPipe
+                                 ? PipelineSchedule::kOneForwardOneBackward
+                                 : PipelineSchedule::kGPipe;
+    }
+    if (options_.bucket_bytes.has_value() || !best_->has_collectives) {
+      return next;
+    }
+    const auto* size = absl::c_find(kBucketSizes, from.bucket_bytes);
+    if (size + 1 != std::end(kBucketSizes)) {
+      next.push_back(from);
+      next.back().bucket_bytes = *(size + 1);
+    }
+    if (size != std::begin(kBucketSizes)) {
+      next.push_back(from);
+      next.back().bucket_bytes = *(size - 1);
+    }
+    return next;
+  }
+
+  static StepSettings WithCount(StepSettings settings, int count) {
+    settings.micro_batches = count;
+    return settings;
+  }
+  void OfferWith(const StepSettings& settings, int count) {
+    Offer(WithCount(settings, count));
+  }
+
+  // True if it is the best so far.
+  bool Offer(const StepSettings& settings) {
+    if (trials_left_ == 0 || IsTimeOver()) return false;
+    if (absl::c_linear_search(tried_, settings)) return false;
+    tried_.push_back(settings);
+    --trials_left_;
+    Report(settings);
+    absl::StatusOr<ScoredStep> step = Predict(settings);
+    if (!step.ok()) return false;
+    if (best_.has_value() && !IsBetter(step->score, best_->score, kLeastGain)) {
+      return false;
+    }
+    best_ = *std::move(step);
+    return true;
+  }
+
+  void Report(const StepSettings& settings) const {
+    if (!options_.progress) return;
+    std::string text =
+        absl::StrCat("step ", tried_.size(), ": ", TextOf(settings));
+    if (best_.has_value()) {
+      absl::StrAppendFormat(&text, ", best %.3g ms",
+                            best_->score.seconds * 1e3);
+    }
+    options_.progress(text);
+  }
+
+  absl::StatusOr<ScoredStep> Predict(const StepSettings& settings) const {
+    const CompileOptions trial = QuickOptions(OptionsWith(settings));
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                             QuickPlanners(module_, trial));
+    Compilation compilation(module_.Clone(), machine_, trial);
+    PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+    PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
+    PARTITA_ASSIGN_OR_RETURN(
+        const BestPlan best,
+        TryStrategies(compilation, planners, ObjectiveOf(trial)));
+    return ScoredStep{settings, best.score, HasCollectives(best.attempt.plan)};
+  }
+
+  static CompileOptions QuickOptions(CompileOptions options) {
+    options.strategy = "auto";
+    options.progress = nullptr;
+    options.passes.dump_folder.clear();  // dumps are only of the chosen step
+    return options;
+  }
+
+  bool IsTimeOver() const {
+    return options_.planner.time_budget_ms.has_value() &&
+           MillisecondsLeft() < 1;
+  }
+
+  const Module& module_;
+  const Machine& machine_;
+  const CompileOptions& options_;
+  const std::chrono::steady_clock::time_point start_ =
+      std::chrono::steady_clock::now();
+  const StepSettings usual_;
+  std::vector<int> counts_;  // of micro-batches
+  int64_t trials_left_;
+  std::vector<StepSettings> tried_;
+  std::optional<ScoredStep> best_;
+};
+
+}  // namespace
+
+std::vector<StepToCompile> StepsToCompile(const Module& module,
+                                          const Machine& machine,
+                                          const CompileOptions& options) {
+  if (!ChoosesStep(module, machine, options)) return {{options, ""}};
+  StepSearch search(module, machine, options);
+  const StepSettings best = search.Run();
+  StepToCompile usual{options, ""};
+  StepToCompile chosen{search.OptionsWith(best), TextOf(best)};
+  const bool is_usual = best == search.usual();
+  if (!options.planner.time_budget_ms.has_value()) {
+    if (is_usual) return {std::move(usual)};
+    return {std::move(chosen), std::move(usual)};
+  }
+  StepToCompile& only = is_usual ? usual : chosen;
+  only.options.planner.time_budget_ms =
+      std::max<int64_t>(1, search.MillisecondsLeft());
+  return {std::move(only)};
+}
+
+}  // namespace partita

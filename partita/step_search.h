@@ -1,0 +1,44 @@
+// Chooses what users leave open of a training step.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_STEP_SEARCH_H_
+#define PARTITA_PARTITA_STEP_SEARCH_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "partita/compile.h"
+#include "placement/machine/machine.h"
+
+namespace partita {
+
+struct StepToCompile {
+  CompileOptions options;
+  std::string chosen;  // CompileReport::chosen_step
+};
+
+// The steps with which to compile the module, the most promising first: at most
+// two. The last one is that of the options with the defaults, unless a time
+// budget leaves no time for both. A search of the first one then has the time
+// that is left.
+//
+// A hill climb over the values that the options leave open, by predictions of
+// the strategies that lower few drafts (Planner::lowers_many):
+//   1. Seeds: the usual step, and each of MicroBatchCountsAbove(1).
+//   2. Moves from the best: the next larger and smaller number of
+//      micro-batches, the other schedule, the next larger and smaller size of
+//      buckets. Every better one is kept, round by round, until none is or the
+//      trials are used up.
+// A change must save more than predictions err. A step that cannot be split so,
+// or that fits nowhere, is passed over. Buckets are tried for plans with
+// collectives. The number of trials depends on PlannerOptions::evaluations and
+// the graph, never on a clock, so the same input gives the same step; a time
+// budget ends the climb too.
+std::vector<StepToCompile> StepsToCompile(const Module& module,
+                                          const Machine& machine,
+                                          const CompileOptions& options);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_STEP_SEARCH_H_

@@ -1,0 +1,22 @@
+// The evaluations of a search.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/search_budget.h"
+
+#include <algorithm>
+
+namespace partita {
+namespace {
+
+constexpr int64_t kMostEvaluations = 4000;
+constexpr int64_t kEvaluatedNodes = 200'000;
+
+}  // namespace
+
+int64_t EvaluationsFor(const PlannerOptions& options, int64_t nodes) {
+  return options.evaluations.value_or(
+      std::clamp(kEvaluatedNodes / std::max<int64_t>(1, nodes),
+                 kLeastEvaluations, kMostEvaluations));
+}
+
+}  // namespace partita
