@@ -70,6 +70,36 @@ absl::StatusOr<std::shared_ptr<const OwnedLibrary>> LoadText(
   return library;
 }
 
+absl::StatusOr<LoadedPtx> LoadKernel(const DriverApi& api, PtxText& text,
+                                     const std::string& kernel) {
+  LoadedPtx loaded;
+  PARTITA_ASSIGN_OR_RETURN(loaded.library, LoadText(api, text));
+  CUkernel handle = nullptr;
+  PARTITA_RETURN_IF_ERROR(CudaStatus(
+      api, api.LibraryGetKernel(&handle, loaded.library->get(), kernel.c_str()),
+      "cuLibraryGetKernel"));
+  PARTITA_RETURN_IF_ERROR(
+      CudaStatus(api, api.KernelGetFunction(&loaded.function, handle),
+                 "cuKernelGetFunction"));
+  PARTITA_RETURN_IF_ERROR(
+      CudaStatus(api, api.FuncLoad(loaded.function), "cuFuncLoad"));
+  return loaded;
+}
+
+// The compiler's words have the line.
+absl::Status Refused(absl::string_view target, const std::string& kernel,
+                     const absl::Status& status) {
+  const char* remedy =
+      absl::IsInternal(status)
+          ? "; expected PTX that it compiles; compile the model again, or run "
+            "the plan without --trust-code"
+          : "";
+  return absl::Status(status.code(),
+                      absl::StrCat("kernel ", kernel, ": found code for ",
+                                   target, " that the driver does not load (",
+                                   status.message(), ")", remedy));
+}
+
 }  // namespace
 
 absl::Status TrustPtx(const CodeObject& code) {
@@ -105,18 +135,9 @@ absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
     return absl::NotFoundError(
         absl::StrCat("found no code of ", kernel, " for ", target));
   }
-  LoadedPtx loaded;
-  PARTITA_ASSIGN_OR_RETURN(loaded.library, LoadText(api, *text));
-  CUkernel handle = nullptr;
-  PARTITA_RETURN_IF_ERROR(CudaStatus(
-      api, api.LibraryGetKernel(&handle, loaded.library->get(), kernel.c_str()),
-      "cuLibraryGetKernel"));
-  PARTITA_RETURN_IF_ERROR(
-      CudaStatus(api, api.KernelGetFunction(&loaded.function, handle),
-                 "cuKernelGetFunction"));
-  PARTITA_RETURN_IF_ERROR(
-      CudaStatus(api, api.FuncLoad(loaded.function), "cuFuncLoad"));
-  return loaded;
+  absl::StatusOr<LoadedPtx> loaded = LoadKernel(api, *text, kernel);
+  if (loaded.ok()) return loaded;
+  return Refused(target, kernel, loaded.status());
 }
 
 }  // namespace partita

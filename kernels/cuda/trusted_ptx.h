@@ -33,7 +33,8 @@ struct LoadedPtx {
 
 // Loads the kernel of a trusted text completely, for the calling thread's
 // current context, so that no launch compiles. NotFound if no text has it;
-// otherwise the driver's error, with what its compiler says. Thread safe.
+// otherwise the driver's error, with the kernel's name and what the driver's
+// compiler says of which line. Thread safe.
 absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
                                   absl::string_view target,
                                   const std::string& kernel);

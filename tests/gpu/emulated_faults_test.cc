@@ -1,16 +1,22 @@
 // What goes wrong with GPUs: every call of the driver, memory, code, kernels.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
+#include "kernels/codegen/read_program.h"
 #include "kernels/cuda/trusted_ptx.h"
+#include "kernels/gpu/ptx_catalog.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/executor/plan_builder.h"
 #include "runtime/executor/test_session.h"
 #include "tests/gpu/emulated_machine.h"
 
@@ -228,10 +234,61 @@ TEST(EmulatedFaults, DamagedCodeIsRefusedWithTheCompilersWords) {
   const absl::Status status =
       LoadPtx(machine.api(), "sm_90", "damaged").status();
   stream->Detach(attached);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("cuLibraryLoadData; ptx input"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("kernel damaged: found code for sm_90 that the driver "
+                      "does not load (cuLibraryLoadData; ptx input:6"),
+            HasSubstr("compile the model again")));
   EXPECT_EQ(LoadPtx(machine.api(), "sm_90", "missing").status(),
             absl::NotFoundError("found no code of missing for sm_90"));
+}
+
+// y = relu(x), of a shape that no other test builds code for.
+std::shared_ptr<Plan> ReluPlan() {
+  PlanBuilder b(1, DeviceKind::kCuda);
+  b.plan().devices[0].traits.isa = "sm_90";
+  const ValueId x = b.Input("x", {DType::kF32, {7, 13}, {}});
+  const ValueId y = b.Node(kRelu, {x}, "y");
+  b.Output("y", y);
+  KernelBinding& kernel =
+      *b.graph().node(b.graph().value(y).defining_node).kernel;
+  kernel.kernel = "ptx.elementwise";
+  kernel.arithmetics = {PtxArithmetic()};
+  const StreamId compute = b.NewStream("compute", 0);
+  const BufferId x0 = b.Room("x", 0, x);
+  const BufferId y0 = b.Room("y", 0, y);
+  b.Feed(compute, 0, x0);
+  b.Kernel(compute, y, {x0}, y0);
+  b.Fetch(compute, 0, y0);
+  return b.Finish();
+}
+
+TEST(EmulatedFaults, DamagedCodeOfAPlanNamesNodeAndKernel) {
+  const std::shared_ptr<Plan> plan = ReluPlan();
+  auto code = PtxCatalog().BuildCode({plan->entries[0].graph->ops().front()},
+                                     plan->devices[0].traits);
+  ASSERT_TRUE(code.ok()) << code.status();
+  ASSERT_EQ(code->size(), 1);
+  std::vector<std::byte>& bytes = code->front().bytes;
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t at = text.find('%', text.find("ld.global"));
+  ASSERT_NE(at, text.npos);
+  bytes[at + 1] = static_cast<std::byte>('z');  // a register that is not one
+  const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+  plan->code_objects = *std::move(code);
+  EmulatedMachine machine({});
+  auto devices = DevicesOf(*plan, machine.api());
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  const PlanLibraries libraries;
+  const absl::Status status = Executor::New(plan, *std::move(devices),
+                                            libraries.all, {.trust_code = true})
+                                  .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("relu %y: kernel "),
+                    HasSubstr(absl::StrCat("ptx input:", line, ": ")),
+                    HasSubstr("run the plan without --trust-code")));
+  EXPECT_THAT(machine.Faults(), IsEmpty());
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class EmulatedMachine {
 
   emulated_gpu::EmulatedCuda& cuda() { return *cuda_; }
   const DriverApi& api() const { return cuda_->api(); }
-  // What was found, and what was not given back.
+  // What was found, and what was not given back: the calling thread's context,
+  // too.
   std::vector<std::string> Faults();
 
  private:
@@ -49,6 +50,9 @@ struct PtxPlan {
   std::vector<float> x;
 };
 PtxPlan MatmulSoftmaxPlan(int gpus, std::optional<int> capacity = {});
+
+// y = 2 * relu(2 * x) of 16 rows: cpu:0 doubles, and gpu:1 has the relu.
+PtxPlan CpuAndGpuPlan();
 
 // Binds "ptx.*" on GPUs and "test.eval" on CPUs.
 struct PlanLibraries {

@@ -8,11 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "graph/core_ops.h"
 #include "graph/evaluate.h"
-#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "tests/gpu/emulated_machine.h"
 
@@ -141,56 +138,6 @@ TEST(EmulatedPlans, DelaysAndTracesChangeNoBit) {
     }
   }
   EXPECT_THAT(machine.Faults(), IsEmpty());
-}
-
-// y = relu(x) on the GPU, where x is the result of a kernel of the CPU.
-PtxPlan CpuAndGpuPlan() {
-  PtxPlan plan = MatmulSoftmaxPlan(1);  // for its code of relu
-  PlanBuilder b(2, DeviceKind::kCuda);
-  PlanDevice& cpu = b.plan().devices[0];
-  cpu.traits.name = "cpu:0";
-  cpu.traits.kind = DeviceKind::kCpu;
-  b.plan().devices[1].traits.isa = "sm_90";
-  const ValueId x = b.Input("x", {DType::kF32, {16, 20}, {}});
-  const ValueId twice = b.Node(kAdd, {x, x}, "twice");
-  const ValueId there = b.Node(kCopy, {twice}, "there");
-  const ValueId positive = b.Node(kRelu, {there}, "positive");
-  const ValueId back = b.Node(kCopy, {positive}, "back");
-  const ValueId y = b.Node(kAdd, {back, back}, "y");
-  b.Output("y", y);
-  b.graph().node(b.graph().value(positive).defining_node).kernel->kernel =
-      "ptx.elementwise";
-  const StreamId compute = b.NewStream("compute", 0);
-  const StreamId to_gpu = b.NewStream("copy:gpu:1", 0);
-  const StreamId on_gpu = b.NewStream("compute", 1);
-  const StreamId to_cpu = b.NewStream("copy:cpu:0", 1);
-  const BufferId x0 = b.Room("x", 0, x);
-  const BufferId twice0 = b.Room("twice", 0, twice);
-  const BufferId there1 = b.Room("there", 1, there);
-  const BufferId back0 = b.Room("back", 0, back);
-  const BufferId y0 = b.Room("y", 0, y);
-  const EventId doubled = b.NewEvent();
-  const EventId copied = b.NewEvent();
-  const EventId computed = b.NewEvent();
-  const EventId returned = b.NewEvent();
-  b.Feed(compute, 0, x0);
-  b.Kernel(compute, twice, {x0, x0}, twice0);
-  b.Record(compute, doubled);
-  b.Wait(to_gpu, doubled);
-  b.Copy(to_gpu, twice0, there1);
-  b.Record(to_gpu, copied);
-  b.Wait(on_gpu, copied);
-  b.Kernel(on_gpu, positive, {there1}, there1);
-  b.Record(on_gpu, computed);
-  b.Wait(to_cpu, computed);
-  b.Copy(to_cpu, there1, back0);
-  b.Record(to_cpu, returned);
-  b.Wait(compute, returned);
-  b.Kernel(compute, y, {back0, back0}, y0);
-  b.Fetch(compute, 0, y0);
-  plan.plan = b.Finish();
-  plan.x.resize(16 * 20);
-  return plan;
 }
 
 void ExpectExchange(const PtxPlan& plan, const EmulatedGpuOptions& options) {

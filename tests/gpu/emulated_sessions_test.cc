@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -44,11 +45,11 @@ int PtxNodes(const Plan& plan) {
   return nodes;
 }
 
-HostTensor InputOf(const Session& session) {
+HostTensor InputOf(const Session& session, float step = 0.3f) {
   HostTensor input(session.input_type(0));
   float* const values = input.data<float>().data();
   for (int64_t i = 0; i < input.type().num_elements(); ++i) {
-    values[i] = std::sin(0.3f * static_cast<float>(i));
+    values[i] = std::sin(step * static_cast<float>(i));
   }
   return input;
 }
@@ -113,6 +114,39 @@ TEST(EmulatedSessions, AConvolutionNetInTwoStages) {
   options.planner.stages = 2;
   ExpectReferenceBits(SmallConvNet({.batch = 1, .image = 8, .channels = 4}), 2,
                       options);
+}
+
+// Loads a session, runs some steps with inputs of its own, and ends it.
+void RunSession(const std::shared_ptr<const Plan>& plan, float input_step) {
+  auto session = Session::Create(plan);
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->SetInput(0, InputOf(**session, input_step)).ok());
+  const auto reference = (*session)->RunReference();
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  for (int step = 0; step < 3; ++step) {
+    const absl::Status run = (*session)->Run();
+    ASSERT_TRUE(run.ok()) << run;
+    EXPECT_TRUE((*(*session)->GetOutput(0))->byte_span() ==
+                (*reference)[0].byte_span())
+        << "step " << step;
+  }
+}
+
+TEST(EmulatedSessions, TwoThreadsShareAGpu) {
+  CompileOptions options;
+  options.strategy = "single";
+  options.planner.device = "gpu:0";
+  const auto plan = PlanOf(TwoLayerPerceptron(kPerceptron), 1, options);
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    EmulatedMachine machine({.bytes_per_gpu = 2 * kGpuMemory,
+                             .seed = seed,
+                             .order = OrderOf(seed)});
+    std::thread other([&] { RunSession(plan, 0.7f); });
+    RunSession(plan, 0.3f);
+    other.join();
+    EXPECT_THAT(machine.Faults(), IsEmpty());
+  }
 }
 
 TEST(EmulatedSessions, WithoutTheGpusThePlanIsForAnotherMachine) {

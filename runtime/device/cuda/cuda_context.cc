@@ -22,6 +22,14 @@ LiveContexts& TheLiveContexts() {
   return contexts;
 }
 
+// Gives the thread its context back; if it had none, it has none again. An
+// error of another call is returned once: the second call is made then.
+absl::Status SetFormer(const DriverApi& api, CUcontext former) {
+  const CUresult result = api.CtxSetCurrent(former);
+  if (result != CUDA_SUCCESS) api.CtxSetCurrent(former);
+  return CudaStatus(api, result, "cuCtxSetCurrent");
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CudaContext>> CudaContext::Of(
@@ -53,7 +61,7 @@ absl::StatusOr<std::shared_ptr<CudaContext>> CudaContext::Retain(
   absl::StatusOr<PrimaryContext> primary = PrimaryContext::Retain(api, device);
   // It was made the current one.
   absl::Status status = primary.status();
-  status.Update(CudaStatus(api, api.CtxSetCurrent(former), "cuCtxSetCurrent"));
+  status.Update(SetFormer(api, former));
   PARTITA_RETURN_IF_ERROR(status);
   return std::shared_ptr<CudaContext>(
       new CudaContext(api, device, *std::move(primary)));
@@ -94,7 +102,7 @@ absl::Status CudaContext::Enter(CUcontext& former) const {
 
 absl::Status CudaContext::Leave(CUcontext former) const {
   if (former == get()) return absl::OkStatus();
-  return Check(api_.CtxSetCurrent(former), "cuCtxSetCurrent");
+  return SetFormer(api_, former);
 }
 
 absl::Status CudaContext::Within(absl::FunctionRef<absl::Status()> work) const {

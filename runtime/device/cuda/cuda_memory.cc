@@ -65,16 +65,20 @@ absl::StatusOr<std::unique_ptr<Arena>> NewArena(SharedContext context,
                                                 int64_t alignment,
                                                 Allocate allocate) {
   Memory memory;
+  absl::Status status;
   if (bytes > 0) {
     const auto reserved =
         static_cast<size_t>(ReservedOfCudaArena(bytes, alignment));
-    PARTITA_RETURN_IF_ERROR(context->Within([&] {
+    status = context->Within([&] {
       PARTITA_ASSIGN_OR_RETURN(memory, allocate(context->api(), reserved));
       return absl::OkStatus();
-    }));
+    });
   }
-  return std::make_unique<CudaArena<Memory>>(
+  // If only Leave failed there is memory, which the arena frees in its context.
+  auto arena = std::make_unique<CudaArena<Memory>>(
       std::move(context), std::move(memory), bytes, alignment);
+  PARTITA_RETURN_IF_ERROR(status);
+  return arena;
 }
 
 absl::Status NoMemory(const CudaContext& context, const std::string& owner,

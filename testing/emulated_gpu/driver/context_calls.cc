@@ -57,21 +57,29 @@ void Driver::Deactivate(Context& context) {
   for (const auto& [address, block] : memory_.all()) {
     if (block->context == &context) blocks.push_back(block.get());
   }
+  const auto in_use = [&](const std::string& what) {
+    Report(FindingKind::kLeak,
+           absl::StrCat(what, " was in use when ", context.name, " ended"));
+  };
   for (Allocation* block : blocks) {
-    Report(FindingKind::kLeak, absl::StrCat(block->text, " was in use when ",
-                                            context.name, " ended"));
+    in_use(block->text);
     Free(block);
   }
   for (Stream* stream : streams_.live()) {
     if (stream->context != &context) continue;
+    in_use(stream->name);
     if (stream->capture != nullptr) LoseCapture(*stream, "the end");
     streams_.End(stream);
   }
   for (Event* event : events_.live()) {
-    if (event->context == &context) events_.End(event);
+    if (event->context != &context) continue;
+    in_use(event->name);
+    events_.End(event);
   }
   for (GraphExec* exec : execs_.live()) {
-    if (exec->context == &context) execs_.End(exec);
+    if (exec->context != &context) continue;
+    in_use(exec->name);
+    execs_.End(exec);
   }
   for (Function* function : functions_.live()) {
     if (function->context != &context) continue;

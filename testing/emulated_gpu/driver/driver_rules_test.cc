@@ -20,6 +20,7 @@ const std::map<std::string, Kinds>& ExpectedFindings() {
   static const auto& expected = *new std::map<std::string, Kinds>{
       {"memory.bad_arguments", {FindingKind::kMisuse}},
       {"memory.register", {FindingKind::kMisuse}},
+      {"event.queries", {FindingKind::kUnrecordedWait}},
       {"event.wait_unrecorded", {FindingKind::kUnrecordedWait}},
       {"event.two_contexts", {FindingKind::kWrongContext}},
       {"context.foreign_function", {FindingKind::kWrongContext}},

@@ -54,7 +54,10 @@ TEST(EmulatedCuda, LeaksAreNamed) {
   EXPECT_EQ(api.CtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   EXPECT_THAT(TextsOf((*cuda)->findings()),
               testing::ElementsAre("leak: block 1 (of gpu 0) was in use when "
-                                   "the primary context of gpu 0 ended"));
+                                   "the primary context of gpu 0 ended",
+                                   "leak: stream 1 of the primary context of "
+                                   "gpu 0 was in use when the primary context "
+                                   "of gpu 0 ended"));
 }
 
 TEST(EmulatedCuda, ACallThatIsNotEmulatedIsNamed) {

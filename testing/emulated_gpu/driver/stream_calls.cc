@@ -158,7 +158,13 @@ CUresult Driver::EventQuery(CUevent handle) {
   RunSome();
   const CUresult sticky = event->context->device->sticky;
   if (sticky != CUDA_SUCCESS) return sticky;
-  if (event->record == nullptr) return CUDA_SUCCESS;
+  if (event->record == nullptr) {
+    Report(FindingKind::kUnrecordedWait,
+           absl::StrCat("the host asks for ", event->name,
+                        ", which was never recorded; the answer is that it is "
+                        "reached"));
+    return CUDA_SUCCESS;
+  }
   if (!event->record->done) return CUDA_ERROR_NOT_READY;
   HostJoins(event->record->clock);
   return CUDA_SUCCESS;

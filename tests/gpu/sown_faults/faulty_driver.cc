@@ -1,0 +1,332 @@
+// One function for each call of the table: it counts and sows.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/gpu/sown_faults/faulty_driver.h"
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "tests/gpu/sown_faults/call_account.h"
+#include "third_party/cuda_loader/process_driver.h"
+
+namespace partita {
+namespace {
+
+template <auto a, auto b>
+constexpr bool kIs = std::is_same_v<Call<a>, Call<b>>;
+
+template <auto member>
+constexpr std::optional<CallKind> KindOf() {
+  using Api = DriverApi;
+  if (kIs<member, &Api::EventRecord>) return CallKind::kRecord;
+  if (kIs<member, &Api::StreamWaitEvent>) return CallKind::kWait;
+  if (kIs<member, &Api::EventCreate>) return CallKind::kEvent;
+  if (kIs<member, &Api::EventDestroy> || kIs<member, &Api::StreamDestroy> ||
+      kIs<member, &Api::LibraryUnload> ||
+      kIs<member, &Api::DevicePrimaryCtxRelease>) {
+    return CallKind::kDestroy;
+  }
+  if (kIs<member, &Api::MemAlloc>) return CallKind::kAlloc;
+  if (kIs<member, &Api::MemFree> || kIs<member, &Api::MemFreeHost>) {
+    return CallKind::kFree;
+  }
+  if (kIs<member, &Api::CtxSetCurrent>) return CallKind::kSwitch;
+  if (kIs<member, &Api::MemcpyAsync> || kIs<member, &Api::MemcpyHtoDAsync> ||
+      kIs<member, &Api::MemcpyDtoHAsync>) {
+    return CallKind::kCopy;
+  }
+  if (kIs<member, &Api::LaunchKernel>) return CallKind::kLaunch;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// All members are guarded by the lock, which is held while a call is made.
+class FaultyDriver::Calls {
+ public:
+  Calls(const DriverApi& real, std::optional<SownFault> fault)
+      : real_(real), fault_(fault) {}
+
+  template <auto member, typename... Args>
+  CUresult Make(Args... args) {
+    if constexpr (kIs<member, &DriverApi::GetErrorName> ||
+                  kIs<member, &DriverApi::GetErrorString>) {
+      return (real_.*member)(args...);
+    } else {
+      const std::lock_guard<std::mutex> held(lock_);
+      if (std::optional<CUresult> wrong = MakeWrong<member>(args...)) {
+        return *wrong;
+      }
+      const CUresult result = Issue<member>(args...);
+      if (late_ != nullptr && late_thread_ == std::this_thread::get_id() &&
+          EndsDelay<member>()) {
+        MakeLate();
+      }
+      return result;
+    }
+  }
+
+  std::mutex& lock() { return lock_; }
+  CallAccount& account() { return account_; }
+  bool is_sown() const { return is_sown_; }
+  int64_t count(CallKind kind) const {
+    return counts_[static_cast<size_t>(kind)];
+  }
+
+ private:
+  // Counts the call. The fault, if it is this call's.
+  std::optional<Wrong> WrongOf(CallKind kind) {
+    const int64_t index = counts_[static_cast<size_t>(kind)]++;
+    if (!fault_.has_value() || fault_->kind != kind || fault_->index != index) {
+      return std::nullopt;
+    }
+    return fault_->wrong;
+  }
+
+  // What the program gets instead of the call's result; none: the call is made,
+  // maybe with other operands.
+  template <auto member, typename... Args>
+  std::optional<CUresult> MakeWrong(Args&... args) {
+    constexpr Call<member> call;
+    if constexpr (kIs<member, &DriverApi::StreamSynchronize>) FreeEarly();
+    if (WasFreed(call, args...)) return CUDA_SUCCESS;
+    if constexpr (KindOf<member>().has_value()) {
+      const std::optional<Wrong> wrong = WrongOf(*KindOf<member>());
+      if (!wrong.has_value()) return std::nullopt;
+      switch (*wrong) {
+        case Wrong::kDropped:
+          is_sown_ = true;
+          return CUDA_SUCCESS;
+        case Wrong::kLate:
+          is_sown_ = true;
+          late_thread_ = std::this_thread::get_id();
+          late_command_ = account_.work().Exchange({});
+          account_.work().Exchange(late_command_);
+          late_ = Later(call, args...);
+          return CUDA_SUCCESS;
+        case Wrong::kNeighbours:
+          return TakeNeighbours(call, args...);
+        case Wrong::kEarly:
+          frees_early_ = true;
+          break;
+      }
+    }
+    return std::nullopt;
+  }
+
+  template <auto member, typename... Args>
+  CUresult Issue(Args... args) {
+    const CUresult result = (real_.*member)(args...);
+    if (result != CUDA_SUCCESS) return result;
+    if constexpr (kIs<member, &DriverApi::MemAlloc>) {
+      if (std::exchange(frees_early_, false)) early_ = FirstBlock(args...);
+    }
+    account_.Note(Call<member>(), args...);
+    return result;
+  }
+
+  // ---- Late calls.
+  void MakeLate() {
+    const IssuedWork::Performed now = account_.work().Exchange(late_command_);
+    std::exchange(late_, nullptr)();
+    account_.work().Exchange(now);
+  }
+  template <auto member>
+  bool EndsDelay() const {
+    if (fault_->kind == CallKind::kSwitch) {
+      return !kIs<member, &DriverApi::CtxGetCurrent>;
+    }
+    constexpr std::optional<CallKind> kind = KindOf<member>();
+    return kind == CallKind::kRecord || kind == CallKind::kWait ||
+           kind == CallKind::kCopy || kind == CallKind::kLaunch ||
+           kIs<member, &DriverApi::EventQuery> ||
+           kIs<member, &DriverApi::EventSynchronize> ||
+           kIs<member, &DriverApi::StreamSynchronize>;
+  }
+  template <auto member, typename... Args>
+  std::function<void()> Later(Call<member>, Args... args) {
+    return [this, args...] { Issue<member>(args...); };
+  }
+  // The caller may change the parameters after the call.
+  std::function<void()> Later(Call<&DriverApi::LaunchKernel>,
+                              CUfunction function, unsigned grid_x,
+                              unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y,
+                              unsigned block_z, unsigned shared_bytes,
+                              CUstream stream, void** parameters, void**) {
+    std::vector<uint64_t> values;
+    size_t offset = 0;
+    size_t size = 0;
+    while (real_.KernelGetParamInfo(account_.kernel(function), values.size(),
+                                    &offset, &size) == CUDA_SUCCESS) {
+      values.push_back(
+          *static_cast<const uint64_t*>(parameters[values.size()]));
+    }
+    return [=, this]() mutable {
+      std::vector<void*> pointers;
+      for (uint64_t& value : values) pointers.push_back(&value);
+      Issue<&DriverApi::LaunchKernel>(
+          function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+          shared_bytes, stream, pointers.data(), static_cast<void**>(nullptr));
+    };
+  }
+
+  // ---- Operands of neighbours.
+  template <typename Handle>
+  std::optional<CUresult> Take(const Recent& recent, Handle& handle) {
+    const uintptr_t other = recent.OtherThan(KeyOf(handle));
+    if (other == 0) return std::nullopt;
+    is_sown_ = true;
+    if constexpr (std::is_pointer_v<Handle>) {
+      handle = reinterpret_cast<Handle>(other);
+    } else {
+      handle = static_cast<Handle>(other);
+    }
+    return std::nullopt;
+  }
+  template <auto member, typename... Args>
+  std::optional<CUresult> TakeNeighbours(Call<member>, Args&...) {
+    return std::nullopt;
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::EventRecord>,
+                                         CUevent& event, CUstream&) {
+    return Take(account_.recorded, event);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::StreamWaitEvent>,
+                                         CUstream&, CUevent& event, unsigned&) {
+    return Take(account_.waited_for, event);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::EventCreate>,
+                                         CUevent*& event, unsigned&) {
+    const uintptr_t other = account_.created.OtherThan(0);
+    if (other == 0) return std::nullopt;
+    is_sown_ = true;
+    *event = reinterpret_cast<CUevent>(other);
+    return CUDA_SUCCESS;
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemFree>,
+                                         CUdeviceptr& block) {
+    return Take(account_.freed, block);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemFreeHost>,
+                                         void*& block) {
+    return Take(account_.freed_on_host, block);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::CtxSetCurrent>,
+                                         CUcontext& context) {
+    return Take(account_.contexts, context);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyAsync>,
+                                         CUdeviceptr&, CUdeviceptr&, size_t&,
+                                         CUstream& stream) {
+    return Take(account_.streams, stream);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyHtoDAsync>,
+                                         CUdeviceptr&, const void*&, size_t&,
+                                         CUstream& stream) {
+    return Take(account_.streams, stream);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyDtoHAsync>,
+                                         void*&, CUdeviceptr&, size_t&,
+                                         CUstream& stream) {
+    return Take(account_.streams, stream);
+  }
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::LaunchKernel>,
+                                         CUfunction&, unsigned&, unsigned&,
+                                         unsigned&, unsigned&, unsigned&,
+                                         unsigned&, unsigned&, CUstream& stream,
+                                         void**&, void**&) {
+    return Take(account_.streams, stream);
+  }
+
+  // ---- Memory that is freed early.
+  static CUdeviceptr FirstBlock(const CUdeviceptr* block, size_t) {
+    return *block;
+  }
+  void FreeEarly() {
+    if (early_ == 0 || !account_.has_launched() || was_freed_early_) return;
+    is_sown_ = true;
+    was_freed_early_ = true;
+    Issue<&DriverApi::MemFree>(early_);
+  }
+  template <auto member, typename... Args>
+  bool WasFreed(Call<member>, Args&...) {
+    return false;
+  }
+  bool WasFreed(Call<&DriverApi::MemFree>, CUdeviceptr& block) {
+    return was_freed_early_ && block == early_;
+  }
+
+  const DriverApi& real_;
+  const std::optional<SownFault> fault_;
+  std::mutex lock_;
+  std::array<int64_t, kCallKinds> counts_{};
+  bool is_sown_ = false;
+  std::function<void()> late_;  // a call that is held back, of this thread
+  std::thread::id late_thread_;
+  IssuedWork::Performed late_command_;
+  bool frees_early_ = false;  // the block that is allocated now
+  CUdeviceptr early_ = 0;
+  bool was_freed_early_ = false;
+
+  CallAccount account_;
+};
+
+namespace {
+
+std::atomic<FaultyDriver::Calls*> current{nullptr};
+
+template <auto member>
+struct TableEntry;
+template <typename... Args, CUresult (*DriverApi::*member)(Args...)>
+struct TableEntry<member> {
+  static CUresult Make(Args... args) {
+    FaultyDriver::Calls* const calls = current.load();
+    if (calls == nullptr) return CUDA_ERROR_DEINITIALIZED;
+    return calls->Make<member>(args...);
+  }
+};
+
+}  // namespace
+
+FaultyDriver::FaultyDriver(const DriverApi& real,
+                           std::optional<SownFault> fault)
+    : real_(real), calls_(std::make_unique<Calls>(real, fault)) {
+  current = calls_.get();
+  SetProcessDriver(&api());
+}
+
+FaultyDriver::~FaultyDriver() {
+  SetProcessDriver(&real_);
+  current = nullptr;
+}
+
+const DriverApi& FaultyDriver::api() const {
+  static constexpr DriverApi table = {
+#define PARTITA_DRIVER_CALL(member, function) \
+  .member = TableEntry<&DriverApi::member>::Make,
+#include "third_party/cuda_loader/driver_calls.inc"
+#undef PARTITA_DRIVER_CALL
+  };
+  return table;
+}
+
+int64_t FaultyDriver::count(CallKind kind) const { return calls_->count(kind); }
+
+bool FaultyDriver::is_sown() const { return calls_->is_sown(); }
+
+std::vector<std::string> FaultyDriver::Kept() const {
+  return calls_->account().Kept();
+}
+
+void FaultyDriver::Account(absl::FunctionRef<void(IssuedWork&)> change) {
+  const std::lock_guard<std::mutex> held(calls_->lock());
+  change(calls_->account().work());
+}
+
+}  // namespace partita

@@ -1,0 +1,53 @@
+// A CUDA driver in front of another one that makes one call wrong, and keeps
+// account of all calls.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_GPU_SOWN_FAULTS_FAULTY_DRIVER_H_
+#define PARTITA_TESTS_GPU_SOWN_FAULTS_FAULTY_DRIVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "tests/gpu/sown_faults/issued_work.h"
+#include "tests/gpu/sown_faults/sown_fault.h"
+#include "third_party/cuda_loader/driver_api.h"
+
+namespace partita {
+
+// The driver of the process (SetProcessDriver) while it exists; one at a time.
+//
+// Thread safety: calls of the table and `Account` may run in parallel, the
+// others when no call is going on.
+class FaultyDriver {
+ public:
+  // `real` outlives the object. It is the driver of the process afterwards.
+  FaultyDriver(const DriverApi& real, std::optional<SownFault> fault);
+  ~FaultyDriver();
+  FaultyDriver(const FaultyDriver&) = delete;
+  FaultyDriver& operator=(const FaultyDriver&) = delete;
+
+  const DriverApi& api() const;
+
+  // How many calls of the kind the program made.
+  int64_t count(CallKind kind) const;
+  // False if the call was never made, or has no neighbour.
+  bool is_sown() const;
+  // What was made and not given back, a sentence each.
+  std::vector<std::string> Kept() const;
+  // Changes or reads the account of the work.
+  void Account(absl::FunctionRef<void(IssuedWork&)> change);
+
+  class Calls;
+
+ private:
+  const DriverApi& real_;
+  const std::unique_ptr<Calls> calls_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_GPU_SOWN_FAULTS_FAULTY_DRIVER_H_

@@ -1,0 +1,129 @@
+// What was issued to a driver, and what of it happens before what: the judge of
+// sown faults. It sees calls and commands, and shares no code with the software
+// GPU.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_GPU_SOWN_FAULTS_ISSUED_WORK_H_
+#define PARTITA_TESTS_GPU_SOWN_FAULTS_ISSUED_WORK_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Handles of streams and events, as numbers.
+using HandleKey = uintptr_t;
+
+// Two commands of a step that access the same bytes, one of them writing: the
+// first happens before the second. If the second happens before the first, the
+// values are wrong in every order; if neither does, there is a race.
+struct NeededOrder {
+  CommandId first;
+  CommandId second;
+};
+
+// The clocks of Lamport (1978), as vectors over streams and host threads
+// (Mattern 1989).
+//
+// Not thread safe: callers hold a lock. "This thread" is the calling one.
+class IssuedWork {
+ public:
+  // What the host does for a command.
+  struct HostCommand {
+    bool is_work = false;  // all of it: the stream is one of the host
+    // A thread waits until the record is issued: it then knows what the
+    // recording thread knew.
+    std::optional<EventId> records;
+    std::optional<EventId> waits_for;
+  };
+  // The commands of a plan's steps, on the thread that performs them.
+  void BeginCommand(uint64_t step, CommandId command, const HostCommand& host);
+  void EndCommand(const HostCommand& host);
+  // The command that this thread performs; and changes it. For calls that are
+  // made late.
+  struct Performed {
+    uint64_t step = 0;
+    std::optional<CommandId> command;
+  };
+  Performed Exchange(const Performed& performed);
+  // All threads begin and end a step together. At the end, all work that was
+  // issued is over for the caller; what is not is a violation.
+  void BeginStep();
+  void EndStep();
+
+  // The driver's calls on this thread, in the command that it performs.
+  void AddWork(HandleKey stream, const std::string& what);
+  // A copy from pageable memory: the source is read when the call returns.
+  void AddStagedCopy(HandleKey stream, const std::string& what);
+  void Record(HandleKey event, HandleKey stream);
+  void Wait(HandleKey stream, HandleKey event);
+  void HostWaitsForEvent(HandleKey event);
+  void HostWaitsForStream(HandleKey stream);
+  // Memory is freed: no work may be going on.
+  void Free();
+
+  // Races, and work that goes on after a step or in freed memory, a sentence
+  // each.
+  std::vector<std::string> Violations(
+      const std::vector<NeededOrder>& needed) const;
+
+ private:
+  using Chain = int;
+  // How much of each chain is over.
+  using Clock = std::map<Chain, uint64_t>;
+  struct Place {
+    Chain chain = 0;
+    uint64_t count = 0;
+  };
+  struct Work {
+    uint64_t step = 0;
+    std::optional<CommandId> command;  // none: while loading
+    bool on_host = false;
+    Place done;
+    // When its source is read, if that is earlier.
+    std::optional<Place> source_read;
+    Clock before;  // what is over when it starts
+    std::string what;
+  };
+  struct Thread {
+    Chain chain = 0;
+    Clock clock;
+    uint64_t step = 0;
+    std::optional<CommandId> command;
+    Clock at_begin;  // of the command
+  };
+
+  static void Join(Clock& clock, const Clock& other);
+  static bool Covers(const Clock& clock, const Place& place);
+  bool IsOrdered(const Work& first, const Work& second) const;
+  Thread& ThisThread();
+  Chain ChainOf(HandleKey stream);
+  Place Next(Chain chain) { return {chain, ++counts_[chain]}; }
+  Clock AllThreads() const;
+  void Require(const Clock& clock, const std::string& when);
+
+  std::map<std::thread::id, Thread> threads_;
+  std::map<HandleKey, Chain> stream_chains_;
+  std::map<Chain, Clock> streams_;
+  std::map<HandleKey, Clock> events_;
+  std::map<int32_t, Clock> host_events_;
+  std::vector<uint64_t> counts_;  // by chain
+  Clock start_;                   // of the step
+  std::vector<Work> work_;
+  std::vector<std::string> violations_;
+};
+
+// The order that the commands of an entry need, from the bytes of their buffers
+// and of the slots of channels. Needs: no collectives.
+std::vector<NeededOrder> NeededOrders(const Plan& plan, int entry);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_GPU_SOWN_FAULTS_ISSUED_WORK_H_

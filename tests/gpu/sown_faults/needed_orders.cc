@@ -1,0 +1,118 @@
+// Which commands of a plan access the same bytes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <map>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/plan/plan_layout.h"
+#include "tests/gpu/sown_faults/issued_work.h"
+
+namespace partita {
+namespace {
+
+struct Touched {
+  DeviceId device;
+  Range range;  // in the arena
+  bool writes = false;
+};
+
+bool Overlap(const Range& a, const Range& b) {
+  if (a.empty() || b.empty()) return false;
+  if (a.end() <= b.offset || b.end() <= a.offset) return false;
+  for (int64_t i = 0; i < a.count; ++i) {
+    const int64_t a_begin = a.offset + i * a.stride;
+    for (int64_t j = 0; j < b.count; ++j) {
+      const int64_t b_begin = b.offset + j * b.stride;
+      if (a_begin < b_begin + b.block && b_begin < a_begin + a.block) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool Conflict(const std::vector<Touched>& a, const std::vector<Touched>& b) {
+  for (const Touched& x : a) {
+    for (const Touched& y : b) {
+      if ((x.writes || y.writes) && x.device == y.device &&
+          Overlap(x.range, y.range)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+class Reader {
+ public:
+  Reader(const Plan& plan, const Entry& entry, const CommandList& commands)
+      : plan_(plan), entry_(entry) {
+    for (const Command& command : commands) {
+      if (command.kind != Command::Kind::kSend) continue;
+      messages_[command.channel.index].push_back(command.operands[0]);
+    }
+  }
+
+  std::vector<Touched> Of(const Command& command) {
+    std::vector<Touched> all;
+    for (const Access& access : Accesses(entry_, command)) {
+      all.push_back(At(access.buffer, access.kind != Access::Kind::kRead));
+    }
+    if (command.kind == Command::Kind::kSend) AddSent(command, all);
+    if (command.kind == Command::Kind::kRecv) AddReceived(command, all);
+    return all;
+  }
+
+ private:
+  Touched At(BufferId id, bool writes) const {
+    const Buffer& buffer = entry_.buffers[id.index];
+    return {buffer.device, AbsoluteRange(plan_, entry_, buffer, /*step=*/0),
+            writes};
+  }
+  // Message n of a channel is in slot n mod capacity; without slots, the
+  // receiver reads the sender's bytes.
+  void AddSent(const Command& command, std::vector<Touched>& all) {
+    const Channel& channel = entry_.channels[command.channel.index];
+    const size_t number = sent_[command.channel.index]++;
+    if (channel.capacity == 0) return;
+    all.push_back(At(channel.slots[number % channel.slots.size()], true));
+  }
+  void AddReceived(const Command& command, std::vector<Touched>& all) {
+    const Channel& channel = entry_.channels[command.channel.index];
+    const size_t number = received_[command.channel.index]++;
+    all.push_back(At(channel.capacity > 0
+                         ? channel.slots[number % channel.slots.size()]
+                         : messages_[command.channel.index].at(number),
+                     false));
+  }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  std::map<int32_t, std::vector<BufferId>> messages_;  // by channel
+  std::map<int32_t, size_t> sent_;
+  std::map<int32_t, size_t> received_;
+};
+
+}  // namespace
+
+std::vector<NeededOrder> NeededOrders(const Plan& plan, int entry) {
+  const absl::StatusOr<CommandList> commands = Expand(plan.entries[entry]);
+  EXPECT_TRUE(commands.ok()) << commands.status();
+  if (!commands.ok()) return {};
+  Reader reader(plan, plan.entries[entry], *commands);
+  std::vector<NeededOrder> needed;
+  std::vector<std::vector<Touched>> touched;
+  for (const CommandId second : commands->ids()) {
+    EXPECT_NE((*commands)[second].kind, Command::Kind::kCollective);
+    touched.push_back(reader.Of((*commands)[second]));
+    for (int32_t first = 0; first < second.index; ++first) {
+      if (Conflict(touched[first], touched.back())) {
+        needed.push_back({CommandId(first), second});
+      }
+    }
+  }
+  return needed;
+}
+
+}  // namespace partita

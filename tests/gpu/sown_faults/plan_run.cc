@@ -1,0 +1,153 @@
+// Loads, runs two steps, ends, and asks the judges.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/gpu/sown_faults/plan_run.h"
+
+#include <chrono>
+#include <utility>
+
+#include "graph/builder/random_tensor.h"
+#include "graph/dtype.h"
+#include "graph/status_macros.h"
+#include "partita/backends/backend.h"
+#include "runtime/executor/stream_devices.h"
+#include "tests/gpu/emulated_machine.h"
+#include "tests/gpu/sown_faults/faulty_driver.h"
+
+namespace partita {
+namespace {
+
+// A step that does not end by then never does.
+constexpr std::chrono::seconds kUntilItEnds(60);
+constexpr uint64_t kSteps = 2;
+
+using HostCommand = IssuedWork::HostCommand;
+
+// Tells the account which command a thread performs.
+class CommandAccount : public CommandObserver {
+ public:
+  explicit CommandAccount(FaultyDriver& driver) : driver_(driver) {}
+
+  // Once the devices are known, before the first step.
+  absl::Status Prepare(const Entry& entry, const Devices& devices) {
+    PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
+    PARTITA_ASSIGN_OR_RETURN(const StreamDevices stream_devices,
+                             FindStreamDevices(entry, commands, devices));
+    for (const Command& command : commands) {
+      HostCommand host;
+      host.is_work =
+          !stream_devices[command.stream]->properties().runs_behind_host;
+      if (command.kind == Command::Kind::kRecord) host.records = command.event;
+      if (command.kind == Command::Kind::kWait) host.waits_for = command.event;
+      commands_.Add(host);
+    }
+    return absl::OkStatus();
+  }
+
+  void Before(uint64_t step, CommandId command) override {
+    driver_.Account([&](IssuedWork& work) {
+      work.BeginCommand(step, command, commands_[command]);
+    });
+  }
+  void After(uint64_t step, CommandId command) override {
+    driver_.Account(
+        [&](IssuedWork& work) { work.EndCommand(commands_[command]); });
+  }
+
+ private:
+  FaultyDriver& driver_;
+  IdVector<CommandId, HostCommand> commands_;
+};
+
+// Other ones in each step, so that what a step finds of the one before it is
+// wrong. Integers are classes or tokens.
+std::vector<HostTensor> InputsOf(const Entry& entry, uint64_t step) {
+  std::vector<HostTensor> inputs;
+  for (const Port& port : entry.inputs) {
+    const bool is_float = IsFloat(port.type.dtype);
+    inputs.push_back(RandomTensor(port.type, 100 * (step + 1) + inputs.size(),
+                                  is_float ? -2 : 0, is_float ? 2 : 4));
+  }
+  return inputs;
+}
+
+absl::Status RunStep(Executor& executor, uint64_t step,
+                     std::vector<HostTensor>& values) {
+  const Plan& plan = executor.plan();
+  const Entry& entry = plan.entries[0];
+  const std::vector<HostTensor> inputs = InputsOf(entry, step);
+  std::vector<const void*> in;
+  for (const HostTensor& input : inputs) in.push_back(input.bytes());
+  std::vector<HostTensor> outputs;
+  std::vector<void*> out;
+  for (const Port& port : entry.outputs) {
+    out.push_back(outputs.emplace_back(port.type).bytes());
+  }
+  RunOptions options;
+  options.deadline = std::chrono::steady_clock::now() + kUntilItEnds;
+  PARTITA_RETURN_IF_ERROR(executor.Run(0, {in, out}, options));
+  for (HostTensor& output : outputs) values.push_back(std::move(output));
+  for (const Variable& variable : plan.module.variables()) {
+    PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> replicas,
+                             executor.ReadReplicas(variable.name));
+    for (HostTensor& value : replicas) values.push_back(std::move(value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadAndRun(const Workload& workload, FaultyDriver& driver,
+                        std::vector<HostTensor>& values) {
+  static const PlanLibraries& test = *new PlanLibraries;
+  KernelLibraries libraries = test.all;
+  for (const KernelLibrary* library : BackendOf(DeviceKind::kCpu).libraries()) {
+    libraries.push_back(library);
+  }
+  CommandAccount commands(driver);
+  PARTITA_ASSIGN_OR_RETURN(Devices devices,
+                           DevicesOf(*workload.plan, driver.api()));
+  PARTITA_RETURN_IF_ERROR(commands.Prepare(workload.plan->entries[0], devices));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(workload.plan, std::move(devices), std::move(libraries),
+                    {.observer = &commands}));
+  driver.Account([](IssuedWork& work) { work.EndStep(); });  // of loading
+  for (uint64_t step = 0; step < kSteps; ++step) {
+    driver.Account([](IssuedWork& work) { work.BeginStep(); });
+    const absl::Status status = RunStep(*executor, step, values);
+    driver.Account([](IssuedWork& work) { work.EndStep(); });
+    PARTITA_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+PlanRun RunPlan(const Workload& workload, std::optional<SownFault> fault) {
+  PlanRun run;
+  EmulatedMachine machine(workload.machine);
+  {
+    FaultyDriver driver(machine.api(), fault);
+    run.status = LoadAndRun(workload, driver, run.values);
+    driver.Account([&](IssuedWork& work) {
+      run.violations = work.Violations(workload.needed);
+    });
+    run.kept = driver.Kept();
+    run.is_sown = driver.is_sown();
+    for (int kind = 0; kind < kCallKinds; ++kind) {
+      run.calls[kind] = driver.count(static_cast<CallKind>(kind));
+    }
+  }
+  run.findings = machine.Faults();
+  return run;
+}
+
+bool HaveEqualBits(const std::vector<HostTensor>& a,
+                   const std::vector<HostTensor>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].byte_span() != b[i].byte_span()) return false;
+  }
+  return true;
+}
+
+}  // namespace partita

@@ -1,0 +1,59 @@
+// Runs of a plan on emulated GPUs whose driver has one fault.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_GPU_SOWN_FAULTS_PLAN_RUN_H_
+#define PARTITA_TESTS_GPU_SOWN_FAULTS_PLAN_RUN_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/host_tensor.h"
+#include "runtime/plan/plan.h"
+#include "testing/emulated_gpu/driver/options.h"
+#include "tests/gpu/sown_faults/issued_work.h"
+#include "tests/gpu/sown_faults/sown_fault.h"
+
+namespace partita {
+
+// A plan of one entry without collectives, and the machine that it runs on.
+struct Workload {
+  std::shared_ptr<const Plan> plan;
+  emulated_gpu::EmulatedGpuOptions machine;
+  std::vector<NeededOrder> needed;  // NeededOrders of the plan
+};
+
+// What came of two steps with inputs of their own, from load to end.
+struct PlanRun {
+  // The first error; OK if there was none.
+  absl::Status status;
+  // Of the software GPU; EmulatedMachine::Faults.
+  std::vector<std::string> findings;
+  // The outputs, then the variables, of each step without an error.
+  std::vector<HostTensor> values;
+
+  // The judge, which does not ask the software GPU: orders that the plan needs
+  // and that the calls do not give, and what was not given back.
+  std::vector<std::string> violations;
+  std::vector<std::string> kept;
+
+  bool is_sown = false;  // the fault
+  std::array<int64_t, kCallKinds> calls{};
+
+  bool is_reported() const { return !status.ok() || !findings.empty(); }
+};
+
+// Needs: no other emulated machine.
+PlanRun RunPlan(const Workload& workload, std::optional<SownFault> fault);
+
+// Equal in number and bits.
+bool HaveEqualBits(const std::vector<HostTensor>& a,
+                   const std::vector<HostTensor>& b);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_GPU_SOWN_FAULTS_PLAN_RUN_H_

@@ -1,0 +1,288 @@
+// Each harmful fault in what the CUDA backend tells the driver is reported
+// (docs/internals/software_gpu.md). Prints a table. PARTITA_SEED chooses a
+// sample; PARTITA_FULL=1 takes all.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "graph/builder/dropout.h"
+#include "graph/builder/examples/models.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/random_tensor.h"
+#include "graph/builder/update_rule.h"
+#include "gtest/gtest.h"
+#include "partita/partita.h"
+#include "tests/gpu/emulated_machine.h"
+#include "tests/gpu/sown_faults/plan_run.h"
+
+namespace partita {
+namespace {
+
+using emulated_gpu::Order;
+using ::testing::IsEmpty;
+
+constexpr int64_t kGpuMemory = int64_t{1} << 26;
+// Of each kind of call and of wrong, in ./test.
+constexpr size_t kSample = 2;
+
+bool IsFull() { return std::getenv("PARTITA_FULL") != nullptr; }
+
+unsigned Seed() {
+  const char* const text = std::getenv("PARTITA_SEED");
+  return text == nullptr ? 1u : static_cast<unsigned>(std::atoi(text));
+}
+
+// ---- What is run.
+
+std::shared_ptr<const Plan> CompiledFor(int gpus, absl::StatusOr<Module> module,
+                                        const CompileOptions& options) {
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return nullptr;
+  auto compiled =
+      Compile(*std::move(module), NewGpus(gpus, kGpuMemory), options);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  if (!compiled.ok()) return nullptr;
+  return std::make_shared<const Plan>(std::move(compiled->plan));
+}
+
+std::shared_ptr<const Plan> OneGpu() { return MatmulSoftmaxPlan(1).plan; }
+std::shared_ptr<const Plan> TwoGpus() { return MatmulSoftmaxPlan(2).plan; }
+std::shared_ptr<const Plan> Messages() { return MatmulSoftmaxPlan(2, 1).plan; }
+std::shared_ptr<const Plan> CpuAndGpu() { return CpuAndGpuPlan().plan; }
+
+std::shared_ptr<const Plan> Pipeline() {
+  CompileOptions options;
+  options.strategy = "pipeline";
+  options.planner.stages = 2;
+  return CompiledFor(
+      2, SmallConvNet({.batch = 2, .image = 6, .channels = 2, .classes = 3}),
+      options);
+}
+
+HostTensor Weights(Shape dims, uint64_t seed) {
+  return RandomTensor({DType::kF32, std::move(dims), {}}, seed, -1, 1);
+}
+
+// Two layers, forward, backward and the update.
+absl::StatusOr<Module> TrainingStep() {
+  GraphBuilder b("train");
+  const Tensor step = CountSteps(b);
+  const Tensor hidden = Relu(MatMul(b.Input("x", DType::kF32, {4, 6}),
+                                    b.Variable("w1", Weights({6, 8}, 1))) +
+                             b.Variable("b1", Weights({8}, 2)));
+  const Tensor y = MatMul(hidden, b.Variable("w2", Weights({8, 3}, 3)));
+  const Tensor loss = MseLoss(y, b.Input("target", DType::kF32, {4, 3}));
+  const absl::Status built =
+      Minimize(b, loss, step, {.optimizer = {.momentum = 0.5}});
+  if (!built.ok()) return built;
+  b.Output("loss", loss);
+  return b.Build();
+}
+
+std::shared_ptr<const Plan> Training() {
+  CompileOptions options;
+  options.strategy = "single";
+  options.planner.device = "gpu:0";
+  return CompiledFor(1, TrainingStep(), options);
+}
+
+std::shared_ptr<const Plan> TrainingInStages() {
+  CompileOptions options;
+  options.strategy = "pipeline";
+  options.planner.stages = 2;
+  return CompiledFor(2, TrainingStep(), options);
+}
+
+struct Case {
+  const char* name;
+  std::shared_ptr<const Plan> (*plan)();
+  int gpus;
+};
+std::ostream& operator<<(std::ostream& out, const Case& tested) {
+  return out << tested.name;
+}
+
+constexpr Case kCases[] = {
+    {"OneGpu", OneGpu, 1},
+    {"TwoGpus", TwoGpus, 2},
+    {"Messages", Messages, 2},
+    {"CpuAndGpu", CpuAndGpu, 1},
+    {"Pipeline", Pipeline, 2},
+    {"Training", Training, 1},
+    {"TrainingInStages", TrainingInStages, 2},
+};
+
+// Without access to peers, a kernel that finds its memory on the other GPU is
+// reported: its context was not current when the memory was allocated.
+Workload WorkloadOf(const Case& tested) {
+  Workload workload;
+  workload.plan = tested.plan();
+  if (workload.plan == nullptr) return workload;
+  workload.machine = {.gpus = tested.gpus, .bytes_per_gpu = 2 * kGpuMemory};
+  workload.needed = NeededOrders(*workload.plan, 0);
+  return workload;
+}
+
+// ---- What is sown.
+
+// Of the faults that calls of a sound run may have, all or some.
+std::vector<SownFault> DrawnFaults(const PlanRun& sound) {
+  std::mt19937 random(Seed());
+  std::vector<SownFault> drawn;
+  for (int k = 0; k < kCallKinds; ++k) {
+    const auto kind = static_cast<CallKind>(k);
+    for (const Wrong wrong : WrongsOf(kind)) {
+      std::vector<SownFault> faults;
+      for (int64_t i = 0; i < sound.calls[k]; ++i) {
+        faults.push_back({kind, i, wrong});
+      }
+      std::sample(faults.begin(), faults.end(), std::back_inserter(drawn),
+                  IsFull() ? faults.size() : kSample, random);
+    }
+  }
+  return drawn;
+}
+
+// ---- How it is judged.
+
+enum class Verdict {
+  kNotSown,   // the run has no such call, or that has no neighbour
+  kHarmless,  // all orders hold, all is given back, the bits are equal
+  kFinding,   // harmful, and the software GPU says so
+  kError,     // harmful, and a call returned an error
+  kBits,      // the work itself is changed: wrong bits in every order
+  kOfHost,    // the host's own accesses race, which the software GPU cannot see
+  kMissed,    // harmful, and nobody says so
+};
+constexpr int kVerdicts = 7;
+
+// True if all that is wrong is an access of the host that nothing orders.
+bool IsOfHost(const PlanRun& run, bool same_bits) {
+  return same_bits && run.kept.empty() && !run.violations.empty() &&
+         std::all_of(run.violations.begin(), run.violations.end(),
+                     [](const std::string& violation) {
+                       return violation.find("work of the host") !=
+                              std::string::npos;
+                     });
+}
+
+class Judge {
+ public:
+  Judge(const Workload& workload, const PlanRun& sound)
+      : workload_(workload), sound_(sound) {}
+
+  Verdict Of(const SownFault& fault) const {
+    const PlanRun run = RunPlan(workload_, fault);
+    if (!run.is_sown) return Verdict::kNotSown;
+    const bool same = HaveEqualBits(run.values, sound_.values);
+    if (run.status.ok() && same && run.violations.empty() && run.kept.empty()) {
+      return Verdict::kHarmless;
+    }
+    if (!run.findings.empty()) return Verdict::kFinding;
+    if (!run.status.ok()) return Verdict::kError;
+    if (ChangesWork(fault) && DiffersInEveryOrder(fault)) {
+      return Verdict::kBits;
+    }
+    if (IsOfHost(run, same)) return Verdict::kOfHost;
+    ADD_FAILURE() << TextOf(fault) << ": found no report; expected one: "
+                  << (same ? "equal" : "other") << " bits\n"
+                  << absl::StrJoin(run.violations, "\n")
+                  << absl::StrJoin(run.kept, "\n");
+    return Verdict::kMissed;
+  }
+
+ private:
+  bool DiffersInEveryOrder(const SownFault& fault) const {
+    for (const Order order :
+         {Order::kRandom, Order::kOldestStreamFirst,
+          Order::kYoungestStreamFirst, Order::kLateWaits, Order::kAtOnce}) {
+      Workload workload = workload_;
+      workload.machine.order = order;
+      if (HaveEqualBits(RunPlan(workload, fault).values, sound_.values)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const Workload& workload_;
+  const PlanRun& sound_;
+};
+
+using Row = std::array<int, kVerdicts>;
+
+void PrintTable(const std::map<std::string, Row>& rows) {
+  std::printf(
+      "| fault | sown | harmless | a finding | an error | wrong bits in every "
+      "order | of the host | missed |\n|---|---|---|---|---|---|---|---|\n");
+  for (const auto& [name, row] : rows) {
+    std::printf("| %s | %d | %d | %d | %d | %d | %d | %d |\n", name.c_str(),
+                std::accumulate(row.begin() + 1, row.end(), 0), row[1], row[2],
+                row[3], row[4], row[5], row[6]);
+  }
+}
+
+class SownFaults : public testing::TestWithParam<Case> {};
+
+// Nobody says anything of a sound backend, and the bits are equal in every
+// order. (That they are the reference's, the tests of tests/gpu show.)
+TEST_P(SownFaults, ASoundRunIsFoundSound) {
+  const Workload workload = WorkloadOf(GetParam());
+  ASSERT_NE(workload.plan, nullptr);
+  EXPECT_FALSE(workload.needed.empty());
+  const PlanRun first = RunPlan(workload, std::nullopt);
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Workload ordered = workload;
+    ordered.machine.seed = seed;
+    ordered.machine.order = OrderOf(seed);
+    const PlanRun run = RunPlan(ordered, std::nullopt);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_THAT(run.findings, IsEmpty());
+    EXPECT_THAT(run.violations, IsEmpty());
+    EXPECT_THAT(run.kept, IsEmpty());
+    EXPECT_TRUE(HaveEqualBits(run.values, first.values));
+  }
+}
+
+TEST_P(SownFaults, EachHarmfulOneIsReported) {
+  const Workload workload = WorkloadOf(GetParam());
+  ASSERT_NE(workload.plan, nullptr);
+  const PlanRun sound = RunPlan(workload, std::nullopt);
+  ASSERT_TRUE(sound.status.ok()) << sound.status;
+  const Judge judge(workload, sound);
+  std::map<std::string, Row> rows;
+  int harmful = 0;
+  for (const SownFault& fault : DrawnFaults(sound)) {
+    const Verdict verdict = judge.Of(fault);
+    ++rows[absl::StrCat(NameOf(fault.kind), " ", NameOf(fault.wrong))]
+          [static_cast<int>(verdict)];
+    harmful += verdict >= Verdict::kFinding ? 1 : 0;
+  }
+  std::printf("%s, PARTITA_SEED=%u\n", GetParam().name, Seed());
+  PrintTable(rows);
+  EXPECT_GT(harmful, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SownFaults, testing::ValuesIn(kCases),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace partita
