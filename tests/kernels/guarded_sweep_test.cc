@@ -195,6 +195,26 @@ DrawnNode DrawPaddedVolume(Dice& dice) {
           .tolerance = 2e-2};
 }
 
+// By dilated bf16 weights, with a block of channels that is not full.
+DrawnNode DrawDilatedChannels(Dice& dice) {
+  const int64_t in = dice.Between(33, 63), out = dice.Between(1, 40);
+  const Attributes attributes = {{"kernel", std::vector<int64_t>{3, 3}},
+                                 {"dilations", std::vector<int64_t>{2, 2}}};
+  return {.one = OneNode(kConvWeightGradient,
+                         {Type(DType::kBF16, {2, in, 11, 12}),
+                          Type(DType::kBF16, {2, out, 7, 8})},
+                         attributes),
+          .tolerance = 2e-2};
+}
+
+// With one row of weights less than a whole block.
+DrawnNode DrawSixtyThreeRows(Dice& dice) {
+  const int64_t rows = dice.Between(1, 40), columns = dice.Between(65, 120);
+  return {.one = OneNode(kMatmul, {Type(DType::kBF16, {rows, 63}),
+                                   Type(DType::kBF16, {63, columns})}),
+          .tolerance = 2e-2};
+}
+
 struct Excluded {
   Cap cap;
   DrawnNode (*draw)(Dice& dice);
@@ -238,6 +258,12 @@ std::vector<Excluded> ExclusionsHere() {
           {cap, DrawPaddedVolume<DType::kBF16>, "jit_bf16:avx512_core"});
       exclusions.push_back(
           {cap, DrawPaddedVolume<DType::kF32>, "jit:avx512_core"});
+    } else if (cap.isa == std::string("avx512_amx")) {
+      exclusions.push_back({cap, DrawShortRows, "jit:avx512_core_amx_bf16"});
+      exclusions.push_back(
+          {cap, DrawDilatedChannels, "jit:avx512_core_amx_bf16"});
+      exclusions.push_back(
+          {cap, DrawSixtyThreeRows, "brg:avx512_core_amx_bf16"});
     }
   }
   return exclusions;
