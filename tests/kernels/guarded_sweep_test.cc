@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
 #include "graph/host_capacity.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -237,10 +238,9 @@ TEST_P(Exclusion, IsFoundWhereNothingIsExcluded) {
   options.with_known_faults = true;
   options.most_deaths = 2;
   const Sweep with = RunSweep(kind, options);
-  ASSERT_FALSE(with.failures.empty());
-  EXPECT_TRUE(absl::StrContains(with.failures[0],
-                                absl::StrCat("1 threads, ", implementation)))
-      << with.failures[0];
+  // Another implementation may have its fault in the same shapes.
+  const std::string what = absl::StrCat("1 threads, ", implementation);
+  EXPECT_THAT(with.failures, testing::Contains(testing::HasSubstr(what)));
 }
 
 std::vector<Excluded> ExclusionsHere() {
