@@ -15,7 +15,8 @@ class CommandObserver {
  public:
   virtual ~CommandObserver() = default;
   // Called before a command accesses its bytes or waits; the command goes on
-  // when this returns. A correct plan survives every finite delay.
+  // when this returns. A correct plan survives every finite delay. For commands
+  // in a graph, in launch order, before the graph is launched.
   virtual void Before(uint64_t step, CommandId command) = 0;
   // Called once for each Before, and after a failure before it: when the
   // command has failed or is done, or is issued to a stream that runs behind

@@ -91,6 +91,7 @@ absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
   runner->state_.trust_code = options.trust_code;
   runner->state_.observer = options.observer;
   runner->state_.launch_blocking = options.launch_blocking;
+  runner->state_.launch_graphs = options.launch_graphs;
   PARTITA_RETURN_IF_ERROR(runner->Prepare(options.transports));
   return runner;
 }

@@ -36,6 +36,7 @@ struct EntryState {
   bool trust_code = false;  // generated kernels may run the plan's native code
   CommandObserver* observer = nullptr;  // or null
   bool launch_blocking = false;         // ExecutorOptions
+  bool launch_graphs = true;            // ExecutorOptions
   std::vector<Step> steps;              // by step mod depth
   StepCounter submitted;
   std::atomic<bool> closing{false};

@@ -21,6 +21,9 @@ struct ExecutorOptions {
   // Commands of devices that run behind the host are issued one by one, in no
   // graph, and each is waited for: an error names its command.
   bool launch_blocking = false;
+  // Runs of commands are graphs where a device launches those
+  // (step_division.h); false: each command is issued by itself.
+  bool launch_graphs = true;
   // Sees every command of every step, if set. Outlives the executor.
   CommandObserver* observer = nullptr;
   Transports transports;

@@ -171,8 +171,7 @@ void Launcher::RunInline(Step& step) {
 }
 
 bool Launcher::UsesGraphs(const Step& step) const {
-  return graph_stream_ != nullptr && !step.chaos_seed.has_value() &&
-         state_.observer == nullptr;
+  return graph_stream_ != nullptr && !step.chaos_seed.has_value();
 }
 
 void Launcher::RunStep(Step& step) {
@@ -220,6 +219,14 @@ void Launcher::RunSections(Step& step) {
   }
 }
 
+void Launcher::Observe(const Step& step, const GraphRun& run,
+                       void (CommandObserver::*see)(uint64_t, CommandId)) {
+  if (state_.observer == nullptr) return;
+  for (const FedAction& fed : run.actions()) {
+    (state_.observer->*see)(step.number, fed.action().command);
+  }
+}
+
 void Launcher::RunGraph(Step& step, GraphRun& run) {
   if (state_.failure.stopped()) return;
   const FedAction& first = run.actions().front();
@@ -227,7 +234,10 @@ void Launcher::RunGraph(Step& step, GraphRun& run) {
       std::chrono::steady_clock::now() >= step.deadline) {
     return first.stream->FailAt(first.index, PastDeadline());
   }
-  if (absl::Status status = LaunchGraph(step, run); !status.ok()) {
+  Observe(step, run, &CommandObserver::Before);
+  const absl::Status status = LaunchGraph(step, run);
+  Observe(step, run, &CommandObserver::After);
+  if (!status.ok()) {
     state_.Fail(WithBlockingHint(status),
                 {.entry = state_.context.entry->name,
                  .device = first.stream->device().traits().name,

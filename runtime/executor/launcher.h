@@ -31,8 +31,8 @@ namespace partita {
 // the host are one graph each (step_division.h), launched in a stream of the
 // launcher's own. A graph begins when what was issued before is done, and what
 // is issued behind it begins when the graph is done: in launch order, so no
-// wait leads back. Steps with random delays or an observer are issued command
-// by command all the same.
+// wait leads back. Steps with random delays are issued command by command all
+// the same.
 //
 // Thread safety: the entry's owner calls all functions.
 class Launcher {
@@ -90,6 +90,9 @@ class Launcher {
   void RunBatches(Step& step, const std::vector<Batch>& batches);
   void RunTogether(Step& step, const Batch& ranks);
   void RunGraph(Step& step, GraphRun& run);
+  // Calls `see` of the observer, if there is one, for each command of the run.
+  void Observe(const Step& step, const GraphRun& run,
+               void (CommandObserver::*see)(uint64_t, CommandId));
   absl::Status LaunchGraph(const Step& step, GraphRun& run);
   void FinishStreams(const Step& step);
   absl::Status FinishGraphs();

@@ -71,8 +71,13 @@ class Divider {
   absl::flat_hash_set<EventId> seen_by_others_;
 };
 
-// Of a device that launches no graphs; or "".
-std::string WithoutGraphs(absl::Span<const FedAction> actions) {
+// Of the session, or of a device that launches none; or "".
+std::string WhyNoGraphs(const EntryState& state,
+                        absl::Span<const FedAction> actions) {
+  if (state.launch_blocking) {
+    return absl::StrCat(kLaunchBlockingVariable, " is set");
+  }
+  if (!state.launch_graphs) return "the session launches no graphs";
   for (const FedAction& fed : actions) {
     const Device& device = fed.stream->device();
     if (!device.properties().launches_graphs) {
@@ -91,9 +96,7 @@ bool DoesWork(const Action& action) {
 StepDivision DivideStep(const EntryState& state,
                         absl::Span<const FedAction> actions) {
   StepDivision division;
-  division.why_no_graphs =
-      state.launch_blocking ? absl::StrCat(kLaunchBlockingVariable, " is set")
-                            : WithoutGraphs(actions);
+  division.why_no_graphs = WhyNoGraphs(state, actions);
   if (!division.why_no_graphs.empty()) return division;
   const Divider divider(state.context, actions);
   bool has_work = false;

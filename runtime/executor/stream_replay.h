@@ -32,7 +32,8 @@ class StreamReplay {
   static absl::StatusOr<std::unique_ptr<StreamReplay>> New(EntryState& state,
                                                            StreamId id);
 
-  // What runs the stream: the thread that feeds it attaches to it.
+  // What runs the stream: the thread that feeds it attaches to it. The device
+  // has the memory of staging().
   Device& device() const { return device_; }
   DeviceStream& device_stream() const { return *stream_; }
   // Binds kernels and builds programs.
@@ -69,8 +70,6 @@ class StreamReplay {
   // Page-locked memory for the stream's feeds and fetches, of all slots, once
   // prepared; null if there is none.
   const Arena* staging() const { return staging_.get(); }
-  // The device that runs it, which has that memory.
-  const Device& device() const { return device_; }
   // Replacements among this stream's kernels, once prepared.
   const std::vector<ReplacedKernel>& replaced_kernels() const {
     return kernels_.replaced();

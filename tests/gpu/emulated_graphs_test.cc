@@ -159,6 +159,10 @@ TEST(EmulatedGraphs, AStepIsOneGraphUnlessItNeedsTheHost) {
   EXPECT_EQ(blocking.graphs, 0);
   EXPECT_EQ(blocking.issued, 7);
   EXPECT_EQ(blocking.why_no_graphs, "PARTITA_LAUNCH_BLOCKING is set");
+  const StepLaunches without = launches_of({}, {.launch_graphs = false});
+  EXPECT_EQ(without.graphs, 0);
+  EXPECT_EQ(without.issued, 7);
+  EXPECT_EQ(without.why_no_graphs, "the session launches no graphs");
 }
 
 // ---- Mutants: what adds a node is replaced in the driver's table.
@@ -322,16 +326,46 @@ TEST(EmulatedGraphs, ATraceHasTheTimesOfEachCommandInItsGraph) {
   }
 }
 
-TEST(EmulatedGraphs, BlockingLaunchesHaveTheSameBits) {
+// Counts the calls for each command.
+class CountingObserver : public CommandObserver {
+ public:
+  void Before(uint64_t, CommandId command) override { ++before[command.index]; }
+  void After(uint64_t, CommandId command) override { ++after[command.index]; }
+
+  std::map<int32_t, int> before, after;
+};
+
+// The launcher's thread makes all calls: the plan has no other stream.
+TEST(EmulatedGraphs, AnObserverSeesEachCommandInAGraph) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
+  CountingObserver observer;
+  {
+    const Loaded loaded(plan.plan, machine.api(), {.observer = &observer});
+    ASSERT_NE(loaded.executor, nullptr);
+    const auto y = RunStep(*loaded.executor, plan.x);
+    ASSERT_TRUE(y.ok()) << y.status();
+    EXPECT_EQ(loaded.executor->Launches()[0].graphs, 1);
+  }
+  std::map<int32_t, int> once;
+  for (int32_t command = 0; command < 11; ++command) once[command] = 1;
+  EXPECT_EQ(observer.before, once);
+  EXPECT_EQ(observer.after, once);
+}
+
+TEST(EmulatedGraphs, CommandsIssuedOneByOneHaveTheSameBits) {
   const PtxPlan plan = MatmulSoftmaxPlan(2);
   EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
   {
     const Loaded graphs(plan.plan, machine.api());
     const Loaded blocking(plan.plan, machine.api(), {.launch_blocking = true});
-    ASSERT_TRUE(graphs.executor != nullptr && blocking.executor != nullptr);
+    const Loaded without(plan.plan, machine.api(), {.launch_graphs = false});
+    ASSERT_TRUE(graphs.executor != nullptr && blocking.executor != nullptr &&
+                without.executor != nullptr);
     const auto y = RunStep(*graphs.executor, plan.x);
     ASSERT_TRUE(y.ok()) << y.status();
     EXPECT_EQ(*RunStep(*blocking.executor, plan.x), *y);
+    EXPECT_EQ(*RunStep(*without.executor, plan.x), *y);
     EXPECT_EQ(*RunStep(*blocking.executor, plan.x, {.trace = true}), *y);
   }
   EXPECT_THAT(machine.Faults(), IsEmpty());

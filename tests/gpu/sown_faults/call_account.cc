@@ -22,25 +22,36 @@ std::vector<std::string> CallAccount::Kept() const {
   return kept;
 }
 
-void CallAccount::NoteBlock(const char* kind, uintptr_t address, size_t bytes) {
-  kept_.insert({kind, address});
-  blocks_[address] = bytes;
+void CallAccount::NoteBlock(const char* kind, const IssuedWork::Block& block) {
+  kept_.insert({kind, block.address});
+  blocks_[block.address] = block;
 }
+
 void CallAccount::NoteFree(const char* kind, uintptr_t address) {
   kept_.erase({kind, address});
+  work_.Free(blocks_[address]);
   blocks_.erase(address);
-  work_.Free();
+}
+
+uintptr_t CallAccount::OtherStream(CUstream stream) const {
+  const auto found = contexts_of_.find(stream);
+  if (found == contexts_of_.end()) return 0;
+  for (const auto& [other, context] : contexts_of_) {
+    if (other != stream && context == found->second) return KeyOf(other);
+  }
+  return 0;
 }
 
 // Pageable memory is read, or written, when the call returns (CUDA driver
 // API, "API synchronization behavior").
 
-void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from) {
+void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from,
+                           size_t bytes) {
   streams.Add(KeyOf(stream));
   if (IsPageable(from)) {
-    work_.AddStagedCopy(KeyOf(stream), "a copy");
+    work_.AddStagedCopy(KeyOf(stream), CopyOf(to, from, bytes));
   } else {
-    work_.AddWork(KeyOf(stream), "a copy");
+    work_.AddWork(KeyOf(stream), CopyOf(to, from, bytes));
   }
   if (IsPageable(to)) work_.HostWaitsForStream(KeyOf(stream));
 }
@@ -48,8 +59,8 @@ void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from) {
 bool CallAccount::IsPageable(uintptr_t address) const {
   const auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return true;
-  const auto& [start, bytes] = *std::prev(after);
-  return address - start >= bytes;
+  const auto& [start, block] = *std::prev(after);
+  return address - start >= block.bytes;
 }
 
 }  // namespace partita

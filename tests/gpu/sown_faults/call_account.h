@@ -9,10 +9,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tests/gpu/sown_faults/graph_account.h"
 #include "tests/gpu/sown_faults/issued_work.h"
 #include "third_party/cuda_loader/driver_api.h"
 
@@ -30,6 +32,10 @@ uintptr_t KeyOf(Handle handle) {
     return static_cast<uintptr_t>(handle);
   }
 }
+
+// What work is, in sentences.
+inline constexpr char kKernel[] = "a kernel";
+inline constexpr char kCopy[] = "a copy";
 
 // The last operand of its kind, and the last one before it that is another.
 class Recent {
@@ -52,10 +58,14 @@ class Recent {
 class CallAccount {
  public:
   IssuedWork& work() { return work_; }
+  GraphAccount& graphs() { return graphs_; }
   bool has_launched() const { return has_launched_; }
   CUkernel kernel(CUfunction function) { return kernels_[function]; }
   // What was made and not given back, a sentence each.
   std::vector<std::string> Kept() const;
+
+  // A stream of the same context; 0: there is none.
+  uintptr_t OtherStream(CUstream stream) const;
 
   // Handles that calls had.
   Recent created, recorded, waited_for, streams, contexts, freed, freed_on_host;
@@ -73,9 +83,11 @@ class CallAccount {
   void Note(Call<&DriverApi::StreamCreateWithPriority>, CUstream* stream,
             unsigned, int) {
     kept_.insert({"streams", KeyOf(*stream)});
+    contexts_of_[*stream] = current();
   }
   void Note(Call<&DriverApi::StreamDestroy>, CUstream stream) {
     kept_.erase({"streams", KeyOf(stream)});
+    contexts_of_.erase(stream);
   }
   void Note(Call<&DriverApi::LibraryLoadData>, CUlibrary* library, const void*,
             CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
@@ -98,14 +110,17 @@ class CallAccount {
   }
   void Note(Call<&DriverApi::CtxSetCurrent>, CUcontext context) {
     contexts.Add(KeyOf(context));
+    current() = context;
   }
 
   void Note(Call<&DriverApi::MemAlloc>, CUdeviceptr* block, size_t bytes) {
-    NoteBlock("blocks", KeyOf(*block), bytes);
+    NoteBlock("blocks", {.context = KeyOf(current()),
+                         .address = KeyOf(*block),
+                         .bytes = bytes});
   }
   void Note(Call<&DriverApi::MemHostAlloc>, void** block, size_t bytes,
             unsigned) {
-    NoteBlock("page-locked blocks", KeyOf(*block), bytes);
+    NoteBlock("page-locked blocks", {.address = KeyOf(*block), .bytes = bytes});
   }
   void Note(Call<&DriverApi::MemFree>, CUdeviceptr block) {
     freed.Add(KeyOf(block));
@@ -133,37 +148,92 @@ class CallAccount {
   void Note(Call<&DriverApi::StreamSynchronize>, CUstream stream) {
     work_.HostWaitsForStream(KeyOf(stream));
   }
+  void Note(Call<&DriverApi::CtxSynchronize>) {
+    for (const auto& [stream, context] : contexts_of_) {
+      if (context == current()) work_.HostWaitsForStream(KeyOf(stream));
+    }
+  }
   void Note(Call<&DriverApi::LaunchKernel>, CUfunction, unsigned, unsigned,
             unsigned, unsigned, unsigned, unsigned, unsigned, CUstream stream,
             void**, void**) {
     has_launched_ = true;
     streams.Add(KeyOf(stream));
-    work_.AddWork(KeyOf(stream), "a kernel");
+    work_.AddWork(KeyOf(stream),
+                  {.what = kKernel, .context = KeyOf(contexts_of_[stream])});
   }
   void Note(Call<&DriverApi::MemcpyAsync>, CUdeviceptr to, CUdeviceptr from,
-            size_t, CUstream stream) {
-    NoteCopy(stream, KeyOf(to), KeyOf(from));
+            size_t bytes, CUstream stream) {
+    NoteCopy(stream, KeyOf(to), KeyOf(from), bytes);
   }
   void Note(Call<&DriverApi::MemcpyHtoDAsync>, CUdeviceptr to, const void* from,
-            size_t, CUstream stream) {
-    NoteCopy(stream, KeyOf(to), KeyOf(from));
+            size_t bytes, CUstream stream) {
+    NoteCopy(stream, KeyOf(to), KeyOf(from), bytes);
   }
   void Note(Call<&DriverApi::MemcpyDtoHAsync>, void* to, CUdeviceptr from,
-            size_t, CUstream stream) {
-    NoteCopy(stream, KeyOf(to), KeyOf(from));
+            size_t bytes, CUstream stream) {
+    NoteCopy(stream, KeyOf(to), KeyOf(from), bytes);
+  }
+
+  void Note(Call<&DriverApi::GraphCreate>, CUgraph* graph, unsigned) {
+    kept_.insert({"graphs", KeyOf(*graph)});
+  }
+  void Note(Call<&DriverApi::GraphDestroy>, CUgraph graph) {
+    kept_.erase({"graphs", KeyOf(graph)});
+    graphs_.Destroy(graph);
+  }
+  void Note(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode* node,
+            CUgraph graph, const CUgraphNode* after, size_t count,
+            const CUDA_KERNEL_NODE_PARAMS* params) {
+    graphs_.Add(graph, {.node = *node,
+                        .after = {after, count},
+                        .issued = IssuedWork::Issued{
+                            .what = kKernel, .context = KeyOf(params->ctx)}});
+  }
+  void Note(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode* node,
+            CUgraph graph, const CUgraphNode* after, size_t count,
+            const CUDA_MEMCPY3D* copy, CUcontext) {
+    graphs_.Add(graph, {.node = *node,
+                        .after = {after, count},
+                        .issued = CopyOf(copy->dstDevice, copy->srcDevice,
+                                         copy->WidthInBytes)});
+  }
+  void Note(Call<&DriverApi::GraphAddEmptyNode>, CUgraphNode* node,
+            CUgraph graph, const CUgraphNode* after, size_t count) {
+    graphs_.Add(graph, {.node = *node, .after = {after, count}});
+  }
+  void Note(Call<&DriverApi::GraphInstantiate>, CUgraphExec* exec,
+            CUgraph graph, unsigned long long) {
+    kept_.insert({"graph execs", KeyOf(*exec)});
+    graphs_.Instantiate(*exec, graph);
+  }
+  void Note(Call<&DriverApi::GraphExecDestroy>, CUgraphExec exec) {
+    kept_.erase({"graph execs", KeyOf(exec)});
+  }
+  void Note(Call<&DriverApi::GraphLaunch>, CUgraphExec exec, CUstream stream) {
+    has_launched_ = true;
+    streams.Add(KeyOf(stream));
+    work_.LaunchGraph(KeyOf(stream), graphs_.NodesOf(exec));
   }
 
  private:
-  void NoteBlock(const char* kind, uintptr_t address, size_t bytes);
+  // Of the calling thread.
+  CUcontext& current() { return current_[std::this_thread::get_id()]; }
+  void NoteBlock(const char* kind, const IssuedWork::Block& block);
   void NoteFree(const char* kind, uintptr_t address);
-  void NoteCopy(CUstream stream, uintptr_t to, uintptr_t from);
+  static IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from, size_t bytes) {
+    return {.what = kCopy, .copied = IssuedWork::Copied{to, from, bytes}};
+  }
+  void NoteCopy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes);
   bool IsPageable(uintptr_t address) const;
 
   IssuedWork work_;
+  GraphAccount graphs_;
+  std::map<std::thread::id, CUcontext> current_;
+  std::map<CUstream, CUcontext> contexts_of_;
   bool has_launched_ = false;
   std::set<std::pair<std::string, uintptr_t>> kept_;
   std::map<CUdevice, int> retained_;
-  std::map<uintptr_t, size_t> blocks_;  // bytes, by address
+  std::map<uintptr_t, IssuedWork::Block> blocks_;  // by address
   std::map<CUfunction, CUkernel> kernels_;
 };
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tests/gpu/sown_faults/call_account.h"
+#include "tests/gpu/sown_faults/neighbours.h"
 #include "third_party/cuda_loader/process_driver.h"
 
 namespace partita {
@@ -27,7 +28,8 @@ constexpr std::optional<CallKind> KindOf() {
   if (kIs<member, &Api::StreamWaitEvent>) return CallKind::kWait;
   if (kIs<member, &Api::EventCreate>) return CallKind::kEvent;
   if (kIs<member, &Api::EventDestroy> || kIs<member, &Api::StreamDestroy> ||
-      kIs<member, &Api::LibraryUnload> ||
+      kIs<member, &Api::LibraryUnload> || kIs<member, &Api::GraphDestroy> ||
+      kIs<member, &Api::GraphExecDestroy> ||
       kIs<member, &Api::DevicePrimaryCtxRelease>) {
     return CallKind::kDestroy;
   }
@@ -40,7 +42,18 @@ constexpr std::optional<CallKind> KindOf() {
       kIs<member, &Api::MemcpyDtoHAsync>) {
     return CallKind::kCopy;
   }
-  if (kIs<member, &Api::LaunchKernel>) return CallKind::kLaunch;
+  if (kIs<member, &Api::LaunchKernel> || kIs<member, &Api::GraphLaunch>) {
+    return CallKind::kLaunch;
+  }
+  if (kIs<member, &Api::GraphAddKernelNode> ||
+      kIs<member, &Api::GraphAddMemcpyNode>) {
+    return CallKind::kNode;
+  }
+  if (kIs<member, &Api::StreamSynchronize> ||
+      kIs<member, &Api::EventSynchronize> ||
+      kIs<member, &Api::CtxSynchronize> || kIs<member, &Api::EventQuery>) {
+    return CallKind::kHostWait;
+  }
   return std::nullopt;
 }
 
@@ -95,13 +108,14 @@ class FaultyDriver::Calls {
     constexpr Call<member> call;
     if constexpr (kIs<member, &DriverApi::StreamSynchronize>) FreeEarly();
     if (WasFreed(call, args...)) return CUDA_SUCCESS;
+    SowEdges(call, args...);
     if constexpr (KindOf<member>().has_value()) {
       const std::optional<Wrong> wrong = WrongOf(*KindOf<member>());
       if (!wrong.has_value()) return std::nullopt;
       switch (*wrong) {
         case Wrong::kDropped:
           is_sown_ = true;
-          return CUDA_SUCCESS;
+          return Drop(call, args...);
         case Wrong::kLate:
           is_sown_ = true;
           late_thread_ = std::this_thread::get_id();
@@ -144,9 +158,7 @@ class FaultyDriver::Calls {
     constexpr std::optional<CallKind> kind = KindOf<member>();
     return kind == CallKind::kRecord || kind == CallKind::kWait ||
            kind == CallKind::kCopy || kind == CallKind::kLaunch ||
-           kIs<member, &DriverApi::EventQuery> ||
-           kIs<member, &DriverApi::EventSynchronize> ||
-           kIs<member, &DriverApi::StreamSynchronize>;
+           kind == CallKind::kHostWait;
   }
   template <auto member, typename... Args>
   std::function<void()> Later(Call<member>, Args... args) {
@@ -176,30 +188,52 @@ class FaultyDriver::Calls {
     };
   }
 
-  // ---- Operands of neighbours.
-  template <typename Handle>
-  std::optional<CUresult> Take(const Recent& recent, Handle& handle) {
-    const uintptr_t other = recent.OtherThan(KeyOf(handle));
-    if (other == 0) return std::nullopt;
-    is_sown_ = true;
-    if constexpr (std::is_pointer_v<Handle>) {
-      handle = reinterpret_cast<Handle>(other);
-    } else {
-      handle = static_cast<Handle>(other);
-    }
-    return std::nullopt;
-  }
+  // ---- Nodes and edges of graphs.
   template <auto member, typename... Args>
-  std::optional<CUresult> TakeNeighbours(Call<member>, Args&...) {
+  CUresult Drop(Call<member>, Args&...) {
+    return CUDA_SUCCESS;
+  }
+  // Later nodes may follow it.
+  CUresult Drop(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*& node,
+                CUgraph& graph, const CUgraphNode*& after, size_t& count,
+                const CUDA_KERNEL_NODE_PARAMS*&) {
+    return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
+  }
+  CUresult Drop(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*& node,
+                CUgraph& graph, const CUgraphNode*& after, size_t& count,
+                const CUDA_MEMCPY3D*&, CUcontext&) {
+    return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
+  }
+
+  template <auto member, typename... Args>
+  void SowEdges(Call<member>, Args&...) {}
+  void SowEdges(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*&,
+                CUgraph& graph, const CUgraphNode*& after, size_t& count,
+                const CUDA_KERNEL_NODE_PARAMS*&) {
+    SowEdges(graph, after, count);
+  }
+  void SowEdges(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*&,
+                CUgraph& graph, const CUgraphNode*& after, size_t& count,
+                const CUDA_MEMCPY3D*&, CUcontext&) {
+    SowEdges(graph, after, count);
+  }
+  void SowEdges(CUgraph graph, const CUgraphNode*& after, size_t& count) {
+    after_.assign(after, after + count);
+    for (size_t i = 0; i < count; ++i) {
+      const std::optional<Wrong> wrong = WrongOf(CallKind::kEdge);
+      if (!wrong.has_value()) continue;
+      is_sown_ = account_.graphs().ChangeEdge(
+          graph, i, *wrong == Wrong::kNeighbours, after_);
+    }
+    after = after_.data();
+    count = after_.size();
+  }
+
+  // ---- Operands of neighbours.
+  template <auto member, typename... Args>
+  std::optional<CUresult> TakeNeighbours(Call<member> call, Args&... args) {
+    is_sown_ |= TakeNeighbour(account_, call, args...);
     return std::nullopt;
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::EventRecord>,
-                                         CUevent& event, CUstream&) {
-    return Take(account_.recorded, event);
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::StreamWaitEvent>,
-                                         CUstream&, CUevent& event, unsigned&) {
-    return Take(account_.waited_for, event);
   }
   std::optional<CUresult> TakeNeighbours(Call<&DriverApi::EventCreate>,
                                          CUevent*& event, unsigned&) {
@@ -209,39 +243,46 @@ class FaultyDriver::Calls {
     *event = reinterpret_cast<CUevent>(other);
     return CUDA_SUCCESS;
   }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemFree>,
-                                         CUdeviceptr& block) {
-    return Take(account_.freed, block);
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::GraphAddKernelNode>,
+                                         CUgraphNode*& node, CUgraph& graph,
+                                         const CUgraphNode*& after,
+                                         size_t& count,
+                                         const CUDA_KERNEL_NODE_PARAMS*&) {
+    const CUgraphNode other = account_.graphs().Last(graph, kKernel);
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    if (other == nullptr ||
+        real_.GraphKernelNodeGetParams(other, &params) != CUDA_SUCCESS) {
+      return std::nullopt;
+    }
+    const CUDA_KERNEL_NODE_PARAMS* const taken = &params;
+    return AddWorkOf(other, *node, [&] {
+      return Issue<&DriverApi::GraphAddKernelNode>(node, graph, after, count,
+                                                   taken);
+    });
   }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemFreeHost>,
-                                         void*& block) {
-    return Take(account_.freed_on_host, block);
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::CtxSetCurrent>,
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::GraphAddMemcpyNode>,
+                                         CUgraphNode*& node, CUgraph& graph,
+                                         const CUgraphNode*& after,
+                                         size_t& count, const CUDA_MEMCPY3D*&,
                                          CUcontext& context) {
-    return Take(account_.contexts, context);
+    const CUgraphNode other = account_.graphs().Last(graph, kCopy);
+    CUDA_MEMCPY3D params = {};
+    if (other == nullptr ||
+        real_.GraphMemcpyNodeGetParams(other, &params) != CUDA_SUCCESS) {
+      return std::nullopt;
+    }
+    const CUDA_MEMCPY3D* const taken = &params;
+    return AddWorkOf(other, *node, [&] {
+      return Issue<&DriverApi::GraphAddMemcpyNode>(node, graph, after, count,
+                                                   taken, context);
+    });
   }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyAsync>,
-                                         CUdeviceptr&, CUdeviceptr&, size_t&,
-                                         CUstream& stream) {
-    return Take(account_.streams, stream);
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyHtoDAsync>,
-                                         CUdeviceptr&, const void*&, size_t&,
-                                         CUstream& stream) {
-    return Take(account_.streams, stream);
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::MemcpyDtoHAsync>,
-                                         void*&, CUdeviceptr&, size_t&,
-                                         CUstream& stream) {
-    return Take(account_.streams, stream);
-  }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::LaunchKernel>,
-                                         CUfunction&, unsigned&, unsigned&,
-                                         unsigned&, unsigned&, unsigned&,
-                                         unsigned&, unsigned&, CUstream& stream,
-                                         void**&, void**&) {
-    return Take(account_.streams, stream);
+  template <typename Add>
+  CUresult AddWorkOf(CUgraphNode other, const CUgraphNode& node, Add add) {
+    is_sown_ = true;
+    const CUresult result = add();
+    if (result == CUDA_SUCCESS) account_.graphs().DoesWorkOf(node, other);
+    return result;
   }
 
   // ---- Memory that is freed early.
@@ -267,7 +308,8 @@ class FaultyDriver::Calls {
   std::mutex lock_;
   std::array<int64_t, kCallKinds> counts_{};
   bool is_sown_ = false;
-  std::function<void()> late_;  // a call that is held back, of this thread
+  std::vector<CUgraphNode> after_;  // of the node that is added now
+  std::function<void()> late_;      // a call that is held back, of this thread
   std::thread::id late_thread_;
   IssuedWork::Performed late_command_;
   bool frees_early_ = false;  // the block that is allocated now
@@ -322,6 +364,11 @@ bool FaultyDriver::is_sown() const { return calls_->is_sown(); }
 
 std::vector<std::string> FaultyDriver::Kept() const {
   return calls_->account().Kept();
+}
+
+void FaultyDriver::SetCommand(CUgraphNode node, CommandId command) {
+  const std::lock_guard<std::mutex> held(calls_->lock());
+  calls_->account().graphs().SetCommand(node, command);
 }
 
 void FaultyDriver::Account(absl::FunctionRef<void(IssuedWork&)> change) {

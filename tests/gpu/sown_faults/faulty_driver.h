@@ -38,6 +38,8 @@ class FaultyDriver {
   bool is_sown() const;
   // What was made and not given back, a sentence each.
   std::vector<std::string> Kept() const;
+  // The command that a node of a graph was added for.
+  void SetCommand(CUgraphNode node, CommandId command);
   // Changes or reads the account of the work.
   void Account(absl::FunctionRef<void(IssuedWork&)> change);
 

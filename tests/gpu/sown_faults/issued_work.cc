@@ -4,10 +4,18 @@
 #include "tests/gpu/sown_faults/issued_work.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
 namespace partita {
+namespace {
+
+bool Overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+}  // namespace
 
 void IssuedWork::Join(Clock& clock, const Clock& other) {
   for (const auto& [chain, count] : other) {
@@ -70,7 +78,7 @@ void IssuedWork::EndCommand(const HostCommand& host) {
                      .on_host = true,
                      .done = done,
                      .before = thread.at_begin,
-                     .what = "work of the host"});
+                     .issued = {.what = "work of the host"}});
     thread.clock[thread.chain] = done.count;
   }
   thread.command.reset();
@@ -95,15 +103,26 @@ void IssuedWork::EndStep() {
   ThisThread().clock = all;
 }
 
-void IssuedWork::Require(const Clock& clock, const std::string& when) {
+bool IssuedWork::Accesses(const Issued& issued, const Block& block) {
+  if (!issued.copied.has_value()) {
+    return block.context != 0 && issued.context == block.context;
+  }
+  const Copied& copied = *issued.copied;
+  return Overlap(copied.to, copied.bytes, block.address, block.bytes) ||
+         Overlap(copied.from, copied.bytes, block.address, block.bytes);
+}
+
+void IssuedWork::Require(const Clock& clock, const std::string& when,
+                         const Block* block) {
   for (const Work& work : work_) {
     if (Covers(clock, work.done)) continue;
+    if (block != nullptr && !Accesses(work.issued, *block)) continue;
     violations_.push_back(
-        absl::StrCat(when, " while ", work.what, " may be going on"));
+        absl::StrCat(when, " while ", work.issued.what, " may be going on"));
   }
 }
 
-void IssuedWork::AddWork(HandleKey stream, const std::string& what) {
+void IssuedWork::AddWork(HandleKey stream, const Issued& issued) {
   Thread& thread = ThisThread();
   const Chain chain = ChainOf(stream);
   Clock& clock = streams_[chain];
@@ -111,14 +130,14 @@ void IssuedWork::AddWork(HandleKey stream, const std::string& what) {
   Work work = {.step = thread.step,
                .command = thread.command,
                .before = clock,
-               .what = what};
+               .issued = issued};
   work.done = Next(chain);
   clock[chain] = work.done.count;
   work_.push_back(std::move(work));
 }
 
-void IssuedWork::AddStagedCopy(HandleKey stream, const std::string& what) {
-  AddWork(stream, what);
+void IssuedWork::AddStagedCopy(HandleKey stream, const Issued& issued) {
+  AddWork(stream, issued);
   Thread& thread = ThisThread();
   const Place read = Next(thread.chain);
   thread.clock[thread.chain] = read.count;
@@ -135,6 +154,32 @@ void IssuedWork::Wait(HandleKey stream, HandleKey event) {
   Join(streams_[ChainOf(stream)], events_[event]);
 }
 
+void IssuedWork::LaunchGraph(HandleKey stream,
+                             const std::vector<GraphNode>& nodes) {
+  const Thread& thread = ThisThread();
+  Clock& clock = streams_[ChainOf(stream)];
+  Join(clock, thread.clock);
+  Clock end = clock;
+  std::vector<Clock> done;  // by node
+  for (const GraphNode& node : nodes) {
+    Clock before = clock;
+    for (const size_t earlier : node.after) Join(before, done.at(earlier));
+    done.push_back(before);
+    if (!node.issued.has_value()) continue;
+    // Nothing orders nodes but edges: each is a chain of its own.
+    const auto chain = static_cast<Chain>(counts_.size());
+    counts_.push_back(0);
+    const Place place = Next(chain);
+    done.back()[chain] = end[chain] = place.count;
+    work_.push_back({.step = thread.step,
+                     .command = node.command,
+                     .done = place,
+                     .before = std::move(before),
+                     .issued = *node.issued});
+  }
+  clock = std::move(end);
+}
+
 void IssuedWork::HostWaitsForEvent(HandleKey event) {
   Join(ThisThread().clock, events_[event]);
 }
@@ -143,7 +188,9 @@ void IssuedWork::HostWaitsForStream(HandleKey stream) {
   Join(ThisThread().clock, streams_[ChainOf(stream)]);
 }
 
-void IssuedWork::Free() { Require(ThisThread().clock, "memory is freed"); }
+void IssuedWork::Free(const Block& block) {
+  Require(ThisThread().clock, "memory is freed", &block);
+}
 
 // The host changes no memory but its own: of a staged copy, the source.
 bool IssuedWork::IsOrdered(const Work& first, const Work& second) const {
@@ -153,30 +200,59 @@ bool IssuedWork::IsOrdered(const Work& first, const Work& second) const {
   return Covers(second.before, first.done);
 }
 
+std::vector<std::string> IssuedWork::Unordered(uint64_t step,
+                                               const NeededOrder& order,
+                                               ByCommand& works) const {
+  std::vector<std::string> found;
+  for (const Work* first : works[{step, order.first.index}]) {
+    for (const Work* second : works[{step, order.second.index}]) {
+      if (IsOrdered(*first, *second) || IsOrdered(*second, *first)) continue;
+      found.push_back(absl::StrCat("step ", step, ": nothing orders command ",
+                                   order.first.index, " (", first->issued.what,
+                                   ") before command ", order.second.index,
+                                   " (", second->issued.what, ")"));
+    }
+  }
+  return found;
+}
+
+// What one copies to, and another copies from or to.
+std::vector<std::string> IssuedWork::Unordered(
+    const std::vector<const Work*>& hops) const {
+  std::vector<std::string> found;
+  for (const Work* writer : hops) {
+    if (!writer->issued.copied.has_value()) continue;
+    const Copied& copied = *writer->issued.copied;
+    const Block written = {.address = copied.to, .bytes = copied.bytes};
+    for (const Work* other : hops) {
+      if (writer == other || !Accesses(other->issued, written) ||
+          IsOrdered(*writer, *other) || IsOrdered(*other, *writer)) {
+        continue;
+      }
+      found.push_back(absl::StrCat("step ", writer->step,
+                                   ": nothing orders the copies of command ",
+                                   writer->command->index));
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> IssuedWork::Violations(
     const std::vector<NeededOrder>& needed) const {
-  std::map<std::pair<uint64_t, int32_t>, std::vector<const Work*>> by_command;
+  ByCommand works;
   uint64_t steps = 0;
   for (const Work& work : work_) {
     if (!work.command.has_value()) continue;
-    by_command[{work.step, work.command->index}].push_back(&work);
+    works[{work.step, work.command->index}].push_back(&work);
     steps = std::max(steps, work.step + 1);
   }
   std::vector<std::string> found = violations_;
+  const auto add = [&](std::vector<std::string> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(found));
+  };
+  for (const auto& [command, hops] : works) add(Unordered(hops));
   for (uint64_t step = 0; step < steps; ++step) {
-    for (const NeededOrder& order : needed) {
-      for (const Work* first : by_command[{step, order.first.index}]) {
-        for (const Work* second : by_command[{step, order.second.index}]) {
-          if (IsOrdered(*first, *second) || IsOrdered(*second, *first)) {
-            continue;
-          }
-          found.push_back(absl::StrCat(
-              "step ", step, ": nothing orders command ", order.first.index,
-              " (", first->what, ") before command ", order.second.index, " (",
-              second->what, ")"));
-        }
-      }
-    }
+    for (const NeededOrder& order : needed) add(Unordered(step, order, works));
   }
   return found;
 }

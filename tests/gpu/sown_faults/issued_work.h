@@ -35,6 +35,27 @@ struct NeededOrder {
 // Not thread safe: callers hold a lock. "This thread" is the calling one.
 class IssuedWork {
  public:
+  struct Copied {
+    uintptr_t to = 0;
+    uintptr_t from = 0;
+    size_t bytes = 0;
+  };
+  // A kernel accesses memory of its context, a copy what it copies.
+  struct Issued {
+    std::string what;  // "a kernel"
+    HandleKey context = 0;
+    std::optional<Copied> copied;
+  };
+  struct GraphNode {
+    std::optional<Issued> issued;  // none: it does no work
+    std::optional<CommandId> command;
+    std::vector<size_t> after;  // indices of nodes
+  };
+  struct Block {
+    HandleKey context = 0;  // 0: page-locked memory of the host
+    uintptr_t address = 0;
+    size_t bytes = 0;
+  };
   // What the host does for a command.
   struct HostCommand {
     bool is_work = false;  // all of it: the stream is one of the host
@@ -59,18 +80,22 @@ class IssuedWork {
   void EndStep();
 
   // The driver's calls on this thread, in the command that it performs.
-  void AddWork(HandleKey stream, const std::string& what);
+  void AddWork(HandleKey stream, const Issued& issued);
   // A copy from pageable memory: the source is read when the call returns.
-  void AddStagedCopy(HandleKey stream, const std::string& what);
+  void AddStagedCopy(HandleKey stream, const Issued& issued);
   void Record(HandleKey event, HandleKey stream);
   void Wait(HandleKey stream, HandleKey event);
+  // One launch of a graph: its nodes start when those of their `after` are
+  // done, which are in front of them, and none before the stream's earlier
+  // work.
+  void LaunchGraph(HandleKey stream, const std::vector<GraphNode>& nodes);
   void HostWaitsForEvent(HandleKey event);
   void HostWaitsForStream(HandleKey stream);
-  // Memory is freed: no work may be going on.
-  void Free();
+  // Memory is freed: no work that accesses it may be going on.
+  void Free(const Block& block);
 
-  // Races, and work that goes on after a step or in freed memory, a sentence
-  // each.
+  // Races of commands, and of the copies of one by way of the host; work that
+  // goes on after a step or in freed memory: a sentence each.
   std::vector<std::string> Violations(
       const std::vector<NeededOrder>& needed) const;
 
@@ -90,8 +115,10 @@ class IssuedWork {
     // When its source is read, if that is earlier.
     std::optional<Place> source_read;
     Clock before;  // what is over when it starts
-    std::string what;
+    Issued issued;
   };
+  using ByCommand =
+      std::map<std::pair<uint64_t, int32_t>, std::vector<const Work*>>;
   struct Thread {
     Chain chain = 0;
     Clock clock;
@@ -103,11 +130,19 @@ class IssuedWork {
   static void Join(Clock& clock, const Clock& other);
   static bool Covers(const Clock& clock, const Place& place);
   bool IsOrdered(const Work& first, const Work& second) const;
+  // What nothing orders of two commands of a step, and of one.
+  std::vector<std::string> Unordered(uint64_t step, const NeededOrder& order,
+                                     ByCommand& works) const;
+  std::vector<std::string> Unordered(
+      const std::vector<const Work*>& hops) const;
   Thread& ThisThread();
   Chain ChainOf(HandleKey stream);
   Place Next(Chain chain) { return {chain, ++counts_[chain]}; }
   Clock AllThreads() const;
-  void Require(const Clock& clock, const std::string& when);
+  static bool Accesses(const Issued& issued, const Block& block);
+  // That all work is over, or all that accesses `block`.
+  void Require(const Clock& clock, const std::string& when,
+               const Block* block = nullptr);
 
   std::map<std::thread::id, Thread> threads_;
   std::map<HandleKey, Chain> stream_chains_;

@@ -4,6 +4,7 @@
 #include "tests/gpu/sown_faults/issued_work.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -17,12 +18,14 @@ using ::testing::IsEmpty;
 
 constexpr HandleKey kOne = 1, kTwo = 2;  // streams
 constexpr HandleKey kEvent = 3;
+constexpr HandleKey kContext = 4;
+const IssuedWork::Issued kKernel = {.what = "a kernel", .context = kContext};
 constexpr IssuedWork::HostCommand kOnGpu;
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(3)}};
 
 void Issue(IssuedWork& work, int32_t command, HandleKey stream) {
   work.BeginCommand(0, CommandId(command), kOnGpu);
-  work.AddWork(stream, "a kernel");
+  work.AddWork(stream, kKernel);
   work.EndCommand(kOnGpu);
 }
 
@@ -81,14 +84,104 @@ TEST(IssuedWork, AStepEndsAfterItsWork) {
               ElementsAre("the step ends while a kernel may be going on"));
 }
 
+IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from) {
+  return {.what = "a copy", .copied = IssuedWork::Copied{to, from, 8}};
+}
+
 TEST(IssuedWork, MemoryIsFreedAfterItsUse) {
+  const IssuedWork::Block copied = {kContext, 104, 8};
   IssuedWork work;
-  work.AddWork(kOne, "a copy");
-  work.Free();
+  work.AddWork(kOne, CopyOf(100, 200));
+  work.Free(copied);
   work.HostWaitsForStream(kOne);
-  work.Free();
+  work.Free(copied);
   EXPECT_THAT(work.Violations({}),
               ElementsAre("memory is freed while a copy may be going on"));
+}
+
+TEST(IssuedWork, OtherMemoryMayBeFreed) {
+  IssuedWork work;
+  work.AddWork(kOne, CopyOf(100, 200));
+  work.Free({kContext, 108, 8});
+  work.AddWork(kOne, kKernel);
+  work.Free({kContext + 1, 300, 8});
+  EXPECT_THAT(work.Violations({}), IsEmpty());
+  work.Free({kContext, 300, 8});
+  EXPECT_THAT(work.Violations({}),
+              ElementsAre("memory is freed while a kernel may be going on"));
+}
+
+// ---- Graphs.
+
+using GraphNode = IssuedWork::GraphNode;
+
+GraphNode NodeOf(int32_t command, std::vector<size_t> after) {
+  return {.issued = kKernel,
+          .command = CommandId(command),
+          .after = std::move(after)};
+}
+
+std::vector<std::string> ViolationsOfGraph(
+    const std::vector<GraphNode>& nodes) {
+  IssuedWork work;
+  work.BeginStep();
+  work.LaunchGraph(kOne, nodes);
+  work.HostWaitsForStream(kOne);
+  work.EndStep();
+  return work.Violations(kNeeded);
+}
+
+TEST(IssuedWork, OnlyEdgesOrderTheNodesOfALaunch) {
+  const char kText[] =
+      "step 0: nothing orders command 0 (a kernel) before command 3 (a kernel)";
+  EXPECT_THAT(ViolationsOfGraph({NodeOf(0, {}), NodeOf(3, {0})}), IsEmpty());
+  EXPECT_THAT(
+      ViolationsOfGraph({NodeOf(0, {}), NodeOf(1, {0}), NodeOf(3, {1})}),
+      IsEmpty());
+  EXPECT_THAT(ViolationsOfGraph({NodeOf(0, {}), NodeOf(3, {})}),
+              ElementsAre(kText));
+  EXPECT_THAT(ViolationsOfGraph({NodeOf(0, {}), NodeOf(1, {}), NodeOf(3, {1})}),
+              ElementsAre(kText));
+}
+
+TEST(IssuedWork, ANodeWithoutWorkKeepsTheOrder) {
+  EXPECT_THAT(
+      ViolationsOfGraph({NodeOf(0, {}), {.after = {0}}, NodeOf(3, {1})}),
+      IsEmpty());
+}
+
+TEST(IssuedWork, LaunchesInOneStreamAreOrdered) {
+  for (const HandleKey second : {kOne, kTwo}) {
+    IssuedWork work;
+    work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
+    work.LaunchGraph(second, {NodeOf(3, {})});
+    EXPECT_EQ(work.Violations(kNeeded).size(), second == kOne ? 0u : 1u);
+  }
+}
+
+TEST(IssuedWork, AStepEndsAfterAllNodes) {
+  IssuedWork work;
+  work.BeginStep();
+  work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
+  work.EndStep();
+  EXPECT_EQ(work.Violations({}).size(), 2u);
+}
+
+// By way of the host: the second copy reads what the first one wrote.
+TEST(IssuedWork, TheHopsOfACopyAreOrdered) {
+  const auto violations = [](std::vector<size_t> after, uintptr_t from) {
+    IssuedWork work;
+    work.LaunchGraph(kOne,
+                     {{.issued = CopyOf(100, 200), .command = CommandId(5)},
+                      {.issued = CopyOf(300, from),
+                       .command = CommandId(5),
+                       .after = std::move(after)}});
+    return work.Violations({});
+  };
+  EXPECT_THAT(violations({0}, 100), IsEmpty());
+  EXPECT_THAT(violations({}, 100),
+              ElementsAre("step 0: nothing orders the copies of command 5"));
+  EXPECT_THAT(violations({}, 108), IsEmpty());
 }
 
 TEST(IssuedWork, ALateCallCountsForItsOwnCommand) {
@@ -98,7 +191,7 @@ TEST(IssuedWork, ALateCallCountsForItsOwnCommand) {
   work.EndCommand(kOnGpu);
   work.BeginCommand(0, CommandId(1), kOnGpu);
   const IssuedWork::Performed now = work.Exchange(late);
-  work.AddWork(kOne, "a kernel");
+  work.AddWork(kOne, kKernel);
   work.Exchange(now);
   work.EndCommand(kOnGpu);
   Issue(work, 3, kTwo);
@@ -112,7 +205,7 @@ TEST(IssuedWork, AStagedCopyHasReadItsSource) {
   for (const bool on_host : {false, true}) {
     IssuedWork work;
     work.BeginCommand(0, CommandId(0), kOnGpu);
-    work.AddStagedCopy(kOne, "a copy");
+    work.AddStagedCopy(kOne, CopyOf(100, 200));
     work.EndCommand(kOnGpu);
     if (on_host) {
       work.BeginCommand(0, CommandId(3), kOnHost);

@@ -10,8 +10,10 @@
 #include "graph/dtype.h"
 #include "graph/status_macros.h"
 #include "partita/backends/backend.h"
+#include "runtime/device/cuda/cuda_graph.h"
 #include "runtime/executor/stream_devices.h"
 #include "tests/gpu/emulated_machine.h"
+#include "tests/gpu/graph_proof.h"
 #include "tests/gpu/sown_faults/faulty_driver.h"
 
 namespace partita {
@@ -59,6 +61,23 @@ class CommandAccount : public CommandObserver {
   IdVector<CommandId, HostCommand> commands_;
 };
 
+// Tells the account which command each node of the graphs is for.
+void SetCommands(const EntryRunner& runner, FaultyDriver& driver) {
+  for (const GraphRun* run : runner.Graphs()) {
+    for (int slot = 0; slot < runner.context().entry->depth; ++slot) {
+      const BuiltGraph& built = run->graph(slot);
+      const auto& graph = static_cast<const CudaGraph&>(*built.graph);
+      for (size_t i = 0; i < run->actions().size(); ++i) {
+        const CommandId command = run->actions()[i].action().command;
+        for (int n = built.nodes_before[i]; n < built.nodes_before[i + 1];
+             ++n) {
+          driver.SetCommand(graph.node(DeviceNodeId(n)), command);
+        }
+      }
+    }
+  }
+}
+
 // Other ones in each step, so that what a step finds of the one before it is
 // wrong. Integers are classes or tokens.
 std::vector<HostTensor> InputsOf(const Entry& entry, uint64_t step) {
@@ -95,8 +114,8 @@ absl::Status RunStep(Executor& executor, uint64_t step,
   return absl::OkStatus();
 }
 
-absl::Status LoadAndRun(const Workload& workload, FaultyDriver& driver,
-                        std::vector<HostTensor>& values) {
+absl::Status LoadAndRun(const Workload& workload, bool is_faulty,
+                        FaultyDriver& driver, PlanRun& run) {
   static const PlanLibraries& test = *new PlanLibraries;
   KernelLibraries libraries = test.all;
   for (const KernelLibrary* library : BackendOf(DeviceKind::kCpu).libraries()) {
@@ -108,12 +127,16 @@ absl::Status LoadAndRun(const Workload& workload, FaultyDriver& driver,
   PARTITA_RETURN_IF_ERROR(commands.Prepare(workload.plan->entries[0], devices));
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Executor> executor,
-      Executor::New(workload.plan, std::move(devices), std::move(libraries),
-                    {.observer = &commands}));
+      Executor::New(
+          workload.plan, std::move(devices), std::move(libraries),
+          {.launch_graphs = workload.launches_graphs, .observer = &commands}));
+  SetCommands(executor->runner(0), driver);
+  run.graphs = static_cast<int>(executor->runner(0).Graphs().size());
+  if (!is_faulty) run.proof = ProveGraphs(executor->runner(0), driver.api());
   driver.Account([](IssuedWork& work) { work.EndStep(); });  // of loading
   for (uint64_t step = 0; step < kSteps; ++step) {
     driver.Account([](IssuedWork& work) { work.BeginStep(); });
-    const absl::Status status = RunStep(*executor, step, values);
+    const absl::Status status = RunStep(*executor, step, run.values);
     driver.Account([](IssuedWork& work) { work.EndStep(); });
     PARTITA_RETURN_IF_ERROR(status);
   }
@@ -127,7 +150,7 @@ PlanRun RunPlan(const Workload& workload, std::optional<SownFault> fault) {
   EmulatedMachine machine(workload.machine);
   {
     FaultyDriver driver(machine.api(), fault);
-    run.status = LoadAndRun(workload, driver, run.values);
+    run.status = LoadAndRun(workload, fault.has_value(), driver, run);
     driver.Account([&](IssuedWork& work) {
       run.violations = work.Violations(workload.needed);
     });

@@ -25,6 +25,7 @@ struct Workload {
   std::shared_ptr<const Plan> plan;
   emulated_gpu::EmulatedGpuOptions machine;
   std::vector<NeededOrder> needed;  // NeededOrders of the plan
+  bool launches_graphs = true;      // ExecutorOptions
 };
 
 // What came of two steps with inputs of their own, from load to end.
@@ -41,6 +42,9 @@ struct PlanRun {
   std::vector<std::string> violations;
   std::vector<std::string> kept;
 
+  int graphs = 0;  // of a step
+  // Of a run without a fault: ProveGraphs, which reads the graphs back.
+  absl::Status proof;
   bool is_sown = false;  // the fault
   std::array<int64_t, kCallKinds> calls{};
 

@@ -27,6 +27,12 @@ absl::string_view NameOf(CallKind kind) {
       return "copy";
     case CallKind::kLaunch:
       return "launch";
+    case CallKind::kNode:
+      return "graph node";
+    case CallKind::kEdge:
+      return "graph edge";
+    case CallKind::kHostWait:
+      return "wait of the host";
   }
   return "";
 }
@@ -52,8 +58,11 @@ std::vector<Wrong> WrongsOf(CallKind kind) {
     case CallKind::kAlloc:
       return {Wrong::kEarly};
     case CallKind::kDestroy:
+    case CallKind::kHostWait:
       return {Wrong::kDropped};
     case CallKind::kFree:
+    case CallKind::kNode:
+    case CallKind::kEdge:
       return {Wrong::kDropped, Wrong::kNeighbours};
     default:
       return {Wrong::kDropped, Wrong::kLate, Wrong::kNeighbours};
@@ -66,6 +75,7 @@ std::string TextOf(const SownFault& fault) {
 }
 
 bool ChangesWork(const SownFault& fault) {
+  if (fault.kind == CallKind::kNode) return true;
   return (fault.kind == CallKind::kCopy || fault.kind == CallKind::kLaunch) &&
          (fault.wrong == Wrong::kDropped || fault.wrong == Wrong::kLate);
 }

@@ -14,26 +14,34 @@ namespace partita {
 
 // What is counted: the calls of a run, by kind, from 0 on.
 enum class CallKind : uint8_t {
-  kRecord,   // cuEventRecord
-  kWait,     // cuStreamWaitEvent
-  kEvent,    // cuEventCreate
-  kDestroy,  // of events, streams and libraries; the release of a context
-  kAlloc,    // cuMemAlloc, cuMemHostAlloc
-  kFree,     // cuMemFree, cuMemFreeHost
-  kSwitch,   // cuCtxSetCurrent
-  kCopy,     // cuMemcpy*Async
-  kLaunch,   // cuLaunchKernel
+  kRecord,  // cuEventRecord
+  kWait,    // cuStreamWaitEvent
+  kEvent,   // cuEventCreate
+  // Of events, streams, libraries, graphs and execs; the release of a context.
+  kDestroy,
+  kAlloc,   // cuMemAlloc, cuMemHostAlloc
+  kFree,    // cuMemFree, cuMemFreeHost
+  kSwitch,  // cuCtxSetCurrent
+  kCopy,    // cuMemcpy*Async
+  kLaunch,  // cuLaunchKernel, cuGraphLaunch
+  kNode,    // cuGraphAdd*Node
+  kEdge,    // each node that such a call says the new one follows
+  // cuStreamSynchronize, cuEventSynchronize, cuCtxSynchronize, cuEventQuery.
+  kHostWait,
 };
-inline constexpr int kCallKinds = 9;
+inline constexpr int kCallKinds = 12;
 
 enum class Wrong : uint8_t {
-  kDropped,  // it is not made, and returns success
+  // It is not made, and returns success. A node does nothing.
+  kDropped,
   // It is made after the thread's next one that is about the order of work, a
   // switch of contexts after the next call in that context.
   kLate,
   // The neighbour's: the event of the record, wait or creation before it, the
   // memory of the free before it, the context of the switch before it, the
-  // stream that was used before it.
+  // stream that was used before it; the parameters of the node of its type
+  // before it in the graph, the node that was added before the one that an edge
+  // leads from.
   kNeighbours,
   kEarly,  // the memory is freed while a step is at work, and not again
 };

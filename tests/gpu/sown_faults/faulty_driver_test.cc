@@ -1,0 +1,238 @@
+// What a driver is given when a fault is sown in a graph, and what the judge
+// makes of it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/gpu/sown_faults/faulty_driver.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Indices = std::vector<size_t>;
+
+// A node as the driver below was given it.
+struct Given {
+  bool is_empty = false;
+  CUdeviceptr to = 0;
+  Indices after;
+};
+
+// A driver that keeps the nodes of one graph and does nothing.
+struct Driver {
+  std::vector<Given> nodes;
+  std::map<CUgraphNode, CUDA_MEMCPY3D> copies;
+};
+Driver& TheDriver() {
+  static Driver& driver = *new Driver;
+  return driver;
+}
+
+const auto kGraph = reinterpret_cast<CUgraph>(1);
+const auto kExec = reinterpret_cast<CUgraphExec>(2);
+const auto kStream = reinterpret_cast<CUstream>(3);
+const auto kContext = reinterpret_cast<CUcontext>(4);
+
+CUgraphNode Handle(size_t index) {
+  return reinterpret_cast<CUgraphNode>(100 + index);
+}
+
+CUresult AddNode(CUgraphNode* node, const CUgraphNode* after, size_t count,
+                 Given given) {
+  for (size_t i = 0; i < count; ++i) {
+    given.after.push_back(reinterpret_cast<uintptr_t>(after[i]) - 100);
+  }
+  *node = Handle(TheDriver().nodes.size());
+  TheDriver().nodes.push_back(given);
+  return CUDA_SUCCESS;
+}
+
+DriverApi NewApi() {
+  DriverApi api = {};
+  api.GraphCreate = [](CUgraph* graph, unsigned) {
+    *graph = kGraph;
+    return CUDA_SUCCESS;
+  };
+  api.GraphDestroy = [](CUgraph) { return CUDA_SUCCESS; };
+  api.GraphAddMemcpyNode = [](CUgraphNode* node, CUgraph,
+                              const CUgraphNode* after, size_t count,
+                              const CUDA_MEMCPY3D* copy, CUcontext) {
+    const CUresult result =
+        AddNode(node, after, count, {.to = copy->dstDevice});
+    TheDriver().copies[*node] = *copy;
+    return result;
+  };
+  api.GraphAddEmptyNode = [](CUgraphNode* node, CUgraph,
+                             const CUgraphNode* after, size_t count) {
+    return AddNode(node, after, count, {.is_empty = true});
+  };
+  api.GraphMemcpyNodeGetParams = [](CUgraphNode node, CUDA_MEMCPY3D* copy) {
+    *copy = TheDriver().copies.at(node);
+    return CUDA_SUCCESS;
+  };
+  api.GraphInstantiate = [](CUgraphExec* exec, CUgraph, unsigned long long) {
+    *exec = kExec;
+    return CUDA_SUCCESS;
+  };
+  api.GraphExecDestroy = [](CUgraphExec) { return CUDA_SUCCESS; };
+  api.GraphLaunch = [](CUgraphExec, CUstream) { return CUDA_SUCCESS; };
+  api.StreamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
+  return api;
+}
+
+struct Outcome {
+  std::vector<Given> nodes;
+  std::vector<std::string> violations;
+  std::vector<std::string> kept;
+  bool is_sown = false;
+  int64_t edges = 0;
+};
+
+// Five copies, each a command:
+//
+//   0 -> 1 -> 2 -> 3
+//              \-> 4
+//
+// and 2 follows 0 as well, which is needless.
+const Indices kAfter[] = {{}, {0}, {1, 0}, {2}, {2}};
+const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(1)},
+                                          {CommandId(1), CommandId(2)},
+                                          {CommandId(2), CommandId(3)},
+                                          {CommandId(2), CommandId(4)}};
+Outcome RunChain(std::optional<SownFault> fault) {
+  TheDriver() = {};
+  const DriverApi real = NewApi();
+  Outcome outcome;
+  FaultyDriver driver(real, fault);
+  const DriverApi& api = driver.api();
+  CUgraph graph = nullptr;
+  EXPECT_EQ(api.GraphCreate(&graph, 0), CUDA_SUCCESS);
+  std::vector<CUgraphNode> nodes;
+  for (const Indices& after : kAfter) {
+    std::vector<CUgraphNode> handles;
+    for (const size_t index : after) handles.push_back(nodes[index]);
+    CUDA_MEMCPY3D copy = {};
+    copy.dstDevice = 1000 * (nodes.size() + 1);
+    copy.srcDevice = copy.dstDevice + 500;
+    copy.WidthInBytes = 8;
+    CUgraphNode node = nullptr;
+    EXPECT_EQ(api.GraphAddMemcpyNode(&node, graph, handles.data(),
+                                     handles.size(), &copy, kContext),
+              CUDA_SUCCESS);
+    driver.SetCommand(node, CommandId(static_cast<int32_t>(nodes.size())));
+    nodes.push_back(node);
+  }
+  CUgraphExec exec = nullptr;
+  EXPECT_EQ(api.GraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+  driver.Account([](IssuedWork& work) { work.BeginStep(); });
+  EXPECT_EQ(api.GraphLaunch(exec, kStream), CUDA_SUCCESS);
+  EXPECT_EQ(api.StreamSynchronize(kStream), CUDA_SUCCESS);
+  driver.Account([&](IssuedWork& work) {
+    work.EndStep();
+    outcome.violations = work.Violations(kNeeded);
+  });
+  EXPECT_EQ(api.GraphExecDestroy(exec), CUDA_SUCCESS);
+  EXPECT_EQ(api.GraphDestroy(graph), CUDA_SUCCESS);
+  outcome.nodes = TheDriver().nodes;
+  outcome.kept = driver.Kept();
+  outcome.is_sown = driver.is_sown();
+  outcome.edges = driver.count(CallKind::kEdge);
+  return outcome;
+}
+
+Outcome RunWith(CallKind kind, int64_t index, Wrong wrong) {
+  return RunChain(SownFault{kind, index, wrong});
+}
+
+TEST(FaultyDriver, PassesASoundGraphOn) {
+  const Outcome outcome = RunChain(std::nullopt);
+  ASSERT_EQ(outcome.nodes.size(), 5u);
+  EXPECT_THAT(outcome.nodes[0].after, IsEmpty());
+  EXPECT_THAT(outcome.nodes[1].after, ElementsAre(0));
+  EXPECT_THAT(outcome.nodes[2].after, ElementsAre(1, 0));
+  EXPECT_EQ(outcome.edges, 5);
+  EXPECT_FALSE(outcome.is_sown);
+  EXPECT_THAT(outcome.violations, IsEmpty());
+  EXPECT_THAT(outcome.kept, IsEmpty());
+}
+
+TEST(FaultyDriver, DropsOneEdge) {
+  Outcome outcome = RunWith(CallKind::kEdge, 0, Wrong::kDropped);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_THAT(outcome.nodes[1].after, IsEmpty());
+  EXPECT_THAT(outcome.nodes[2].after, ElementsAre(1, 0));
+  EXPECT_THAT(outcome.violations,
+              ElementsAre("step 0: nothing orders command 0 (a copy) before "
+                          "command 1 (a copy)"));
+  outcome = RunWith(CallKind::kEdge, 1, Wrong::kDropped);
+  EXPECT_THAT(outcome.nodes[2].after, ElementsAre(0));
+  EXPECT_EQ(outcome.violations.size(), 1u);
+  // The needless one.
+  outcome = RunWith(CallKind::kEdge, 2, Wrong::kDropped);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_THAT(outcome.nodes[2].after, ElementsAre(1));
+  EXPECT_THAT(outcome.violations, IsEmpty());
+}
+
+TEST(FaultyDriver, GivesAnEdgeTheNodeBeforeIt) {
+  const Outcome outcome = RunWith(CallKind::kEdge, 3, Wrong::kNeighbours);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_THAT(outcome.nodes[3].after, ElementsAre(1));
+  EXPECT_THAT(outcome.violations,
+              ElementsAre("step 0: nothing orders command 2 (a copy) before "
+                          "command 3 (a copy)"));
+  // Nothing is in front of node 0, and node 2 follows 0 already.
+  EXPECT_FALSE(RunWith(CallKind::kEdge, 0, Wrong::kNeighbours).is_sown);
+  EXPECT_FALSE(RunWith(CallKind::kEdge, 1, Wrong::kNeighbours).is_sown);
+}
+
+TEST(FaultyDriver, PutsAnEmptyNodeInThePlaceOfADroppedOne) {
+  const Outcome outcome = RunWith(CallKind::kNode, 1, Wrong::kDropped);
+  EXPECT_TRUE(outcome.is_sown);
+  ASSERT_EQ(outcome.nodes.size(), 5u);
+  EXPECT_TRUE(outcome.nodes[1].is_empty);
+  EXPECT_THAT(outcome.nodes[1].after, ElementsAre(0));
+  EXPECT_THAT(outcome.violations, IsEmpty());  // the order is kept
+}
+
+TEST(FaultyDriver, GivesANodeTheCopyBeforeIt) {
+  const Outcome outcome = RunWith(CallKind::kNode, 2, Wrong::kNeighbours);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_EQ(outcome.nodes[2].to, outcome.nodes[1].to);
+  EXPECT_THAT(outcome.nodes[2].after, ElementsAre(1, 0));
+  EXPECT_FALSE(RunWith(CallKind::kNode, 0, Wrong::kNeighbours).is_sown);
+}
+
+// Command 2 is then done twice, and nothing orders the second time in front of
+// command 4.
+TEST(FaultyDriver, AccountsForTheCommandOfTheNeighbour) {
+  EXPECT_THAT(RunWith(CallKind::kNode, 3, Wrong::kNeighbours).violations,
+              ElementsAre("step 0: nothing orders command 2 (a copy) before "
+                          "command 4 (a copy)"));
+}
+
+TEST(FaultyDriver, DropsAWaitOfTheHost) {
+  const Outcome outcome = RunWith(CallKind::kHostWait, 0, Wrong::kDropped);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_EQ(outcome.violations,
+            std::vector<std::string>(
+                5, "the step ends while a copy may be going on"));
+}
+
+TEST(FaultyDriver, KeepsWhatIsNotGivenBack) {
+  EXPECT_THAT(RunWith(CallKind::kDestroy, 0, Wrong::kDropped).kept,
+              ElementsAre("1 graph execs not given back"));
+  EXPECT_THAT(RunWith(CallKind::kDestroy, 1, Wrong::kDropped).kept,
+              ElementsAre("1 graphs not given back"));
+}
+
+}  // namespace
+}  // namespace partita
