@@ -34,9 +34,9 @@ int64_t DivisorOf(int64_t value) {
 
 // The slope of a sum that leaves 64 bits is not known.
 IndexSlope SlopeOfSum(const IndexSlope& a, const IndexSlope& b, int sign) {
-  int64_t rest, slope;
-  if (!a.known || !b.known || __builtin_mul_overflow(sign, b.slope, &rest) ||
-      __builtin_add_overflow(a.slope, rest, &slope)) {
+  int64_t addend, slope;
+  if (!a.known || !b.known || __builtin_mul_overflow(sign, b.slope, &addend) ||
+      __builtin_add_overflow(a.slope, addend, &slope)) {
     return {};
   }
   return {true, slope, std::gcd(a.divisor, b.divisor)};
