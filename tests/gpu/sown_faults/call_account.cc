@@ -32,8 +32,8 @@ void CallAccount::NoteFree(const char* kind, uintptr_t address) {
   work_.Free();
 }
 
-// Pageable memory is read, or written, when the call returns (CUDA driver
-// API, "API synchronization behavior").
+// Pageable memory is read when the call returns, and may be written by then
+// (CUDA driver API, "API synchronization behavior").
 
 void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from) {
   streams.Add(KeyOf(stream));
@@ -42,7 +42,9 @@ void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from) {
   } else {
     work_.AddWork(KeyOf(stream), "a copy");
   }
-  if (IsPageable(to)) work_.HostWaitsForStream(KeyOf(stream));
+  if (fetches_wait_ && IsPageable(to)) {
+    work_.HostWaitsForStream(KeyOf(stream));
+  }
 }
 
 bool CallAccount::IsPageable(uintptr_t address) const {

@@ -51,6 +51,9 @@ class Recent {
 // Not thread safe.
 class CallAccount {
  public:
+  // `fetches_wait`: a copy to pageable memory is done when its call returns.
+  explicit CallAccount(bool fetches_wait) : fetches_wait_(fetches_wait) {}
+
   IssuedWork& work() { return work_; }
   bool has_launched() const { return has_launched_; }
   CUkernel kernel(CUfunction function) { return kernels_[function]; }
@@ -159,6 +162,7 @@ class CallAccount {
   void NoteCopy(CUstream stream, uintptr_t to, uintptr_t from);
   bool IsPageable(uintptr_t address) const;
 
+  const bool fetches_wait_;
   IssuedWork work_;
   bool has_launched_ = false;
   std::set<std::pair<std::string, uintptr_t>> kept_;

@@ -114,6 +114,9 @@ struct Case {
   const char* name;
   std::shared_ptr<const Plan> (*plan)();
   int gpus;
+  // The memory of a CPU beside the GPUs is pageable. A copy to it that is done
+  // when its call returns needs no order; not every driver makes it so.
+  bool fetches_wait = true;
 };
 std::ostream& operator<<(std::ostream& out, const Case& tested) {
   return out << tested.name;
@@ -123,7 +126,7 @@ constexpr Case kCases[] = {
     {"OneGpu", OneGpu, 1},
     {"TwoGpus", TwoGpus, 2},
     {"Messages", Messages, 2},
-    {"CpuAndGpu", CpuAndGpu, 1},
+    {"CpuAndGpu", CpuAndGpu, 1, /*fetches_wait=*/false},
     {"Pipeline", Pipeline, 2},
     {"Training", Training, 1},
     {"TrainingInStages", TrainingInStages, 2},
@@ -136,6 +139,7 @@ Workload WorkloadOf(const Case& tested) {
   workload.plan = tested.plan();
   if (workload.plan == nullptr) return workload;
   workload.machine = {.gpus = tested.gpus, .bytes_per_gpu = 2 * kGpuMemory};
+  workload.machine.readings.pageable_fetches_wait = tested.fetches_wait;
   workload.needed = NeededOrders(*workload.plan, 0);
   return workload;
 }
@@ -167,15 +171,15 @@ enum class Verdict {
   kHarmless,  // all orders hold, all is given back, the bits are equal
   kFinding,   // harmful, and the software GPU says so
   kError,     // harmful, and a call returned an error
-  kBits,      // the work itself is changed: wrong bits in every order
-  kOfHost,    // the host's own accesses race, which the software GPU cannot see
+  kBits,      // harmful, and seen by values: wrong bits in every order
   kMissed,    // harmful, and nobody says so
 };
-constexpr int kVerdicts = 7;
+constexpr int kVerdicts = 6;
 
-// True if all that is wrong is an access of the host that nothing orders.
-bool IsOfHost(const PlanRun& run, bool same_bits) {
-  return same_bits && run.kept.empty() && !run.violations.empty() &&
+// True if all that is wrong are accesses of the host that nothing orders. The
+// software GPU does not see them; what they read too early is poison.
+bool IsOfHost(const PlanRun& run) {
+  return run.kept.empty() && !run.violations.empty() &&
          std::all_of(run.violations.begin(), run.violations.end(),
                      [](const std::string& violation) {
                        return violation.find("work of the host") !=
@@ -197,10 +201,9 @@ class Judge {
     }
     if (!run.findings.empty()) return Verdict::kFinding;
     if (!run.status.ok()) return Verdict::kError;
-    if (ChangesWork(fault) && DiffersInEveryOrder(fault)) {
+    if ((ChangesWork(fault) || IsOfHost(run)) && DiffersInEveryOrder(fault)) {
       return Verdict::kBits;
     }
-    if (IsOfHost(run, same)) return Verdict::kOfHost;
     ADD_FAILURE() << TextOf(fault) << ": found no report; expected one: "
                   << (same ? "equal" : "other") << " bits\n"
                   << absl::StrJoin(run.violations, "\n")
@@ -231,11 +234,11 @@ using Row = std::array<int, kVerdicts>;
 void PrintTable(const std::map<std::string, Row>& rows) {
   std::printf(
       "| fault | sown | harmless | a finding | an error | wrong bits in every "
-      "order | of the host | missed |\n|---|---|---|---|---|---|---|---|\n");
+      "order | missed |\n|---|---|---|---|---|---|---|\n");
   for (const auto& [name, row] : rows) {
-    std::printf("| %s | %d | %d | %d | %d | %d | %d | %d |\n", name.c_str(),
+    std::printf("| %s | %d | %d | %d | %d | %d | %d |\n", name.c_str(),
                 std::accumulate(row.begin() + 1, row.end(), 0), row[1], row[2],
-                row[3], row[4], row[5], row[6]);
+                row[3], row[4], row[5]);
   }
 }
 
