@@ -4,6 +4,7 @@
 #include <cstring>
 #include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "testing/emulated_gpu/driver/driver.h"
 
@@ -39,8 +40,11 @@ void Driver::BeginHostWrites(const Command& command) {
   }
 }
 
+// Each command once, by the first bytes that the host changed.
 void Driver::Show(absl::FunctionRef<bool(CommandId)> is_over) {
+  absl::flat_hash_set<CommandId> reported;
   for (const UnseenWrites::Changed& changed : unseen_.Show(is_over)) {
+    if (!reported.insert(changed.writer).second) continue;
     Report(FindingKind::kRace,
            absl::StrCat(timeline_.Describe(changed.writer), " writes ",
                         memory_.Describe(changed.address),
