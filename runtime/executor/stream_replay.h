@@ -32,9 +32,9 @@ class StreamReplay {
   static absl::StatusOr<std::unique_ptr<StreamReplay>> New(EntryState& state,
                                                            StreamId id);
 
-  // What runs the stream: the thread that feeds it attaches to it. The device
-  // has the memory of staging().
+  // The device that runs the stream. It has the memory of staging().
   Device& device() const { return device_; }
+  // What runs the stream: the thread that feeds it attaches to it.
   DeviceStream& device_stream() const { return *stream_; }
   // Binds kernels and builds programs.
   absl::Status Prepare();
@@ -68,7 +68,7 @@ class StreamReplay {
     return device_.properties().runs_behind_host;
   }
   // Page-locked memory for the stream's feeds and fetches, of all slots, once
-  // prepared; null if there is none.
+  // prepared; null if there is none. In memory of `device()`.
   const Arena* staging() const { return staging_.get(); }
   // Replacements among this stream's kernels, once prepared.
   const std::vector<ReplacedKernel>& replaced_kernels() const {

@@ -39,7 +39,6 @@ uint64_t HashOfBytes(const std::byte* bytes, uint64_t count) {
 void ReadBytes(const Allocation& from, uint64_t offset, uint64_t bytes,
                std::byte* to) {
   std::memcpy(to, from.storage + offset, bytes);
-  if (from.is_host()) return;  // The host may have written any of them.
   for (uint64_t i = 0; i < bytes;) {
     bool defined = false;
     const uint64_t run = from.shadow.DefinedRun(offset + i, bytes - i, defined);

@@ -67,7 +67,7 @@ struct Allocation {
 
 uint64_t HashOfBytes(const std::byte* bytes, uint64_t count);
 
-// Copies bytes out; those that are undefined come as junk.
+// Copies bytes of device memory out; those that are undefined come as junk.
 void ReadBytes(const Allocation& from, uint64_t offset, uint64_t bytes,
                std::byte* to);
 

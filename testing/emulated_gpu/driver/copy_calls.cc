@@ -76,8 +76,19 @@ void Driver::KeepSource(Copy& copy) {
     return;
   }
   copy.is_watched = true;
-  copy.source_hash = HashOfBytes(source, copy.bytes);
+  std::vector<std::byte> bytes(copy.bytes);
+  unseen_.Read(copy.from, copy.bytes, bytes.data());
+  copy.source_hash = HashOfBytes(bytes.data(), copy.bytes);
   copy.source_writes = from->writes + host_calls_;
+}
+
+// CUDA driver API, "API synchronization behavior": copies on the host are
+// synchronous, and those from a device may be.
+bool Driver::WaitsForPageable(const Copy& copy) {
+  if (!copy.to_pageable) return false;
+  const Allocation* from = memory_.Find(copy.from);
+  return copy.from_pageable || (from != nullptr && from->is_host()) ||
+         options_.readings.pageable_fetches_wait;
 }
 
 bool Driver::IsBetweenDevices(const Copy& copy) {
@@ -106,9 +117,9 @@ CUresult Driver::SubmitCopy(const char* call, Direction direction,
   }
   if (stream->capture == nullptr) KeepSource(copy);
   const bool staged = copy.staged != nullptr;
-  // What goes to pageable memory is there when the call returns
-  // (memory.pageable_fetch); what comes from it may still be on its way.
-  const bool waits = copy.to_pageable || (wait && !staged);
+  // What comes from pageable memory may still be on its way when the call
+  // returns.
+  const bool waits = WaitsForPageable(copy) || (wait && !staged);
   const CommandRef before = stream->last;
   const VectorClock clock_before = stream->clock;
   CommandRef issued;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "testing/emulated_gpu/driver/address_space.h"
 #include "testing/emulated_gpu/driver/allocated_bytes.h"
@@ -25,6 +26,7 @@
 #include "testing/emulated_gpu/driver/options.h"
 #include "testing/emulated_gpu/driver/scheduler.h"
 #include "testing/emulated_gpu/driver/timeline.h"
+#include "testing/emulated_gpu/driver/unseen_writes.h"
 #include "third_party/cuda_loader/driver_api.h"
 
 namespace partita::emulated_gpu {
@@ -102,6 +104,8 @@ class Driver {
   enum class Direction : uint8_t { kAny, kToDevice, kToHost, kOnDevices };
   CUresult CheckCopy(const char* call, Direction direction, Copy& copy);
   bool IsBetweenDevices(const Copy& copy);
+  // Whether its call returns when pageable memory has the bytes.
+  bool WaitsForPageable(const Copy& copy);
   // Issues or captures it. `wait`: the call returns when it is done.
   CUresult SubmitCopy(const char* call, Direction direction, CUdeviceptr to,
                       CUdeviceptr from, size_t bytes, CUstream stream,
@@ -152,14 +156,27 @@ class Driver {
   void RunSome();
   // False if none may start.
   bool RunOne();
-  // The host knows that all of this is over.
-  void HostJoins(const VectorClock& clock) { host_clock_.Join(clock); }
   void Execute(Command& command);
   void ExecuteKernel(const Command& command, const KernelLaunch& launch);
   void ExecuteCopy(const Command& command, const Copy& copy);
   void ExecuteFill(const Command& command, const Fill& fill);
-  void ExecuteHostCall(const HostCall& call);
+  void ExecuteHostCall(const Command& command, const HostCall& call);
   void EndContexts(const Command& command, CUresult error);
+
+  // ---- host_view.cc: what the host sees of the work's writes
+  // (unseen_writes.h).
+  // The host knows that all of this is over.
+  void HostJoins(const VectorClock& clock);
+  void Show(absl::FunctionRef<bool(CommandId)> is_over);
+  void ShowWhatIsOver(const VectorClock& clock);
+  // A command is done, of which the host does not know.
+  void MayArrive(CommandId done);
+  static UnseenWrites::Writer WriterOf(const Command& command);
+  // A command is issued.
+  void BeginHostWrites(const Command& command);
+  // Null: pageable memory.
+  void Store(const Command& command, Allocation* to, uint64_t address,
+             const std::byte* from, uint64_t bytes);
 
   // ---- capture_calls.cc
   // Into a new graph, if that is null.
@@ -236,6 +253,7 @@ class Driver {
   std::vector<Device> devices_;
   std::vector<Context*> primary_;  // of each device
   AddressSpace memory_;
+  UnseenWrites unseen_;
   Registry<Context, CUcontext> contexts_;
   Registry<Stream, CUstream> streams_;
   Registry<Event, CUevent> events_;
@@ -249,6 +267,7 @@ class Driver {
   std::vector<Capture*> capturing_;  // those that have not ended
   int64_t blocks_ = 0;               // of memory, that were ever allocated
   uint64_t host_calls_ = 0;          // host functions that ran
+  int64_t open_host_calls_ = 0;      // that were issued and are not over
   int64_t events_made_ = 0;
   int64_t graphs_made_ = 0;
   int64_t execs_made_ = 0;

@@ -93,10 +93,13 @@ TEST_P(DriverRules, HoldInEveryOrder) {
 }
 
 // True if the rule is about what is read the other way: that peer copies are
-// not captured, and that a launch returns before its kernel ends the context.
+// not captured, that fetches into pageable memory wait, and that a launch
+// returns before its kernel ends the context.
 bool IsInDoubt(const driver_rules::Rule& rule, const Readings& readings) {
   return (readings.peer_copy_captures &&
           absl::string_view(rule.name) == "capture.not_captured") ||
+         (!readings.pageable_fetches_wait &&
+          absl::string_view(rule.name) == "memory.pageable_fetch") ||
          (readings.launches_wait && rule.ends_contexts);
 }
 

@@ -21,8 +21,9 @@ class Driver;
 
 // Nothing runs when it is issued: commands run when the host waits, in an order
 // that the seed draws, and for a query some or none. Kernels are PTX text, and
-// every access of every thread is checked. Handles are of this object, and end
-// with it; device memory is not mapped for the host.
+// every access of every thread is checked. What work writes to the host's
+// memory is poison until the host knows that the work is over. Handles are of
+// this object, and end with it; device memory is not mapped for the host.
 //
 // The functions of the table are plain: they find the machine in a variable of
 // the process. One EmulatedCuda at a time, then; a second one is refused.

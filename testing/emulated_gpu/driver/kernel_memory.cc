@@ -59,7 +59,9 @@ absl::Status KernelMemory::Read(const ptx::Access& access, std::byte* to) {
   if (!conflicts_.empty()) {
     report_.Races(false, *from, PlaceOf(access), conflicts_);
   }
-  if (!from->is_host() && !from->shadow.IsDefined(offset, bytes)) {
+  if (from->is_host()) {
+    unseen_.Read(access.address, bytes, to);
+  } else if (!from->shadow.IsDefined(offset, bytes)) {
     report_.Undefined(offset, *from, PlaceOf(access));
     ReadBytes(*from, offset, bytes, to);
   } else {
@@ -80,9 +82,11 @@ absl::Status KernelMemory::Write(const ptx::Access& access,
   }
   if (to->is_host()) {
     ++to->writes;
-  } else {
-    to->shadow.SetDefined(offset, bytes, true);
+    unseen_.Write(access.address, bytes, from,
+                  {command_.id, &command_.clock, command_.context->device});
+    return absl::OkStatus();
   }
+  to->shadow.SetDefined(offset, bytes, true);
   std::memcpy(to->storage + offset, from, bytes);
   return absl::OkStatus();
 }

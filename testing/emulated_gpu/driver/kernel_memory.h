@@ -13,6 +13,7 @@
 #include "testing/emulated_gpu/driver/address_space.h"
 #include "testing/emulated_gpu/driver/command.h"
 #include "testing/emulated_gpu/driver/objects.h"
+#include "testing/emulated_gpu/driver/unseen_writes.h"
 #include "testing/emulated_gpu/ptx/memory.h"
 
 namespace partita::emulated_gpu {
@@ -21,10 +22,11 @@ class KernelMemory : public ptx::Memory {
  public:
   // All must outlive this.
   KernelMemory(const Command& command, uint64_t threads_of_block,
-               AddressSpace& memory, AccessReport& report)
+               AddressSpace& memory, UnseenWrites& unseen, AccessReport& report)
       : command_(command),
         threads_of_block_(threads_of_block),
         memory_(memory),
+        unseen_(unseen),
         report_(report) {}
 
   absl::Status Read(const ptx::Access& access, std::byte* to) override;
@@ -40,6 +42,7 @@ class KernelMemory : public ptx::Memory {
   const Command& command_;
   uint64_t threads_of_block_;
   AddressSpace& memory_;
+  UnseenWrites& unseen_;
   AccessReport& report_;
   std::vector<Conflict> conflicts_;
   bool strayed_ = false;

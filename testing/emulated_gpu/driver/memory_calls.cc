@@ -69,7 +69,9 @@ CUresult Driver::MemAlloc(CUdeviceptr* address, size_t bytes) {
 }
 
 void Driver::Free(Allocation* allocation) {
-  if (!allocation->is_host()) {
+  if (allocation->is_host()) {
+    unseen_.Forget(allocation->address, allocation->bytes);
+  } else {
     Device& device = *allocation->context->device;
     if (allocation->bytes >= kLarge) {
       device.large_bytes -= RoundUp(allocation->bytes, kLarge);

@@ -13,6 +13,8 @@ constexpr Doubt kDoubts[] = {
     {"launches_wait", &Readings::launches_wait},
     {"queues_are_short", &Readings::queues_are_short},
     {"pageable_copies_wait", &Readings::pageable_copies_wait},
+    {"pageable_fetches_wait", &Readings::pageable_fetches_wait},
+    {"writes_arrive_early", &Readings::writes_arrive_early},
     {"frees_wait", &Readings::frees_wait},
 };
 

@@ -13,7 +13,7 @@ namespace partita::emulated_gpu {
 
 // A driver may do either. By default captures refuse what an H100's driver was
 // seen to refuse, and calls return before work is done where they may, except
-// those that free memory.
+// those that free memory and those that fetch into pageable memory.
 struct Readings {
   friend bool operator==(const Readings&, const Readings&) = default;
 
@@ -38,6 +38,16 @@ struct Readings {
   // "may synchronize with the stream" (CUDA driver API, API synchronization
   // behavior). An H100's driver does from 8 MiB on (memory.pageable_staged).
   bool pageable_copies_wait = false;
+  // A copy from a device to pageable memory returns when it is done: it "might
+  // be synchronous with respect to host" (CUDA driver API, API synchronization
+  // behavior). An H100's driver is (memory.pageable_fetch).
+  bool pageable_fetches_wait = true;
+  // What work writes to the host's memory may be there as soon as the work is
+  // done: the seed says so of each command. Otherwise the host has it when it
+  // learns that the work is over, and not before (unseen_writes.h). The CUDA
+  // guide is silent about bytes that nobody may read yet; hardware has them at
+  // any time.
+  bool writes_arrive_early = false;
   // cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for the context's
   // work: "may perform implicit synchronization" (cuda.h:8684). An H100's
   // driver does (memory.what_synchronises).

@@ -3,6 +3,7 @@
 
 #include "testing/emulated_gpu/driver/readings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -98,6 +99,33 @@ bool PageableCopiesWait(Bench& bench) {
   });
 }
 
+bool PageableFetchesWait(Bench& bench) {
+  const CUdeviceptr word = bench.Memory(4);
+  uint32_t target = 0;
+  return Waits(bench, [&] {
+    return bench.api.MemcpyDtoHAsync(&target, word, 4, bench.one);
+  });
+}
+
+// Whether the host finds some of what was written before it knows of that:
+// queries of one stream run work of the other.
+bool WritesArriveEarly(Bench& bench) {
+  constexpr int kWords = 16;
+  uint32_t* words = bench.Pinned(kWords);
+  for (int i = 0; i < kWords; ++i) {
+    bench.Is("fill",
+             bench.api.MemsetD32Async(reinterpret_cast<CUdeviceptr>(words + i),
+                                      5, 1, bench.one));
+  }
+  for (int i = 0; i < 4 * kWords; ++i) {
+    bench.Is("query", bench.api.StreamQuery(bench.two));
+  }
+  const bool arrived =
+      std::any_of(words, words + kWords, [](uint32_t w) { return w == 5; });
+  bench.Is("synchronize", bench.api.CtxSynchronize());
+  return arrived;
+}
+
 bool FreesWait(Bench& bench) {
   CUdeviceptr word = 0;
   bench.Is("alloc", bench.api.MemAlloc(&word, 4));
@@ -114,6 +142,8 @@ bool Does(const std::string& doubt, const Readings& readings) {
       {"launches_wait", LaunchesWait},
       {"queues_are_short", QueuesAreShort},
       {"pageable_copies_wait", PageableCopiesWait},
+      {"pageable_fetches_wait", PageableFetchesWait},
+      {"writes_arrive_early", WritesArriveEarly},
       {"frees_wait", FreesWait}};
   EmulatedGpuOptions options = ScheduleOptions(0);
   options.readings = readings;

@@ -42,6 +42,8 @@ CommandRef Driver::IssueIn(ChainId chain, Context* context, Action action,
   command->clock = std::move(clock);
   context->clock.Join(command->clock);
   ++context->pending;
+  if (std::holds_alternative<HostCall>(command->action)) ++open_host_calls_;
+  BeginHostWrites(*command);
   scheduler_.Add(command, after);
   return command;
 }
@@ -98,7 +100,11 @@ bool Driver::RunOne() {
   const CommandRef command = scheduler_.Take();
   if (command == nullptr) return false;
   ++running_;
-  if (command->context->device->sticky == CUDA_SUCCESS) Execute(*command);
+  if (command->context->device->sticky == CUDA_SUCCESS) {
+    Execute(*command);
+    MayArrive(command->id);
+  }
+  if (std::holds_alternative<HostCall>(command->action)) --open_host_calls_;
   --running_;
   command->seconds = HostSeconds();
   command->action = Marker{};
@@ -151,7 +157,7 @@ void Driver::Execute(Command& command) {
         } else if constexpr (std::is_same_v<Work, Fill>) {
           ExecuteFill(command, work);
         } else if constexpr (std::is_same_v<Work, HostCall>) {
-          ExecuteHostCall(work);
+          ExecuteHostCall(command, work);
         }
       },
       command.action);
@@ -160,11 +166,12 @@ void Driver::Execute(Command& command) {
 // error.other_context: the error ends all contexts of the device, for good.
 void Driver::EndContexts(const Command& command, CUresult error) {
   command.context->device->sticky = error;
+  unseen_.Abandon(command.context->device);
 }
 
 void Driver::ExecuteKernel(const Command& command, const KernelLaunch& launch) {
   AccessReport report(command.id, timeline_, findings_);
-  KernelMemory memory(command, launch.block.count(), memory_, report);
+  KernelMemory memory(command, launch.block.count(), memory_, unseen_, report);
   const ptx::LaunchOptions options{
       .nan = ptx::NanRules::kH100,
       // Blocks and threads in order at seed 0.
@@ -217,16 +224,20 @@ void Driver::ExecuteCopy(const Command& command, const Copy& copy) {
   std::vector<std::byte> bytes(copy.bytes);
   if (from != nullptr) {
     const uint64_t offset = copy.from - from->address;
+    if (from->is_host()) {
+      unseen_.Read(copy.from, copy.bytes, bytes.data());
+    } else {
+      ReadBytes(*from, offset, copy.bytes, bytes.data());
+    }
     // No command of ours wrote it meanwhile: the host did.
     if (copy.is_watched && from->writes + host_calls_ == copy.source_writes &&
-        HashOfBytes(from->storage + offset, copy.bytes) != copy.source_hash) {
+        HashOfBytes(bytes.data(), copy.bytes) != copy.source_hash) {
       report.Add(FindingKind::kRace,
                  absl::StrCat(" reads ", memory_.Describe(copy.from),
                               ", which the host changed after the call"));
     }
     from->shadow.Read(offset, copy.bytes, by, conflicts);
     report.Races(/*is_write=*/false, *from, "", conflicts);
-    ReadBytes(*from, offset, copy.bytes, bytes.data());
   } else if (copy.staged != nullptr) {
     bytes = *copy.staged;
   } else {
@@ -248,15 +259,11 @@ void Driver::ExecuteCopy(const Command& command, const Copy& copy) {
     }
     i += run;
   }
-  if (to == nullptr) {
-    std::memcpy(reinterpret_cast<void*>(copy.to), bytes.data(), copy.bytes);
-    return;
+  if (to != nullptr) {
+    to->shadow.Write(copy.to - to->address, copy.bytes, by, conflicts);
+    report.Races(/*is_write=*/true, *to, "", conflicts);
   }
-  if (to->is_host()) ++to->writes;
-  const uint64_t offset = copy.to - to->address;
-  to->shadow.Write(offset, copy.bytes, by, conflicts);
-  report.Races(/*is_write=*/true, *to, "", conflicts);
-  std::memcpy(to->storage + offset, bytes.data(), copy.bytes);
+  Store(command, to, copy.to, bytes.data(), copy.bytes);
 }
 
 void Driver::ExecuteFill(const Command& command, const Fill& fill) {
@@ -264,6 +271,11 @@ void Driver::ExecuteFill(const Command& command, const Fill& fill) {
   const Accessor by{command.id, &command.clock};
   std::vector<Conflict> conflicts;
   const uint64_t row = fill.width * fill.element_bytes;
+  std::vector<std::byte> bytes(row, static_cast<std::byte>(fill.value));
+  for (uint64_t i = 0; fill.element_bytes > 1 && i < row;
+       i += fill.element_bytes) {
+    std::memcpy(bytes.data() + i, &fill.value, fill.element_bytes);
+  }
   for (uint64_t i = 0; i < fill.height; ++i) {
     const uint64_t address = fill.to + i * fill.pitch;
     Allocation* to = memory_.Find(address);
@@ -275,23 +287,15 @@ void Driver::ExecuteFill(const Command& command, const Fill& fill) {
     const uint64_t offset = address - to->address;
     to->shadow.Write(offset, row, by, conflicts);
     report.Races(/*is_write=*/true, *to, "", conflicts);
-    if (to->is_host()) {
-      ++to->writes;
-    } else {
-      to->shadow.SetDefined(offset, row, true);
-    }
-    if (fill.element_bytes == 1) {
-      std::memset(to->storage + offset, static_cast<int>(fill.value), row);
-      continue;
-    }
-    for (uint64_t j = 0; j < row; j += fill.element_bytes) {
-      std::memcpy(to->storage + offset + j, &fill.value, fill.element_bytes);
-    }
+    if (!to->is_host()) to->shadow.SetDefined(offset, row, true);
+    Store(command, to, address, bytes.data(), row);
   }
 }
 
-// Other threads may make calls meanwhile.
-void Driver::ExecuteHostCall(const HostCall& call) {
+// The function knows that what is in front of it is over. Other threads may
+// make calls meanwhile.
+void Driver::ExecuteHostCall(const Command& command, const HostCall& call) {
+  ShowWhatIsOver(command.clock);
   const HostCall copy = call;
   ThreadState& thread = Thread();
   thread.in_host_function = true;

@@ -30,6 +30,10 @@ class Scheduler {
   int64_t pending() const { return pending_; }
   // A number below `count`.
   uint64_t Draw(uint64_t count) { return random_() % count; }
+  // Whether what may be late is as late as can be.
+  bool is_late() const {
+    return order_ == Order::kStarveOneStream || order_ == Order::kLateWaits;
+  }
   bool runs_at_once() const { return order_ == Order::kAtOnce; }
 
  private:

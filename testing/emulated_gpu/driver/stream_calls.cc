@@ -217,6 +217,8 @@ CUresult Driver::EventElapsedTime(float* milliseconds, CUevent start_handle,
     return CUDA_ERROR_INVALID_HANDLE;
   }
   if (!start->record->done || !end->record->done) return CUDA_ERROR_NOT_READY;
+  HostJoins(start->record->clock);
+  HostJoins(end->record->clock);
   *milliseconds =
       static_cast<float>((end->record->seconds - start->record->seconds) * 1e3);
   return CUDA_SUCCESS;

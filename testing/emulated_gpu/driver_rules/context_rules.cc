@@ -114,6 +114,7 @@ void Peers(Bench& bench) {
   }
   uint32_t words[2] = {};
   bench.Is("DtoH", api.MemcpyDtoHAsync(words, far, 8, there));
+  bench.Is("synchronize", api.StreamSynchronize(there));
   bench.Equals("word 0", words[0], 15u);
   bench.Equals("word 1", words[1], can != 0 ? 5u : 0u);
   bench.Is("free", api.MemFree(far));

@@ -162,6 +162,36 @@ void PinnedEverywhere(Bench& bench) {
   bench.Is("current", api.CtxSetCurrent(bench.context));
 }
 
+// What a kernel, a fill and a copy wrote is there once the host knows, by
+// whatever call, that they are over; and the host may write there again.
+void HostSees(Bench& bench) {
+  const DriverApi& api = bench.api;
+  const CUdeviceptr memory = bench.Memory(4);
+  uint32_t* words = bench.Pinned(3);
+  const CUdeviceptr host = reinterpret_cast<CUdeviceptr>(words);
+  CUevent event = bench.Event();
+  for (uint32_t way = 0; way < 5; ++way) {
+    words[0] = words[1] = words[2] = 77;
+    bench.Is("launch", bench.Launch(bench.one, "set_word", memory, way));
+    bench.Is("launch", bench.Launch(bench.one, "set_word", host, way));
+    bench.Is("fill", api.MemsetD32Async(host + 4, way, 1, bench.one));
+    bench.Is("DtoH", api.MemcpyDtoHAsync(words + 2, memory, 4, bench.one));
+    bench.Is("record", api.EventRecord(event, bench.one));
+    CUresult result = way < 2 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    while (way == 0 && result == CUDA_ERROR_NOT_READY) {
+      result = api.EventQuery(event);
+    }
+    while (way == 1 && result == CUDA_ERROR_NOT_READY) {
+      result = api.StreamQuery(bench.one);
+    }
+    if (way == 2) result = api.EventSynchronize(event);
+    if (way == 3) result = api.StreamSynchronize(bench.one);
+    if (way == 4) result = api.CtxSynchronize();
+    bench.Is("wait", result);
+    for (int i = 0; i < 3; ++i) bench.Equals("word", words[i], way);
+  }
+}
+
 constexpr Rule kRules[] = {
     {"memory.bad_arguments", "cuda.h:8582", BadArguments},
     {"memory.alignment", "memory.alignment", Alignment},
@@ -172,6 +202,7 @@ constexpr Rule kRules[] = {
     {"memory.pageable_fetch", "memory.pageable_fetch", PageableFetch},
     {"memory.pointers", "cuda.h:14357", Pointers},
     {"memory.register", "cuda.h:2912", Register},
+    {"memory.host_sees", "CUDA guide, mapped memory", HostSees},
     {"memory.pinned_everywhere", "cuda.h:8871", PinnedEverywhere},
 };
 

@@ -42,8 +42,8 @@ uintptr_t CallAccount::OtherStream(CUstream stream) const {
   return 0;
 }
 
-// Pageable memory is read, or written, when the call returns (CUDA driver
-// API, "API synchronization behavior").
+// Pageable memory is read when the call returns, and may be written by then
+// (CUDA driver API, "API synchronization behavior").
 
 void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from,
                            size_t bytes) {
@@ -53,7 +53,9 @@ void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from,
   } else {
     work_.AddWork(KeyOf(stream), CopyOf(to, from, bytes));
   }
-  if (IsPageable(to)) work_.HostWaitsForStream(KeyOf(stream));
+  if (fetches_wait_ && IsPageable(to)) {
+    work_.HostWaitsForStream(KeyOf(stream));
+  }
 }
 
 bool CallAccount::IsPageable(uintptr_t address) const {

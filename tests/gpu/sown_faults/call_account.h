@@ -57,6 +57,9 @@ class Recent {
 // Not thread safe.
 class CallAccount {
  public:
+  // `fetches_wait`: a copy to pageable memory is done when its call returns.
+  explicit CallAccount(bool fetches_wait) : fetches_wait_(fetches_wait) {}
+
   IssuedWork& work() { return work_; }
   GraphAccount& graphs() { return graphs_; }
   bool has_launched() const { return has_launched_; }
@@ -226,6 +229,7 @@ class CallAccount {
   void NoteCopy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes);
   bool IsPageable(uintptr_t address) const;
 
+  const bool fetches_wait_;
   IssuedWork work_;
   GraphAccount graphs_;
   std::map<std::thread::id, CUcontext> current_;

@@ -59,11 +59,12 @@ constexpr std::optional<CallKind> KindOf() {
 
 }  // namespace
 
-// All members are guarded by the lock, which is held while a call is made.
+// All members but `before_waits_` are guarded by the lock, which is held while
+// a call is made.
 class FaultyDriver::Calls {
  public:
-  Calls(const DriverApi& real, std::optional<SownFault> fault)
-      : real_(real), fault_(fault) {}
+  Calls(const DriverApi& real, const Options& options)
+      : real_(real), fault_(options.fault), account_(options.fetches_wait) {}
 
   template <auto member, typename... Args>
   CUresult Make(Args... args) {
@@ -71,6 +72,9 @@ class FaultyDriver::Calls {
                   kIs<member, &DriverApi::GetErrorString>) {
       return (real_.*member)(args...);
     } else {
+      if constexpr (kIs<member, &DriverApi::StreamSynchronize>) {
+        LetOthersGoFirst();
+      }
       const std::lock_guard<std::mutex> held(lock_);
       if (std::optional<CUresult> wrong = MakeWrong<member>(args...)) {
         return *wrong;
@@ -84,6 +88,9 @@ class FaultyDriver::Calls {
     }
   }
 
+  void BeforeWaits(std::function<void()> let_others_go_first) {
+    before_waits_ = std::move(let_others_go_first);
+  }
   std::mutex& lock() { return lock_; }
   CallAccount& account() { return account_; }
   bool is_sown() const { return is_sown_; }
@@ -92,6 +99,15 @@ class FaultyDriver::Calls {
   }
 
  private:
+  // What one thread waits for, the memory shows to all.
+  void LetOthersGoFirst() {
+    {
+      const std::lock_guard<std::mutex> held(lock_);
+      if (!is_sown_ || before_waits_ == nullptr) return;
+    }
+    before_waits_();
+  }
+
   // Counts the call. The fault, if it is this call's.
   std::optional<Wrong> WrongOf(CallKind kind) {
     const int64_t index = counts_[static_cast<size_t>(kind)]++;
@@ -305,6 +321,7 @@ class FaultyDriver::Calls {
 
   const DriverApi& real_;
   const std::optional<SownFault> fault_;
+  std::function<void()> before_waits_;
   std::mutex lock_;
   std::array<int64_t, kCallKinds> counts_{};
   bool is_sown_ = false;
@@ -336,9 +353,8 @@ struct TableEntry<member> {
 
 }  // namespace
 
-FaultyDriver::FaultyDriver(const DriverApi& real,
-                           std::optional<SownFault> fault)
-    : real_(real), calls_(std::make_unique<Calls>(real, fault)) {
+FaultyDriver::FaultyDriver(const DriverApi& real, const Options& options)
+    : real_(real), calls_(std::make_unique<Calls>(real, options)) {
   current = calls_.get();
   SetProcessDriver(&api());
 }
@@ -356,6 +372,10 @@ const DriverApi& FaultyDriver::api() const {
 #undef PARTITA_DRIVER_CALL
   };
   return table;
+}
+
+void FaultyDriver::BeforeWaits(std::function<void()> let_others_go_first) {
+  calls_->BeforeWaits(std::move(let_others_go_first));
 }
 
 int64_t FaultyDriver::count(CallKind kind) const { return calls_->count(kind); }

@@ -6,6 +6,7 @@
 #define PARTITA_TESTS_GPU_SOWN_FAULTS_FAULTY_DRIVER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,14 @@ namespace partita {
 // others when no call is going on.
 class FaultyDriver {
  public:
+  struct Options {
+    std::optional<SownFault> fault;
+    // Of the real driver: a copy to pageable memory is done when its call
+    // returns.
+    bool fetches_wait = true;
+  };
   // `real` outlives the object. It is the driver of the process afterwards.
-  FaultyDriver(const DriverApi& real, std::optional<SownFault> fault);
+  FaultyDriver(const DriverApi& real, const Options& options);
   ~FaultyDriver();
   FaultyDriver(const FaultyDriver&) = delete;
   FaultyDriver& operator=(const FaultyDriver&) = delete;
@@ -40,6 +47,10 @@ class FaultyDriver {
   std::vector<std::string> Kept() const;
   // The command that a node of a graph was added for.
   void SetCommand(CUgraphNode node, CommandId command);
+  // Called when a fault is sown and a thread is about to wait for a stream: the
+  // program's other threads may go first. While no call is going on; null:
+  // none.
+  void BeforeWaits(std::function<void()> let_others_go_first);
   // Changes or reads the account of the work.
   void Account(absl::FunctionRef<void(IssuedWork&)> change);
 

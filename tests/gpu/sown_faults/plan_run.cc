@@ -4,6 +4,9 @@
 #include "tests/gpu/sown_faults/plan_run.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <utility>
 
 #include "graph/builder/random_tensor.h"
@@ -23,12 +26,20 @@ namespace {
 constexpr std::chrono::seconds kUntilItEnds(60);
 constexpr uint64_t kSteps = 2;
 
+// For how long the other threads wait for the host's commands, which may never
+// end: once in a run.
+constexpr std::chrono::seconds kHeadStart(2);
+
 using HostCommand = IssuedWork::HostCommand;
 
-// Tells the account which command a thread performs.
+// Tells the account which command a thread performs, and lets the commands of
+// the host go first.
 class CommandAccount : public CommandObserver {
  public:
-  explicit CommandAccount(FaultyDriver& driver) : driver_(driver) {}
+  explicit CommandAccount(FaultyDriver& driver) : driver_(driver) {
+    driver.BeforeWaits([this] { LetTheHostGoFirst(); });
+  }
+  ~CommandAccount() override { driver_.BeforeWaits(nullptr); }
 
   // Once the devices are known, before the first step.
   absl::Status Prepare(const Entry& entry, const Devices& devices) {
@@ -42,8 +53,20 @@ class CommandAccount : public CommandObserver {
       if (command.kind == Command::Kind::kRecord) host.records = command.event;
       if (command.kind == Command::Kind::kWait) host.waits_for = command.event;
       commands_.Add(host);
+      if (host.is_work) ++host_commands_;
     }
     return absl::OkStatus();
+  }
+
+  void BeginStep() {
+    driver_.Account([](IssuedWork& work) { work.BeginStep(); });
+    const std::lock_guard<std::mutex> held(lock_);
+    open_host_commands_ = host_commands_;
+  }
+  void EndStep() {
+    driver_.Account([](IssuedWork& work) { work.EndStep(); });
+    const std::lock_guard<std::mutex> held(lock_);
+    open_host_commands_ = 0;
   }
 
   void Before(uint64_t step, CommandId command) override {
@@ -54,11 +77,29 @@ class CommandAccount : public CommandObserver {
   void After(uint64_t step, CommandId command) override {
     driver_.Account(
         [&](IssuedWork& work) { work.EndCommand(commands_[command]); });
+    if (!commands_[command].is_work) return;
+    const std::lock_guard<std::mutex> held(lock_);
+    --open_host_commands_;
+    changed_.notify_all();
   }
 
  private:
+  // A thread that waits for a stream shows all threads what the GPU wrote: a
+  // command of the host that nothing holds back comes before that.
+  void LetTheHostGoFirst() {
+    std::unique_lock<std::mutex> held(lock_);
+    if (!changed_.wait_for(held, kHeadStart,
+                           [&] { return open_host_commands_ <= 0; })) {
+      open_host_commands_ = 0;
+    }
+  }
+
   FaultyDriver& driver_;
   IdVector<CommandId, HostCommand> commands_;
+  int64_t host_commands_ = 0;  // those that are work
+  std::mutex lock_;
+  std::condition_variable changed_;
+  int64_t open_host_commands_ = 0;  // of the step
 };
 
 // Tells the account which command each node of the graphs is for.
@@ -133,11 +174,11 @@ absl::Status LoadAndRun(const Workload& workload, bool is_faulty,
   SetCommands(executor->runner(0), driver);
   run.graphs = static_cast<int>(executor->runner(0).Graphs().size());
   if (!is_faulty) run.proof = ProveGraphs(executor->runner(0), driver.api());
-  driver.Account([](IssuedWork& work) { work.EndStep(); });  // of loading
+  commands.EndStep();  // of loading
   for (uint64_t step = 0; step < kSteps; ++step) {
-    driver.Account([](IssuedWork& work) { work.BeginStep(); });
+    commands.BeginStep();
     const absl::Status status = RunStep(*executor, step, run.values);
-    driver.Account([](IssuedWork& work) { work.EndStep(); });
+    commands.EndStep();
     PARTITA_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
@@ -149,7 +190,10 @@ PlanRun RunPlan(const Workload& workload, std::optional<SownFault> fault) {
   PlanRun run;
   EmulatedMachine machine(workload.machine);
   {
-    FaultyDriver driver(machine.api(), fault);
+    FaultyDriver driver(
+        machine.api(),
+        {.fault = fault,
+         .fetches_wait = workload.machine.readings.pageable_fetches_wait});
     run.status = LoadAndRun(workload, fault.has_value(), driver, run);
     driver.Account([&](IssuedWork& work) {
       run.violations = work.Violations(workload.needed);
