@@ -43,7 +43,7 @@ struct CompileOptions {
   // Micro-batches of a step, which run in sequence, and their order; and the
   // size of gradients that one collective reduces, 0 for one collective for
   // each (docs/guide/data_parallel.md). What is given is kept. Of the others,
-  // search and auto choose those of a training step (step_search.h); default:
+  // Strategy search chooses those of a training step (step_search.h); default:
   // one micro-batch, one forward, one backward, kUsualBucketBytes.
   std::optional<int> micro_batches;
   std::optional<PipelineSchedule> schedule;
@@ -130,7 +130,7 @@ struct MissingGpuKernels {
 
 struct CompileReport {
   std::string strategy;  // of the plan
-  // Of the plan's step, if search or auto chose other ones than the default:
+  // Of the plan's step, if search chose other ones than the default:
   // "4 micro-batches, gpipe, buckets of 1 MiB".
   std::string chosen_step;
   bool has_pins = false;  // some nodes are where a pin places them

@@ -227,9 +227,7 @@ bool ChoosesStep(const Module& module, const Machine& machine,
       !options.bucket_bytes.has_value();
   const bool matters =
       machine.devices.size() > 1 || ObjectiveOf(options).goal == Goal::kMemory;
-  const bool is_searched =
-      options.strategy == kAuto || options.strategy == kSearch;
-  return is_open && matters && is_searched && Trains(module);
+  return is_open && matters && options.strategy == kSearch && Trains(module);
 }
 
 absl::Status CheckSchedule(const Module& module, const Machine& machine,

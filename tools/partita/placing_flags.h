@@ -100,7 +100,7 @@ inline constexpr FlagDef kStepFlags[] = {
      "these"},
     {"micro-batches", "N",
      "run the batch as N micro-batches in sequence (default 1, except where "
-     "search or auto chooses it, for a training step)"},
+     "strategy search chooses it, for a training step)"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
      "micro-batches split; default: the first input and all others that hold "
