@@ -58,6 +58,7 @@ class Driver {
   std::vector<Finding> Findings();
   std::vector<Finding> Leaks();
   int64_t CallCount();
+  bool has_addresses() const { return memory_.is_reserved(); }
 
  private:
   // ---- calls.cc: what calls have in common.
