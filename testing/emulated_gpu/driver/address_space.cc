@@ -16,8 +16,9 @@
 namespace partita::emulated_gpu {
 namespace {
 
-// Of addresses a GPU; far more than the memory that it has.
-constexpr uint64_t kAddressesOfGpu = uint64_t{1} << 40;
+// Addresses of a GPU beside twice its memory. ThreadSanitizer leaves a process
+// little more than a TiB.
+constexpr uint64_t kSpareAddresses = uint64_t{1} << 36;
 // Between two allocations: what a kernel may be wrong by without reaching the
 // next one.
 constexpr uint64_t kGap = uint64_t{1} << 24;
@@ -61,22 +62,23 @@ Pages::~Pages() {
   if (bytes_ != nullptr) munmap(bytes_, size_);
 }
 
-AddressSpace::AddressSpace(int gpus) {
-  const uint64_t size = kAddressesOfGpu * gpus;
+AddressSpace::AddressSpace(int gpus, uint64_t bytes_per_gpu)
+    : addresses_of_gpu_(2 * bytes_per_gpu + kSpareAddresses) {
+  if (gpus == 0) return;
+  const uint64_t size = addresses_of_gpu_ * gpus;
   reserved_ = std::make_unique<Pages>(size, Pages::Access::kNone);
   begin_ = reinterpret_cast<uint64_t>(reserved_->get());
   if (begin_ == 0) return;
   end_ = begin_ + size;
   for (int gpu = 0; gpu < gpus; ++gpu) {
-    next_.push_back(begin_ + kAddressesOfGpu * gpu);
+    next_.push_back(begin_ + addresses_of_gpu_ * gpu);
   }
 }
 
 uint64_t AddressSpace::FindDeviceAddress(int gpu, uint64_t bytes,
                                          uint64_t alignment) {
-  if (begin_ == 0) return 0;
-  const uint64_t first = begin_ + kAddressesOfGpu * gpu;
-  const uint64_t last = first + kAddressesOfGpu;
+  const uint64_t first = begin_ + addresses_of_gpu_ * gpu;
+  const uint64_t last = first + addresses_of_gpu_;
   uint64_t address = next_[gpu];
   for (int round = 0; round < 2; ++round) {
     while (true) {

@@ -71,11 +71,17 @@ uint64_t HashOfBytes(const std::byte* bytes, uint64_t count);
 void ReadBytes(const Allocation& from, uint64_t offset, uint64_t bytes,
                std::byte* to);
 
+// So that all addresses of 64 GPUs are below 2^47.
+inline constexpr int64_t kMostBytesPerGpu = int64_t{1} << 39;
+
 // Device memory has addresses that are reserved and not mapped: the host
 // that reads it ends with SIGSEGV. An address is taken again as late as can be.
 class AddressSpace {
  public:
-  explicit AddressSpace(int gpus);
+  // `bytes_per_gpu`: at most kMostBytesPerGpu.
+  AddressSpace(int gpus, uint64_t bytes_per_gpu);
+  // False if the system has not that many addresses: nothing can be added.
+  bool is_reserved() const { return reserved_ == nullptr || begin_ != 0; }
 
   // The next address that is free, a multiple of `alignment` and not of twice
   // as much; 0 if none is.
@@ -103,6 +109,7 @@ class AddressSpace {
   };
   std::map<uint64_t, std::unique_ptr<Allocation>> all_;
   std::map<uint64_t, Gone> gone_;
+  const uint64_t addresses_of_gpu_;
   std::unique_ptr<Pages> reserved_;
   uint64_t begin_ = 0;
   uint64_t end_ = 0;

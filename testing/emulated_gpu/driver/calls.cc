@@ -53,7 +53,8 @@ Driver::Driver(const EmulatedGpuOptions& options)
       scheduler_(options.seed, options.order),
       devices_(visible_.size()),
       primary_(visible_.size()),
-      memory_(static_cast<int>(visible_.size())),
+      memory_(static_cast<int>(visible_.size()),
+              static_cast<uint64_t>(options.bytes_per_gpu)),
       unseen_(timeline_, options.seed) {
   timeline_.AddChain("the host");
   for (int i = 0; i < static_cast<int>(visible_.size()); ++i) {

@@ -65,6 +65,7 @@ class Driver {
   int64_t AllocationCount();
   int64_t CallCount(absl::string_view name);
   AllocatedBytes Allocated();
+  bool has_addresses() const { return memory_.is_reserved(); }
 
  private:
   // ---- calls.cc: what calls have in common.

@@ -13,7 +13,7 @@
 namespace partita::emulated_gpu {
 namespace {
 
-// What the host has addresses for.
+// What the host has addresses for (kMostBytesPerGpu).
 constexpr int kMostGpus = 64;
 
 }  // namespace
@@ -28,14 +28,22 @@ absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
   if (options.gpus < 0 || options.gpus > kMostGpus ||
       !AreDifferentGpus(visible, options.gpus) ||
       options.bytes_per_gpu < options.bytes_per_context ||
+      options.bytes_per_gpu > kMostBytesPerGpu ||
       options.bytes_per_context < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "emulated GPUs: found ", options.gpus, " GPUs of ",
         options.bytes_per_gpu, " bytes, ", options.bytes_per_context,
         " for a context; expected at most ", kMostGpus,
-        " GPUs, each with memory for a context, and visible ones among them"));
+        " GPUs, each with memory for a context and at most ", kMostBytesPerGpu,
+        " bytes, and visible ones among them"));
   }
   auto driver = std::make_unique<Driver>(options);
+  if (!driver->has_addresses()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "emulated GPUs: found no addresses for ", options.gpus, " GPUs of ",
+        options.bytes_per_gpu, " bytes; expected those of this process to do; ",
+        "take fewer GPUs, or smaller ones"));
+  }
   if (!SetCurrentDriver(driver.get())) {
     return absl::FailedPreconditionError(
         "emulated GPUs: found a second EmulatedCuda in the process; expected "

@@ -29,6 +29,14 @@ TEST(EmulatedCuda, OneAtATime) {
   EXPECT_TRUE(EmulatedCuda::New({}).ok());
 }
 
+TEST(EmulatedCuda, MoreMemoryThanAddressesIsRefused) {
+  EXPECT_THAT(std::string(EmulatedCuda::New({.bytes_per_gpu = int64_t{1} << 62})
+                              .status()
+                              .message()),
+              HasSubstr("found 1 GPUs of 4611686018427387904 bytes"));
+  EXPECT_TRUE(EmulatedCuda::New({.bytes_per_gpu = int64_t{1} << 39}).ok());
+}
+
 TEST(EmulatedCuda, LeaksAreNamed) {
   auto cuda = EmulatedCuda::New({});
   ASSERT_TRUE(cuda.ok()) << cuda.status();
