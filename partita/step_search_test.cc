@@ -242,6 +242,18 @@ TEST(StepSearchTest, AScheduleWithoutMicroBatchesIsRefused) {
             "pipeline-schedule");
 }
 
+// Its search must end in the time that is left.
+TEST(StepSearchTest, WithATimeBudgetOneStepIsCompiled) {
+  CompileOptions options = Searching();
+  options.micro_batches = 1;  // only buckets are open
+  options.planner.time_budget_ms = 600'000;
+  const std::vector<StepToCompile> steps =
+      StepsToCompile(Training(), TwoStages(), options);
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_LT(*steps[0].options.planner.time_budget_ms, 600'000);
+  EXPECT_GT(*steps[0].options.planner.time_budget_ms, 0);
+}
+
 TEST(StepSearchTest, TheSameInputGivesTheSamePlan) {
   const Module module = Training();
   CompileOptions options = Searching();
