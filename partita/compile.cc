@@ -3,11 +3,13 @@
 
 #include "partita/compile.h"
 
-#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
@@ -106,17 +108,24 @@ absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
   return Compiled{std::move(plan), std::move(report)};
 }
 
-// Keeps the original module for remedies that change `options`.
-absl::StatusOr<Attempt> TryForTexts(Compilation& compilation,
-                                    const Module& module,
+// The texts of the plan that Compile makes.
+absl::StatusOr<Attempt> TryForTexts(const Module& module,
                                     const Machine& machine,
-                                    const CompileOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(module, options));
-  absl::StatusOr<Attempt> attempt =
-      compilation.Try(planners.front(), /*with_texts=*/true);
-  if (attempt.ok()) return attempt;
-  return WithRemedies(attempt.status(), module, machine, options);
+                                    absl::Span<const StepToCompile> steps,
+                                    const Planner& planner) {
+  const auto* step = steps.begin();
+  if (steps.size() > 1) {
+    PARTITA_ASSIGN_OR_RETURN(const CompiledStep best,
+                             CompileBestStep(module, machine, steps, {planner},
+                                             LastStage::kPrediction));
+    step = absl::c_find_if(steps, [&](const StepToCompile& other) {
+      return other.chosen == best.compilation->report().chosen_step;
+    });
+  }
+  Compilation compilation(module.Clone(), machine, step->options);
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
+  return compilation.Try(planner, /*with_texts=*/true);
 }
 
 }  // namespace
@@ -158,14 +167,16 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
                         ": found strategy auto, which chooses among finished "
                         "plans; expected a strategy by name, such as list")));
   }
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(module, options));
   const std::vector<StepToCompile> steps =
       StepsToCompile(module, machine, options);
-  Compilation compilation(module.Clone(), machine, steps.front().options);
-  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
-  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
-  PARTITA_ASSIGN_OR_RETURN(const Attempt attempt,
-                           TryForTexts(compilation, module, machine, options));
-  return stage == "placed" ? attempt.placed_text : attempt.kernels_text;
+  const absl::StatusOr<Attempt> attempt =
+      TryForTexts(module, machine, steps, planners.front());
+  if (!attempt.ok()) {
+    return WithRemedies(attempt.status(), module, machine, options);
+  }
+  return stage == "placed" ? attempt->placed_text : attempt->kernels_text;
 }
 
 }  // namespace partita

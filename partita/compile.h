@@ -42,9 +42,9 @@ struct CompileOptions {
   std::vector<std::string> batch_inputs;
   // Micro-batches of a step, which run in sequence, and their order; and the
   // size of gradients that one collective reduces, 0 for one collective for
-  // each (docs/guide/data_parallel.md). What is given is kept. Of the others,
-  // Strategy search chooses those of a training step (step_search.h); default:
-  // one micro-batch, one forward, one backward, kUsualBucketBytes.
+  // each (docs/guide/data_parallel.md). What is given is kept. For a training
+  // step, strategy search chooses the others (step_search.h). Default: one
+  // micro-batch, one forward, one backward, kUsualBucketBytes.
   std::optional<int> micro_batches;
   std::optional<PipelineSchedule> schedule;
   std::optional<int64_t> bucket_bytes;
@@ -130,7 +130,7 @@ struct MissingGpuKernels {
 
 struct CompileReport {
   std::string strategy;  // of the plan
-  // Of the plan's step, if search chose other ones than the default:
+  // The plan's step, if strategy search chose another one than the default:
   // "4 micro-batches, gpipe, buckets of 1 MiB".
   std::string chosen_step;
   bool has_pins = false;  // some nodes are where a pin places them

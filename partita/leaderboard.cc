@@ -93,7 +93,8 @@ class Comparison {
     PARTITA_RETURN_IF_ERROR(FillReport(plan, best.prediction,
                                        best.attempt.chosen,
                                        /*shards_updates=*/false, report));
-    if (report.strategy != row.strategy) row.chosen = report.strategy;
+    row.chosen =
+        report.strategy != row.strategy ? report.strategy : report.chosen_step;
     row.step_seconds = best.prediction.step_seconds;
     row.latency_seconds = best.prediction.latency_seconds;
     AddPeaks(machine_, report, row);

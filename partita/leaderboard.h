@@ -17,10 +17,11 @@ namespace partita {
 
 // The plan of one strategy. Figures are for one step of every function, summed.
 struct LeaderboardRow {
-  std::string strategy;     // "auto", or a name of Planners()
-  std::string refusal;      // in one line; if not empty, all that follows is 0
-  std::string chosen;       // auto: the strategy whose plan it took
-  double step_seconds = 0;  // predicted, with `depth` steps overlapping
+  std::string strategy;  // "auto", or a name of Planners()
+  std::string refusal;   // in one line; if not empty, all that follows is 0
+  // auto: the strategy whose plan it took; search: CompileReport::chosen_step.
+  std::string chosen;
+  double step_seconds = 0;     // predicted, with `depth` steps overlapping
   double latency_seconds = 0;  // predicted, of one step alone
   // A lower bound for all plans on this machine, and what limits them in the
   // function with the largest one.
@@ -32,13 +33,13 @@ struct LeaderboardRow {
   // The share of the step in which the plan's devices run no kernel, on
   // average.
   double bubble = 0;
-  double planning_seconds = 0;  // measured: placing, lowering, predicting
+  double planning_seconds = 0;  // measured: all stages up to the prediction
 };
 
 struct Leaderboard {
   std::string machine;               // its name
   std::vector<std::string> devices;  // of the machine
-  // The best by the options' goal first, equal ones in the order of Planners();
+  // The best by the objective first, equal ones in the order of Planners();
   // then the strategies that refuse.
   std::vector<LeaderboardRow> rows;
 };

@@ -95,7 +95,7 @@ class StepSearch {
 
   StepSettings Run() {
     Offer(usual_);
-    for (int count : counts_) OfferWith(usual_, count);
+    for (int count : counts_) Offer(WithCount(usual_, count));
     while (best_.has_value() && Improve()) {
     }
     return best_.has_value() ? best_->settings : usual_;
@@ -157,12 +157,11 @@ class StepSearch {
     return next;
   }
 
-  static StepSettings WithCount(StepSettings settings, int count) {
+  // A whole batch has no schedule of its own.
+  StepSettings WithCount(StepSettings settings, int count) const {
     settings.micro_batches = count;
+    if (count == 1) settings.schedule = usual_.schedule;
     return settings;
-  }
-  void OfferWith(const StepSettings& settings, int count) {
-    Offer(WithCount(settings, count));
   }
 
   // True if it is the best so far.
@@ -212,9 +211,10 @@ class StepSearch {
     return options;
   }
 
+  // The rest of a time budget is for the search with the step that is chosen.
   bool IsTimeOver() const {
-    return options_.planner.time_budget_ms.has_value() &&
-           MillisecondsLeft() < 1;
+    const std::optional<int64_t>& budget = options_.planner.time_budget_ms;
+    return budget.has_value() && MillisecondsLeft() < *budget / 2;
   }
 
   const Module& module_;

@@ -19,9 +19,8 @@ struct StepToCompile {
 };
 
 // The steps with which to compile the module, the most promising first: at most
-// two. The last one is that of the options with the defaults, unless a time
-// budget leaves no time for both. A search of the first one then has the time
-// that is left.
+// two. The last one is that of the options with the defaults. With a time
+// budget there is only the first one, and its search has the time that is left.
 //
 // A hill climb over the values that the options leave open, by predictions of
 // the strategies that lower few drafts (Planner::lowers_many):
@@ -33,8 +32,8 @@ struct StepToCompile {
 // A change must save more than predictions err. A step that cannot be split so,
 // or that fits nowhere, is passed over. Buckets are tried for plans with
 // collectives. The number of trials depends on PlannerOptions::evaluations and
-// the graph, never on a clock, so the same input gives the same step; a time
-// budget ends the climb too.
+// the graph, never on a clock, so the same input gives the same step; half of a
+// time budget ends the climb too.
 std::vector<StepToCompile> StepsToCompile(const Module& module,
                                           const Machine& machine,
                                           const CompileOptions& options);

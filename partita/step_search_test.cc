@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "partita/compile.h"
 #include "partita/compile_request.h"
+#include "partita/leaderboard.h"
 #include "partita/micro_batch_counts.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/plan_text.h"
@@ -160,6 +161,33 @@ TEST(StepSearchTest, TheObjectiveMemoryTakesMicroBatches) {
   EXPECT_GE(MostBytes(*within), MostBytes(*small));
 }
 
+TEST(StepSearchTest, ALeaderboardNamesTheChosenStep) {
+  CompileOptions options = Searching();
+  options.planner.objective = ObjectiveChoice{Goal::kMemory};
+  const auto board =
+      CompareStrategies(Training(), EqualCpus(1, kAmple), options);
+  ASSERT_TRUE(board.ok()) << board.status();
+  EXPECT_EQ(board->rows[0].strategy, "search");
+  EXPECT_TRUE(absl::StrContains(board->rows[0].chosen, "micro-batches"))
+      << board->rows[0].chosen;
+}
+
+// The same step as the plan's.
+TEST(StepSearchTest, TextsOfStagesHaveTheChosenStep) {
+  CompileOptions options = Searching();
+  options.planner.objective = ObjectiveChoice{Goal::kMemory};
+  const Machine machine = EqualCpus(1, kAmple);
+  const auto compiled = Predict(Training(), machine, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const auto placed = CompileTo("placed", Training(), machine, options);
+  ASSERT_TRUE(placed.ok()) << placed.status();
+  const std::string count = compiled->report.chosen_step.substr(
+      0, compiled->report.chosen_step.find(' '));
+  EXPECT_TRUE(
+      absl::StrContains(*placed, absl::StrCat("{micro_batches = ", count, "}")))
+      << compiled->report.chosen_step;
+}
+
 TEST(StepSearchTest, NoPlanWithinTheTimeIsRefused) {
   CompileOptions options = Searching();
   options.planner.objective = ObjectiveChoice{Goal::kMemory, 1e-12};
@@ -181,18 +209,20 @@ TEST(StepSearchTest, GivenValuesAreKept) {
   options.micro_batches = 4;
   options.schedule = PipelineSchedule::kGPipe;
   EXPECT_TRUE(ChoosesStep(module, TwoStages(), options));
-  options.bucket_bytes = 0;
-  EXPECT_FALSE(ChoosesStep(module, TwoStages(), options));
   for (const StepToCompile& step :
        StepsToCompile(module, TwoStages(), options)) {
     EXPECT_EQ(step.options.micro_batches, 4);
     EXPECT_EQ(step.options.schedule, PipelineSchedule::kGPipe);
-    EXPECT_EQ(step.options.bucket_bytes, 0);
   }
+  options.bucket_bytes = 0;
+  EXPECT_FALSE(ChoosesStep(module, TwoStages(), options));
+  EXPECT_EQ(StepsToCompile(module, TwoStages(), options).size(), 1u);
   // Inference, one device, and other strategies leave it to the user.
   EXPECT_FALSE(ChoosesStep(*TwoLayerPerceptron(), TwoStages(), Searching()));
   EXPECT_FALSE(ChoosesStep(module, EqualCpus(1, kAmple), Searching()));
-  EXPECT_FALSE(ChoosesStep(module, TwoStages(), {.strategy = "pipeline"}));
+  for (const char* strategy : {"auto", "pipeline"}) {
+    EXPECT_FALSE(ChoosesStep(module, TwoStages(), {.strategy = strategy}));
+  }
 }
 
 // A schedule needs micro-batches: given, or those of a step that is open.
@@ -203,9 +233,25 @@ TEST(StepSearchTest, AScheduleWithoutMicroBatchesIsRefused) {
   EXPECT_EQ(CheckSchedule(module, TwoStages(), options), absl::OkStatus());
   EXPECT_EQ(OptionOf(CheckSchedule(module, EqualCpus(1, kAmple), options)),
             "pipeline-schedule");
+  options.strategy = "auto";
+  EXPECT_EQ(OptionOf(CheckSchedule(module, TwoStages(), options)),
+            "pipeline-schedule");
+  options.strategy = "search";
   options.micro_batches = 1;
   EXPECT_EQ(OptionOf(CheckSchedule(module, TwoStages(), options)),
             "pipeline-schedule");
+}
+
+// Its search must end in the time that is left.
+TEST(StepSearchTest, WithATimeBudgetOneStepIsCompiled) {
+  CompileOptions options = Searching();
+  options.micro_batches = 1;  // only buckets are open
+  options.planner.time_budget_ms = 600'000;
+  const std::vector<StepToCompile> steps =
+      StepsToCompile(Training(), TwoStages(), options);
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_LT(*steps[0].options.planner.time_budget_ms, 600'000);
+  EXPECT_GT(*steps[0].options.planner.time_budget_ms, 0);
 }
 
 TEST(StepSearchTest, TheSameInputGivesTheSamePlan) {

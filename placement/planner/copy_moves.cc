@@ -28,8 +28,8 @@ void AddWithMakersOf(const MoveSpace& space, int item,
   if (move.size() > 1) list.Add(std::move(move));
 }
 
-// The items that a device needs to compute `item` itself, cheaper together than
-// the transfer of the item's results; backwards from the item.
+// The items that a device computes anew to make the results of `item` itself,
+// cheaper together than their transfer; backwards from the item.
 class Recomputation {
  public:
   Recomputation(const MoveSpace& space, int item, const MoveList& list)
@@ -46,13 +46,22 @@ class Recomputation {
     for (size_t i = 0; i < items.size(); ++i) {
       for (ValueId source : flow_.items[items[i]].sources) {
         const int maker = flow_.values[source].maker;
-        if (maker >= 0) Take(maker, device, left, items);
+        if (maker >= 0 && !IsOn(maker, device)) {
+          Take(maker, device, left, items);
+        }
       }
     }
     return items;
   }
 
  private:
+  // True if the device has the item's whole results.
+  bool IsOn(int item, MachineDeviceId device) const {
+    const ItemPlace& place = list_.draft()[item];
+    return place.split == ItemPlace::kWhole &&
+           absl::c_linear_search(place.devices, device);
+  }
+
   // From the nearest of the item's devices.
   double TransferSeconds(MachineDeviceId device) const {
     double least = std::numeric_limits<double>::infinity();

@@ -35,7 +35,7 @@ class MoveList {
 
   // The items that read a result, ascending.
   std::vector<int> ReadersOf(int item) const;
-  // New values of variables are made once, or on every device.
+  // True if the item makes the new value of a variable.
   bool UpdatesVariable(int item) const;
   // The draft's devices of the item, and these.
   ItemDevices With(int item, const ItemDevices& more) const;

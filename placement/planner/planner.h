@@ -128,7 +128,7 @@ struct Planner {
   StrategyFn& follow;  // for a graph that follows the variables of another
   absl::Span<const StrategyOption> options = {};
   bool needs_pins = false;   // of no use without pins
-  bool lowers_many = false;  // many drafts: remedies do without it
+  bool lowers_many = false;  // many drafts: comparing many options omits it
   // The share of the step that auto must save to take its plan: predictions are
   // not exact, and regular plans are easier to understand.
   double least_gain = 0;

@@ -11,7 +11,7 @@
 namespace partita {
 
 inline constexpr int64_t kLeastEvaluations = 16;
-// One of so many drafts that are estimated is lowered and simulated.
+// The drafts that are estimated for each one that is lowered and simulated.
 inline constexpr int64_t kEvaluationsPerLowering = 64;
 
 // How many drafts of a graph are estimated: what the user chose, or fewer for

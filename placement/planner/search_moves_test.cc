@@ -33,29 +33,48 @@ double Climbed(const SearchProblem& problem, std::optional<MoveKind> without,
   return problem.Score(problem.ClimbWithout(without, from)).seconds;
 }
 
-// A chain of three cheap nodes, read by two expensive ones.
+// A chain of cheap nodes, read by two expensive ones.
 struct CheapChain : SampleGraph {
-  CheapChain() {
+  explicit CheapChain(int length) {
     ValueId a = Input("x", kLine);
-    for (int i = 0; i < 3; ++i) a = Work(absl::StrCat("a", i), {a}, kLine);
+    for (int i = 0; i < length; ++i) a = Work(absl::StrCat("a", i), {a}, kLine);
     Return({Work("b", {a}, kLine), Work("c", {a}, kLine)});
   }
 };
 
-// Computing the chain on both devices takes 0.3 seconds, sending a value 5. A
-// copy of one node of the chain, or of two, still waits for a transfer.
-TEST(MovesTest, AChainIsComputedAgainInPlaceOfATransfer) {
-  const CheapChain g;
+Machine WithLatency(double seconds) {
   Machine machine = EqualCpus(2, kMemory);
-  machine.links[0].latency = 5;
+  machine.links[0].latency = seconds;
+  return machine;
+}
+
+SearchQuestion WithCheapChain() {
   SearchQuestion question;
   question.seconds = [](const std::string& name, const DeviceTraits&) {
     return name[0] == 'a' ? 0.1 : 10;
   };
-  const SearchProblem problem(g, machine, question);
+  return question;
+}
+
+// Computing the chain on both devices takes 0.3 seconds, sending a value 5. A
+// copy of one node of the chain, or of two, still waits for a transfer.
+TEST(MovesTest, AChainIsComputedAgainInPlaceOfATransfer) {
+  const CheapChain g(3);
+  const SearchProblem problem(g, WithLatency(5), WithCheapChain());
   const ItemDraft start(5, kFirst);
   EXPECT_NEAR(Climbed(problem, MoveKind::kRecompute, start), 15.3, 0.01);
   EXPECT_NEAR(Climbed(problem, std::nullopt, start), 10.3, 0.01);
+}
+
+// The second device has the result of a1, so a0 stays where it is.
+TEST(MovesTest, ARecomputedChainBeginsAtWhatTheDeviceHas) {
+  const CheapChain g(4);
+  const SearchProblem problem(g, WithLatency(5), WithCheapChain());
+  const ItemDraft draft = {kFirst, kBoth, kFirst, kFirst, kSecond, kFirst};
+  const std::vector<Move> moves =
+      SearchMoves(problem.space()).OfKind(MoveKind::kRecompute, draft, 1000);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0], (Move{{3, kBoth}, {2, kBoth}}));
 }
 
 // A transfer inside a block takes longer than all blocks; one into or out of it
@@ -100,15 +119,17 @@ TEST(MovesTest, EqualBlocksAreFoundByFingerprints) {
   EXPECT_EQ(blocks[0].count, Blocks::kBlocks);
 }
 
-// A pattern of a block goes to all others in one move.
+// Both places that differ go to all other blocks in one move.
 TEST(MovesTest, OneBlockIsTheModelOfTheOthers) {
   const Blocks g;
   const SearchProblem problem(g, WithSlowLink());
   ItemDraft draft(3 * Blocks::kBlocks, kFirst);
   draft[1] = kSecond;
+  draft[2] = kSecond;
   Move like;
   for (int block = 1; block < Blocks::kBlocks; ++block) {
     like.emplace_back(3 * block + 1, kSecond);
+    like.emplace_back(3 * block + 2, kSecond);
   }
   EXPECT_TRUE(absl::c_linear_search(
       SearchMoves(problem.space()).OfKind(MoveKind::kBlocks, draft, 1000),
@@ -246,8 +267,7 @@ TEST(MovesTest, MemoryIsLessWithinTheTime) {
   const ValueId x = g.Input("x", kLine);
   const ValueId a = g.Work("a", {x, g.Weight("v", 8 * kLine)}, kLine);
   g.Return({g.Work("b", {a, g.Weight("w", 8 * kLine)}, kLine)});
-  Machine machine = EqualCpus(2, kMemory);
-  machine.links[0].latency = 1;
+  const Machine machine = WithLatency(1);
   const ItemDraft alone = {kFirst, kFirst};
   const ItemDraft apart = {kFirst, kSecond};
   SearchQuestion question;

@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// Up to so many devices, each number of replicas is a seed.
+// The most devices for which each number of replicas is a seed.
 constexpr int64_t kMostCounted = 8;
 // Bytes of a gradient below which the latency of a collective dominates.
 constexpr int64_t kLargeUpdate = int64_t{64} << 10;

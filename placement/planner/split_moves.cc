@@ -104,7 +104,7 @@ class Updates {
     }
   }
 
-  // Those with at least so many bytes.
+  // The items whose results have at least `least` bytes.
   void Shard(int64_t least, MoveList& list) const {
     const std::vector<MachineDeviceId>& devices = space_.space.splits.devices();
     Move move;

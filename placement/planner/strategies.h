@@ -159,12 +159,12 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //      while evaluations are left.
 //   4. Within a time budget, steps 2 and 3 run again from the best draft too,
 //      with ever more evaluations, until no move is better or the time is over.
-// Drafts that miss memory are worse than all that fit; what is less among these
-// is the objective's (draft_score.h). No draft breaks a
-// constraint (constraint.h): items that must stay together move together, and
-// seeds are repaired. FailedPrecondition if no such draft was found. Without a
-// time budget the number of evaluations decides, never a clock, so the same
-// input gives the same plan.
+// Drafts that miss memory are worse than all that fit; the objective orders
+// these (draft_score.h). No draft breaks a constraint (constraint.h): items
+// that must stay together move together, and seeds are repaired.
+// FailedPrecondition if no such draft was found. Without a time budget the
+// number of evaluations decides, never a clock, so the same input gives the
+// same plan.
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
 // Also for commands that compare strategies.
 inline constexpr StrategyOption kObjectiveOption = {

@@ -135,7 +135,7 @@ class Sample {
 
   // Each value is given or open.
   void MakeOptions() {
-    options_.strategy = Below(2) == 0 ? "search" : "auto";
+    options_.strategy = "search";
     options_.planner.evaluations = 256;
     const Goal goals[] = {Goal::kLatency, Goal::kThroughput, Goal::kMemory};
     if (Below(2) == 0) {

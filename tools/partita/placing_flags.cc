@@ -74,14 +74,12 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
       ", which does not read it; expected ", "--strategy ", unread->readers));
 }
 
-// Without a number of micro-batches, the model decides whether a search chooses
-// it.
+// Without --micro-batches, strategy search may choose a number: that depends on
+// the model (CheckSchedule).
 absl::Status CheckScheduleHasParts(const CompileOptions& options) {
-  const bool is_searched =
-      options.strategy == "auto" || options.strategy == "search";
   const bool may_have = options.micro_batches.has_value()
                             ? *options.micro_batches > 1
-                            : is_searched;
+                            : options.strategy == "search";
   if (!options.schedule.has_value() || may_have) return absl::OkStatus();
   return CalledWrongly(
       "--pipeline-schedule: found it without --micro-batches; expected two or "

@@ -125,8 +125,8 @@ std::string HeadText(const Compiled& compiled) {
   return absl::StrCat(
       "placement @",
       plan.entries.size() == 1 ? plan.entries[0].name : plan.name, " by ",
-      report.strategy, PinsText(report.strategy, report.has_pins),
-      report.chosen_step.empty() ? "" : " in ", report.chosen_step, "\n");
+      report.strategy, ChosenStepText(report.chosen_step),
+      PinsText(report.strategy, report.has_pins), "\n");
 }
 
 // Each entry by name, then the memory that all share.
@@ -235,6 +235,10 @@ std::string BoundText(double step_seconds, double bound_seconds,
 
 std::string PinsText(absl::string_view strategy, bool has_pins) {
   return has_pins && strategy != "pinned" ? ", with pins" : "";
+}
+
+std::string ChosenStepText(absl::string_view chosen_step) {
+  return chosen_step.empty() ? "" : absl::StrCat(" in ", chosen_step);
 }
 
 std::string CountText(size_t count, absl::string_view noun) {

@@ -90,6 +90,7 @@ TrainReport ReportHead(const TrainingSetup& setup,
   const EntryReport& step = compiled.entries.front();
   return {.model = setup.request.model,
           .strategy = compiled.strategy,
+          .chosen_step = compiled.chosen_step,
           .has_pins = compiled.has_pins,
           .devices = DevicesOf(compiled),
           .fallbacks = compiled.fallbacks,

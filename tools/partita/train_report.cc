@@ -147,9 +147,9 @@ std::string DevicesText(const std::vector<std::string>& devices) {
 // "mnist by single on cpu:0: 60000 images, 938 steps an epoch, 2 epochs".
 std::string HeadLine(const TrainReport& report) {
   return absl::StrCat(
-      report.model, " by ", report.strategy, DevicesText(report.devices),
-      PinsText(report.strategy, report.has_pins), ": ",
-      CountText(report.samples, report.sample_noun), ", ",
+      report.model, " by ", report.strategy, ChosenStepText(report.chosen_step),
+      DevicesText(report.devices), PinsText(report.strategy, report.has_pins),
+      ": ", CountText(report.samples, report.sample_noun), ", ",
       CountText(report.record.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.record.epochs, "epoch"), "\n");
 }
@@ -233,6 +233,7 @@ Json HeadJson(const TrainReport& report) {
 }
 
 void AddPlan(const TrainReport& report, Json& json) {
+  if (!report.chosen_step.empty()) json["chosen_step"] = report.chosen_step;
   json["fallbacks"] = report.fallbacks.nodes;
   json["fallback_kernels"] = report.fallbacks.kernels;
   json["fallback_seconds"] = report.fallbacks.seconds;

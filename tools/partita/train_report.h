@@ -19,6 +19,7 @@ namespace partita {
 struct TrainReport {
   std::string model;
   std::string strategy;
+  std::string chosen_step;           // CompileReport's
   bool has_pins = false;             // CompileReport's
   std::vector<std::string> devices;  // that compute a part of the step
   Fallbacks fallbacks;

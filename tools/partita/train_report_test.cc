@@ -133,6 +133,20 @@ TEST(TrainReport, PinsAreReportedBesideTheStrategy) {
                        "builtin:mnist by pinned over cpu:0, gpu:0: 64 "));
 }
 
+TEST(TrainReport, TheStepThatTheSearchChoseIsReportedBesideIt) {
+  TrainReport report = After(0);
+  EXPECT_FALSE(absl::StrContains(TrainJson(report), "chosen_step"));
+  report.strategy = "search";
+  report.chosen_step = "4 micro-batches, gpipe, buckets of 1 MiB";
+  report.devices = {"cpu:0", "cpu:1"};
+  EXPECT_TRUE(absl::StartsWith(
+      TrainBeginText(report),
+      "builtin:mnist by search in 4 micro-batches, gpipe, buckets of 1 MiB "
+      "over cpu:0, cpu:1: 64 images, "));
+  EXPECT_TRUE(absl::StrContains(TrainJson(report),
+                                "\"chosen_step\": \"4 micro-batches, gpipe"));
+}
+
 TEST(TrainReport, ManyDevicesAreReportedBriefly) {
   EXPECT_EQ(HeadOver({"cpu:0", "gpu:0"}),
             "builtin:mnist by single over cpu:0, gpu:0");
