@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<KernelTimer>> KernelTimer::On(
                      "run; expected one that it does"));
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
-                           backend.new_device(traits));
+                           backend.new_device(traits, /*split=*/{}));
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<DeviceStream> stream,
                            device->NewStream());
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Arena> scrub,

@@ -61,7 +61,7 @@ absl::Status CheckIsHere(const DeviceTraits& device) {
                                   " that this process may use"));
     }
   }
-  return BackendOf(device.kind).new_device(device).status();
+  return BackendOf(device.kind).new_device(device, /*split=*/{}).status();
 }
 
 class Measurer {
