@@ -12,6 +12,7 @@
 #include "placement/cost/node_signature.h"
 
 namespace partita {
+
 ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
                                  std::shared_ptr<const Profile> profile)
     : all_(all), profile_(std::move(profile)) {

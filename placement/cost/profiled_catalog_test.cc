@@ -222,6 +222,7 @@ TEST(MeasuredScaleTest, OneMeasurementIsARatio) {
   for (const double roofline : {1e-9, 1e-6, 1e-3}) {
     EXPECT_NEAR(scale.Seconds(roofline) / roofline, 3, 1e-9);
   }
+  EXPECT_EQ(scale.Seconds(0), 0);
 }
 
 TEST(MeasuredScaleTest, AnOctaveHasTheGeometricMeanOfItsRatios) {
