@@ -89,8 +89,8 @@ TEST(ProfileTest, DamageIsFoundAndNamed) {
             "expected the file as it was written; restore it, or measure again "
             "with `partita profile`");
   const std::string text = ProfileToJson(Sample());
-  for (size_t cut = 0; cut + 2 < text.size(); cut += 7) {
-    EXPECT_FALSE(ParseProfile(text.substr(0, cut), "p").ok()) << cut;
+  for (size_t end = 0; end + 2 < text.size(); end += 7) {
+    EXPECT_FALSE(ParseProfile(text.substr(0, end), "p").ok()) << end;
   }
 }
 

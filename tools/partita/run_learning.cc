@@ -1,4 +1,4 @@
-// Checks what would teach something else, and passes traces on.
+// Refuses steps that are not those of the plan, and passes traces on.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/run_learning.h"
