@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<KernelTimer>> KernelTimer::On(
                      "run; expected one that it does"));
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
-                           backend.new_device(traits));
+                           backend.new_device(traits, /*split=*/{}));
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<DeviceStream> stream,
                            device->NewStream());
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Arena> scrub,
@@ -101,9 +101,11 @@ absl::StatusOr<KernelTimer::Buffers> KernelTimer::NewBuffers(
   for (int i = 0; i < op.num_operands(); ++i) {
     std::byte* at = buffers.arena->base() + offsets[next++];
     const TensorType& type = op.operand_type(i);
-    // Indices of 0 and 1, and no operand that slows floating point down.
+    // Integers may be indices, of which 0 is always there. No float slows
+    // floating point down.
+    const double most = IsFloat(type.dtype) ? 2 : 1;
     const HostTensor plain =
-        RandomTensor(type.RowMajor(), /*seed=*/1 + i, 0, 2);
+        RandomTensor(type.RowMajor(), /*seed=*/1 + i, 0, most);
     HostTensor laid_out(type);
     ConvertLayout(plain, laid_out);
     PARTITA_RETURN_IF_ERROR(

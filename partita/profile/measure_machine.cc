@@ -24,6 +24,7 @@
 #include "partita/profile/measure_links.h"
 #include "partita/profile/plan_kernels.h"
 #include "partita/profile/this_host.h"
+#include "placement/machine/link_table.h"
 
 namespace partita {
 namespace {
@@ -61,7 +62,7 @@ absl::Status CheckIsHere(const DeviceTraits& device) {
                                   " that this process may use"));
     }
   }
-  return BackendOf(device.kind).new_device(device).status();
+  return BackendOf(device.kind).new_device(device, /*split=*/{}).status();
 }
 
 class Measurer {
@@ -71,6 +72,9 @@ class Measurer {
       : machine_(machine), options_(options), begin_(Clock::now()) {
     for (const MeasuredNode& node : known.nodes) {
       known_.insert(node.signature);
+    }
+    for (const MeasuredLink& link : known.links) {
+      known_links_.insert(link.ends());
     }
     result_.profile.host = ThisProfileHost();
   }
@@ -93,7 +97,7 @@ class Measurer {
     return spent.count() >= share * options_.seconds;
   }
 
-  void Tell(absl::string_view what) const {
+  void ShowProgress(absl::string_view what) const {
     if (options_.progress) options_.progress(what);
   }
 
@@ -131,14 +135,25 @@ class Measurer {
                      "machine file of this host"));
   }
 
+  // Those that are not known first.
+  std::vector<const Link*> LinksInOrder() const {
+    std::vector<const Link*> links;
+    for (const Link& link : machine_.links) links.push_back(&link);
+    std::stable_partition(links.begin(), links.end(), [&](const Link* link) {
+      return !known_links_.contains(LinkTable::InOrder(link->from, link->to));
+    });
+    return links;
+  }
+
   void MeasureLinks() {
-    for (size_t i = 0; i < machine_.links.size(); ++i) {
-      const Link& link = machine_.links[i];
+    const std::vector<const Link*> links = LinksInOrder();
+    for (size_t i = 0; i < links.size(); ++i) {
+      const Link& link = *links[i];
       if (IsOver(0.25)) {
-        result_.links_left = static_cast<int>(machine_.links.size() - i);
+        result_.links_left = static_cast<int>(links.size() - i);
         return;
       }
-      Tell(absl::StrCat("link ", link.from, " - ", link.to));
+      ShowProgress(absl::StrCat("link ", link.from, " - ", link.to));
       const absl::StatusOr<MeasuredLink> measured = MeasureLink(machine_, link);
       if (measured.ok()) {
         result_.profile.links.push_back(*measured);
@@ -162,10 +177,10 @@ class Measurer {
     AddKernelsOf(model, options);
   }
 
-  void AddKernelsOf(const Module& model, CompileOptions options) {
+  void AddKernelsOf(const Module& model, const CompileOptions& options) {
     if (IsOver(1)) return;
     const std::string name = model.main().name();
-    Tell(absl::StrCat("compile ", name, " by ", options.strategy));
+    ShowProgress(absl::StrCat("compile ", name, " by ", options.strategy));
     absl::StatusOr<Compiled> compiled =
         Compile(model.Clone(), machine_, options);
     if (!compiled.ok()) {
@@ -208,7 +223,7 @@ class Measurer {
         result_.kernels_left = static_cast<int>(candidates_.size() - i);
         return;
       }
-      Tell(absl::StrCat("kernel ", i + 1, " of ", candidates_.size()));
+      ShowProgress(absl::StrCat("kernel ", i + 1, " of ", candidates_.size()));
       MeasureKernel(candidates_[i].kernel);
     }
   }
@@ -242,8 +257,9 @@ class Measurer {
   const Machine& machine_;
   const MeasureOptions& options_;
   const Clock::time_point begin_;
-  absl::flat_hash_set<std::string> known_;  // signatures
-  std::vector<DeviceTraits> devices_;       // here, one of each class
+  absl::flat_hash_set<absl::string_view> known_;      // signatures
+  absl::flat_hash_set<LinkTable::Ends> known_links_;  // by their ends
+  std::vector<DeviceTraits> devices_;                 // here, one of each class
   bool has_equal_devices_ = false;
   std::vector<Candidate> candidates_;
   std::map<std::string, size_t> by_signature_;  // index into candidates_

@@ -49,6 +49,7 @@ absl::StatusOr<PlanKernels> PlanKernels::Of(const Plan& plan,
       if (choice == nullptr || choice->kernel != own.op.node().kernel->kernel) {
         continue;
       }
+      if (choice->seconds < kLeastNodeSeconds) continue;
       kernels.by_node_and_rank_[{node.id(), static_cast<int>(rank)}] =
           kernels.all_.size();
       MeasuredNode described = UnmeasuredNode(own.op, *own.device, *choice);

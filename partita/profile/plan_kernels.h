@@ -31,7 +31,8 @@ class PlanKernels {
  public:
   // All kernels of nodes that the catalog of the device still offers: a plan of
   // another build may bind others. Rooflines are those of the catalog without a
-  // profile.
+  // profile; kernels whose roofline is about 0 are left out, as nothing can be
+  // scaled by it.
   static absl::StatusOr<PlanKernels> Of(const Plan& plan, const Entry& entry);
 
   const std::vector<PlanKernel>& all() const { return all_; }

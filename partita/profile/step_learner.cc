@@ -83,15 +83,4 @@ absl::StatusOr<Profile> StepLearner::Learned(const ProfileHost& host) const {
   return profile;
 }
 
-absl::Status AddToProfileFile(const Profile& fresh, const Machine& machine,
-                              const std::string& path) {
-  absl::StatusOr<Profile> known = ReadProfile(path);
-  if (absl::IsNotFound(known.status())) return WriteProfile(fresh, path);
-  PARTITA_RETURN_IF_ERROR(known.status());
-  PARTITA_RETURN_IF_ERROR(CheckMeasuredHere(*known, fresh.host, path));
-  PARTITA_RETURN_IF_ERROR(CheckProfileFits(*known, machine, path));
-  MergeProfile(fresh, *known);
-  return WriteProfile(*known, path);
-}
-
 }  // namespace partita

@@ -6,13 +6,13 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partita/profile/plan_kernels.h"
-#include "placement/machine/machine.h"
 #include "placement/machine/profile.h"
 #include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
@@ -49,13 +49,6 @@ class StepLearner {
   std::map<std::string, Seen> seen_;  // by signature
   int steps_ = 0;
 };
-
-// Adds `fresh`, of devices of `machine`, to the profile in the file, or makes
-// the file. The file changes whole or not at all. FailedPrecondition if it has
-// measurements of another host or machine; errors of ReadProfile and
-// WriteProfile.
-absl::Status AddToProfileFile(const Profile& fresh, const Machine& machine,
-                              const std::string& path);
 
 }  // namespace partita
 

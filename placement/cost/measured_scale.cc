@@ -3,11 +3,12 @@
 
 #include "placement/cost/measured_scale.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
+#include "placement/cost/portable_exp.h"
 
 namespace partita {
 
@@ -15,8 +16,8 @@ MeasuredScale::MeasuredScale(absl::Span<const MeasuredRoofline> measured) {
   absl::btree_map<int, Point> octaves;
   for (const MeasuredRoofline& one : measured) {
     Point& octave = octaves[std::ilogb(one.roofline)];
-    octave.roofline += std::log(one.roofline);
-    octave.seconds += std::log(one.seconds);
+    octave.roofline += PortableLog(one.roofline);
+    octave.seconds += PortableLog(one.seconds);
     octave.weight += 1;
   }
   for (const auto& [octave, sum] : octaves) {
@@ -57,19 +58,20 @@ void MeasuredScale::Pool() {
 }
 
 double MeasuredScale::Seconds(double roofline) const {
-  const double at = std::log(roofline);
+  if (roofline <= 0) return 0;
+  const double at = PortableLog(roofline);
   const auto above = absl::c_find_if(
       points_, [&](const Point& point) { return point.roofline > at; });
   if (above == points_.begin()) {
-    return std::exp(above->seconds + at - above->roofline);
+    return PortableExp(above->seconds + at - above->roofline);
   }
   const Point& below = *(above - 1);
   if (above == points_.end()) {
-    return std::exp(below.seconds + at - below.roofline);
+    return PortableExp(below.seconds + at - below.roofline);
   }
   const double share =
       (at - below.roofline) / (above->roofline - below.roofline);
-  return std::exp(below.seconds + share * (above->seconds - below.seconds));
+  return PortableExp(below.seconds + share * (above->seconds - below.seconds));
 }
 
 }  // namespace partita

@@ -24,7 +24,8 @@ struct MeasuredRoofline {
 //     violators: Ayer et al. 1955), in logarithms.
 //  3. Between two points, seconds are a power of the roofline; beyond them, the
 //     ratio of the nearest holds.
-// So the result never decreases as the roofline grows. Thread safety: const
+// So the result never decreases as the roofline grows; it is 0 for a roofline
+// of 0. It has equal bits on every host (portable_exp.h). Thread safety: const
 // calls may run in parallel.
 class MeasuredScale {
  public:

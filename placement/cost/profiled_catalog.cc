@@ -3,6 +3,8 @@
 
 #include "placement/cost/profiled_catalog.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,12 @@
 #include "placement/cost/node_signature.h"
 
 namespace partita {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
                                  std::shared_ptr<const Profile> profile)
     : all_(all), profile_(std::move(profile)) {
@@ -35,20 +43,34 @@ ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
 std::vector<KernelChoice> ProfiledCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> choices = all_.Choices(node, device);
+  double roofline = kNever;  // of the fastest choice that is no fallback
+  double seconds = kNever;   // and its price
   for (KernelChoice& choice : choices) {
     NoteVersion(choice);
-    choice.seconds = Seconds(node, device, choice);
+    if (choice.fallback) continue;
+    roofline = std::min(roofline, choice.seconds);
+    choice.seconds = Measured(node, device, choice).value_or(choice.seconds);
+    seconds = std::min(seconds, choice.seconds);
+  }
+  const double slower =
+      roofline > 0 && roofline < kNever ? std::max(1.0, seconds / roofline) : 1;
+  for (KernelChoice& choice : choices) {
+    if (!choice.fallback) continue;
+    choice.seconds =
+        Measured(node, device, choice).value_or(slower * choice.seconds);
   }
   SortBestFirst(choices);
   return choices;
 }
 
-double ProfiledCatalog::Seconds(const OpView& node, const DeviceTraits& device,
-                                const KernelChoice& choice) const {
+std::optional<double> ProfiledCatalog::Measured(
+    const OpView& node, const DeviceTraits& device,
+    const KernelChoice& choice) const {
   const auto exact = by_signature_.find(SignatureOf(node, device, choice));
   if (exact != by_signature_.end()) return exact->second->seconds();
   const MeasuredScale* scale = FindScale(node, device, choice);
-  return scale == nullptr ? choice.seconds : scale->Seconds(choice.seconds);
+  if (scale == nullptr) return std::nullopt;
+  return scale->Seconds(choice.seconds);
 }
 
 const MeasuredScale* ProfiledCatalog::FindScale(

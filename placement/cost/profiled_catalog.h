@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,7 +28,9 @@ namespace partita {
 //     by the measurements of the same kernel for nodes of its family; a kernel
 //     without any is scaled like the family's others, except plain loops
 //     (`fallback`), which have little in common with them.
-//  3. Else its roofline.
+//  3. Else its roofline. That of plain loops is scaled like the node's fastest
+//     other choice, if this makes it slower: a measured kernel does not lose to
+//     plain loops that nobody measured.
 // Planners, the choice of kernels and simulation all ask the catalog, so all
 // read these prices. Thread safety: like KernelCatalog.
 class ProfiledCatalog : public KernelCatalog {
@@ -53,8 +56,9 @@ class ProfiledCatalog : public KernelCatalog {
   // By kernel; the empty name: by all kernels of the family except plain loops.
   using FamilyKey = std::tuple<std::string, DType, DeviceKind, std::string>;
 
-  double Seconds(const OpView& node, const DeviceTraits& device,
-                 const KernelChoice& choice) const;
+  // By rules 1 and 2.
+  std::optional<double> Measured(const OpView& node, const DeviceTraits& device,
+                                 const KernelChoice& choice) const;
   const MeasuredScale* FindScale(const OpView& node, const DeviceTraits& device,
                                  const KernelChoice& choice) const;
   void NoteVersion(const KernelChoice& choice) const;

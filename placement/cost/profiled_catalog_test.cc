@@ -109,10 +109,18 @@ TEST(ProfiledCatalogTest, OthersAreScaledLikeTheirFamily) {
   const OneWork other(4000);
   const ProfiledCatalog catalog = CatalogOf({Measured(known.node(), 0, 3)});
   EXPECT_NEAR(SecondsOf(catalog, other.node(), "fast.work"), 12e-6, 1e-12);
-  // A kernel that was not measured has its family's ratio; plain loops have
-  // their own.
+  // A kernel that was not measured has its family's ratio.
   EXPECT_NEAR(SecondsOf(catalog, other.node(), "other.work"), 18e-6, 1e-12);
-  EXPECT_NEAR(SecondsOf(catalog, other.node(), "plain.loops"), 80e-6, 1e-12);
+}
+
+TEST(ProfiledCatalogTest, AMeasuredKernelDoesNotLoseToUnmeasuredLoops) {
+  const OneWork work(1000);
+  const ProfiledCatalog slow = CatalogOf({Measured(work.node(), 0, 100)});
+  EXPECT_NEAR(SecondsOf(slow, work.node(), "fast.work"), 100e-6, 1e-12);
+  EXPECT_NEAR(SecondsOf(slow, work.node(), "plain.loops"), 2e-3, 1e-12);
+  // Loops do not become faster because another kernel is.
+  const ProfiledCatalog fast = CatalogOf({Measured(work.node(), 0, 0.5)});
+  EXPECT_NEAR(SecondsOf(fast, work.node(), "plain.loops"), 20e-6, 1e-12);
 }
 
 TEST(ProfiledCatalogTest, PlainLoopsScaleNoOtherKernel) {
@@ -222,6 +230,7 @@ TEST(MeasuredScaleTest, OneMeasurementIsARatio) {
   for (const double roofline : {1e-9, 1e-6, 1e-3}) {
     EXPECT_NEAR(scale.Seconds(roofline) / roofline, 3, 1e-9);
   }
+  EXPECT_EQ(scale.Seconds(0), 0);
 }
 
 TEST(MeasuredScaleTest, AnOctaveHasTheGeometricMeanOfItsRatios) {

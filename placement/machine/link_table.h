@@ -16,6 +16,10 @@ namespace partita {
 // machine, for a single look-up.
 class LinkTable {
  public:
+  // A link has one direction in a file, and carries both.
+  using Ends = std::pair<absl::string_view, absl::string_view>;
+  static Ends InOrder(absl::string_view a, absl::string_view b);
+
   // `machine` must outlive the table, and its links must not change.
   LinkTable(const Machine& machine);  // NOLINT(google-explicit-constructor)
 
@@ -24,9 +28,6 @@ class LinkTable {
   const Machine& machine() const { return machine_; }
 
  private:
-  using Ends = std::pair<absl::string_view, absl::string_view>;
-  static Ends InOrder(absl::string_view a, absl::string_view b);
-
   const Machine& machine_;
   absl::flat_hash_map<Ends, const Link*> links_;
 };

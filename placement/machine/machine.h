@@ -41,7 +41,9 @@ struct Profile;
 // Measurements that a machine file names.
 struct MachineProfile {
   std::string file;  // in the folder of the machine file; empty: none
-  std::string hash;  // ProfileHash (profile.h); empty: any
+  // ProfileHash (profile.h); empty: any. Plans note it, also of a profile that
+  // no file has.
+  std::string hash;
   std::shared_ptr<const Profile> measured;  // null: it was not read
 };
 
@@ -87,7 +89,8 @@ struct Machine {
 absl::StatusOr<Machine> ParseMachine(absl::string_view json,
                                      absl::string_view source);
 // The same for a file. ReadMachine also reads the profile that it names, as
-// UseProfile does; an error names that file and says what to do.
+// UseProfile does; an error names that file and says what to do. A machine file
+// that states a hash has to name the profile.
 absl::StatusOr<Machine> ReadMachine(const std::string& path);
 absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
 

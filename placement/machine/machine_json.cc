@@ -124,10 +124,6 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
   }
   if (!object.Has("profile_hash")) return profile;
   PARTITA_ASSIGN_OR_RETURN(profile.hash, object.String("profile_hash"));
-  if (profile.file.empty()) {
-    return object.Error("profile_hash", "a hash and no profile",
-                        "the profile's file as `profile`");
-  }
   if (ParseContentHash(profile.hash).has_value()) return profile;
   return object.Error("profile_hash", absl::StrCat("\"", profile.hash, "\""),
                       "32 hexadecimal digits");
@@ -246,7 +242,13 @@ absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path) {
 
 absl::StatusOr<Machine> ReadMachine(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(Machine machine, ReadMachineWithoutProfile(path));
-  if (machine.profile.file.empty()) return machine;
+  if (machine.profile.file.empty()) {
+    if (machine.profile.hash.empty()) return machine;
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": profile_hash: found a hash and no profile; expected the profile's "
+        "file as `profile`"));
+  }
   PARTITA_ASSIGN_OR_RETURN(const std::string profile_path,
                            ProfilePath(path, machine.profile.file));
   PARTITA_ASSIGN_OR_RETURN(Profile profile, ReadProfile(profile_path));

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -26,9 +26,8 @@ namespace {
 constexpr int64_t kMostWeight = 1000;
 
 std::string Described(const DeviceTraits& device) {
-  std::string text = absl::StrCat(DeviceKindName(device.kind), " ", device.isa,
-                                  " of ", device.threads, " threads");
-  return text;
+  return absl::StrCat(DeviceKindName(device.kind), " ", device.isa, " of ",
+                      device.threads, " threads");
 }
 
 std::string Described(const ProfileHost& host) {
@@ -103,7 +102,14 @@ void DropOtherVersions(const Profile& fresh, Profile& profile) {
   });
 }
 
-auto EndsOf(const MeasuredLink& link) { return std::tie(link.from, link.to); }
+void MergeLinks(const Profile& fresh, Profile& profile) {
+  std::map<LinkTable::Ends, const MeasuredLink*> links;
+  for (const MeasuredLink& link : profile.links) links[link.ends()] = &link;
+  for (const MeasuredLink& link : fresh.links) links[link.ends()] = &link;
+  std::vector<MeasuredLink> merged;
+  for (const auto& [ends, link] : links) merged.push_back(*link);
+  profile.links = std::move(merged);
+}
 
 }  // namespace
 
@@ -120,6 +126,10 @@ double MeasuredNode::seconds() const {
   if (in_steps.has_value()) return in_steps->seconds;
   if (warm.has_value() && cold.has_value()) return std::sqrt(*warm * *cold);
   return warm.has_value() ? *warm : cold.value_or(roofline);
+}
+
+LinkTable::Ends MeasuredLink::ends() const {
+  return LinkTable::InOrder(from, to);
 }
 
 absl::Status CheckProfileFits(const Profile& profile, const Machine& machine,
@@ -156,15 +166,13 @@ absl::Status UseProfile(Profile profile, absl::string_view source,
         machine.profile.hash, ", the profile_hash of machine ", machine.name,
         "; restore that profile, or remove profile_hash to use this one"));
   }
+  absl::flat_hash_map<LinkTable::Ends, const MeasuredLink*> links;
+  for (const MeasuredLink& link : profile.links) links[link.ends()] = &link;
   for (Link& link : machine.links) {
-    for (const MeasuredLink& measured : profile.links) {
-      const bool same =
-          (link.from == measured.from && link.to == measured.to) ||
-          (link.from == measured.to && link.to == measured.from);
-      if (!same) continue;
-      link.bandwidth = measured.bandwidth;
-      link.latency = measured.latency;
-    }
+    const auto measured = links.find(LinkTable::InOrder(link.from, link.to));
+    if (measured == links.end()) continue;
+    link.bandwidth = measured->second->bandwidth;
+    link.latency = measured->second->latency;
   }
   machine.profile.hash = std::move(hash);
   machine.profile.measured =
@@ -195,22 +203,10 @@ void MergeProfile(const Profile& fresh, Profile& profile) {
       MergeNode(node, profile.nodes[place->second]);
     }
   }
-  for (const MeasuredLink& link : fresh.links) {
-    const auto same = absl::c_find_if(
-        profile.links,
-        [&](const MeasuredLink& l) { return EndsOf(l) == EndsOf(link); });
-    if (same == profile.links.end()) {
-      profile.links.push_back(link);
-    } else {
-      *same = link;
-    }
-  }
   absl::c_sort(profile.nodes, [](const MeasuredNode& a, const MeasuredNode& b) {
     return a.signature < b.signature;
   });
-  absl::c_sort(profile.links, [](const MeasuredLink& a, const MeasuredLink& b) {
-    return EndsOf(a) < EndsOf(b);
-  });
+  MergeLinks(fresh, profile);
 }
 
 }  // namespace partita

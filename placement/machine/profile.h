@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +27,9 @@ inline constexpr int kProfileFormat = 1;
 inline constexpr size_t kMostMeasuredNodes = 8192;
 inline constexpr size_t kMostMeasuredLinks = 4096;
 inline constexpr size_t kMostSignatureBytes = 1024;
+// The seconds of a node, measured or predicted, that a profile can have.
+inline constexpr double kLeastNodeSeconds = 1e-12;
+inline constexpr double kMostNodeSeconds = 1e6;
 
 // The host that measured.
 struct ProfileHost {
@@ -80,6 +84,9 @@ struct MeasuredNode {
 struct MeasuredLink {
   friend bool operator==(const MeasuredLink&, const MeasuredLink&) = default;
 
+  // The same for both directions: LinkTable::InOrder.
+  std::pair<absl::string_view, absl::string_view> ends() const;
+
   std::string from;
   std::string to;
   double bandwidth = 0;
@@ -94,7 +101,8 @@ struct Profile {
   // machine file, which the rooflines were computed with.
   std::vector<DeviceTraits> devices;
   std::vector<MeasuredNode> nodes;  // by signature, sorted
-  std::vector<MeasuredLink> links;  // by ends, sorted
+  // Each pair of devices once, sorted by their ends.
+  std::vector<MeasuredLink> links;
 };
 
 // The library of a MeasuredNode::version: "onednn" of "onednn 2.6.3"; all of a

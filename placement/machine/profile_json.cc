@@ -1,11 +1,13 @@
 // Reads and writes profiles.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -22,9 +24,6 @@ namespace {
 
 constexpr size_t kMostNameBytes = 256;
 constexpr int64_t kMostSteps = 1'000'000'000;
-// Of a measured or predicted node.
-constexpr double kLeastNodeSeconds = 1e-12;
-constexpr double kMostNodeSeconds = 1e6;
 
 absl::StatusOr<std::string> ReadText(const JsonObject& object,
                                      absl::string_view key, size_t most) {
@@ -147,6 +146,14 @@ absl::Status CheckOrder(const JsonObject& root, const Profile& profile) {
                       absl::StrCat("signature ", profile.nodes[i].signature,
                                    " out of order or twice"),
                       "every signature once, sorted");
+  }
+  for (size_t i = 1; i < profile.links.size(); ++i) {
+    const MeasuredLink& link = profile.links[i];
+    if (profile.links[i - 1].ends() < link.ends()) continue;
+    return root.Error("links",
+                      absl::StrCat("the link from ", link.from, " to ", link.to,
+                                   " out of order or twice"),
+                      "every pair of devices once, sorted");
   }
   return absl::OkStatus();
 }
@@ -285,6 +292,10 @@ absl::Status WriteProfile(const Profile& profile, const std::string& path) {
   if (profile.nodes.size() > kMostMeasuredNodes) {
     return TooMuch(path, absl::StrCat(profile.nodes.size(), " measured nodes"),
                    absl::StrCat(kMostMeasuredNodes));
+  }
+  if (profile.links.size() > kMostMeasuredLinks) {
+    return TooMuch(path, absl::StrCat(profile.links.size(), " measured links"),
+                   absl::StrCat(kMostMeasuredLinks));
   }
   const std::string text = ProfileToJson(profile);
   if (text.size() > kMaxJsonBytes) {

@@ -89,8 +89,8 @@ TEST(ProfileTest, DamageIsFoundAndNamed) {
             "expected the file as it was written; restore it, or measure again "
             "with `partita profile`");
   const std::string text = ProfileToJson(Sample());
-  for (size_t cut = 0; cut + 2 < text.size(); cut += 7) {
-    EXPECT_FALSE(ParseProfile(text.substr(0, cut), "p").ok()) << cut;
+  for (size_t end = 0; end + 2 < text.size(); end += 7) {
+    EXPECT_FALSE(ParseProfile(text.substr(0, end), "p").ok()) << end;
   }
 }
 
@@ -111,10 +111,26 @@ TEST(ProfileTest, NumbersAndTextsAreBounded) {
       "nodes[0].signature: found a text of 2000 bytes"));
   EXPECT_TRUE(
       absl::StrContains(ErrorOf("\"signature\": \"b\"", "\"signature\": \"a\""),
-                        "out of order or twice"));
+                        "signature a out of order or twice"));
   EXPECT_TRUE(
       absl::StrContains(ErrorOf("\"dtype\": \"f32\"", "\"dtype\": \"f31\""),
                         "nodes[0].dtype: found \"f31\""));
+}
+
+TEST(ProfileTest, ALinkIsMeasuredOnce) {
+  Profile profile = Sample();
+  profile.links.push_back(
+      {.from = "cpu:1", .to = "cpu:0", .bandwidth = 1e9, .latency = 0});
+  EXPECT_EQ(ParseProfile(ProfileToJson(profile), "p").status().message(),
+            "p: links: found the link from cpu:1 to cpu:0 out of order or "
+            "twice; expected every pair of devices once, sorted");
+  profile.links = Sample().links;
+  Profile fresh = Sample();
+  fresh.nodes.clear();
+  fresh.links = {
+      {.from = "cpu:1", .to = "cpu:0", .bandwidth = 1e9, .latency = 0}};
+  MergeProfile(fresh, profile);
+  EXPECT_EQ(profile.links, fresh.links);
 }
 
 TEST(ProfileTest, ANodeWithoutAMeasurementIsRefused) {
@@ -124,11 +140,14 @@ TEST(ProfileTest, ANodeWithoutAMeasurementIsRefused) {
   EXPECT_FALSE(ParseProfile(ProfileToJson(profile), "p").ok());
 }
 
-TEST(ProfileTest, TooManyNodesAreNotWritten) {
+TEST(ProfileTest, MoreThanIsReadIsNotWritten) {
+  const std::string path = testing::TempDir() + "/large.profile";
   Profile profile = Sample();
   profile.nodes.assign(kMostMeasuredNodes + 1, Node("a"));
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      WriteProfile(profile, testing::TempDir() + "/large.profile")));
+  EXPECT_TRUE(absl::IsResourceExhausted(WriteProfile(profile, path)));
+  profile = Sample();
+  profile.links.assign(kMostMeasuredLinks + 1, profile.links[0]);
+  EXPECT_TRUE(absl::IsResourceExhausted(WriteProfile(profile, path)));
 }
 
 TEST(ProfileTest, ThePriceIsThatInStepsElseBetweenTheCaches) {
@@ -283,6 +302,19 @@ TEST_F(NamedProfile, ItIsInTheFolder) {
   WriteMachine("p");
   EXPECT_TRUE(absl::StrContains(ReadMachine(path_).status().message(),
                                 "leads out of the folder"));
+}
+
+// A program may use a profile that is in no file.
+TEST_F(NamedProfile, NotesMayHaveAHashAlone) {
+  Machine machine = TwoCpus();
+  ASSERT_TRUE(UseProfile(Sample(), "p", machine).ok());
+  const std::string text = MachineToJson(machine);
+  const absl::StatusOr<Machine> noted = ParseMachine(text, "notes");
+  ASSERT_TRUE(noted.ok()) << noted.status();
+  EXPECT_EQ(noted->profile.hash, ProfileHash(Sample()));
+  std::ofstream(path_) << text;
+  EXPECT_TRUE(absl::StrContains(ReadMachine(path_).status().message(),
+                                "profile_hash: found a hash and no profile"));
 }
 
 TEST_F(NamedProfile, AStatedHashIsCompared) {

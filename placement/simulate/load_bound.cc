@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "placement/cost/portable_exp.h"
+
 namespace partita {
 namespace {
 
@@ -102,7 +104,7 @@ void LoadBounder::Adjust(const Assignment& assignment, double best, double rate,
   for (DeviceGroupId group : groups_.ids()) {
     const double devices = static_cast<double>(groups_[group].devices.size());
     prices.second[group] *=
-        std::exp(rate * excess(assignment.load[group], devices * best));
+        PortableExp(rate * excess(assignment.load[group], devices * best));
     if (!IsShort(group)) continue;
     const double memory =
         std::max(1.0, static_cast<double>(groups_[group].memory));

@@ -47,7 +47,7 @@ double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
     square_a += (a[i] - mean_a) * (a[i] - mean_a);
     square_b += (b[i] - mean_b) * (b[i] - mean_b);
   }
-  if (square_a == 0 || square_b == 0) return 1;
+  if (square_a == 0 || square_b == 0) return 0;
   return product / std::sqrt(square_a * square_b);
 }
 

@@ -20,8 +20,9 @@ struct PredictionErrors {
   double mean = 0;  // of RelativeError
   double worst = 0;
   // Spearman's rank correlation of predicted and measured seconds, with the
-  // mean rank for equal values; 1 if all of one side are equal.
-  double spearman = 1;
+  // mean rank for equal values; 0 if all of one side are equal, which ranks
+  // nothing.
+  double spearman = 0;
 };
 
 // Of at least one pair.

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "graph/atomic_file.h"
 #include "graph/builder/examples/models.h"
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "partita/profile/measure_machine.h"
-#include "partita/profile/step_learner.h"
+#include "partita/profile/profile_file.h"
 #include "partita/profile/this_host.h"
 #include "placement/machine/detect_host.h"
 #include "placement/machine/machine.h"
@@ -78,17 +78,6 @@ absl::StatusOr<std::vector<Module>> ModelsOf(const Arguments& arguments,
   return models;
 }
 
-// What the output file has; nothing if it is not there.
-absl::StatusOr<Profile> KnownProfile(const Machine& machine,
-                                     const std::string& path) {
-  absl::StatusOr<Profile> known = ReadProfile(path);
-  if (absl::IsNotFound(known.status())) return Profile();
-  PARTITA_RETURN_IF_ERROR(known.status());
-  PARTITA_RETURN_IF_ERROR(CheckMeasuredHere(*known, ThisProfileHost(), path));
-  PARTITA_RETURN_IF_ERROR(CheckProfileFits(*known, machine, path));
-  return known;
-}
-
 std::string ReportText(const MachineMeasurements& measured,
                        const std::string& path) {
   std::string text =
@@ -120,11 +109,18 @@ absl::Status Run(const Arguments& arguments) {
     return CalledWrongly("profile: found no --output; expected --output FILE");
   }
   const std::string path = arguments.Get("output", "");
+  if (path == "-") {
+    return CalledWrongly(
+        "--output: found -, and a profile is a file that is added to; expected "
+        "the name of a file");
+  }
   MeasureOptions options;
   PARTITA_ASSIGN_OR_RETURN(options.seconds,
                            arguments.GetDouble("time-budget", kUsualBudget));
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(arguments));
-  PARTITA_ASSIGN_OR_RETURN(const Profile known, KnownProfile(machine, path));
+  PARTITA_ASSIGN_OR_RETURN(const Profile known,
+                           KnownProfile(machine, ThisProfileHost(), path));
+  PARTITA_RETURN_IF_ERROR(CheckWritable(path));
   Progress progress("profile");
   progress.Stage("import");
   InputFiles inputs(arguments, kFlags);

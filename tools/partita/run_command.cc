@@ -17,8 +17,6 @@
 #include "graph/status_macros.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "partita/compile.h"
-#include "partita/profile/step_learner.h"
-#include "partita/profile/this_host.h"
 #include "partita/reference_check.h"
 #include "partita/session.h"
 #include "tools/partita/emulated_gpus.h"
@@ -32,6 +30,7 @@
 #include "tools/partita/remedy_line.h"
 #include "tools/partita/run_files.h"
 #include "tools/partita/run_inputs.h"
+#include "tools/partita/run_learning.h"
 #include "tools/partita/run_report.h"
 #include "tools/partita/subcommand.h"
 
@@ -104,9 +103,15 @@ absl::Status CheckFlags(const Arguments& arguments) {
       "the host emulates all devices then, each by memory of its own",
       arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
-      "learn", {"virtual", "timed", "emulated-gpus", "chaos"},
-      "emulators and delayed steps do not take the time of the plan's devices",
+      "learn", {"virtual", "timed", "emulated-gpus", kSplitGpuFlag, "chaos"},
+      "emulators, shares of GPUs and delayed steps do not take the time of the "
+      "plan's devices",
       arguments));
+  if (arguments.Get("learn", "") == "-") {
+    return CalledWrongly(
+        "--learn: found -, and a profile is a file that is added to; expected "
+        "the name of a file");
+  }
   PARTITA_RETURN_IF_ERROR(RefuseBeside("test-data", {"input", "seed"},
                                        "the folder holds every input",
                                        arguments));
@@ -218,42 +223,12 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-// What --learn learns from; none without it. Its kernels have to be the plan's.
-absl::StatusOr<std::optional<StepLearner>> LearnerOf(
-    const Session& session, const Arguments& arguments) {
-  if (!arguments.has("learn")) return std::nullopt;
-  const Plan& plan = session.plan();
-  if (!plan.notes.has_value() || plan.notes->machine_json.empty()) {
-    return absl::FailedPreconditionError(
-        "--learn: found no machine in the plan, and plans as text have none; "
-        "expected a plan file with its notes; compile the model into one");
-  }
-  const std::vector<ReplacedKernel> replaced = session.ReplacedKernels();
-  if (!replaced.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "--learn: found ", replaced[0].bound, " (",
-        replaced[0].bound_arithmetic, ") bound for ", replaced[0].planned, " (",
-        replaced[0].planned_arithmetic,
-        "); expected the plan's own kernels; compile the plan again here"));
-  }
-  PARTITA_ASSIGN_OR_RETURN(StepLearner learner,
-                           StepLearner::For(plan, session.entry()));
-  return learner;
-}
-
-// The first of several steps fills caches and commits memory.
-void Learn(const Session& session, const FlagNumbers& numbers, int64_t step,
-           std::optional<StepLearner>& learner) {
-  if (!learner.has_value() || (step == 0 && numbers.repeat > 1)) return;
-  learner->Add(session.LastTrace());
-}
-
 // Runs --repeat steps, and compares each with the reference if requested.
 absl::Status RunSteps(Session& session, const Arguments& arguments,
                       const FlagNumbers& numbers, Progress& progress,
                       std::vector<double>& seconds) {
-  PARTITA_ASSIGN_OR_RETURN(std::optional<StepLearner> learner,
-                           LearnerOf(session, arguments));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<RunLearning> learning,
+                           RunLearning::For(session, arguments));
   for (int64_t step = 0; step < numbers.repeat; ++step) {
     progress.Stage(absl::StrCat("step ", step + 1, " of ", numbers.repeat));
     std::optional<ReferenceCheck> check;
@@ -263,19 +238,15 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
     const auto start = std::chrono::steady_clock::now();
     PARTITA_RETURN_IF_ERROR(session.Run(OptionsOf(arguments, numbers, step)));
     seconds.push_back(SecondsSince(start));
-    Learn(session, numbers, step, learner);
+    // The first of several steps fills caches and commits memory.
+    const bool is_typical = step > 0 || numbers.repeat == 1;
+    if (learning != nullptr && is_typical) learning->AddStep();
     if (check.has_value()) {
       PARTITA_RETURN_IF_ERROR(check->Compare(step + 1));
     }
   }
   std::sort(seconds.begin(), seconds.end());
-  if (!learner.has_value()) return absl::OkStatus();
-  PARTITA_ASSIGN_OR_RETURN(const Profile learned,
-                           learner->Learned(ThisProfileHost()));
-  PARTITA_ASSIGN_OR_RETURN(
-      const Machine machine,
-      ParseMachine(session.plan().notes->machine_json, "the plan's notes"));
-  return AddToProfileFile(learned, machine, arguments.Get("learn", ""));
+  return learning == nullptr ? absl::OkStatus() : learning->Write();
 }
 
 bool HasReferenceLoop(const KernelBinding& kernel) {

@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<double>> SecondsOfNodes(const Plan& plan,
                                                    const Arguments& arguments) {
   const Graph& graph = *plan.entries[entry].graph;
   const EntryNotes* notes = NotesOf(plan, entry, arguments);
-  if (notes == nullptr || machine.profile.file.empty()) {
+  if (notes == nullptr || machine.profile.hash.empty()) {
     const MachineCatalog prices(machine);
     PARTITA_ASSIGN_OR_RETURN(
         std::vector<double> seconds,
