@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -72,9 +73,7 @@ class FaultyDriver::Calls {
                   kIs<member, &DriverApi::GetErrorString>) {
       return (real_.*member)(args...);
     } else {
-      if constexpr (kIs<member, &DriverApi::StreamSynchronize>) {
-        LetOthersGoFirst();
-      }
+      if constexpr (Waits<member>()) LetOthersGoFirst();
       const std::lock_guard<std::mutex> held(lock_);
       if (std::optional<CUresult> wrong = MakeWrong<member>(args...)) {
         return *wrong;
@@ -99,13 +98,15 @@ class FaultyDriver::Calls {
   }
 
  private:
-  // What one thread waits for, the memory shows to all.
+  template <auto member>
+  static constexpr bool Waits() {
+    return KindOf<member>() == CallKind::kHostWait &&
+           !kIs<member, &DriverApi::EventQuery>;
+  }
+  // What one thread waits for, the memory shows to all. The call that is wrong
+  // may be one of those others, and come later.
   void LetOthersGoFirst() {
-    {
-      const std::lock_guard<std::mutex> held(lock_);
-      if (!is_sown_ || before_waits_ == nullptr) return;
-    }
-    before_waits_();
+    if (fault_.has_value() && before_waits_ != nullptr) before_waits_();
   }
 
   // Counts the call. The fault, if it is this call's.
@@ -126,6 +127,7 @@ class FaultyDriver::Calls {
     if (WasFreed(call, args...)) return CUDA_SUCCESS;
     SowEdges(call, args...);
     if constexpr (KindOf<member>().has_value()) {
+      if (IsAskedAgain(call, args...)) return std::nullopt;
       const std::optional<Wrong> wrong = WrongOf(*KindOf<member>());
       if (!wrong.has_value()) return std::nullopt;
       switch (*wrong) {
@@ -152,12 +154,32 @@ class FaultyDriver::Calls {
   template <auto member, typename... Args>
   CUresult Issue(Args... args) {
     const CUresult result = (real_.*member)(args...);
+    if constexpr (kIs<member, &DriverApi::EventQuery>) {
+      NoteAnswer(result, args...);
+    }
     if (result != CUDA_SUCCESS) return result;
     if constexpr (kIs<member, &DriverApi::MemAlloc>) {
       if (std::exchange(frees_early_, false)) early_ = FirstBlock(args...);
     }
     account_.Note(Call<member>(), args...);
     return result;
+  }
+
+  // ---- Queries. All that ask until an event is reached are one wait: how many
+  // there are is up to chance.
+  template <auto member, typename... Args>
+  bool IsAskedAgain(Call<member>, Args&...) const {
+    return false;
+  }
+  bool IsAskedAgain(Call<&DriverApi::EventQuery>, CUevent& event) const {
+    return not_ready_.contains(event);
+  }
+  void NoteAnswer(CUresult answer, CUevent event) {
+    if (answer == CUDA_ERROR_NOT_READY) {
+      not_ready_.insert(event);
+    } else {
+      not_ready_.erase(event);
+    }
   }
 
   // ---- Late calls.
@@ -325,6 +347,7 @@ class FaultyDriver::Calls {
   std::mutex lock_;
   std::array<int64_t, kCallKinds> counts_{};
   bool is_sown_ = false;
+  std::set<CUevent> not_ready_;     // the last answer to a query
   std::vector<CUgraphNode> after_;  // of the node that is added now
   std::function<void()> late_;      // a call that is held back, of this thread
   std::thread::id late_thread_;

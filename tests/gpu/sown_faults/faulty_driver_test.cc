@@ -30,6 +30,7 @@ struct Given {
 struct Driver {
   std::vector<Given> nodes;
   std::map<CUgraphNode, CUDA_MEMCPY3D> copies;
+  int not_ready = 0;  // of so many queries, the answer
 };
 Driver& TheDriver() {
   static Driver& driver = *new Driver;
@@ -40,6 +41,7 @@ const auto kGraph = reinterpret_cast<CUgraph>(1);
 const auto kExec = reinterpret_cast<CUgraphExec>(2);
 const auto kStream = reinterpret_cast<CUstream>(3);
 const auto kContext = reinterpret_cast<CUcontext>(4);
+const auto kEvent = reinterpret_cast<CUevent>(5);
 
 CUgraphNode Handle(size_t index) {
   return reinterpret_cast<CUgraphNode>(100 + index);
@@ -85,6 +87,9 @@ DriverApi NewApi() {
   api.GraphExecDestroy = [](CUgraphExec) { return CUDA_SUCCESS; };
   api.GraphLaunch = [](CUgraphExec, CUstream) { return CUDA_SUCCESS; };
   api.StreamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
+  api.EventQuery = [](CUevent) {
+    return TheDriver().not_ready-- > 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+  };
   return api;
 }
 
@@ -111,7 +116,7 @@ Outcome RunChain(std::optional<SownFault> fault) {
   TheDriver() = {};
   const DriverApi real = NewApi();
   Outcome outcome;
-  FaultyDriver driver(real, fault);
+  FaultyDriver driver(real, {.fault = fault});
   const DriverApi& api = driver.api();
   CUgraph graph = nullptr;
   EXPECT_EQ(api.GraphCreate(&graph, 0), CUDA_SUCCESS);
@@ -225,6 +230,44 @@ TEST(FaultyDriver, DropsAWaitOfTheHost) {
   EXPECT_EQ(outcome.violations,
             std::vector<std::string>(
                 5, "the step ends while a copy may be going on"));
+}
+
+// How often a program asks is up to chance.
+TEST(FaultyDriver, CountsQueriesUntilTheEventIsReachedAsOneWait) {
+  TheDriver() = {.not_ready = 3};
+  const DriverApi real = NewApi();
+  FaultyDriver driver(
+      real, {.fault = SownFault{CallKind::kHostWait, 1, Wrong::kDropped}});
+  const DriverApi& api = driver.api();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(api.EventQuery(kEvent), CUDA_ERROR_NOT_READY);
+  }
+  EXPECT_EQ(api.EventQuery(kEvent), CUDA_SUCCESS);
+  EXPECT_EQ(driver.count(CallKind::kHostWait), 1);
+  EXPECT_FALSE(driver.is_sown());
+  TheDriver().not_ready = 1;
+  EXPECT_EQ(api.EventQuery(kEvent), CUDA_SUCCESS);
+  EXPECT_TRUE(driver.is_sown());
+  EXPECT_EQ(TheDriver().not_ready, 1);
+}
+
+// Before the wrong call as well, which may be one of theirs.
+TEST(FaultyDriver, LetsOthersGoBeforeAThreadWaits) {
+  for (const bool is_faulty : {false, true}) {
+    TheDriver() = {};
+    const DriverApi real = NewApi();
+    FaultyDriver::Options options;
+    if (is_faulty) {
+      options.fault = SownFault{CallKind::kHostWait, 2, Wrong::kDropped};
+    }
+    FaultyDriver driver(real, options);
+    int turns = 0;
+    driver.BeforeWaits([&] { ++turns; });
+    EXPECT_EQ(driver.api().EventQuery(kEvent), CUDA_SUCCESS);
+    EXPECT_EQ(driver.api().StreamSynchronize(kStream), CUDA_SUCCESS);
+    EXPECT_FALSE(driver.is_sown());
+    EXPECT_EQ(turns, is_faulty ? 1 : 0);
+  }
 }
 
 TEST(FaultyDriver, KeepsWhatIsNotGivenBack) {

@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kUntilItEnds(60);
 constexpr uint64_t kSteps = 2;
 
 // For how long the other threads wait for the host's commands, which may never
-// end: once in a run.
+// end: once in a step.
 constexpr std::chrono::seconds kHeadStart(2);
 
 using HostCommand = IssuedWork::HostCommand;
@@ -84,7 +84,7 @@ class CommandAccount : public CommandObserver {
   }
 
  private:
-  // A thread that waits for a stream shows all threads what the GPU wrote: a
+  // A thread that waits for the GPU shows all threads what that wrote: a
   // command of the host that nothing holds back comes before that.
   void LetTheHostGoFirst() {
     std::unique_lock<std::mutex> held(lock_);
