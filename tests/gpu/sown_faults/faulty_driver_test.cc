@@ -101,13 +101,14 @@ struct Outcome {
   int64_t edges = 0;
 };
 
-// Five copies, each a command:
+// Five copies, each a command, of what the one in front wrote:
 //
 //   0 -> 1 -> 2 -> 3
 //              \-> 4
 //
 // and 2 follows 0 as well, which is needless.
 const Indices kAfter[] = {{}, {0}, {1, 0}, {2}, {2}};
+CUdeviceptr AddressOf(size_t index) { return 1000 * (index + 1); }
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(1)},
                                           {CommandId(1), CommandId(2)},
                                           {CommandId(2), CommandId(3)},
@@ -125,8 +126,8 @@ Outcome RunChain(std::optional<SownFault> fault) {
     std::vector<CUgraphNode> handles;
     for (const size_t index : after) handles.push_back(nodes[index]);
     CUDA_MEMCPY3D copy = {};
-    copy.dstDevice = 1000 * (nodes.size() + 1);
-    copy.srcDevice = copy.dstDevice + 500;
+    copy.dstDevice = AddressOf(nodes.size());
+    copy.srcDevice = after.empty() ? 500 : AddressOf(after[0]);
     copy.WidthInBytes = 8;
     CUgraphNode node = nullptr;
     EXPECT_EQ(api.GraphAddMemcpyNode(&node, graph, handles.data(),

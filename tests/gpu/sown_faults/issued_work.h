@@ -39,6 +39,9 @@ class IssuedWork {
     uintptr_t to = 0;
     uintptr_t from = 0;
     size_t bytes = 0;
+    // Whose memory that is; 0: the host's.
+    HandleKey to_context = 0;
+    HandleKey from_context = 0;
   };
   // A kernel accesses memory of its context, a copy what it copies.
   struct Issued {
@@ -129,6 +132,7 @@ class IssuedWork {
 
   static void Join(Clock& clock, const Clock& other);
   static bool Covers(const Clock& clock, const Place& place);
+  static bool MayConflict(const Work& a, const Work& b);
   bool IsOrdered(const Work& first, const Work& second) const;
   // What nothing orders of two commands of a step, and of one.
   std::vector<std::string> Unordered(uint64_t step, const NeededOrder& order,

@@ -132,6 +132,7 @@ std::vector<HostTensor> InputsOf(const Entry& entry, uint64_t step) {
 }
 
 absl::Status RunStep(Executor& executor, uint64_t step,
+                     CommandAccount& commands,
                      std::vector<HostTensor>& values) {
   const Plan& plan = executor.plan();
   const Entry& entry = plan.entries[0];
@@ -145,7 +146,10 @@ absl::Status RunStep(Executor& executor, uint64_t step,
   }
   RunOptions options;
   options.deadline = std::chrono::steady_clock::now() + kUntilItEnds;
-  PARTITA_RETURN_IF_ERROR(executor.Run(0, {in, out}, options));
+  commands.BeginStep();
+  const absl::Status status = executor.Run(0, {in, out}, options);
+  commands.EndStep();
+  PARTITA_RETURN_IF_ERROR(status);
   for (HostTensor& output : outputs) values.push_back(std::move(output));
   for (const Variable& variable : plan.module.variables()) {
     PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> replicas,
@@ -176,10 +180,7 @@ absl::Status LoadAndRun(const Workload& workload, bool is_faulty,
   if (!is_faulty) run.proof = ProveGraphs(executor->runner(0), driver.api());
   commands.EndStep();  // of loading
   for (uint64_t step = 0; step < kSteps; ++step) {
-    commands.BeginStep();
-    const absl::Status status = RunStep(*executor, step, run.values);
-    commands.EndStep();
-    PARTITA_RETURN_IF_ERROR(status);
+    PARTITA_RETURN_IF_ERROR(RunStep(*executor, step, commands, run.values));
   }
   return absl::OkStatus();
 }
