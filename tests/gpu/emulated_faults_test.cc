@@ -86,15 +86,14 @@ TEST(EmulatedFaults, AnArenaThatDoesNotFitIsRefusedWithBothFigures) {
 }
 
 // Each call of load, step and end fails once, in turn.
-TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
-  const PtxPlan plan = MatmulSoftmaxPlan(2);
+void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
+                               const ExecutorOptions& how) {
   const PlanLibraries libraries;
-  EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
   int64_t calls = 0;
   std::vector<float> expected;
   {
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api());
+    const auto y = RunOnce(plan, libraries, machine.api(), how);
     ASSERT_TRUE(y.ok()) << y.status();
     expected = *y;
     calls = machine.cuda().calls();
@@ -104,7 +103,7 @@ TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
   for (options.fail_call = 1; options.fail_call <= calls; ++options.fail_call) {
     SCOPED_TRACE(options.fail_call);
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api());
+    const auto y = RunOnce(plan, libraries, machine.api(), how);
     if (y.ok()) {
       EXPECT_EQ(*y, expected);
     } else {
@@ -118,6 +117,28 @@ TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
   }
   // Errors of what gives back have nobody to go to.
   EXPECT_GT(failed, calls / 3);
+}
+
+TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                            {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+TEST(EmulatedFaults, NorDoesOneOfCommandsIssuedOneByOne) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                            {.gpus = 2, .peers = AllPeers(2)},
+                            {.launch_graphs = false});
+}
+
+// Graphs, and a message between them.
+TEST(EmulatedFaults, NorDoesOneBetweenGraphs) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2, /*capacity=*/1),
+                            {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+// A graph copies by way of page-locked memory.
+TEST(EmulatedFaults, NorDoesOneOfGpusThatAreNoPeers) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2), {.gpus = 2}, {});
 }
 
 // Writes beyond the arena.
