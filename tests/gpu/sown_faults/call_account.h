@@ -1,4 +1,4 @@
-// What a program told a driver, call by call.
+// The calls that a program made of a driver, and what they did.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_GPU_SOWN_FAULTS_CALL_ACCOUNT_H_

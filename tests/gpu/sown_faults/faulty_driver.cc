@@ -95,8 +95,8 @@ class FaultyDriver::Calls {
         case Wrong::kLate:
           is_sown_ = true;
           late_thread_ = std::this_thread::get_id();
-          late_command_ = account_.work().Exchange({});
-          account_.work().Exchange(late_command_);
+          late_command_ = account_.work().SetPerformed({});
+          account_.work().SetPerformed(late_command_);
           late_ = Later(call, args...);
           return CUDA_SUCCESS;
         case Wrong::kNeighbours:
@@ -142,9 +142,10 @@ class FaultyDriver::Calls {
 
   // ---- Late calls.
   void MakeLate() {
-    const IssuedWork::Performed now = account_.work().Exchange(late_command_);
+    const IssuedWork::Performed now =
+        account_.work().SetPerformed(late_command_);
     std::exchange(late_, nullptr)();
-    account_.work().Exchange(now);
+    account_.work().SetPerformed(now);
   }
   template <auto member>
   bool EndsDelay() const {

@@ -30,7 +30,7 @@ struct Given {
 struct Driver {
   std::vector<Given> nodes;
   std::map<CUgraphNode, CUDA_MEMCPY3D> copies;
-  int not_ready = 0;  // of so many queries, the answer
+  int not_ready = 0;  // queries that have this answer
 };
 Driver& TheDriver() {
   static Driver& driver = *new Driver;
@@ -262,12 +262,12 @@ TEST(FaultyDriver, LetsOthersGoBeforeAThreadWaits) {
       options.fault = SownFault{CallKind::kHostWait, 2, Wrong::kDropped};
     }
     FaultyDriver driver(real, options);
-    int turns = 0;
-    driver.BeforeWaits([&] { ++turns; });
+    int calls = 0;
+    driver.BeforeWaits([&] { ++calls; });
     EXPECT_EQ(driver.api().EventQuery(kEvent), CUDA_SUCCESS);
     EXPECT_EQ(driver.api().StreamSynchronize(kStream), CUDA_SUCCESS);
     EXPECT_FALSE(driver.is_sown());
-    EXPECT_EQ(turns, is_faulty ? 1 : 0);
+    EXPECT_EQ(calls, is_faulty ? 1 : 0);
   }
 }
 

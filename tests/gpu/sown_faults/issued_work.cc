@@ -84,7 +84,7 @@ void IssuedWork::EndCommand(const HostCommand& host) {
   thread.command.reset();
 }
 
-IssuedWork::Performed IssuedWork::Exchange(const Performed& performed) {
+IssuedWork::Performed IssuedWork::SetPerformed(const Performed& performed) {
   Thread& thread = ThisThread();
   const Performed before = {thread.step, thread.command};
   thread.step = performed.step;

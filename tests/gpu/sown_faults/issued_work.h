@@ -70,13 +70,13 @@ class IssuedWork {
   // The commands of a plan's steps, on the thread that performs them.
   void BeginCommand(uint64_t step, CommandId command, const HostCommand& host);
   void EndCommand(const HostCommand& host);
-  // The command that this thread performs; and changes it. For calls that are
-  // made late.
+  // The command that this thread performed until now. For calls that are made
+  // late.
   struct Performed {
     uint64_t step = 0;
     std::optional<CommandId> command;
   };
-  Performed Exchange(const Performed& performed);
+  Performed SetPerformed(const Performed& performed);
   // All threads begin and end a step together. At the end, all work that was
   // issued is over for the caller; what is not is a violation.
   void BeginStep();

@@ -228,12 +228,12 @@ TEST(IssuedWork, CopiesConflictWhereTheirBytesDo) {
 TEST(IssuedWork, ALateCallCountsForItsOwnCommand) {
   IssuedWork work;
   work.BeginCommand(0, CommandId(0), kOnGpu);
-  const IssuedWork::Performed late = work.Exchange({});
+  const IssuedWork::Performed late = work.SetPerformed({});
   work.EndCommand(kOnGpu);
   work.BeginCommand(0, CommandId(1), kOnGpu);
-  const IssuedWork::Performed now = work.Exchange(late);
+  const IssuedWork::Performed now = work.SetPerformed(late);
   work.AddWork(kOne, kKernel);
-  work.Exchange(now);
+  work.SetPerformed(now);
   work.EndCommand(kOnGpu);
   Issue(work, 3, kTwo);
   EXPECT_EQ(work.Violations(kNeeded).size(), 1u);

@@ -32,8 +32,8 @@ constexpr std::chrono::seconds kHeadStart(2);
 
 using HostCommand = IssuedWork::HostCommand;
 
-// Tells the account which command a thread performs, and lets the commands of
-// the host go first.
+// Notes in the account which command a thread performs, and lets the commands
+// of the host go first.
 class CommandAccount : public CommandObserver {
  public:
   explicit CommandAccount(FaultyDriver& driver) : driver_(driver) {
@@ -102,7 +102,7 @@ class CommandAccount : public CommandObserver {
   int64_t open_host_commands_ = 0;  // of the step
 };
 
-// Tells the account which command each node of the graphs is for.
+// Notes in the account which command each node of the graphs is for.
 void SetCommands(const EntryRunner& runner, FaultyDriver& driver) {
   for (const GraphRun* run : runner.Graphs()) {
     for (int slot = 0; slot < runner.context().entry->depth; ++slot) {
