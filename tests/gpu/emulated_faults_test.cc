@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -19,6 +20,7 @@
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/test_session.h"
 #include "tests/gpu/emulated_machine.h"
+#include "third_party/cuda_loader/driver_api.h"
 
 namespace partita {
 namespace {
@@ -86,15 +88,14 @@ TEST(EmulatedFaults, AnArenaThatDoesNotFitIsRefusedWithBothFigures) {
 }
 
 // Each call of load, step and end fails once, in turn.
-TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
-  const PtxPlan plan = MatmulSoftmaxPlan(2);
+void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
+                               const ExecutorOptions& how) {
   const PlanLibraries libraries;
-  EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
   int64_t calls = 0;
   std::vector<float> expected;
   {
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api());
+    const auto y = RunOnce(plan, libraries, machine.api(), how);
     ASSERT_TRUE(y.ok()) << y.status();
     expected = *y;
     calls = machine.cuda().calls();
@@ -104,20 +105,46 @@ TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
   for (options.fail_call = 1; options.fail_call <= calls; ++options.fail_call) {
     SCOPED_TRACE(options.fail_call);
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api());
+    const auto y = RunOnce(plan, libraries, machine.api(), how);
     if (y.ok()) {
       EXPECT_EQ(*y, expected);
     } else {
       ++failed;
       // Without a context, what needs one fails.
       EXPECT_THAT(std::string(y.status().message()),
-                  AnyOf(HasSubstr("CUDA_ERROR_UNKNOWN (999)"),
+                  AnyOf(HasSubstr(absl::StrCat(
+                            CudaCodeName(machine.api(), options.fail_with),
+                            " (", static_cast<int>(options.fail_with), ")")),
                         HasSubstr("CUDA_ERROR_INVALID_CONTEXT (201)")));
     }
     EXPECT_THAT(machine.Faults(), IsEmpty());
   }
   // Errors of what gives back have nobody to go to.
   EXPECT_GT(failed, calls / 3);
+}
+
+TEST(EmulatedFaults, ACallThatFailsLeaksNothingAndHangsNothing) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                            {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+TEST(EmulatedFaults, NorDoesOneOfCommandsIssuedOneByOne) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                            {.gpus = 2, .peers = AllPeers(2)},
+                            {.launch_graphs = false});
+}
+
+// Graphs, and a message between them.
+TEST(EmulatedFaults, NorDoesOneBetweenGraphs) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2, /*capacity=*/1),
+                            {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+// A graph copies by way of page-locked memory; and no call finds memory.
+TEST(EmulatedFaults, NorDoesOneWithoutMemoryOfGpusThatAreNoPeers) {
+  ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                            {.gpus = 2, .fail_with = CUDA_ERROR_OUT_OF_MEMORY},
+                            {});
 }
 
 // Writes beyond the arena.
@@ -147,13 +174,14 @@ class StrayKernel : public Kernel {
   const std::unique_ptr<Kernel> kernel_;
 };
 
-// The kernel of %positive strays.
+// The kernel of one value strays.
 class StrayLibrary : public KernelLibrary {
  public:
+  explicit StrayLibrary(absl::string_view value) : value_(value) {}
   absl::string_view name() const override { return "ptx"; }
   absl::StatusOr<BoundKernel> Bind(const BindRequest& request) const override {
     absl::StatusOr<BoundKernel> bound = ptx_.Bind(request);
-    if (bound.ok() && request.node.result(0).name() == "positive") {
+    if (bound.ok() && request.node.result(0).name() == value_) {
       bound->kernel = std::make_unique<StrayKernel>(std::move(bound->kernel));
     }
     return bound;
@@ -161,16 +189,18 @@ class StrayLibrary : public KernelLibrary {
 
  private:
   PtxLibrary ptx_;
+  const std::string value_;
 };
 
-// What a step with a stray kernel on gpu:1 returns. Its error is there for
-// good: a next step has it too.
-absl::Status StrayStep(const ExecutorOptions& options) {
+// What a step with a stray kernel returns. Its error is there for good: a next
+// step has it too.
+absl::Status StrayStep(const ExecutorOptions& options,
+                       absl::string_view value = "positive") {
   const PtxPlan plan = MatmulSoftmaxPlan(2);
   EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
   absl::Status status;
   {
-    const StrayLibrary stray;
+    const StrayLibrary stray(value);
     auto devices = DevicesOf(*plan.plan, machine.api());
     EXPECT_TRUE(devices.ok()) << devices.status();
     auto executor =
@@ -204,6 +234,21 @@ TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
                                 "which names the command")));
     ExpectThatCpusCompute();
   }
+}
+
+TEST(EmulatedFaults, EachKernelMayStray) {
+  for (const char* value : {"product", "shifted", "positive", "y"}) {
+    SCOPED_TRACE(value);
+    const absl::Status status = StrayStep({}, value);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(absl::StrCat(
+            "entry @f: gpu:", absl::string_view(value) == "product" ? 0 : 1,
+            "/compute: cuStreamSynchronize: "
+            "CUDA_ERROR_ILLEGAL_ADDRESS (700), ")));
+  }
+  ExpectThatCpusCompute();
 }
 
 // PARTITA_LAUNCH_BLOCKING=1; that sessions read it, emulated_sessions_test

@@ -241,11 +241,12 @@ absl::StatusOr<std::vector<float>> RunStep(Executor& executor,
 
 absl::StatusOr<std::vector<float>> RunOnce(const PtxPlan& plan,
                                            const PlanLibraries& libraries,
-                                           const DriverApi& api) {
+                                           const DriverApi& api,
+                                           const ExecutorOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Executor> executor,
-      Executor::New(plan.plan, std::move(devices), libraries.all));
+      Executor::New(plan.plan, std::move(devices), libraries.all, options));
   return RunStep(*executor, plan.x);
 }
 

@@ -71,7 +71,8 @@ absl::StatusOr<std::vector<float>> RunStep(Executor& executor,
 // Loads the plan, runs a step, and ends the session.
 absl::StatusOr<std::vector<float>> RunOnce(const PtxPlan& plan,
                                            const PlanLibraries& libraries,
-                                           const DriverApi& api);
+                                           const DriverApi& api,
+                                           const ExecutorOptions& options = {});
 
 }  // namespace partita
 

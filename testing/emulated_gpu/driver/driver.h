@@ -170,7 +170,7 @@ class Driver {
   void HostJoins(const VectorClock& clock);
   void Show(absl::FunctionRef<bool(CommandId)> is_over);
   void ShowWhatIsOver(const VectorClock& clock);
-  // A command is done, of which the host does not know.
+  // A command is done, and the host does not know it.
   void MayArrive(CommandId done);
   static UnseenWrites::Writer WriterOf(const Command& command);
   // A command is issued.

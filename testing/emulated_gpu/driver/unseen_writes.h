@@ -68,7 +68,7 @@ class UnseenWrites {
   // Neighbours with the same writers.
   struct Run {
     std::vector<std::byte> bytes;  // as device work sees them
-    // Of which none happens before another; the one that came last at the end.
+    // None happens before another. The one that came last is at the end.
     std::vector<Open> writers;
 
     bool IsWrittenBy(CommandId command) const;

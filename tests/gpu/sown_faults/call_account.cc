@@ -42,27 +42,40 @@ uintptr_t CallAccount::OtherStream(CUstream stream) const {
   return 0;
 }
 
-// Pageable memory is read when the call returns, and may be written by then
-// (CUDA driver API, "API synchronization behavior").
+IssuedWork::Issued CallAccount::CopyOf(uintptr_t to, uintptr_t from,
+                                       size_t bytes) const {
+  const auto context_of = [&](uintptr_t address) {
+    const IssuedWork::Block* const block = BlockAt(address);
+    return block == nullptr ? 0 : block->context;
+  };
+  return {.what = kCopy,
+          .copied = IssuedWork::Copied{.to = to,
+                                       .from = from,
+                                       .bytes = bytes,
+                                       .to_context = context_of(to),
+                                       .from_context = context_of(from)}};
+}
 
+// Memory without a block is pageable: it is read when the call returns, and may
+// be written by then (CUDA driver API, "API synchronization behavior").
 void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from,
                            size_t bytes) {
   streams.Add(KeyOf(stream));
-  if (IsPageable(from)) {
+  if (BlockAt(from) == nullptr) {
     work_.AddStagedCopy(KeyOf(stream), CopyOf(to, from, bytes));
   } else {
     work_.AddWork(KeyOf(stream), CopyOf(to, from, bytes));
   }
-  if (fetches_wait_ && IsPageable(to)) {
+  if (fetches_wait_ && BlockAt(to) == nullptr) {
     work_.HostWaitsForStream(KeyOf(stream));
   }
 }
 
-bool CallAccount::IsPageable(uintptr_t address) const {
+const IssuedWork::Block* CallAccount::BlockAt(uintptr_t address) const {
   const auto after = blocks_.upper_bound(address);
-  if (after == blocks_.begin()) return true;
+  if (after == blocks_.begin()) return nullptr;
   const auto& [start, block] = *std::prev(after);
-  return address - start >= block.bytes;
+  return address - start < block.bytes ? &block : nullptr;
 }
 
 }  // namespace partita

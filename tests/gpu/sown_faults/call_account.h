@@ -1,4 +1,4 @@
-// What a program told a driver, call by call.
+// The calls that a program made of a driver, and what they did.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TESTS_GPU_SOWN_FAULTS_CALL_ACCOUNT_H_
@@ -223,11 +223,10 @@ class CallAccount {
   CUcontext& current() { return current_[std::this_thread::get_id()]; }
   void NoteBlock(const char* kind, const IssuedWork::Block& block);
   void NoteFree(const char* kind, uintptr_t address);
-  static IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from, size_t bytes) {
-    return {.what = kCopy, .copied = IssuedWork::Copied{to, from, bytes}};
-  }
+  IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from, size_t bytes) const;
   void NoteCopy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes);
-  bool IsPageable(uintptr_t address) const;
+  // That has the address; null: none of the driver's.
+  const IssuedWork::Block* BlockAt(uintptr_t address) const;
 
   const bool fetches_wait_;
   IssuedWork work_;

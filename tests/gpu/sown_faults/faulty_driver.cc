@@ -7,57 +7,16 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "tests/gpu/sown_faults/call_account.h"
+#include "tests/gpu/sown_faults/kind_of_call.h"
 #include "tests/gpu/sown_faults/neighbours.h"
 #include "third_party/cuda_loader/process_driver.h"
 
 namespace partita {
-namespace {
-
-template <auto a, auto b>
-constexpr bool kIs = std::is_same_v<Call<a>, Call<b>>;
-
-template <auto member>
-constexpr std::optional<CallKind> KindOf() {
-  using Api = DriverApi;
-  if (kIs<member, &Api::EventRecord>) return CallKind::kRecord;
-  if (kIs<member, &Api::StreamWaitEvent>) return CallKind::kWait;
-  if (kIs<member, &Api::EventCreate>) return CallKind::kEvent;
-  if (kIs<member, &Api::EventDestroy> || kIs<member, &Api::StreamDestroy> ||
-      kIs<member, &Api::LibraryUnload> || kIs<member, &Api::GraphDestroy> ||
-      kIs<member, &Api::GraphExecDestroy> ||
-      kIs<member, &Api::DevicePrimaryCtxRelease>) {
-    return CallKind::kDestroy;
-  }
-  if (kIs<member, &Api::MemAlloc>) return CallKind::kAlloc;
-  if (kIs<member, &Api::MemFree> || kIs<member, &Api::MemFreeHost>) {
-    return CallKind::kFree;
-  }
-  if (kIs<member, &Api::CtxSetCurrent>) return CallKind::kSwitch;
-  if (kIs<member, &Api::MemcpyAsync> || kIs<member, &Api::MemcpyHtoDAsync> ||
-      kIs<member, &Api::MemcpyDtoHAsync>) {
-    return CallKind::kCopy;
-  }
-  if (kIs<member, &Api::LaunchKernel> || kIs<member, &Api::GraphLaunch>) {
-    return CallKind::kLaunch;
-  }
-  if (kIs<member, &Api::GraphAddKernelNode> ||
-      kIs<member, &Api::GraphAddMemcpyNode>) {
-    return CallKind::kNode;
-  }
-  if (kIs<member, &Api::StreamSynchronize> ||
-      kIs<member, &Api::EventSynchronize> ||
-      kIs<member, &Api::CtxSynchronize> || kIs<member, &Api::EventQuery>) {
-    return CallKind::kHostWait;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 // All members but `before_waits_` are guarded by the lock, which is held while
 // a call is made.
@@ -72,9 +31,7 @@ class FaultyDriver::Calls {
                   kIs<member, &DriverApi::GetErrorString>) {
       return (real_.*member)(args...);
     } else {
-      if constexpr (kIs<member, &DriverApi::StreamSynchronize>) {
-        LetOthersGoFirst();
-      }
+      if constexpr (Waits<member>()) LetOthersGoFirst();
       const std::lock_guard<std::mutex> held(lock_);
       if (std::optional<CUresult> wrong = MakeWrong<member>(args...)) {
         return *wrong;
@@ -99,13 +56,15 @@ class FaultyDriver::Calls {
   }
 
  private:
-  // What one thread waits for, the memory shows to all.
+  template <auto member>
+  static constexpr bool Waits() {
+    return KindOf<member>() == CallKind::kHostWait &&
+           !kIs<member, &DriverApi::EventQuery>;
+  }
+  // What one thread waits for, the memory shows to all. The call that is wrong
+  // may be one of those others, and come later.
   void LetOthersGoFirst() {
-    {
-      const std::lock_guard<std::mutex> held(lock_);
-      if (!is_sown_ || before_waits_ == nullptr) return;
-    }
-    before_waits_();
+    if (fault_.has_value() && before_waits_ != nullptr) before_waits_();
   }
 
   // Counts the call. The fault, if it is this call's.
@@ -126,6 +85,7 @@ class FaultyDriver::Calls {
     if (WasFreed(call, args...)) return CUDA_SUCCESS;
     SowEdges(call, args...);
     if constexpr (KindOf<member>().has_value()) {
+      if (IsAskedAgain(call, args...)) return std::nullopt;
       const std::optional<Wrong> wrong = WrongOf(*KindOf<member>());
       if (!wrong.has_value()) return std::nullopt;
       switch (*wrong) {
@@ -135,8 +95,8 @@ class FaultyDriver::Calls {
         case Wrong::kLate:
           is_sown_ = true;
           late_thread_ = std::this_thread::get_id();
-          late_command_ = account_.work().Exchange({});
-          account_.work().Exchange(late_command_);
+          late_command_ = account_.work().SetPerformed({});
+          account_.work().SetPerformed(late_command_);
           late_ = Later(call, args...);
           return CUDA_SUCCESS;
         case Wrong::kNeighbours:
@@ -152,6 +112,9 @@ class FaultyDriver::Calls {
   template <auto member, typename... Args>
   CUresult Issue(Args... args) {
     const CUresult result = (real_.*member)(args...);
+    if constexpr (kIs<member, &DriverApi::EventQuery>) {
+      NoteAnswer(result, args...);
+    }
     if (result != CUDA_SUCCESS) return result;
     if constexpr (kIs<member, &DriverApi::MemAlloc>) {
       if (std::exchange(frees_early_, false)) early_ = FirstBlock(args...);
@@ -160,11 +123,29 @@ class FaultyDriver::Calls {
     return result;
   }
 
+  // ---- Queries. All that ask until an event is reached are one wait: how many
+  // there are is up to chance.
+  template <auto member, typename... Args>
+  bool IsAskedAgain(Call<member>, Args&...) const {
+    return false;
+  }
+  bool IsAskedAgain(Call<&DriverApi::EventQuery>, CUevent& event) const {
+    return not_ready_.contains(event);
+  }
+  void NoteAnswer(CUresult answer, CUevent event) {
+    if (answer == CUDA_ERROR_NOT_READY) {
+      not_ready_.insert(event);
+    } else {
+      not_ready_.erase(event);
+    }
+  }
+
   // ---- Late calls.
   void MakeLate() {
-    const IssuedWork::Performed now = account_.work().Exchange(late_command_);
+    const IssuedWork::Performed now =
+        account_.work().SetPerformed(late_command_);
     std::exchange(late_, nullptr)();
-    account_.work().Exchange(now);
+    account_.work().SetPerformed(now);
   }
   template <auto member>
   bool EndsDelay() const {
@@ -325,6 +306,7 @@ class FaultyDriver::Calls {
   std::mutex lock_;
   std::array<int64_t, kCallKinds> counts_{};
   bool is_sown_ = false;
+  std::set<CUevent> not_ready_;     // the last answer to a query
   std::vector<CUgraphNode> after_;  // of the node that is added now
   std::function<void()> late_;      // a call that is held back, of this thread
   std::thread::id late_thread_;

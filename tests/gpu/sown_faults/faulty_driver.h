@@ -47,9 +47,9 @@ class FaultyDriver {
   std::vector<std::string> Kept() const;
   // The command that a node of a graph was added for.
   void SetCommand(CUgraphNode node, CommandId command);
-  // Called when a fault is sown and a thread is about to wait for a stream: the
-  // program's other threads may go first. While no call is going on; null:
-  // none.
+  // Called, if there is a fault, when a thread is about to wait for a stream,
+  // an event or a context: the program's other threads may go first. To be set
+  // while no call is going on; null: none.
   void BeforeWaits(std::function<void()> let_others_go_first);
   // Changes or reads the account of the work.
   void Account(absl::FunctionRef<void(IssuedWork&)> change);

@@ -30,6 +30,7 @@ struct Given {
 struct Driver {
   std::vector<Given> nodes;
   std::map<CUgraphNode, CUDA_MEMCPY3D> copies;
+  int not_ready = 0;  // queries that have this answer
 };
 Driver& TheDriver() {
   static Driver& driver = *new Driver;
@@ -40,6 +41,7 @@ const auto kGraph = reinterpret_cast<CUgraph>(1);
 const auto kExec = reinterpret_cast<CUgraphExec>(2);
 const auto kStream = reinterpret_cast<CUstream>(3);
 const auto kContext = reinterpret_cast<CUcontext>(4);
+const auto kEvent = reinterpret_cast<CUevent>(5);
 
 CUgraphNode Handle(size_t index) {
   return reinterpret_cast<CUgraphNode>(100 + index);
@@ -85,6 +87,9 @@ DriverApi NewApi() {
   api.GraphExecDestroy = [](CUgraphExec) { return CUDA_SUCCESS; };
   api.GraphLaunch = [](CUgraphExec, CUstream) { return CUDA_SUCCESS; };
   api.StreamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
+  api.EventQuery = [](CUevent) {
+    return TheDriver().not_ready-- > 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+  };
   return api;
 }
 
@@ -96,13 +101,14 @@ struct Outcome {
   int64_t edges = 0;
 };
 
-// Five copies, each a command:
+// Five copies, each a command, of what the one in front wrote:
 //
 //   0 -> 1 -> 2 -> 3
 //              \-> 4
 //
 // and 2 follows 0 as well, which is needless.
 const Indices kAfter[] = {{}, {0}, {1, 0}, {2}, {2}};
+CUdeviceptr AddressOf(size_t index) { return 1000 * (index + 1); }
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(1)},
                                           {CommandId(1), CommandId(2)},
                                           {CommandId(2), CommandId(3)},
@@ -111,7 +117,7 @@ Outcome RunChain(std::optional<SownFault> fault) {
   TheDriver() = {};
   const DriverApi real = NewApi();
   Outcome outcome;
-  FaultyDriver driver(real, fault);
+  FaultyDriver driver(real, {.fault = fault});
   const DriverApi& api = driver.api();
   CUgraph graph = nullptr;
   EXPECT_EQ(api.GraphCreate(&graph, 0), CUDA_SUCCESS);
@@ -120,8 +126,8 @@ Outcome RunChain(std::optional<SownFault> fault) {
     std::vector<CUgraphNode> handles;
     for (const size_t index : after) handles.push_back(nodes[index]);
     CUDA_MEMCPY3D copy = {};
-    copy.dstDevice = 1000 * (nodes.size() + 1);
-    copy.srcDevice = copy.dstDevice + 500;
+    copy.dstDevice = AddressOf(nodes.size());
+    copy.srcDevice = after.empty() ? 500 : AddressOf(after[0]);
     copy.WidthInBytes = 8;
     CUgraphNode node = nullptr;
     EXPECT_EQ(api.GraphAddMemcpyNode(&node, graph, handles.data(),
@@ -225,6 +231,44 @@ TEST(FaultyDriver, DropsAWaitOfTheHost) {
   EXPECT_EQ(outcome.violations,
             std::vector<std::string>(
                 5, "the step ends while a copy may be going on"));
+}
+
+// How often a program asks is up to chance.
+TEST(FaultyDriver, CountsQueriesUntilTheEventIsReachedAsOneWait) {
+  TheDriver() = {.not_ready = 3};
+  const DriverApi real = NewApi();
+  FaultyDriver driver(
+      real, {.fault = SownFault{CallKind::kHostWait, 1, Wrong::kDropped}});
+  const DriverApi& api = driver.api();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(api.EventQuery(kEvent), CUDA_ERROR_NOT_READY);
+  }
+  EXPECT_EQ(api.EventQuery(kEvent), CUDA_SUCCESS);
+  EXPECT_EQ(driver.count(CallKind::kHostWait), 1);
+  EXPECT_FALSE(driver.is_sown());
+  TheDriver().not_ready = 1;
+  EXPECT_EQ(api.EventQuery(kEvent), CUDA_SUCCESS);
+  EXPECT_TRUE(driver.is_sown());
+  EXPECT_EQ(TheDriver().not_ready, 1);
+}
+
+// Before the wrong call as well, which may be one of theirs.
+TEST(FaultyDriver, LetsOthersGoBeforeAThreadWaits) {
+  for (const bool is_faulty : {false, true}) {
+    TheDriver() = {};
+    const DriverApi real = NewApi();
+    FaultyDriver::Options options;
+    if (is_faulty) {
+      options.fault = SownFault{CallKind::kHostWait, 2, Wrong::kDropped};
+    }
+    FaultyDriver driver(real, options);
+    int calls = 0;
+    driver.BeforeWaits([&] { ++calls; });
+    EXPECT_EQ(driver.api().EventQuery(kEvent), CUDA_SUCCESS);
+    EXPECT_EQ(driver.api().StreamSynchronize(kStream), CUDA_SUCCESS);
+    EXPECT_FALSE(driver.is_sown());
+    EXPECT_EQ(calls, is_faulty ? 1 : 0);
+  }
 }
 
 TEST(FaultyDriver, KeepsWhatIsNotGivenBack) {

@@ -84,7 +84,7 @@ void IssuedWork::EndCommand(const HostCommand& host) {
   thread.command.reset();
 }
 
-IssuedWork::Performed IssuedWork::Exchange(const Performed& performed) {
+IssuedWork::Performed IssuedWork::SetPerformed(const Performed& performed) {
   Thread& thread = ThisThread();
   const Performed before = {thread.step, thread.command};
   thread.step = performed.step;
@@ -192,6 +192,23 @@ void IssuedWork::Free(const Block& block) {
   Require(ThisThread().clock, "memory is freed", &block);
 }
 
+// Of two commands that conflict, not all works do: by way of the host, the
+// second copy does not read the first one's source.
+bool IssuedWork::MayConflict(const Work& a, const Work& b) {
+  if (a.on_host || b.on_host) return true;
+  const std::optional<Copied>& x = a.issued.copied;
+  const std::optional<Copied>& y = b.issued.copied;
+  if (x.has_value() && y.has_value()) {
+    return Overlap(x->to, x->bytes, y->to, y->bytes) ||
+           Overlap(x->to, x->bytes, y->from, y->bytes) ||
+           Overlap(x->from, x->bytes, y->to, y->bytes);
+  }
+  if (!x.has_value() && !y.has_value()) return true;
+  const Copied& copied = x.has_value() ? *x : *y;
+  const HandleKey kernels = (x.has_value() ? b : a).issued.context;
+  return copied.to_context == kernels || copied.from_context == kernels;
+}
+
 // The host changes no memory but its own: of a staged copy, the source.
 bool IssuedWork::IsOrdered(const Work& first, const Work& second) const {
   if (second.on_host && first.source_read.has_value()) {
@@ -206,6 +223,7 @@ std::vector<std::string> IssuedWork::Unordered(uint64_t step,
   std::vector<std::string> found;
   for (const Work* first : works[{step, order.first.index}]) {
     for (const Work* second : works[{step, order.second.index}]) {
+      if (!MayConflict(*first, *second)) continue;
       if (IsOrdered(*first, *second) || IsOrdered(*second, *first)) continue;
       found.push_back(absl::StrCat("step ", step, ": nothing orders command ",
                                    order.first.index, " (", first->issued.what,

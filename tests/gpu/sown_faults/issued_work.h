@@ -39,6 +39,9 @@ class IssuedWork {
     uintptr_t to = 0;
     uintptr_t from = 0;
     size_t bytes = 0;
+    // Whose memory that is; 0: the host's.
+    HandleKey to_context = 0;
+    HandleKey from_context = 0;
   };
   // A kernel accesses memory of its context, a copy what it copies.
   struct Issued {
@@ -67,13 +70,13 @@ class IssuedWork {
   // The commands of a plan's steps, on the thread that performs them.
   void BeginCommand(uint64_t step, CommandId command, const HostCommand& host);
   void EndCommand(const HostCommand& host);
-  // The command that this thread performs; and changes it. For calls that are
-  // made late.
+  // The command that this thread performed until now. For calls that are made
+  // late.
   struct Performed {
     uint64_t step = 0;
     std::optional<CommandId> command;
   };
-  Performed Exchange(const Performed& performed);
+  Performed SetPerformed(const Performed& performed);
   // All threads begin and end a step together. At the end, all work that was
   // issued is over for the caller; what is not is a violation.
   void BeginStep();
@@ -129,6 +132,7 @@ class IssuedWork {
 
   static void Join(Clock& clock, const Clock& other);
   static bool Covers(const Clock& clock, const Place& place);
+  static bool MayConflict(const Work& a, const Work& b);
   bool IsOrdered(const Work& first, const Work& second) const;
   // What nothing orders of two commands of a step, and of one.
   std::vector<std::string> Unordered(uint64_t step, const NeededOrder& order,

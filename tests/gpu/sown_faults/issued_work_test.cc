@@ -84,8 +84,11 @@ TEST(IssuedWork, AStepEndsAfterItsWork) {
               ElementsAre("the step ends while a kernel may be going on"));
 }
 
-IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from) {
-  return {.what = "a copy", .copied = IssuedWork::Copied{to, from, 8}};
+IssuedWork::Issued CopyOf(uintptr_t to, uintptr_t from,
+                          HandleKey to_context = 0,
+                          HandleKey from_context = 0) {
+  return {.what = "a copy",
+          .copied = IssuedWork::Copied{to, from, 8, to_context, from_context}};
 }
 
 TEST(IssuedWork, MemoryIsFreedAfterItsUse) {
@@ -184,15 +187,53 @@ TEST(IssuedWork, TheHopsOfACopyAreOrdered) {
   EXPECT_THAT(violations({}, 108), IsEmpty());
 }
 
+// The first copy reads memory of one GPU, the second writes that of the other:
+// a kernel conflicts with the one on its own GPU.
+TEST(IssuedWork, AHopAccessesTheGpuOfItsEnd) {
+  constexpr HandleKey kOther = kContext + 1;
+  const auto violations = [](HandleKey context, std::vector<size_t> after) {
+    IssuedWork work;
+    work.LaunchGraph(
+        kOne,
+        {{.issued = CopyOf(100, 200, 0, kContext), .command = CommandId(0)},
+         {.issued = CopyOf(300, 100, kOther, 0),
+          .command = CommandId(0),
+          .after = {0}},
+         {.issued = IssuedWork::Issued{.what = "a kernel", .context = context},
+          .command = CommandId(3),
+          .after = std::move(after)}});
+    return work.Violations(kNeeded).size();
+  };
+  EXPECT_EQ(violations(kContext, {0}), 0u);
+  EXPECT_EQ(violations(kContext, {}), 1u);
+  EXPECT_EQ(violations(kOther, {1}), 0u);
+  EXPECT_EQ(violations(kOther, {0}), 1u);
+}
+
+TEST(IssuedWork, CopiesConflictWhereTheirBytesDo) {
+  const auto violations = [](const IssuedWork::Issued& second) {
+    IssuedWork work;
+    work.LaunchGraph(kOne,
+                     {{.issued = CopyOf(100, 200), .command = CommandId(0)},
+                      {.issued = second, .command = CommandId(3)}});
+    return work.Violations(kNeeded).size();
+  };
+  EXPECT_EQ(violations(CopyOf(300, 104)), 1u);  // reads what was written
+  EXPECT_EQ(violations(CopyOf(204, 300)), 1u);  // writes what was read
+  EXPECT_EQ(violations(CopyOf(104, 300)), 1u);
+  EXPECT_EQ(violations(CopyOf(300, 200)), 0u);
+  EXPECT_EQ(violations(CopyOf(108, 400)), 0u);
+}
+
 TEST(IssuedWork, ALateCallCountsForItsOwnCommand) {
   IssuedWork work;
   work.BeginCommand(0, CommandId(0), kOnGpu);
-  const IssuedWork::Performed late = work.Exchange({});
+  const IssuedWork::Performed late = work.SetPerformed({});
   work.EndCommand(kOnGpu);
   work.BeginCommand(0, CommandId(1), kOnGpu);
-  const IssuedWork::Performed now = work.Exchange(late);
+  const IssuedWork::Performed now = work.SetPerformed(late);
   work.AddWork(kOne, kKernel);
-  work.Exchange(now);
+  work.SetPerformed(now);
   work.EndCommand(kOnGpu);
   Issue(work, 3, kTwo);
   EXPECT_EQ(work.Violations(kNeeded).size(), 1u);
@@ -205,7 +246,7 @@ TEST(IssuedWork, AStagedCopyHasReadItsSource) {
   for (const bool on_host : {false, true}) {
     IssuedWork work;
     work.BeginCommand(0, CommandId(0), kOnGpu);
-    work.AddStagedCopy(kOne, CopyOf(100, 200));
+    work.AddStagedCopy(kOne, CopyOf(100, 200, kContext));
     work.EndCommand(kOnGpu);
     if (on_host) {
       work.BeginCommand(0, CommandId(3), kOnHost);

@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-struct Touched {
+struct Accessed {
   DeviceId device;
   Range range;  // in the arena
   bool writes = false;
@@ -32,9 +32,9 @@ bool Overlap(const Range& a, const Range& b) {
   return false;
 }
 
-bool Conflict(const std::vector<Touched>& a, const std::vector<Touched>& b) {
-  for (const Touched& x : a) {
-    for (const Touched& y : b) {
+bool Conflict(const std::vector<Accessed>& a, const std::vector<Accessed>& b) {
+  for (const Accessed& x : a) {
+    for (const Accessed& y : b) {
       if ((x.writes || y.writes) && x.device == y.device &&
           Overlap(x.range, y.range)) {
         return true;
@@ -54,8 +54,8 @@ class Reader {
     }
   }
 
-  std::vector<Touched> Of(const Command& command) {
-    std::vector<Touched> all;
+  std::vector<Accessed> Of(const Command& command) {
+    std::vector<Accessed> all;
     for (const Access& access : Accesses(entry_, command)) {
       all.push_back(At(access.buffer, access.kind != Access::Kind::kRead));
     }
@@ -65,20 +65,20 @@ class Reader {
   }
 
  private:
-  Touched At(BufferId id, bool writes) const {
+  Accessed At(BufferId id, bool writes) const {
     const Buffer& buffer = entry_.buffers[id.index];
     return {buffer.device, AbsoluteRange(plan_, entry_, buffer, /*step=*/0),
             writes};
   }
   // Message n of a channel is in slot n mod capacity; without slots, the
   // receiver reads the sender's bytes.
-  void AddSent(const Command& command, std::vector<Touched>& all) {
+  void AddSent(const Command& command, std::vector<Accessed>& all) {
     const Channel& channel = entry_.channels[command.channel.index];
     const size_t number = sent_[command.channel.index]++;
     if (channel.capacity == 0) return;
     all.push_back(At(channel.slots[number % channel.slots.size()], true));
   }
-  void AddReceived(const Command& command, std::vector<Touched>& all) {
+  void AddReceived(const Command& command, std::vector<Accessed>& all) {
     const Channel& channel = entry_.channels[command.channel.index];
     const size_t number = received_[command.channel.index]++;
     all.push_back(At(channel.capacity > 0
@@ -102,12 +102,12 @@ std::vector<NeededOrder> NeededOrders(const Plan& plan, int entry) {
   if (!commands.ok()) return {};
   Reader reader(plan, plan.entries[entry], *commands);
   std::vector<NeededOrder> needed;
-  std::vector<std::vector<Touched>> touched;
+  std::vector<std::vector<Accessed>> accessed;
   for (const CommandId second : commands->ids()) {
     EXPECT_NE((*commands)[second].kind, Command::Kind::kCollective);
-    touched.push_back(reader.Of((*commands)[second]));
+    accessed.push_back(reader.Of((*commands)[second]));
     for (int32_t first = 0; first < second.index; ++first) {
-      if (Conflict(touched[first], touched.back())) {
+      if (Conflict(accessed[first], accessed.back())) {
         needed.push_back({CommandId(first), second});
       }
     }

@@ -27,13 +27,13 @@ constexpr std::chrono::seconds kUntilItEnds(60);
 constexpr uint64_t kSteps = 2;
 
 // For how long the other threads wait for the host's commands, which may never
-// end: once in a run.
+// end: once in a step.
 constexpr std::chrono::seconds kHeadStart(2);
 
 using HostCommand = IssuedWork::HostCommand;
 
-// Tells the account which command a thread performs, and lets the commands of
-// the host go first.
+// Notes in the account which command a thread performs, and lets the commands
+// of the host go first.
 class CommandAccount : public CommandObserver {
  public:
   explicit CommandAccount(FaultyDriver& driver) : driver_(driver) {
@@ -84,7 +84,7 @@ class CommandAccount : public CommandObserver {
   }
 
  private:
-  // A thread that waits for a stream shows all threads what the GPU wrote: a
+  // A thread that waits for the GPU shows all threads what that wrote: a
   // command of the host that nothing holds back comes before that.
   void LetTheHostGoFirst() {
     std::unique_lock<std::mutex> held(lock_);
@@ -102,7 +102,7 @@ class CommandAccount : public CommandObserver {
   int64_t open_host_commands_ = 0;  // of the step
 };
 
-// Tells the account which command each node of the graphs is for.
+// Notes in the account which command each node of the graphs is for.
 void SetCommands(const EntryRunner& runner, FaultyDriver& driver) {
   for (const GraphRun* run : runner.Graphs()) {
     for (int slot = 0; slot < runner.context().entry->depth; ++slot) {
@@ -132,6 +132,7 @@ std::vector<HostTensor> InputsOf(const Entry& entry, uint64_t step) {
 }
 
 absl::Status RunStep(Executor& executor, uint64_t step,
+                     CommandAccount& commands,
                      std::vector<HostTensor>& values) {
   const Plan& plan = executor.plan();
   const Entry& entry = plan.entries[0];
@@ -145,7 +146,10 @@ absl::Status RunStep(Executor& executor, uint64_t step,
   }
   RunOptions options;
   options.deadline = std::chrono::steady_clock::now() + kUntilItEnds;
-  PARTITA_RETURN_IF_ERROR(executor.Run(0, {in, out}, options));
+  commands.BeginStep();
+  const absl::Status status = executor.Run(0, {in, out}, options);
+  commands.EndStep();
+  PARTITA_RETURN_IF_ERROR(status);
   for (HostTensor& output : outputs) values.push_back(std::move(output));
   for (const Variable& variable : plan.module.variables()) {
     PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> replicas,
@@ -176,10 +180,7 @@ absl::Status LoadAndRun(const Workload& workload, bool is_faulty,
   if (!is_faulty) run.proof = ProveGraphs(executor->runner(0), driver.api());
   commands.EndStep();  // of loading
   for (uint64_t step = 0; step < kSteps; ++step) {
-    commands.BeginStep();
-    const absl::Status status = RunStep(*executor, step, run.values);
-    commands.EndStep();
-    PARTITA_RETURN_IF_ERROR(status);
+    PARTITA_RETURN_IF_ERROR(RunStep(*executor, step, commands, run.values));
   }
   return absl::OkStatus();
 }

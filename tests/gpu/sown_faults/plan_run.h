@@ -47,8 +47,6 @@ struct PlanRun {
   absl::Status proof;
   bool is_sown = false;  // the fault
   std::array<int64_t, kCallKinds> calls{};
-
-  bool is_reported() const { return !status.ok() || !findings.empty(); }
 };
 
 // Needs: no other emulated machine.

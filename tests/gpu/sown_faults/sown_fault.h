@@ -19,14 +19,15 @@ enum class CallKind : uint8_t {
   kEvent,   // cuEventCreate
   // Of events, streams, libraries, graphs and execs; the release of a context.
   kDestroy,
-  kAlloc,   // cuMemAlloc, cuMemHostAlloc
+  kAlloc,   // cuMemAlloc
   kFree,    // cuMemFree, cuMemFreeHost
   kSwitch,  // cuCtxSetCurrent
   kCopy,    // cuMemcpy*Async
   kLaunch,  // cuLaunchKernel, cuGraphLaunch
   kNode,    // cuGraphAdd*Node
   kEdge,    // each node that such a call says the new one follows
-  // cuStreamSynchronize, cuEventSynchronize, cuCtxSynchronize, cuEventQuery.
+  // cuStreamSynchronize, cuEventSynchronize, cuCtxSynchronize, and
+  // cuEventQuery: once until the event is reached.
   kHostWait,
 };
 inline constexpr int kCallKinds = 12;

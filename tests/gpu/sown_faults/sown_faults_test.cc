@@ -1,4 +1,4 @@
-// Each harmful fault in what the CUDA backend tells the driver is reported
+// Each harmful fault in the calls of the CUDA backend is reported
 // (docs/internals/software_gpu.md). Prints a table. PARTITA_SEED chooses a
 // sample; PARTITA_FULL=1 takes all.
 // SPDX-License-Identifier: Apache-2.0
