@@ -33,10 +33,10 @@ absl::StatusOr<BuiltGraph> BuildGraph(Device& launches,
                                       absl::Span<const FedAction> actions,
                                       int slot, bool stamps);
 
-// Nothing that a launch depends on changes from step to step, but for the slot:
+// Nothing that a launch depends on changes from step to step, except the slot:
 // inputs are in staging memory, and steps are counted in variables. So each
 // slot has a graph, made at load, whose parameters stay. Traced steps have
-// graphs of their own, which the first of them makes.
+// graphs of their own, which the first of them makes before it begins.
 //
 // Thread safety: the launcher's thread only.
 class GraphRun {
@@ -65,6 +65,8 @@ class GraphRun {
   // Which the streams behind the run wait for.
   DeviceEvent& end() { return *end_; }
 
+  // Before each traced step: makes the graphs that take times, once.
+  absl::Status PrepareTrace();
   // Stages the inputs, and launches the graph of the step's slot. The stream's
   // device is attached.
   absl::Status Launch(const Step& step);
@@ -82,7 +84,6 @@ class GraphRun {
         in_(in),
         actions_(std::move(actions)) {}
   absl::StatusOr<BuiltGraph> Build(int slot, bool stamps) const;
-  absl::Status BuildStamped();
 
   const EntryState& state_;
   Device& launches_;
