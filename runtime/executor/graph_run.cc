@@ -133,6 +133,16 @@ absl::StatusOr<BuiltGraph> GraphRun::Build(int slot, bool stamps) const {
   return built;
 }
 
+int64_t GraphRun::StagingBytes() const {
+  int64_t bytes = 0;
+  for (const auto* graphs : {&graphs_, &stamped_}) {
+    for (const BuiltGraph& built : *graphs) {
+      bytes += built.graph->StagingBytes();
+    }
+  }
+  return bytes;
+}
+
 absl::Status GraphRun::PrepareTrace() {
   if (!stamped_.empty()) return absl::OkStatus();
   std::vector<BuiltGraph> stamped;

@@ -5,6 +5,7 @@
 #define PARTITA_RUNTIME_EXECUTOR_GRAPH_RUN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -62,6 +63,10 @@ class GraphRun {
   const std::vector<FedAction>& actions() const { return actions_; }
   const std::vector<Join>& before() const { return before_; }
   const std::vector<StreamReplay*>& behind() const { return behind_; }
+  // The device that launches the graphs, and the page-locked memory that these
+  // have: equal parts for each slot.
+  Device& launches() const { return launches_; }
+  int64_t StagingBytes() const;
   // Which the streams behind the run wait for.
   DeviceEvent& end() { return *end_; }
 
