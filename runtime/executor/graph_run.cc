@@ -116,10 +116,7 @@ absl::StatusOr<std::unique_ptr<GraphRun>> GraphRun::New(
   }
   run->behind_ = neighbours.behind;
   PARTITA_ASSIGN_OR_RETURN(run->end_, launches.NewEvent());
-  for (int slot = 0; slot < state.context.entry->depth; ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(run->graphs_.emplace_back(),
-                             run->Build(slot, /*stamps=*/false));
-  }
+  PARTITA_ASSIGN_OR_RETURN(run->graphs_, run->BuildForSlots(/*stamps=*/false));
   return run;
 }
 
@@ -133,24 +130,20 @@ absl::StatusOr<BuiltGraph> GraphRun::Build(int slot, bool stamps) const {
   return built;
 }
 
-int64_t GraphRun::StagingBytes() const {
+absl::StatusOr<std::vector<BuiltGraph>> GraphRun::BuildForSlots(bool stamps) {
+  std::vector<BuiltGraph> graphs;
   int64_t bytes = 0;
-  for (const auto* graphs : {&graphs_, &stamped_}) {
-    for (const BuiltGraph& built : *graphs) {
-      bytes += built.graph->StagingBytes();
-    }
+  for (int slot = 0; slot < state_.context.entry->depth; ++slot) {
+    PARTITA_ASSIGN_OR_RETURN(graphs.emplace_back(), Build(slot, stamps));
+    bytes += graphs.back().graph->StagingBytes();
   }
-  return bytes;
+  staging_bytes_ += bytes;
+  return graphs;
 }
 
 absl::Status GraphRun::PrepareTrace() {
   if (!stamped_.empty()) return absl::OkStatus();
-  std::vector<BuiltGraph> stamped;
-  for (size_t slot = 0; slot < graphs_.size(); ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(stamped.emplace_back(),
-                             Build(static_cast<int>(slot), /*stamps=*/true));
-  }
-  stamped_ = std::move(stamped);
+  PARTITA_ASSIGN_OR_RETURN(stamped_, BuildForSlots(/*stamps=*/true));
   return absl::OkStatus();
 }
 

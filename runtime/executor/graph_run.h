@@ -4,6 +4,7 @@
 #ifndef PARTITA_RUNTIME_EXECUTOR_GRAPH_RUN_H_
 #define PARTITA_RUNTIME_EXECUTOR_GRAPH_RUN_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ absl::StatusOr<BuiltGraph> BuildGraph(Device& launches,
 // slot has a graph, made at load, whose parameters stay. Traced steps have
 // graphs of their own, which the first of them makes before it begins.
 //
-// Thread safety: the launcher's thread only.
+// Thread safety: the launcher's thread only, except StagingBytes.
 class GraphRun {
  public:
   // Streams whose commands are issued one by one: in front of the run, since
@@ -66,7 +67,7 @@ class GraphRun {
   // The device that launches the graphs, and the page-locked memory that these
   // have: equal parts for each slot.
   Device& launches() const { return launches_; }
-  int64_t StagingBytes() const;
+  int64_t StagingBytes() const { return staging_bytes_; }
   // Which the streams behind the run wait for.
   DeviceEvent& end() { return *end_; }
 
@@ -88,6 +89,7 @@ class GraphRun {
         launches_(launches),
         in_(in),
         actions_(std::move(actions)) {}
+  absl::StatusOr<std::vector<BuiltGraph>> BuildForSlots(bool stamps);
   absl::StatusOr<BuiltGraph> Build(int slot, bool stamps) const;
 
   const EntryState& state_;
@@ -100,6 +102,7 @@ class GraphRun {
   std::vector<BuiltGraph> graphs_;   // by slot
   std::vector<BuiltGraph> stamped_;  // by slot; empty until a step is traced
   DeviceGraph* stamps_ = nullptr;    // launched in this step, if it is traced
+  std::atomic<int64_t> staging_bytes_{0};
 };
 
 }  // namespace partita
