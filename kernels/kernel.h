@@ -47,7 +47,7 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual absl::Status Launch(const LaunchArgs& args) = 0;
-  // What Launch(args) launches, but for the stream; valid until the next call.
+  // What Launch(args) launches, without the stream; valid until the next call.
   // None: the kernel is no single launch, or not of a GPU.
   virtual std::optional<LaunchDescription> Describe(const LaunchArgs& args) {
     return std::nullopt;

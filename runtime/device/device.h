@@ -127,7 +127,7 @@ struct DeviceProperties {
 struct MemoryFigures {
   int64_t total = 0;
   int64_t free = 0;  // not used by any process
-  // "share 1 of 4 of GPU 0" if the device has no more; empty: it has all.
+  // "one of 4 shares of GPU 0" if the device has no more; empty: it has all.
   std::string share;
 };
 

@@ -4,6 +4,8 @@
 #ifndef PARTITA_RUNTIME_DEVICE_DEVICE_GRAPH_H_
 #define PARTITA_RUNTIME_DEVICE_DEVICE_GRAPH_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -43,6 +45,8 @@ class DeviceGraph {
                                                 SteadyTime& time,
                                                 Nodes after) = 0;
   virtual int num_nodes() const = 0;
+  // Page-locked memory of the host that it has for its copies.
+  virtual int64_t StagingBytes() const = 0;
 
   // Allocates all that launches need. `stream` is one that Launch may take.
   virtual absl::Status Instantiate(DeviceStream& stream) = 0;

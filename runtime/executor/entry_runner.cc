@@ -301,6 +301,12 @@ std::vector<StagingUse> EntryRunner::Staging() const {
                      {absl::StrCat("collectives of group ", g)}});
     }
   }
+  for (const GraphRun* graph : Graphs()) {
+    const int64_t bytes = graph->StagingBytes();
+    if (bytes == 0) continue;
+    all.push_back(
+        {&graph->launches(), bytes, entry_.depth, {"copies between devices"}});
+  }
   return all;
 }
 

@@ -30,12 +30,14 @@ struct StepPorts {
   absl::Span<void* const> outputs;
 };
 
-// Page-locked memory of one stream, or of one rank of a group.
+// Page-locked memory of one stream, of one rank of a group, or of the graphs
+// of one run of commands.
 struct StagingUse {
   const Device* device = nullptr;
   int64_t bytes = 0;  // Arena::ReservedBytes
   int copies = 1;     // in these bytes: one for each step in flight
-  std::vector<std::string> owners;  // "input x"; "collectives of group 0"
+  // "input x"; "collectives of group 0"; "copies between devices".
+  std::vector<std::string> owners;
 };
 
 // Thread safety: one call at a time; the executor ensures it.
@@ -75,7 +77,8 @@ class EntryRunner {
 
   // The most steps that were in flight at once.
   int most_in_flight() const { return most_in_flight_; }
-  // The page-locked memory that feeds, fetches and collectives pass through.
+  // The page-locked memory that feeds, fetches, collectives and copies between
+  // devices pass through.
   std::vector<StagingUse> Staging() const;
 
  private:

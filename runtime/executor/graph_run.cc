@@ -28,7 +28,12 @@ class GraphBuilder {
     MeasuredTime& time = fed.stream->time(slot_, fed.index);
     PARTITA_RETURN_IF_ERROR(Stamp(fed, time.start));
     PARTITA_RETURN_IF_ERROR(AddWork(fed));
-    return Stamp(fed, time.end);
+    PARTITA_RETURN_IF_ERROR(Stamp(fed, time.end));
+    // Behind the record's own time: no wait for it ends before that.
+    if (fed.action().kind == Kind::kRecord) {
+      recorded_[fed.action().event] = last_[fed.stream];
+    }
+    return absl::OkStatus();
   }
 
  private:
@@ -36,10 +41,7 @@ class GraphBuilder {
     const StreamProgram& program = fed.stream->program(slot_);
     const Action& action = program.actions[fed.index];
     Nodes& last = last_[fed.stream];
-    if (action.kind == Kind::kRecord) {
-      recorded_[action.event] = last;
-      return absl::OkStatus();
-    }
+    if (action.kind == Kind::kRecord) return absl::OkStatus();
     if (action.kind == Kind::kWait) {
       for (const DeviceNodeId node : recorded_[action.event]) {
         if (!absl::c_linear_search(last, node)) last.push_back(node);
@@ -114,10 +116,7 @@ absl::StatusOr<std::unique_ptr<GraphRun>> GraphRun::New(
   }
   run->behind_ = neighbours.behind;
   PARTITA_ASSIGN_OR_RETURN(run->end_, launches.NewEvent());
-  for (int slot = 0; slot < state.context.entry->depth; ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(run->graphs_.emplace_back(),
-                             run->Build(slot, /*stamps=*/false));
-  }
+  PARTITA_ASSIGN_OR_RETURN(run->graphs_, run->BuildForSlots(/*stamps=*/false));
   return run;
 }
 
@@ -131,22 +130,28 @@ absl::StatusOr<BuiltGraph> GraphRun::Build(int slot, bool stamps) const {
   return built;
 }
 
-absl::Status GraphRun::BuildStamped() {
-  std::vector<BuiltGraph> stamped;
-  for (size_t slot = 0; slot < graphs_.size(); ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(stamped.emplace_back(),
-                             Build(static_cast<int>(slot), /*stamps=*/true));
+absl::StatusOr<std::vector<BuiltGraph>> GraphRun::BuildForSlots(bool stamps) {
+  std::vector<BuiltGraph> graphs;
+  int64_t bytes = 0;
+  for (int slot = 0; slot < state_.context.entry->depth; ++slot) {
+    PARTITA_ASSIGN_OR_RETURN(graphs.emplace_back(), Build(slot, stamps));
+    bytes += graphs.back().graph->StagingBytes();
   }
-  stamped_ = std::move(stamped);
+  staging_bytes_ += bytes;
+  return graphs;
+}
+
+absl::Status GraphRun::PrepareTrace() {
+  if (!stamped_.empty()) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(stamped_, BuildForSlots(/*stamps=*/true));
   return absl::OkStatus();
 }
 
 absl::Status GraphRun::Launch(const Step& step) {
-  if (step.trace && stamped_.empty()) PARTITA_RETURN_IF_ERROR(BuildStamped());
   const size_t slot = step.number % graphs_.size();
   for (const FedAction& fed : actions_) {
-    if (fed.action().kind == Kind::kFeed)
-      fed.stream->StageFeed(step, fed.index);
+    if (fed.action().kind != Kind::kFeed) continue;
+    fed.stream->StageFeed(step, fed.index);
   }
   DeviceGraph& graph = *(step.trace ? stamped_ : graphs_)[slot].graph;
   if (graph.num_nodes() == 0) return absl::OkStatus();

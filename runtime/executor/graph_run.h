@@ -4,7 +4,9 @@
 #ifndef PARTITA_RUNTIME_EXECUTOR_GRAPH_RUN_H_
 #define PARTITA_RUNTIME_EXECUTOR_GRAPH_RUN_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,12 +35,12 @@ absl::StatusOr<BuiltGraph> BuildGraph(Device& launches,
                                       absl::Span<const FedAction> actions,
                                       int slot, bool stamps);
 
-// Nothing that a launch depends on changes from step to step, but for the slot:
+// Nothing that a launch depends on changes from step to step, except the slot:
 // inputs are in staging memory, and steps are counted in variables. So each
 // slot has a graph, made at load, whose parameters stay. Traced steps have
-// graphs of their own, which the first of them makes.
+// graphs of their own, which the first of them makes before it begins.
 //
-// Thread safety: the launcher's thread only.
+// Thread safety: the launcher's thread only, except StagingBytes.
 class GraphRun {
  public:
   // Streams whose commands are issued one by one: in front of the run, since
@@ -62,9 +64,15 @@ class GraphRun {
   const std::vector<FedAction>& actions() const { return actions_; }
   const std::vector<Join>& before() const { return before_; }
   const std::vector<StreamReplay*>& behind() const { return behind_; }
+  // The device that launches the graphs, and the page-locked memory that these
+  // have: equal parts for each slot.
+  Device& launches() const { return launches_; }
+  int64_t StagingBytes() const { return staging_bytes_; }
   // Which the streams behind the run wait for.
   DeviceEvent& end() { return *end_; }
 
+  // Before each traced step: makes the graphs that take times, once.
+  absl::Status PrepareTrace();
   // Stages the inputs, and launches the graph of the step's slot. The stream's
   // device is attached.
   absl::Status Launch(const Step& step);
@@ -81,8 +89,8 @@ class GraphRun {
         launches_(launches),
         in_(in),
         actions_(std::move(actions)) {}
+  absl::StatusOr<std::vector<BuiltGraph>> BuildForSlots(bool stamps);
   absl::StatusOr<BuiltGraph> Build(int slot, bool stamps) const;
-  absl::Status BuildStamped();
 
   const EntryState& state_;
   Device& launches_;
@@ -94,6 +102,7 @@ class GraphRun {
   std::vector<BuiltGraph> graphs_;   // by slot
   std::vector<BuiltGraph> stamped_;  // by slot; empty until a step is traced
   DeviceGraph* stamps_ = nullptr;    // launched in this step, if it is traced
+  std::atomic<int64_t> staging_bytes_{0};
 };
 
 }  // namespace partita

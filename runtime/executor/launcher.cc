@@ -210,6 +210,9 @@ void Launcher::RunTogether(Step& step, const Batch& ranks) {
 }
 
 void Launcher::RunSections(Step& step) {
+  if (step.trace) {
+    if (absl::Status status = PrepareTrace(); !status.ok()) FailGraphs(status);
+  }
   for (Section& section : sections_) {
     if (section.graph != nullptr) {
       RunGraph(step, *section.graph);
@@ -217,6 +220,23 @@ void Launcher::RunSections(Step& step) {
       RunBatches(step, section.issued);
     }
   }
+}
+
+// All at once: nothing is built between the commands that are measured.
+absl::Status Launcher::PrepareTrace() {
+  Attach(graph_stream_.get());
+  for (Section& section : sections_) {
+    if (section.graph == nullptr) continue;
+    PARTITA_RETURN_IF_ERROR(section.graph->PrepareTrace());
+  }
+  return absl::OkStatus();
+}
+
+void Launcher::FailGraphs(const absl::Status& status) {
+  state_.Fail(WithBlockingHint(status),
+              {.entry = state_.context.entry->name,
+               .device = streams_.front()->device().traits().name,
+               .stream = "graph"});
 }
 
 void Launcher::Observe(const Step& step, const GraphRun& run,
@@ -237,12 +257,7 @@ void Launcher::RunGraph(Step& step, GraphRun& run) {
   Observe(step, run, &CommandObserver::Before);
   const absl::Status status = LaunchGraph(step, run);
   Observe(step, run, &CommandObserver::After);
-  if (!status.ok()) {
-    state_.Fail(WithBlockingHint(status),
-                {.entry = state_.context.entry->name,
-                 .device = first.stream->device().traits().name,
-                 .stream = "graph"});
-  }
+  if (!status.ok()) FailGraphs(status);
 }
 
 // No wait is long: what it waits for has been recorded.
@@ -276,11 +291,7 @@ void Launcher::FinishStreams(const Step& step) {
     Attach(&stream->device_stream());
     stream->Finish();
   }
-  if (graphs.ok()) return;
-  state_.Fail(WithBlockingHint(graphs),
-              {.entry = state_.context.entry->name,
-               .device = streams_.front()->device().traits().name,
-               .stream = "graph"});
+  if (!graphs.ok()) FailGraphs(graphs);
 }
 
 absl::Status Launcher::FinishGraphs() {

@@ -87,6 +87,7 @@ class Launcher {
   void RunStep(Step& step);
   bool UsesGraphs(const Step& step) const;
   void RunSections(Step& step);
+  absl::Status PrepareTrace();
   void RunBatches(Step& step, const std::vector<Batch>& batches);
   void RunTogether(Step& step, const Batch& ranks);
   void RunGraph(Step& step, GraphRun& run);
@@ -94,6 +95,8 @@ class Launcher {
   void Observe(const Step& step, const GraphRun& run,
                void (CommandObserver::*see)(uint64_t, CommandId));
   absl::Status LaunchGraph(const Step& step, GraphRun& run);
+  // Fails the entry; the place is the stream of graphs.
+  void FailGraphs(const absl::Status& status);
   void FinishStreams(const Step& step);
   absl::Status FinishGraphs();
   // Attaches the calling thread to `stream`, or to none, if it is null.

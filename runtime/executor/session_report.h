@@ -25,8 +25,8 @@ struct DeviceMemory {
   int64_t peak = 0;  // the most that was allocated since the session began
   // Taken for the arena from the driver or the system (Arena::ReservedBytes).
   int64_t reserved = 0;
-  // Page-locked memory of the host that inputs, outputs and collectives pass
-  // through; likewise.
+  // Page-locked memory of the host that inputs, outputs, collectives and copies
+  // between devices pass through; likewise.
   int64_t staging = 0;
   int64_t in_place = 0;   // constants read outside the arena
   int64_t committed = 0;  // pages of the arena that were accessed
@@ -54,14 +54,15 @@ enum class MemoryKind : uint8_t {
 struct MemoryBlock {
   std::string entry;  // empty: all entries use it
   MemoryKind kind = MemoryKind::kActivation;
-  // The first byte in the arena; 0 for staging and code, which lie outside.
+  // The first byte in the arena; 0 for staging and code, which are outside.
   int64_t offset = 0;
   int64_t bytes = 0;
   int copies = 1;  // one for each step in flight
   // Those that access it, by number in launch order; -1: not known by commands.
   int first_command = -1;
   int last_command = -1;
-  // Values ("%h"), ports ("input x"), nodes ("softmax %p"), collectives.
+  // Values ("%h"), ports ("input x"), nodes ("softmax %p"), collectives,
+  // copies.
   std::vector<std::string> owners;
   bool in_place = false;  // read where the plan stores it, outside the arena
 };

@@ -33,10 +33,11 @@ class Divider {
       case Kind::kKernel:
         return action.kernel->Describe(action.args).has_value();
       case Kind::kCopy:
-        return IsBetweenDevices((*context_.commands)[action.command]);
+        return IsInMemoryOfDevices((*context_.commands)[action.command]);
       case Kind::kFeed:
       case Kind::kFetch:
-        return action.staging != nullptr;
+        return action.staging != nullptr &&
+               IsInMemoryOfDevices((*context_.commands)[action.command]);
       case Kind::kRecord:
       case Kind::kWait:
         return !seen_by_others_.contains(
@@ -51,8 +52,9 @@ class Divider {
   }
 
  private:
-  // Other copies read or write pageable memory, and may wait on the host.
-  bool IsBetweenDevices(const Command& command) const {
+  // Other commands read or write pageable memory, and may wait on the host:
+  // those of a CPU's stream too, which a GPU runs if it copies from there.
+  bool IsInMemoryOfDevices(const Command& command) const {
     for (const auto* buffers : {&command.operands, &command.results}) {
       for (const BufferId buffer : *buffers) {
         const DeviceId device = context_.entry->buffers[buffer.index].device;

@@ -41,8 +41,8 @@ struct StepDivision {
 
 // `actions` are all those of a launcher, in launch order. In graphs are
 //   * kernels that are one launch,
-//   * copies between memories of devices, and feeds and fetches, by staging
-//     memory,
+//   * copies between memories of devices, and feeds and fetches of such memory,
+//     by staging memory,
 //   * records and waits of events for which only streams of this launcher wait.
 // All else needs the host: a wait for a stream of the host, a
 // record that one waits for, a collective or a message through the host, a

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -324,6 +325,29 @@ TEST(EmulatedGraphs, ATraceHasTheTimesOfEachCommandInItsGraph) {
     }
     EXPECT_GT(end, 0);
   }
+}
+
+// The numbers of graphs that are instantiated when commands are seen.
+class InstantiatedGraphs : public CommandObserver {
+ public:
+  explicit InstantiatedGraphs(EmulatedMachine& cuda) : machine(cuda) {}
+  void Before(uint64_t, CommandId) override {
+    seen.insert(machine.cuda().calls("cuGraphInstantiate"));
+  }
+  void After(uint64_t, CommandId) override {}
+
+  EmulatedMachine& machine;
+  std::set<int64_t> seen;
+};
+
+TEST(EmulatedGraphs, ATracedStepBuildsNoGraphBetweenItsCommands) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2, /*capacity=*/1);
+  EmulatedMachine machine({.gpus = 2});
+  InstantiatedGraphs graphs(machine);
+  const Loaded loaded(plan.plan, machine.api(), {.observer = &graphs});
+  ASSERT_NE(loaded.executor, nullptr);
+  EXPECT_TRUE(RunStep(*loaded.executor, plan.x, {.trace = true}).ok());
+  EXPECT_EQ(graphs.seen, std::set<int64_t>{4});  // two, without times and with
 }
 
 // Counts the calls for each command.

@@ -157,6 +157,18 @@ int64_t PortBytes(const Entry& entry, const CommandList& commands) {
   return bytes * entry.depth;
 }
 
+// Page-locked bytes of the copies between GPUs that are no peers.
+int64_t CopiedBytes(const Entry& entry, const CommandList& commands) {
+  int64_t bytes = 0;
+  for (const Command& command : commands) {
+    if (command.kind != Command::Kind::kCopy) continue;
+    const Buffer& from = entry.buffers[command.operands[0].index];
+    const Buffer& to = entry.buffers[command.results[0].index];
+    if (from.device != to.device) bytes += to.range.size();
+  }
+  return bytes * entry.depth;
+}
+
 // Arena::ReservedBytes states the rounding.
 int64_t ReservedBytes(const Plan& plan, const PlanDevice& device) {
   const int64_t arena = ArenaBytes(device, PlanDepth(plan));
@@ -165,46 +177,56 @@ int64_t ReservedBytes(const Plan& plan, const PlanDevice& device) {
 }
 
 // For plans that use GPUs alone.
-AllocatedBytes Predicted(const Plan& plan) {
+AllocatedBytes Predicted(const Plan& plan, bool peers) {
   AllocatedBytes predicted;
   for (const PlanDevice& device : plan.devices) {
     predicted.of_gpu.push_back(ReservedBytes(plan, device));
   }
   for (const Entry& entry : plan.entries) {
     const CommandList commands = Expand(entry).value();
-    predicted.page_locked +=
-        PortBytes(entry, commands) + CollectiveBytes(entry, commands);
+    predicted.page_locked += PortBytes(entry, commands) +
+                             CollectiveBytes(entry, commands) +
+                             (peers ? 0 : CopiedBytes(entry, commands));
   }
   return predicted;
 }
 
-TEST(EmulatedMemory, PredictedIsAllocatedByteForByte) {
-  for (const PlanCase& tested : GpuPlans()) {
-    SCOPED_TRACE(tested.name);
-    const Plan& plan = tested.compiled.plan;
-    EmulatedMachine machine(MachineOf(tested.gpus));
-    {
-      const auto session = SessionOf(tested.compiled);
-      ASSERT_NE(session, nullptr);
-      const AllocatedBytes predicted = Predicted(plan);
-      const AllocatedBytes allocated = machine.cuda().allocated();
-      EXPECT_EQ(allocated.of_gpu, predicted.of_gpu);
-      EXPECT_EQ(allocated.page_locked, predicted.page_locked);
-      EXPECT_GT(allocated.page_locked, 0);
-      // The session and the compiler report the same.
-      const auto use = session->MemoryUse();
-      ASSERT_TRUE(use.ok()) << use.status();
-      int64_t staging = 0;
-      for (size_t d = 0; d < use->size(); ++d) {
-        EXPECT_EQ((*use)[d].arena, tested.compiled.report.devices[d].arena);
-        EXPECT_EQ((*use)[d].reserved, predicted.of_gpu[d]);
-        EXPECT_EQ((*use)[d].total, 2 * kGpuMemory);
-        staging += (*use)[d].staging;
-      }
-      EXPECT_EQ(staging, predicted.page_locked);
+// Returns the page-locked bytes.
+int64_t ExpectPredicted(const PlanCase& tested, bool peers) {
+  SCOPED_TRACE(absl::StrCat(tested.name, ", peers ", peers));
+  EmulatedGpuOptions options = MachineOf(tested.gpus);
+  if (!peers) options.peers.clear();
+  const AllocatedBytes predicted = Predicted(tested.compiled.plan, peers);
+  EmulatedMachine machine(options);
+  {
+    const auto session = SessionOf(tested.compiled);
+    if (session == nullptr) return 0;
+    const AllocatedBytes allocated = machine.cuda().allocated();
+    EXPECT_EQ(allocated.of_gpu, predicted.of_gpu);
+    EXPECT_EQ(allocated.page_locked, predicted.page_locked);
+    EXPECT_GT(allocated.page_locked, 0);
+    // The session and the compiler report the same.
+    const std::vector<DeviceMemory> use = session->MemoryUse().value();
+    int64_t staging = 0;
+    for (size_t d = 0; d < use.size(); ++d) {
+      EXPECT_EQ(use[d].arena, tested.compiled.report.devices[d].arena);
+      EXPECT_EQ(use[d].reserved, predicted.of_gpu[d]);
+      EXPECT_EQ(use[d].total, 2 * kGpuMemory);
+      staging += use[d].staging;
     }
-    EXPECT_THAT(machine.Faults(), IsEmpty());
+    EXPECT_EQ(staging, predicted.page_locked);
   }
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return predicted.page_locked;
+}
+
+TEST(EmulatedMemory, PredictedIsAllocatedByteForByte) {
+  int64_t of_copies = 0;
+  for (const PlanCase& tested : GpuPlans()) {
+    const int64_t with_peers = ExpectPredicted(tested, /*peers=*/true);
+    of_copies += ExpectPredicted(tested, /*peers=*/false) - with_peers;
+  }
+  EXPECT_GT(of_copies, 0);
 }
 
 TEST(EmulatedMemory, ACpuReservesItsArenaAndWhatAlignsIt) {

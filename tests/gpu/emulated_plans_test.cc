@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "graph/evaluate.h"
@@ -110,9 +111,18 @@ TEST(EmulatedPlans, MessagesPassBetweenGpus) {
   }
 }
 
-// The driver stages the copies through the host.
+// Copies go by way of page-locked memory: two nodes of the graph.
 TEST(EmulatedPlans, GpusNeedNotBePeers) {
-  ExpectReferenceBits(MatmulSoftmaxPlan(2), {.gpus = 2, .seed = 3});
+  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    ExpectReferenceBits(plan,
+                        {.gpus = 2, .seed = seed, .order = OrderOf(seed)});
+  }
+  for (const auto& [name, readings] : AllReadings()) {
+    SCOPED_TRACE(name);
+    ExpectReferenceBits(plan, {.gpus = 2, .seed = 3, .readings = readings});
+  }
 }
 
 TEST(EmulatedPlans, DelaysAndTracesChangeNoBit) {
@@ -163,8 +173,39 @@ TEST(EmulatedPlans, ACpuAndAGpuExchangeValues) {
   }
 }
 
+// The output of CpuAndGpuPlan is fetched by the stream that copies to the GPU.
+// The GPU runs it, but what it fetches is in the CPU's memory.
+PtxPlan PlanWithAFetchBesideCopies() {
+  PtxPlan plan = CpuAndGpuPlan();
+  Entry& entry = plan.plan->entries[0];
+  std::vector<Command>& commands = entry.programs[0].commands;
+  Command fetch = commands.back();
+  commands.pop_back();
+  const auto copies = absl::c_find_if(entry.streams, [](const Stream& stream) {
+    return stream.name == "copy:gpu:1";
+  });
+  Command record;
+  record.kind = Command::Kind::kRecord;
+  record.stream = fetch.stream;
+  record.event = EventId(entry.num_events++);
+  fetch.stream = StreamId(static_cast<int32_t>(copies - entry.streams.begin()));
+  Command wait = record;
+  wait.kind = Command::Kind::kWait;
+  wait.stream = fetch.stream;
+  for (const Command& last : {record, wait, fetch}) commands.push_back(last);
+  return plan;
+}
+
+TEST(EmulatedPlans, AStreamThatCopiesToAGpuFetchesFromItsCpu) {
+  const PtxPlan plan = PlanWithAFetchBesideCopies();
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    ExpectExchange(plan, {.seed = seed, .order = OrderOf(seed)});
+  }
+}
+
 // The copies from and to the CPU's memory are issued between graphs.
-TEST(EmulatedPlans, WhatIsExchangedWithACpuDividesTheStep) {
+TEST(EmulatedPlans, CopiesFromAndToACpuDivideTheStep) {
   const PtxPlan plan = CpuAndGpuPlan();
   EmulatedMachine machine({});
   const PlanLibraries libraries;

@@ -153,6 +153,12 @@ absl::StatusOr<DeviceNodeId> CudaGraph::AddCopy(DeviceStream& stream,
   return last;
 }
 
+int64_t CudaGraph::StagingBytes() const {
+  int64_t bytes = 0;
+  for (const auto& staging : staging_) bytes += staging->ReservedBytes();
+  return bytes;
+}
+
 absl::StatusOr<CudaGraphStamps*> CudaGraph::StampsOf(
     const SharedContext& context) {
   for (CudaGraphStamps& stamps : stamps_) {

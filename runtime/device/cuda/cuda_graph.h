@@ -40,6 +40,7 @@ class CudaGraph : public DeviceGraph {
   absl::StatusOr<DeviceNodeId> AddStamp(DeviceStream& stream, SteadyTime& time,
                                         Nodes after) override;
   int num_nodes() const override { return static_cast<int>(nodes_.size()); }
+  int64_t StagingBytes() const override;
   absl::Status Instantiate(DeviceStream& stream) override;
   absl::Status Launch(DeviceStream& stream) override;
   absl::Status ResolveStamps() override;
