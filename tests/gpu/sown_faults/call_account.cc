@@ -34,12 +34,18 @@ void CallAccount::NoteFree(const char* kind, uintptr_t address) {
 }
 
 uintptr_t CallAccount::OtherStream(CUstream stream) const {
-  const auto found = contexts_of_.find(stream);
-  if (found == contexts_of_.end()) return 0;
-  for (const auto& [other, context] : contexts_of_) {
-    if (other != stream && context == found->second) return KeyOf(other);
+  const auto found = streams_of_.find(stream);
+  if (found == streams_of_.end()) return 0;
+  // Handles are addresses, which differ from run to run.
+  uintptr_t oldest = 0;
+  int64_t number = streams_made_;
+  for (const auto& [other, made] : streams_of_) {
+    if (other == stream || made.context != found->second.context) continue;
+    if (made.number >= number) continue;
+    oldest = KeyOf(other);
+    number = made.number;
   }
-  return 0;
+  return oldest;
 }
 
 IssuedWork::Issued CallAccount::CopyOf(uintptr_t to, uintptr_t from,

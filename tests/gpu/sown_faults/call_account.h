@@ -67,7 +67,7 @@ class CallAccount {
   // What was made and not given back, a sentence each.
   std::vector<std::string> Kept() const;
 
-  // A stream of the same context; 0: there is none.
+  // The oldest other stream of the same context; 0: there is none.
   uintptr_t OtherStream(CUstream stream) const;
 
   // Handles that calls had.
@@ -86,11 +86,11 @@ class CallAccount {
   void Note(Call<&DriverApi::StreamCreateWithPriority>, CUstream* stream,
             unsigned, int) {
     kept_.insert({"streams", KeyOf(*stream)});
-    contexts_of_[*stream] = current();
+    streams_of_.insert({*stream, {current(), streams_made_++}});
   }
   void Note(Call<&DriverApi::StreamDestroy>, CUstream stream) {
     kept_.erase({"streams", KeyOf(stream)});
-    contexts_of_.erase(stream);
+    streams_of_.erase(stream);
   }
   void Note(Call<&DriverApi::LibraryLoadData>, CUlibrary* library, const void*,
             CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
@@ -152,8 +152,8 @@ class CallAccount {
     work_.HostWaitsForStream(KeyOf(stream));
   }
   void Note(Call<&DriverApi::CtxSynchronize>) {
-    for (const auto& [stream, context] : contexts_of_) {
-      if (context == current()) work_.HostWaitsForStream(KeyOf(stream));
+    for (const auto& [stream, made] : streams_of_) {
+      if (made.context == current()) work_.HostWaitsForStream(KeyOf(stream));
     }
   }
   void Note(Call<&DriverApi::LaunchKernel>, CUfunction, unsigned, unsigned,
@@ -161,8 +161,9 @@ class CallAccount {
             void**, void**) {
     has_launched_ = true;
     streams.Add(KeyOf(stream));
-    work_.AddWork(KeyOf(stream),
-                  {.what = kKernel, .context = KeyOf(contexts_of_[stream])});
+    work_.AddWork(
+        KeyOf(stream),
+        {.what = kKernel, .context = KeyOf(streams_of_[stream].context)});
   }
   void Note(Call<&DriverApi::MemcpyAsync>, CUdeviceptr to, CUdeviceptr from,
             size_t bytes, CUstream stream) {
@@ -232,7 +233,12 @@ class CallAccount {
   IssuedWork work_;
   GraphAccount graphs_;
   std::map<std::thread::id, CUcontext> current_;
-  std::map<CUstream, CUcontext> contexts_of_;
+  struct MadeStream {
+    CUcontext context = nullptr;
+    int64_t number = 0;
+  };
+  std::map<CUstream, MadeStream> streams_of_;
+  int64_t streams_made_ = 0;
   bool has_launched_ = false;
   std::set<std::pair<std::string, uintptr_t>> kept_;
   std::map<CUdevice, int> retained_;
