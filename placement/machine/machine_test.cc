@@ -108,7 +108,7 @@ TEST(MachineTest, AnUnknownKeyNamesTheNearestKnownOne) {
             "memory_bandwidth, launch_seconds; did you mean reserve?");
   EXPECT_EQ(ErrorOf("\"links\"", "\"edges\""),
             "two.json: edges: found an unknown key; expected one of name, "
-            "devices, links");
+            "devices, links, profile, profile_hash");
   EXPECT_EQ(ErrorOf("\"f64\"", "\"f46\""),
             "two.json: devices[0].peak_flops.f46: found an unknown key; "
             "expected one of f64, f32, f16, bf16, i64, i32, i16, i8, u8, u16, "

@@ -32,7 +32,7 @@ constexpr int kSteps = 2;
 class Sample {
  public:
   explicit Sample(uint64_t seed) : bits_(seed) {
-    batch_ = 4 * (1 + Below(3));
+    batch_ = 16 * (1 + Below(3));
     const int layers = 1 + Below(4);
     for (int i = 0; i <= layers; ++i) widths_.push_back(1 + Below(6));
     MakeMachine();
