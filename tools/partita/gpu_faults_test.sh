@@ -91,7 +91,7 @@ expect 1 "found other bytes than were written; the file is damaged: copy or comp
   "$partita" run damaged.plan --trust-code
 cpu_goes_on
 
-# A run that is killed while a step is at work leaves no file, and the next one works. Emulated, the step takes seconds.
+# A run that is killed while a step is at work leaves no file, and the next one works. Emulated, the steps take minutes.
 compile "$model" --machine "$gpus" --strategy single --device gpu:0 --output long.plan
 mkdir -p written temporary
 # Clock ticks that process $1 has used, and has.
@@ -99,7 +99,7 @@ used() {
   awk '{ print $14 + $15 }' "/proc/$1/stat" 2> /dev/null || echo 0
 }
 before=$(ls -A . temporary)
-TMPDIR=$PWD/temporary "$partita" run long.plan --trust-code --output written/out --trace written/trace.json \
+TMPDIR=$PWD/temporary "$partita" run long.plan --trust-code --repeat 1000 --output written/out --trace written/trace.json \
   > /dev/null 2>&1 &
 run=$!
 until grep -q "libcuda.so.1" "/proc/$run/maps" 2> /dev/null; do
@@ -107,7 +107,7 @@ until grep -q "libcuda.so.1" "/proc/$run/maps" 2> /dev/null; do
   sleep 0.05
 done
 start=$(used $run)
-# What it does after loading takes less than a second; the step takes more.
+# What it does after loading takes less than a second.
 while (($(used $run) < start + $(getconf CLK_TCK))) && kill -0 $run 2> /dev/null; do sleep 0.05; done
 kill -KILL $run 2> /dev/null
 wait $run 2> /dev/null
