@@ -101,7 +101,7 @@ absl::StatusOr<KernelTimer::Buffers> KernelTimer::NewBuffers(
   for (int i = 0; i < op.num_operands(); ++i) {
     std::byte* at = buffers.arena->base() + offsets[next++];
     const TensorType& type = op.operand_type(i);
-    // Integers may be indices, of which 0 is always there. No float slows
+    // Integers may be indices: 0 is in range of every extent. No float slows
     // floating point down.
     const double most = IsFloat(type.dtype) ? 2 : 1;
     const HostTensor plain =

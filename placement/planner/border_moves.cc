@@ -13,8 +13,8 @@ namespace {
 // The changes of device at which borders move.
 constexpr int kMostBorders = 64;
 
-// A line of positions, each of one or more items, of which the first is where
-// the position is. A split is that of one item, so what moves is whole.
+// A line of positions, each of one or more items; the first item is where the
+// position is. A split is that of one item, so what moves is whole.
 class BorderMover {
  public:
   BorderMover(absl::Span<const std::vector<int>> line, MoveList& list)

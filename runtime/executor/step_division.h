@@ -33,8 +33,7 @@ struct ActionRun {
 bool DoesWork(const Action& action);
 
 struct StepDivision {
-  // All actions, in runs of which every other one is in a graph. Empty: no
-  // graphs.
+  // All actions, in runs; every other run is in a graph. Empty: no graphs.
   std::vector<ActionRun> runs;
   std::string why_no_graphs;  // "" if there are graphs
 };

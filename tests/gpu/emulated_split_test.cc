@@ -50,8 +50,7 @@ std::shared_ptr<const Plan> PlanOf(const char* strategy,
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 
-// Two steps of four devices on fewer GPUs, each of which has room for its
-// shares.
+// Two steps of four devices on fewer GPUs; each GPU has room for its shares.
 void ExpectReferenceBits(const std::shared_ptr<const Plan>& plan, int gpus,
                          uint64_t seed) {
   SCOPED_TRACE(absl::StrCat(gpus, " GPUs, seed ", seed));
