@@ -159,6 +159,10 @@ class NodeImport {
 
 // A node's name, or that of its first output with a name.
 std::string NodeName(const onnx::NodeProto& node);
+// The same, or for a node with neither, its index in its graph: "#3".
+std::string NodeText(const onnx::NodeProto& node, int index);
+// The op type; "(no op type)" if the file has none.
+std::string OpTypeText(const onnx::NodeProto& node);
 
 using Converter = absl::Status (*)(NodeImport&);
 
