@@ -143,9 +143,10 @@ class NodeImport {
                            absl::string_view expected) const;
   absl::Status Invalid(absl::string_view found,
                        absl::string_view expected) const;
+  // "Resize (node up3)", or "Resize (giving y)" of a node without a name.
+  std::string Where() const;
 
  private:
-  std::string Where() const;
   const onnx::AttributeProto* AttrOfType(absl::string_view name, int type);
 
   const onnx::NodeProto& node_;
