@@ -172,15 +172,15 @@ class Chooser {
     fused.placement = std::move(placement);
   }
 
-  // The placement of a fused node of these members. Its operands are the values
-  // that the members read from other nodes, in the same order.
-  Placement PlacementOf(const std::vector<NodeId>& members) const {
-    Placement placement = graph_.node(members.back()).placement;
-    if (!IsSharded(graph_.view(members.back()))) return placement;
+  // The placement of a fused node of these nodes. Its operands are the values
+  // that they read from other nodes, in the same order.
+  Placement PlacementOf(const std::vector<NodeId>& nodes) const {
+    Placement placement = graph_.node(nodes.back()).placement;
+    if (!IsSharded(graph_.view(nodes.back()))) return placement;
     placement.operands.clear();
     absl::flat_hash_set<ValueId> seen;
-    for (NodeId member : members) {
-      const Node& node = graph_.node(member);
+    for (NodeId id : nodes) {
+      const Node& node = graph_.node(id);
       for (size_t i = 0; i < node.operands.size(); ++i) {
         if (!seen.insert(node.operands[i]).second) continue;
         placement.operands.push_back(node.placement.operands[i]);

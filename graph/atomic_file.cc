@@ -76,6 +76,24 @@ const char* WayOut(const std::string& path, int error) {
   }
 }
 
+// A folder that cannot be made.
+const char* WayOutOfFolder(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "make room there, or name a folder on another disk";
+    case EROFS:
+      return "name a folder on another disk";
+    case EACCES:
+    case EPERM:
+      return "name a folder in one of your own";
+    case ENAMETOOLONG:
+      return "give it a shorter name";
+    default:
+      return "name another folder";
+  }
+}
+
 std::string NameBeside(const std::string& path, int attempt) {
   return absl::StrCat(path, ".", getpid(), ".", attempt, ".tmp");
 }
@@ -247,6 +265,16 @@ absl::Status AtomicFile::Commit() {
     close(folder);
   }
   return absl::OkStatus();
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return absl::Status(CodeOf(error.value()),
+                      absl::StrCat(folder, ": cannot be made a folder: ",
+                                   std::strerror(error.value()), "; ",
+                                   WayOutOfFolder(error.value())));
 }
 
 absl::Status CheckWritable(const std::string& path) {

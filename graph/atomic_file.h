@@ -64,6 +64,10 @@ int OpenToWrite(const std::string& path, int flags);
 absl::Status WriteFailure(const std::string& path, const char* what, int error,
                           absl::string_view more = "");
 
+// Makes a folder for files to be written, and those around it. An error has the
+// form of WriteFailure.
+absl::Status MakeFolder(const std::string& folder);
+
 // Checks that a file can be written at `path`, before the work that produces
 // it. Pipes are not checked.
 absl::Status CheckWritable(const std::string& path);

@@ -121,6 +121,31 @@ TEST_F(AtomicFileTest, AFolderCannotBeWritten) {
             folder_ + ": cannot be written: Is a directory; name a file in it");
 }
 
+TEST_F(AtomicFileTest, AFolderIsMadeWithThoseAroundIt) {
+  const std::string inner = folder_ + "/a/b";
+  EXPECT_EQ(MakeFolder(inner), absl::OkStatus());
+  EXPECT_TRUE(fs::is_directory(inner));
+  EXPECT_EQ(MakeFolder(inner), absl::OkStatus());
+}
+
+TEST_F(AtomicFileTest, AFolderThatCannotBeMadeNamesTheWayOut) {
+  std::ofstream(path_) << "a file";
+  EXPECT_EQ(MakeFolder(path_).message(),
+            path_ +
+                ": cannot be made a folder: Not a directory; name another "
+                "folder");
+  const std::string below = path_ + "/folder";
+  EXPECT_EQ(MakeFolder(below).message(),
+            below +
+                ": cannot be made a folder: Not a directory; name another "
+                "folder");
+  const std::string longest = folder_ + "/" + std::string(300, 'n');
+  EXPECT_EQ(MakeFolder(longest).message(),
+            longest +
+                ": cannot be made a folder: File name too long; give it "
+                "a shorter name");
+}
+
 TEST_F(AtomicFileTest, APipeIsWrittenOnceSomethingReadsIt) {
   const std::string path = folder_ + "/pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

@@ -1,4 +1,4 @@
-// Copies members one by one.
+// Copies the nodes one by one.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/fused_body.h"
@@ -19,9 +19,9 @@ FusedBody::FusedBody(const Graph& graph)
       body_(std::make_unique<Graph>("body", &graph.literals())) {}
 
 absl::StatusOr<FusedBody> FusedBody::Of(const Graph& graph,
-                                        absl::Span<const NodeId> members) {
+                                        absl::Span<const NodeId> nodes) {
   FusedBody body(graph);
-  for (NodeId member : members) PARTITA_RETURN_IF_ERROR(body.Add(member));
+  for (NodeId node : nodes) PARTITA_RETURN_IF_ERROR(body.Add(node));
   return body;
 }
 
@@ -31,13 +31,13 @@ void FusedBody::SetResults(const ValueIds& results) {
   body_->SetOutputs(std::move(outputs));
 }
 
-absl::Status FusedBody::Add(NodeId member) {
-  const Node& node = graph_->node(member);
+absl::Status FusedBody::Add(NodeId id) {
+  const Node& node = graph_->node(id);
   ValueIds operands;
   for (size_t i = 0; i < node.operands.size(); ++i) {
     Reading reading{.value = node.operands[i]};
     if (!node.op->traits.elementwise) {
-      reading.member = member;
+      reading.reader = id;
       reading.operand = static_cast<int>(i);
     }
     operands.push_back(Inner(reading));
@@ -76,9 +76,9 @@ std::string FusedBody::InputName(ValueId outer) const {
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> FusedAlone(
-    const Graph& graph, absl::Span<const NodeId> members,
-    const ValueIds& results, Placement placement) {
-  PARTITA_ASSIGN_OR_RETURN(FusedBody body, FusedBody::Of(graph, members));
+    const Graph& graph, absl::Span<const NodeId> nodes, const ValueIds& results,
+    Placement placement) {
+  PARTITA_ASSIGN_OR_RETURN(FusedBody body, FusedBody::Of(graph, nodes));
   body.SetResults(results);
   auto alone = std::make_unique<Graph>("alone", &graph.literals());
   NodeSpec spec{.op = &kFused, .placement = std::move(placement)};

@@ -16,57 +16,57 @@
 
 namespace partita {
 
-// The members stay in their graph.
+// The nodes of the body are copies; the originals stay in their graph.
 class FusedBody {
  public:
-  // `members` in graph order.
+  // The body's nodes in graph order.
   static absl::StatusOr<FusedBody> Of(const Graph& graph,
-                                      absl::Span<const NodeId> members);
+                                      absl::Span<const NodeId> nodes);
 
-  // The members' results that the body returns: values of the graph.
+  // The nodes' results that the body returns: values of the graph.
   void SetResults(const ValueIds& results);
-  // The values of the graph that the members read, by input of the body: one
-  // input for each way in which members read a value, as %x twice for a sum of
+  // The values of the graph that the nodes read, by input of the body: one
+  // input for each way in which nodes read a value, as %x twice for a sum of
   // %x and a product that reads it.
   const ValueIds& operands() const { return operands_; }
   std::unique_ptr<Graph> Take() { return std::move(body_); }
 
  private:
-  // How members read an outer value. Elementwise members read it alike, as they
-  // have the same extents. Each operand of another member is separate: a
+  // How nodes of the body read an outer value. Elementwise nodes read it alike,
+  // as they have the same extents. Each operand of another node is separate: a
   // product may need all columns of a value while the sum after it, split by
   // columns, needs some.
   struct Reading {
     ValueId value;
-    NodeId member;  // invalid: any elementwise one
+    NodeId reader;  // invalid: any elementwise node
     int operand = -1;
 
     friend bool operator==(const Reading&, const Reading&) = default;
     template <typename H>
     friend H AbslHashValue(H h, const Reading& reading) {
-      return H::combine(std::move(h), reading.value, reading.member,
+      return H::combine(std::move(h), reading.value, reading.reader,
                         reading.operand);
     }
   };
 
   explicit FusedBody(const Graph& graph);
-  absl::Status Add(NodeId member);
+  absl::Status Add(NodeId id);
   ValueId Inner(const Reading& reading);
   std::string InputName(ValueId outer) const;
 
   const Graph* graph_;
   std::unique_ptr<Graph> body_;
-  absl::flat_hash_map<ValueId, ValueId> inner_;  // members' results: the body's
+  absl::flat_hash_map<ValueId, ValueId> inner_;  // nodes' results: the body's
   absl::flat_hash_map<Reading, ValueId> inputs_;
   ValueIds operands_;
 };
 
-// A graph of one node: the fused node of `members` with these results and pins,
+// A graph of one node: the fused node of `nodes` with these results and pins,
 // as catalogs and dimension rules are asked for one that does not exist yet.
 // Its operands are inputs, or the same constants as in `graph`.
 absl::StatusOr<std::unique_ptr<Graph>> FusedAlone(
-    const Graph& graph, absl::Span<const NodeId> members,
-    const ValueIds& results, Placement placement = {});
+    const Graph& graph, absl::Span<const NodeId> nodes, const ValueIds& results,
+    Placement placement = {});
 
 }  // namespace partita
 

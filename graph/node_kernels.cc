@@ -59,11 +59,11 @@ bool IsReadInside(const OpView& fused, absl::Span<const OpView> body) {
   return false;
 }
 
-// The results of the members that the body returns.
-ValueIds ReturnedBy(const Graph& body, absl::Span<const NodeId> members) {
+// The results of these nodes that the body returns.
+ValueIds ReturnedBy(const Graph& body, absl::Span<const NodeId> nodes) {
   ValueIds results;
   for (ValueId output : body.outputs()) {
-    if (absl::c_linear_search(members, body.value(output).defining_node)) {
+    if (absl::c_linear_search(nodes, body.value(output).defining_node)) {
       results.push_back(output);
     }
   }

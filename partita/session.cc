@@ -19,6 +19,7 @@
 #include "graph/op_view.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
 #include "partita/backends/backend.h"
 #include "partita/generated_code.h"
 #include "runtime/executor/executor.h"
@@ -149,9 +150,9 @@ absl::StatusOr<bool> LaunchesBlock() {
   const absl::string_view value = variable == nullptr ? "" : variable;
   if (value.empty() || value == "0") return false;
   if (value == "1") return true;
-  return absl::InvalidArgumentError(absl::StrCat("session: found ",
-                                                 kLaunchBlockingVariable, "=",
-                                                 value, "; expected 0 or 1"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(kLaunchBlockingVariable, ": found ", value,
+                   "; expected 0 or 1; set it to one of them, or unset it"));
 }
 
 absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
@@ -161,9 +162,9 @@ absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
     if (ports[i].name == name) return static_cast<int>(i);
     known.push_back(ports[i].name);
   }
-  return absl::NotFoundError(absl::StrCat("session: found no ", kind, " `",
-                                          name, "`; expected one of ",
-                                          absl::StrJoin(known, ", ")));
+  return absl::NotFoundError(
+      absl::StrCat(kind, " ", NameText(name), ": found no such ", kind,
+                   "; expected one of ", absl::StrJoin(known, ", ")));
 }
 
 absl::Status CheckIndex(int index, size_t size, absl::string_view kind) {
@@ -210,7 +211,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
     std::shared_ptr<const Plan> plan, const LoadOptions& options) {
   if (plan->entries.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "plan ", plan->name,
+        "plan @", plan->name,
         ": found no entry; expected one or more; compile the model again"));
   }
   PARTITA_ASSIGN_OR_RETURN(const bool launch_blocking, LaunchesBlock());
@@ -266,10 +267,11 @@ absl::Status Session::UseEntry(absl::string_view name) {
     }
     known.push_back(plan().entries[e].name);
   }
-  return OfOption("entry",
-                  absl::NotFoundError(absl::StrCat(
-                      "plan ", plan().name, ": found no entry @", name,
-                      "; expected one of ", absl::StrJoin(known, ", "))));
+  return OfOption(
+      "entry",
+      absl::NotFoundError(absl::StrCat(
+          "entry ", NameText(name), ": found no such entry in plan @",
+          plan().name, "; expected one of ", absl::StrJoin(known, ", "))));
 }
 
 int Session::num_inputs() const {
@@ -303,7 +305,7 @@ absl::Status Session::SetInput(int input, const HostTensor& value) {
   const TensorType& type = input_type(input);
   if (value.type() != type) {
     return absl::InvalidArgumentError(
-        absl::StrCat("session: input `", input_name(input), "`: found ",
+        absl::StrCat("input ", NameText(input_name(input)), ": found ",
                      value.type().ToString(), "; expected ", type.ToString()));
   }
   HostTensor& own = tensors().inputs[input];

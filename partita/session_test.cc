@@ -296,7 +296,7 @@ TEST(SessionTest, APlanWithoutEntriesIsRefused) {
   EXPECT_EQ(Session::Create(std::make_shared<Plan>(std::move(plan)))
                 .status()
                 .message(),
-            "plan f: found no entry; expected one or more; compile the model "
+            "plan @f: found no entry; expected one or more; compile the model "
             "again");
 }
 
@@ -504,14 +504,14 @@ TEST(SessionTest, WrongUseIsExplained) {
             "session: found input `x` without a value; expected one; call "
             "SetInput before Run");
   EXPECT_EQ((*session)->SetInput("z", X()).message(),
-            "session: found no input `z`; expected one of x");
+            "input z: found no such input; expected one of x");
   EXPECT_EQ(
       (*session)->SetInput("x", HostTensor({DType::kF32, {3}, {}})).message(),
-      "session: input `x`: found f32[3]; expected f32[2, 3]");
+      "input x: found f32[3]; expected f32[2, 3]");
   EXPECT_EQ((*session)->SetInput(7, X()).message(),
             "session: found input 7; expected one of 1");
   EXPECT_EQ((*session)->UseEntry("g").message(),
-            "plan f: found no entry @g; expected one of f");
+            "entry g: found no such entry in plan @f; expected one of f");
 }
 
 TEST(SessionTest, APlanThatIsNotProvedIsRefused) {

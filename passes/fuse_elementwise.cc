@@ -18,7 +18,7 @@ namespace partita {
 namespace {
 
 // Bounds the search in Contains, which is linear.
-constexpr size_t kMaxMembers = 64;
+constexpr size_t kMaxNodes = 64;
 
 bool CanJoin(const OpView& op) {
   return op.op().traits.elementwise && op.num_results() == 1 &&
@@ -35,26 +35,26 @@ class Cluster {
   std::vector<NodeId> Grow(const OpView& last) {
     joint_.Admit(last.node());
     Add(last.id());
-    // Members are added in reverse order, so all readers that can be in the
+    // Nodes are added in reverse order, so all readers that can be in the
     // cluster are visited before their producers.
-    for (size_t next = 0; next < members_.size(); ++next) {
-      for (ValueId operand : graph_.node(members_[next]).operands) {
-        if (members_.size() < kMaxMembers) Consider(operand, last);
+    for (size_t next = 0; next < nodes_.size(); ++next) {
+      for (ValueId operand : graph_.node(nodes_[next]).operands) {
+        if (nodes_.size() < kMaxNodes) Consider(operand, last);
       }
     }
-    std::sort(members_.begin(), members_.end(),
+    std::sort(nodes_.begin(), nodes_.end(),
               [&](NodeId a, NodeId b) { return position_[a] < position_[b]; });
-    return members_;
+    return nodes_;
   }
 
  private:
   void Add(NodeId node) {
-    members_.push_back(node);
+    nodes_.push_back(node);
     taken_[node] = true;
   }
 
   bool Contains(NodeId node) const {
-    return std::find(members_.begin(), members_.end(), node) != members_.end();
+    return std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end();
   }
 
   void Consider(ValueId value, const OpView& last) {
@@ -75,7 +75,7 @@ class Cluster {
   const Graph& graph_;
   const IdVector<NodeId, int>& position_;
   IdVector<NodeId, bool>& taken_;
-  std::vector<NodeId> members_;
+  std::vector<NodeId> nodes_;
   JointPlacement joint_;
 };
 
@@ -95,14 +95,14 @@ absl::Status FuseElementwise(Graph& graph, const PassContext& context) {
     const OpView op = graph.view(*node);
     if (taken[*node] || !CanJoin(op)) continue;
     Cluster cluster(graph, position, taken);
-    std::vector<NodeId> members = cluster.Grow(op);
-    if (members.size() > 1) clusters.push_back(std::move(members));
+    std::vector<NodeId> nodes = cluster.Grow(op);
+    if (nodes.size() > 1) clusters.push_back(std::move(nodes));
   }
-  for (const std::vector<NodeId>& members : clusters) {
+  for (const std::vector<NodeId>& nodes : clusters) {
     PARTITA_ASSIGN_OR_RETURN(const bool has_kernel,
-                             HasKernel(graph, members, context));
+                             HasKernel(graph, nodes, context));
     if (!has_kernel) continue;
-    PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, members.back()).status());
+    PARTITA_RETURN_IF_ERROR(MakeFused(graph, nodes, nodes.back()).status());
   }
   return absl::OkStatus();
 }

@@ -68,21 +68,21 @@ bool IsTrained(const OpView& op, const ValueView& running) {
 }
 
 // All other operands must be defined before the fused node. It is at the last
-// member's position, so every operand of a member is.
+// of its nodes, so every operand of a node is.
 std::vector<NodeId> Chain(const OpView& root) {
-  std::vector<NodeId> members = {root.id()};
+  std::vector<NodeId> nodes = {root.id()};
   JointPlacement joint;
   joint.Admit(root.node());
   ValueView running = root.result(0);
-  while (static_cast<int>(members.size()) <= kMaxEpilogue) {
+  while (static_cast<int>(nodes.size()) <= kMaxEpilogue) {
     const std::optional<OpView> next = running.only_reader();
     if (!next.has_value() || !Joins(*next, running)) break;
     if (!joint.Admit(next->node())) break;
-    members.push_back(next->id());
+    nodes.push_back(next->id());
     if (IsTrained(*next, running)) break;
     running = next->result(0);
   }
-  return members;
+  return nodes;
 }
 
 // The longest prefix of a chain that can be sharded as pins say: the channels
@@ -106,13 +106,13 @@ absl::Status FuseEpilogue(Graph& graph, const PassContext& context) {
     // A residual of one convolution may be the result of the next one, which is
     // then in the first one's chain.
     if (!graph.alive(op.id()) || !IsRoot(op) || sums[op.id().index]) continue;
-    std::vector<NodeId> members = Chain(op);
-    PARTITA_RETURN_IF_ERROR(KeepDivision(graph, members));
-    if (members.size() < 2) continue;
+    std::vector<NodeId> nodes = Chain(op);
+    PARTITA_RETURN_IF_ERROR(KeepDivision(graph, nodes));
+    if (nodes.size() < 2) continue;
     PARTITA_ASSIGN_OR_RETURN(const bool has_kernel,
-                             HasKernel(graph, members, context));
+                             HasKernel(graph, nodes, context));
     if (!has_kernel) continue;
-    PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());
+    PARTITA_RETURN_IF_ERROR(MakeFused(graph, nodes, op.id()).status());
   }
   return absl::OkStatus();
 }

@@ -21,13 +21,13 @@ namespace {
 
 using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
 
-// The results of the last member, and others that are outputs or updates of the
+// The results of the last node, and others that are outputs or updates of the
 // graph.
-ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& members) {
-  ValueIds results = {graph.node(members.back()).results[0]};
-  for (NodeId member : members) {
-    const ValueId result = graph.node(member).results[0];
-    if (member != members.back() && graph.is_output(result)) {
+ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& nodes) {
+  ValueIds results = {graph.node(nodes.back()).results[0]};
+  for (NodeId node : nodes) {
+    const ValueId result = graph.node(node).results[0];
+    if (node != nodes.back() && graph.is_output(result)) {
       results.push_back(result);
     }
   }
@@ -35,13 +35,13 @@ ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& members) {
 }
 
 JointPlacement PlacementOf(const Graph& graph,
-                           const std::vector<NodeId>& members) {
+                           const std::vector<NodeId>& nodes) {
   JointPlacement joint;
-  for (NodeId member : members) joint.Admit(graph.node(member));
+  for (NodeId node : nodes) joint.Admit(graph.node(node));
   return joint;
 }
 
-// A pin that shards results shards those of all members alike.
+// A pin that shards results shards those of all nodes alike.
 Placement PinOf(const JointPlacement& joint, size_t results) {
   Placement pin = joint.get();
   if (!pin.results.empty()) pin.results.resize(results, pin.results[0]);
@@ -51,12 +51,11 @@ Placement PinOf(const JointPlacement& joint, size_t results) {
 }  // namespace
 
 absl::StatusOr<bool> KeepsDivision(const Graph& graph,
-                                   const std::vector<NodeId>& members) {
-  const JointPlacement joint = PlacementOf(graph, members);
+                                   const std::vector<NodeId>& nodes) {
+  const JointPlacement joint = PlacementOf(graph, nodes);
   if (!joint.is_sharded()) return true;
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Graph> alone,
-      FusedAlone(graph, members, ResultsOf(graph, members)));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> alone,
+                           FusedAlone(graph, nodes, ResultsOf(graph, nodes)));
   const OpView fused = alone->ops().back();
   const DimensionRule rule = fused.op().dimension_rule(fused);
   const Sharding& division = joint.get().results[0];
@@ -69,33 +68,31 @@ absl::StatusOr<bool> KeepsDivision(const Graph& graph,
 }
 
 absl::StatusOr<bool> HasKernel(const Graph& graph,
-                               const std::vector<NodeId>& members,
+                               const std::vector<NodeId>& nodes,
                                const PassContext& context) {
   if (context.has_kernel == nullptr) return true;
-  const ValueIds results = ResultsOf(graph, members);
+  const ValueIds results = ResultsOf(graph, nodes);
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Graph> alone,
-      FusedAlone(graph, members, results,
-                 PinOf(PlacementOf(graph, members), results.size())));
+      FusedAlone(graph, nodes, results,
+                 PinOf(PlacementOf(graph, nodes), results.size())));
   return context.has_kernel(alone->ops().back());
 }
 
-absl::StatusOr<NodeId> MakeFused(Graph& graph,
-                                 const std::vector<NodeId>& members,
+absl::StatusOr<NodeId> MakeFused(Graph& graph, const std::vector<NodeId>& nodes,
                                  NodeId principal) {
-  const NodeId last = members.back();
-  const ValueIds results = ResultsOf(graph, members);
-  PARTITA_ASSIGN_OR_RETURN(FusedBody body, FusedBody::Of(graph, members));
+  const NodeId last = nodes.back();
+  const ValueIds results = ResultsOf(graph, nodes);
+  PARTITA_ASSIGN_OR_RETURN(FusedBody body, FusedBody::Of(graph, nodes));
   body.SetResults(results);
-  NodeSpec spec{
-      .op = &kFused,
-      .operands = body.operands(),
-      .attributes = {},
-      .regions = {},
-      .result_names = {},
-      .scope = graph.node(principal).scope,
-      .location = graph.node(principal).location,
-      .placement = PinOf(PlacementOf(graph, members), results.size())};
+  NodeSpec spec{.op = &kFused,
+                .operands = body.operands(),
+                .attributes = {},
+                .regions = {},
+                .result_names = {},
+                .scope = graph.node(principal).scope,
+                .location = graph.node(principal).location,
+                .placement = PinOf(PlacementOf(graph, nodes), results.size())};
   for (ValueId result : results) {
     spec.result_names.push_back(graph.value(result).name);
   }
@@ -106,8 +103,8 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
     graph.ReplaceAllUses(results[i], graph.node(fused).results[i]);
   }
   // From the last one, as a node may be erased only when nothing reads it.
-  for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    graph.Erase(*member);
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    graph.Erase(*node);
   }
   return fused;
 }

@@ -13,28 +13,27 @@
 
 namespace partita {
 
-// Replaces `members`, in graph order, by one `fused` node at the last member's
-// position. Its results are those of the last member and, in order, results of
-// other members that are outputs or updates of the graph; other nodes may read
-// only results of the last member. The new node has the members' joint
+// Replaces `nodes`, in graph order, by one `fused` node at the last one's
+// position. Its results are those of the last node and, in order, results of
+// other ones that are outputs or updates of the graph; other nodes may read
+// only results of the last one. The new node has the nodes' joint
 // placement (passes/joint_placement.h), the results' names, and scope and
-// location of member `principal`. It has an operand for each way in which
-// members read a value: %x twice for a sum of %x and a product that reads it.
-absl::StatusOr<NodeId> MakeFused(Graph& graph,
-                                 const std::vector<NodeId>& members,
+// location of node `principal`. It has an operand for each way in which
+// nodes read a value: %x twice for a sum of %x and a product that reads it.
+absl::StatusOr<NodeId> MakeFused(Graph& graph, const std::vector<NodeId>& nodes,
                                  NodeId principal);
 
-// False if the members' joint placement shards their results but a fused node
+// False if the nodes' joint placement shards their results but a fused node
 // of them could not be sharded like this, for example as their groups differ.
 absl::StatusOr<bool> KeepsDivision(const Graph& graph,
-                                   const std::vector<NodeId>& members);
+                                   const std::vector<NodeId>& nodes);
 
-// True if a device that may compute the members (of their joint placement, or
+// True if a device that may compute the nodes (of their joint placement, or
 // any) has a kernel for a fused node of them. Fusions ask this first: what no
 // kernel computes whole is not fused, as it would only be taken apart when
 // kernels are chosen.
 absl::StatusOr<bool> HasKernel(const Graph& graph,
-                               const std::vector<NodeId>& members,
+                               const std::vector<NodeId>& nodes,
                                const PassContext& context);
 
 // Replaces a `fused` node by the nodes of its body, each with the fused node's

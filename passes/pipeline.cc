@@ -4,9 +4,7 @@
 #include "passes/pipeline.h"
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -167,14 +165,6 @@ absl::Status CheckSkips(absl::Span<const Pass> passes,
                      ": found no such pass; expected one of:", names));
   }
   return absl::OkStatus();
-}
-
-absl::Status MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(
-      folder, ": cannot be made a folder to dump into: ", error.message()));
 }
 
 absl::Status Dump(const Graph& graph, const std::string& path) {

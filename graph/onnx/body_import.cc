@@ -214,8 +214,7 @@ absl::Status BodyImporter::GatherCall(const onnx::FunctionProto& function,
   const auto bound = BindAttributes(function, call.node());
   if (!bound.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(call.op_type(), " (node ", call.name(),
-                     "): ", bound.status().message()));
+        absl::StrCat(call.Where(), ": ", bound.status().message()));
   }
   Nodes nodes;
   for (const onnx::NodeProto& node : function.node()) {

@@ -283,9 +283,10 @@ TEST(Functions, WhatDoesNotFitTheFunctionIsRefused) {
   EXPECT_EQ(fault("y, z = own.f(x)"),
             "f (giving y): found 1 inputs and 2 outputs; expected at most 1 "
             "and 1, as the function own.f has");
-  EXPECT_EQ(fault("y = own.f <slop = 0.5> (x)"),
-            "f (node y): found attribute slop; expected one of: slope, as the "
-            "function own.f has");
+  EXPECT_EQ(
+      fault("y = own.f <slop = 0.5> (x)"),
+      "f (giving y): found attribute slop; expected one of: slope, as the "
+      "function own.f has");
   EXPECT_EQ(ResultOf(R"(
     agraph (float[3] x) => (float[3] y) { y = own.f(x) }
     <domain: "own", opset_import: ["" : 17]>

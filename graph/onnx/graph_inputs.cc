@@ -246,11 +246,11 @@ class InputReader {
     input.values = &bound->second;
     const int64_t found = static_cast<int64_t>(bound->second.size());
     if (found == input.type.num_elements()) return CheckHeld(input);
-    return GivenWrongly(
-        ImportOption::kValues, input.name,
-        absl::StrCat("value of ", input.name, ": found ", found,
-                     " numbers; expected ", input.type.num_elements(), " for ",
-                     input.type.ToString()));
+    return GivenWrongly(ImportOption::kValues, input.name,
+                        absl::StrCat("value of ", input.name, ": found ", found,
+                                     found == 1 ? " number" : " numbers",
+                                     "; expected ", input.type.num_elements(),
+                                     " for ", input.type.ToString()));
   }
 
   static absl::Status CheckHeld(const GraphInput& input) {

@@ -246,6 +246,17 @@ TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
             "  Nicate of domain com.example (node z)");
 }
 
+TEST(ImportErrors, ANodeWithoutOpAndNameHasItsIndex) {
+  onnx::ModelProto model = ReluModel();
+  const int index = model.graph().node_size();
+  model.mutable_graph()->add_node();
+  EXPECT_EQ(
+      ErrorOf(model),
+      absl::StrCat("UNIMPLEMENTED: m: found 1 node whose op is not supported:\n"
+                   "  (no op type) (node #",
+                   index, ")"));
+}
+
 TEST(ImportErrors, NodesOfTheStandardNeedItsOpset) {
   onnx::ModelProto model = ReluModel();
   model.clear_opset_import();
@@ -339,6 +350,12 @@ TEST(ImportErrors, AnErrorOfWhatWasGivenNamesTheOption) {
   EXPECT_EQ(GivenOptionOf(status)->option, ImportOption::kValues);
   EXPECT_EQ(GivenOptionOf(status)->name, "x");
   EXPECT_EQ(RemedyOption(ImportOnnx("/gone", {}).status()), std::nullopt);
+  EXPECT_TRUE(
+      absl::EndsWith(ImportOnnx(WriteModel(ReluModel().SerializeAsString()),
+                                {.values = {{"x", {Number(1)}}}})
+                         .status()
+                         .message(),
+                     "value of x: found 1 number; expected 6 for f32[2, 3]"));
 }
 
 TEST(ImportErrors, ATypeOfGivenExtentsIsTheErrorOfTheirOption) {

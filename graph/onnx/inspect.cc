@@ -35,9 +35,11 @@ std::string DomainText(absl::string_view domain) {
   return std::string(IsStandardDomain(domain) ? "ai.onnx" : domain);
 }
 
-std::string OpText(absl::string_view domain, absl::string_view op_type) {
-  return IsStandardDomain(domain) ? std::string(op_type)
-                                  : absl::StrCat(domain, ".", op_type);
+std::string OpText(const onnx::NodeProto& node) {
+  const std::string op_type = OpTypeText(node);
+  return IsStandardDomain(node.domain())
+             ? op_type
+             : absl::StrCat(node.domain(), ".", op_type);
 }
 
 std::string ElementText(int data_type) {
@@ -173,30 +175,33 @@ class Inspector {
   void Visit(const Nodes& nodes, const Place& place) {
     const bool is_inside = !place.text.empty();
     (is_inside ? summary_.nodes_inside : summary_.nodes) += nodes.size();
-    for (const onnx::NodeProto& node : nodes) {
-      ModelSummary::Op& op = ops_[OpText(node.domain(), node.op_type())];
+    for (int i = 0; i < nodes.size(); ++i) {
+      const onnx::NodeProto& node = nodes[i];
+      const std::string name = NodeText(node, i);
+      ModelSummary::Op& op = ops_[OpText(node)];
       ++op.count;
       op.inside += is_inside;
-      CheckNode(node, place);
+      CheckNode(node, name, place);
       for (const onnx::AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) AddBody(attribute.g(), attribute, node, place);
+        if (attribute.has_g()) AddBody(attribute.g(), attribute, name, place);
         for (const onnx::GraphProto& graph : attribute.graphs()) {
-          AddBody(graph, attribute, node, place);
+          AddBody(graph, attribute, name, place);
         }
       }
     }
   }
 
   void AddBody(const onnx::GraphProto& graph,
-               const onnx::AttributeProto& attribute,
-               const onnx::NodeProto& node, const Place& place) {
+               const onnx::AttributeProto& attribute, const std::string& node,
+               const Place& place) {
     pending_.push_back(
         {&graph,
          {place.function, place.opset,
-          absl::StrCat(" in ", attribute.name(), " of ", NodeName(node))}});
+          absl::StrCat(" in ", attribute.name(), " of ", node)}});
   }
 
-  void CheckNode(const onnx::NodeProto& node, const Place& place) {
+  void CheckNode(const onnx::NodeProto& node, const std::string& name,
+                 const Place& place) {
     if (const onnx::FunctionProto* callee = functions_.Find(node)) {
       if (place.function != nullptr) callers_[callee].insert(place.function);
       return;
@@ -205,12 +210,12 @@ class Inspector {
         IsStandardDomain(node.domain()) ? SinceOpset(node.op_type()) : 0;
     const bool is_newer = since > place.opset && place.opset > 0;
     if (!is_newer && IsSupported(node)) return;
-    const std::string op = OpText(node.domain(), node.op_type());
+    const std::string op = OpText(node);
     const auto [it, is_first] =
         unsupported_.emplace(op, summary_.unsupported.size());
     if (is_first) {
       summary_.unsupported.push_back(
-          {op, 0, absl::StrCat("node ", NodeName(node), place.text),
+          {op, 0, absl::StrCat("node ", name, place.text),
            is_newer ? absl::StrCat("came with opset ", since) : "",
            is_newer ? "" : ReplacementOf(node.domain(), node.op_type())});
     }

@@ -112,6 +112,21 @@ TEST(Inspect, OpsNewerThanTheModelsOpset) {
             "HardSwish 1: node y: came with opset 14: \n");
 }
 
+TEST(Inspect, ANodeWithoutOpAndNameHasItsIndex) {
+  onnx::ModelProto model = ModelOfText(R"(
+    <ir_version: 8, opset_import: ["" : 17]>
+    agraph (float[3] x) => (float[3] y) { y = Relu(x) }
+  )");
+  onnx::NodeProto& bare = *model.mutable_graph()->add_node();
+  onnx::AttributeProto& body = *bare.add_attribute();
+  body.set_name("body");
+  body.mutable_g()->add_node()->set_op_type("Gone");
+  const ModelSummary summary = SummaryOf(model);
+  EXPECT_EQ(OpsText(summary), "(no op type) 1/0, Gone 1/1, Relu 1/0");
+  EXPECT_EQ(UnsupportedText(summary),
+            "(no op type) 1: node #1: : \nGone 1: node #0 in body of #1: : \n");
+}
+
 // The importer refuses it, but its contents can be listed.
 TEST(Inspect, AnyOpset) {
   const ModelSummary summary = SummaryOf(ModelOfText(R"(

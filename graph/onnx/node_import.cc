@@ -134,6 +134,15 @@ std::string NodeName(const onnx::NodeProto& node) {
   return "";
 }
 
+std::string NodeText(const onnx::NodeProto& node, int index) {
+  const std::string name = NodeName(node);
+  return name.empty() ? absl::StrCat("#", index) : name;
+}
+
+std::string OpTypeText(const onnx::NodeProto& node) {
+  return node.op_type().empty() ? "(no op type)" : node.op_type();
+}
+
 std::string NodeImport::name() const {
   return absl::StrCat(scope_.prefix(), NodeName(node_));
 }

@@ -143,9 +143,10 @@ class NodeImport {
                            absl::string_view expected) const;
   absl::Status Invalid(absl::string_view found,
                        absl::string_view expected) const;
+  // "Resize (node up3)", or "Resize (giving y)" of a node without a name.
+  std::string Where() const;
 
  private:
-  std::string Where() const;
   const onnx::AttributeProto* AttrOfType(absl::string_view name, int type);
 
   const onnx::NodeProto& node_;
@@ -159,6 +160,10 @@ class NodeImport {
 
 // A node's name, or that of its first output with a name.
 std::string NodeName(const onnx::NodeProto& node);
+// The same, or for a node with neither, its index in its graph: "#3".
+std::string NodeText(const onnx::NodeProto& node, int index);
+// The op type; "(no op type)" if the file has none.
+std::string OpTypeText(const onnx::NodeProto& node);
 
 using Converter = absl::Status (*)(NodeImport&);
 

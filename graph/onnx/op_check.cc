@@ -17,7 +17,7 @@ namespace {
 // Models nest as deep as protobuf allows, which is 100.
 void CountOps(const onnx::GraphProto& body, std::map<std::string, int>& ops) {
   for (const onnx::NodeProto& node : body.node()) {
-    ++ops[node.op_type()];
+    ++ops[OpTypeText(node)];
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g()) CountOps(attribute.g(), ops);
     }
@@ -41,10 +41,10 @@ class OpCheck {
 
   void Check(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
              int64_t opset, absl::string_view place) {
-    for (const onnx::NodeProto& node : nodes) {
-      const onnx::FunctionProto* function = functions_.Find(node);
+    for (int i = 0; i < nodes.size(); ++i) {
+      const onnx::FunctionProto* function = functions_.Find(nodes[i]);
       if (function == nullptr) {
-        AddFault(node, opset, place);
+        AddFault(nodes[i], i, opset, place);
       } else if (seen_.insert(function).second) {
         pending_.push_back({function, opset});
       }
@@ -67,22 +67,21 @@ class OpCheck {
     int64_t opset;  // of the body around the call
   };
 
-  void AddFault(const onnx::NodeProto& node, int64_t opset,
+  void AddFault(const onnx::NodeProto& node, int index, int64_t opset,
                 absl::string_view place) {
+    const std::string op = OpTypeText(node);
     const std::string where =
-        absl::StrCat(" (node ", NodeName(node), ")", place);
+        absl::StrCat(" (node ", NodeText(node, index), ")", place);
     if (!IsStandardDomain(node.domain())) {
-      faults_.push_back(
-          absl::StrCat(node.op_type(), " of domain ", node.domain(), where));
+      faults_.push_back(absl::StrCat(op, " of domain ", node.domain(), where));
       return;
     }
     const int since = SinceOpset(node.op_type());
     if (since > opset) {
-      faults_.push_back(absl::StrCat(node.op_type(), where,
-                                     ", which came with opset ", since,
-                                     ", in a model of opset ", opset));
+      faults_.push_back(absl::StrCat(op, where, ", which came with opset ",
+                                     since, ", in a model of opset ", opset));
     } else if (!IsSupported(node)) {
-      faults_.push_back(absl::StrCat(node.op_type(), where, InsideText(node)));
+      faults_.push_back(absl::StrCat(op, where, InsideText(node)));
     }
   }
 

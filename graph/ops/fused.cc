@@ -66,7 +66,7 @@ class DimensionClasses {
   // Joins the values' dimensions that have `factor`. They stay whole if one of
   // them has another factor too.
   void MergeFactor(const OpView& op, const DimensionRule& rule, int factor) {
-    std::vector<int> members;
+    std::vector<int> joined;
     bool alone = true;
     int results_with = 0;
     const auto visit = [&](ValueId value, const DimensionRule::Dims& dims) {
@@ -76,7 +76,7 @@ class DimensionClasses {
           if (f != factor) continue;
           found = true;
           alone &= dims[d].size() == 1;
-          members.push_back(first_[value.index] + static_cast<int>(d));
+          joined.push_back(first_[value.index] + static_cast<int>(d));
         }
       }
       return found;
@@ -87,11 +87,11 @@ class DimensionClasses {
     for (int i = 0; i < op.num_results(); ++i) {
       results_with += visit(op.result(i).id(), rule.results[i]);
     }
-    for (int member : members) Union(member, members[0]);
+    for (int dim : joined) Union(dim, joined[0]);
     const bool splits_cleanly =
         rule.factors[factor].kind == Factor::Kind::kKept && alone &&
         results_with == op.num_results();
-    if (!splits_cleanly && !members.empty()) whole_[Root(members[0])] = true;
+    if (!splits_cleanly && !joined.empty()) whole_[Root(joined[0])] = true;
   }
 
   const Graph& body_;

@@ -190,8 +190,8 @@ TEST(TextModel, WhatCannotBeLearntIsRefused) {
   GptTrainingOptions uneven = SmallGpt();
   uneven.heads = 3;
   EXPECT_EQ(Refusal(OverRhyme(), uneven),
-            "gpt: found width 16 and 3 heads; expected a width that they "
-            "divide evenly");
+            "heads: found 3 for width 16; expected a divisor of the width; "
+            "change one of them");
   const std::string few = TextFile("few.txt", "too little");
   EXPECT_EQ(Refusal(Over(few)),
             "end of " + few +

@@ -287,12 +287,10 @@ class Writer {
   // Pins have no precedence: a script may have written them in any order.
   static absl::Status Conflict(const OpView& node, const Pin& one,
                                const Pin& other) {
-    return OfOption(
-        "pin", absl::InvalidArgumentError(absl::StrCat(
-                   "pin ", PinText(one), " and pin ", PinText(other),
-                   ": found both for ", node.ToString(),
-                   "; expected pins that agree on a node; narrow one of the ",
-                   "patterns")));
+    return PinError(
+        one, absl::StrCat("found ", PinText(other), " for ", node.ToString(),
+                          " too; expected pins that agree on a node; narrow ",
+                          "one of the patterns"));
   }
 
   const absl::Span<const Pin> pins_;

@@ -345,14 +345,13 @@ TEST(PinnedTest, PinsThatDisagreeOnANodeAreRefused) {
     return Text(g, PlanPinned("pinned", g, machine, pins));
   };
   EXPECT_EQ(placed({{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}}),
-            "pin net/a=gpu:0 and pin net/?=gpu:1: found both for work %a; "
-            "expected pins that agree on a node; narrow one of the patterns");
+            "pin net/a=gpu:0: found net/?=gpu:1 for work %a too; expected pins "
+            "that agree on a node; narrow one of the patterns");
   const std::vector<std::string> both = {"gpu:0", "gpu:1"};
   EXPECT_EQ(
       placed({{"b", both}, {"b", both, 0}}),
-      "pin b=gpu:0,gpu:1 and pin b=gpu:0,gpu:1/split0: found both for work "
-      "%b; expected pins that agree on a node; narrow one of the "
-      "patterns");
+      "pin b=gpu:0,gpu:1: found b=gpu:0,gpu:1/split0 for work %b too; expected "
+      "pins that agree on a node; narrow one of the patterns");
   // Where they agree, both hold.
   EXPECT_EQ(placed({{"net/?", {"gpu:1"}}, {"net/a", {"gpu:1"}}}),
             placed({{"net/?", {"gpu:1"}}}));

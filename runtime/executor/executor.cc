@@ -59,7 +59,7 @@ std::vector<PlacedVariable> FindVariable(const Plan& plan,
 }
 
 absl::Status NoSuchVariable(const Plan& plan, absl::string_view name) {
-  return absl::NotFoundError(absl::StrCat("plan ", plan.name,
+  return absl::NotFoundError(absl::StrCat("plan @", plan.name,
                                           ": found no variable @", name,
                                           "; expected one of the plan's"));
 }
@@ -148,7 +148,7 @@ absl::StatusOr<uint64_t> Executor::SubmitStep(int entry, const StepPorts& ports,
   if (!failed_.ok()) return failed_;
   if (entry < 0 || entry >= static_cast<int>(runners_.size())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("plan ", plan_->name, ": found entry ", entry,
+        absl::StrCat("plan @", plan_->name, ": found entry ", entry,
                      "; expected one of the plan's ", runners_.size()));
   }
   if (active_ != entry) PARTITA_RETURN_IF_ERROR(CheckIdle());

@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<SessionMemory>> SessionMemory::New(
     const Plan& plan, const Devices& devices, bool constants_in_place) {
   if (devices.size() != plan.devices.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("plan ", plan.name, ": found ", devices.size(),
+        absl::StrCat("plan @", plan.name, ": found ", devices.size(),
                      " devices; expected the plan's ", plan.devices.size()));
   }
   std::unique_ptr<SessionMemory> memory(new SessionMemory(plan, devices));
@@ -147,7 +147,7 @@ absl::Status SessionMemory::CheckFitsDevice(DeviceId id) const {
           : "split the GPU into fewer shares, or compile for shares of this "
             "size (`partita devices --split-gpu`)";
   return absl::ResourceExhaustedError(absl::StrCat(
-      "plan ", plan_.name, ": found an arena of ", arena, " bytes on ",
+      "plan @", plan_.name, ": found an arena of ", arena, " bytes on ",
       device.traits.name, ", ", device.persistent_bytes,
       " of them persistent; expected at most the ", figures->free,
       " bytes that are free of its ", figures->total,
@@ -170,7 +170,7 @@ absl::Status SessionMemory::CheckFitsHost() const {
   }
   if (wanted <= static_cast<double>(available)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("plan ", plan_.name, ": found arenas of ",
+      absl::StrCat("plan @", plan_.name, ": found arenas of ",
                    static_cast<int64_t>(std::min(wanted, 9e18)),
                    " bytes; expected at most the ", available,
                    " bytes of memory that this host has free; run it with "

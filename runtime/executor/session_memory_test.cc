@@ -102,7 +102,7 @@ TEST(SessionMemory, MemoryInUseOutsideTheArenaIsMeasured) {
 TEST(SessionMemory, AnArenaBeyondTheFreeBytesIsRefusedWithThePlansFigures) {
   EXPECT_EQ(UseOf(1063).status(),
             absl::ResourceExhaustedError(
-                "plan hand_made: found an arena of 64 bytes on gpu:0, 64 of "
+                "plan @hand_made: found an arena of 64 bytes on gpu:0, 64 of "
                 "them persistent; expected at most the 63 bytes that are free "
                 "of its 1063: 1000 are in use outside the arena; end the "
                 "processes that use them, or compile for a machine whose "

@@ -45,7 +45,7 @@ absl::Status CheckThreads(const Plan& plan, const Devices& devices,
   for (const Entry& entry : plan.entries) threads += ThreadsOf(entry, devices);
   if (threads <= most) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      "plan ", plan.name, ": found streams and kernels of ", devices.size(),
+      "plan @", plan.name, ": found streams and kernels of ", devices.size(),
       " devices that take ", threads, " threads; expected at most the ", most,
       " that this process may have; compile for fewer devices or threads, or "
       "set OMP_THREAD_LIMIT to the threads that a kernel may have"));

@@ -70,7 +70,7 @@ TEST_F(ThreadCount, EntriesShareWhatTheProcessMayHave) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(
       status.message(),
-      "plan hand_made: found streams and kernels of 2 devices that take 404 "
+      "plan @hand_made: found streams and kernels of 2 devices that take 404 "
       "threads; expected at most the 403 that this process may have; "
       "compile for fewer devices or threads, or set OMP_THREAD_LIMIT to "
       "the threads that a kernel may have");

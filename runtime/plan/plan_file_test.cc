@@ -296,8 +296,12 @@ TEST_F(PlanFile, NamesWhatIsWrongWithAHeader) {
   std::string newer = good;
   newer[8] = 2;
   EXPECT_EQ(ErrorOf(newer),
-            "m.plan: found plan format version 2; expected 1..1; compile the "
-            "model again or use a newer partita");
+            "m.plan: found plan format version 2; expected at most 1; compile "
+            "the model again or use a newer partita");
+  newer[8] = 0;
+  EXPECT_EQ(ErrorOf(newer),
+            "m.plan: found plan format version 0; expected at least 1; the "
+            "file is damaged: copy or compile it again");
   for (size_t unused : {12, 15, 56, 63}) {
     std::string filled = good;
     filled[unused] = 1;

@@ -70,10 +70,15 @@ absl::Status CheckVersion(absl::Span<const std::byte> file) {
                      "; the file was cut short: copy or compile it again"));
   }
   const uint32_t version = Get<uint32_t>(file.data() + 8);
-  if (version == 0 || version > kPlanFormatVersion) {
+  if (version == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("found plan format version ", version, "; expected 1..",
-                     kPlanFormatVersion,
+        "found plan format version 0; expected at least 1; the file is "
+        "damaged: copy or compile it again");
+  }
+  if (version > kPlanFormatVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("found plan format version ", version,
+                     "; expected at most ", kPlanFormatVersion,
                      "; compile the model again or use a newer partita"));
   }
   if (Get<uint32_t>(file.data() + 12) != 0 ||

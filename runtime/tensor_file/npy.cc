@@ -20,6 +20,10 @@ namespace partita {
 namespace {
 
 constexpr absl::string_view kMagic("\x93NUMPY", 6);
+constexpr absl::string_view kSaveAgain = "save the array again by numpy.save";
+// The bytes are those of NumPy, but not all of them.
+constexpr absl::string_view kCopyAgain =
+    "copy the file again, or save the array again by numpy.save";
 
 struct Descr {
   DType dtype;
@@ -56,17 +60,24 @@ absl::StatusOr<Shape> ShapeOf(absl::string_view header,
   const size_t end = text.has_value() ? text->find(')') : 0;
   if (!text.has_value() || text->empty() || text->front() != '(' ||
       end == absl::string_view::npos) {
-    return BadFile(source, "a header without shape", "'shape': (N, ...)");
+    return BadFile(source, "a header without shape", "'shape': (N, ...)",
+                   kSaveAgain);
   }
   Shape shape;
   for (absl::string_view part :
        absl::StrSplit(text->substr(1, end - 1), ',', absl::SkipWhitespace())) {
     int64_t extent;
     if (!absl::SimpleAtoi(part, &extent)) {
-      return BadFile(source, absl::StrCat("extent ", part), "an integer");
+      return BadFile(source, absl::StrCat("extent ", part), "an integer",
+                     kSaveAgain);
     }
     shape.push_back(extent);
-    if (shape.size() > kMaxRank) return BadFile(source, "a higher rank", "12");
+    if (shape.size() > kMaxRank) {
+      return BadFile(source,
+                     absl::StrCat("more than ", kMaxRank, " dimensions"),
+                     absl::StrCat("at most ", kMaxRank),
+                     "reshape the array before it is saved");
+    }
   }
   return shape;
 }
@@ -86,11 +97,12 @@ absl::StatusOr<DType> DTypeOf(absl::string_view header,
   const std::string found =
       absl::StrCat("element type ", shown.substr(0, shown.find('\'', 1)),
                    absl::StartsWith(shown, "'") ? "'" : "");
-  return BadFile(source, found,
-                 absl::StartsWith(shown, "'>")
-                     ? "little-endian numbers; save it with "
-                       "array.astype(array.dtype.newbyteorder('<'))"
-                     : "numbers or bools");
+  if (absl::StartsWith(shown, "'>")) {
+    return BadFile(source, found, "little-endian numbers",
+                   "save it with array.astype(array.dtype.newbyteorder('<'))");
+  }
+  return BadFile(source, found, "numbers or bools",
+                 "save it with array.astype('float32') or another such type");
 }
 
 struct Header {
@@ -102,13 +114,14 @@ absl::StatusOr<Header> HeaderOf(absl::string_view bytes,
                                 absl::string_view source) {
   if (bytes.size() < 12 || !absl::StartsWith(bytes, kMagic)) {
     return BadFile(source, "bytes that are not a whole .npy file",
-                   "NumPy's format");
+                   "NumPy's format", "save an array by numpy.save");
   }
   const auto byte = [&](size_t i) {
     return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
   };
   if (byte(6) < 1 || byte(6) > 3) {
-    return BadFile(source, absl::StrCat("version ", byte(6)), "version 1 to 3");
+    return BadFile(source, absl::StrCat("version ", byte(6)), "version 1 to 3",
+                   kSaveAgain);
   }
   const bool wide = byte(6) >= 2;
   const size_t start = wide ? 12 : 10;
@@ -116,7 +129,8 @@ absl::StatusOr<Header> HeaderOf(absl::string_view bytes,
       wide ? byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24
            : byte(8) | byte(9) << 8;
   if (length > bytes.size() - start) {
-    return BadFile(source, "a header cut short", "a whole .npy file");
+    return BadFile(source, "a header cut short", "a whole .npy file",
+                   kCopyAgain);
   }
   return Header{bytes.substr(start, length), start + length};
 }
@@ -134,8 +148,8 @@ absl::StatusOr<FileTensor> OpenNpy(const FileBytes& file) {
   const std::optional<absl::string_view> order =
       Field(header.text, "fortran_order");
   if (!order.has_value() || !absl::StartsWith(*order, "False")) {
-    return BadFile(source, "Fortran order",
-                   "C order; save numpy.ascontiguousarray(array)");
+    return BadFile(source, "Fortran order", "C order",
+                   "save numpy.ascontiguousarray(array)");
   }
   if (absl::Status status = CheckType(type); !status.ok()) {
     return AtPlace(source, status);
@@ -143,7 +157,8 @@ absl::StatusOr<FileTensor> OpenNpy(const FileBytes& file) {
   const int64_t available = static_cast<int64_t>(bytes.size() - header.data);
   if (type.num_bytes() != available) {
     return BadFile(source, absl::StrCat(available, " bytes of elements"),
-                   absl::StrCat(type.num_bytes(), " for ", type.ToString()));
+                   absl::StrCat(type.num_bytes(), " for ", type.ToString()),
+                   kCopyAgain);
   }
   return FileTensor{std::move(type), file.From(header.data)};
 }

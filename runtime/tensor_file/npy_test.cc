@@ -73,13 +73,16 @@ TEST(Npy, FaultsAreReported) {
   const std::string text = NpyText(HostTensor::Of<float>({2}, {1, 2}));
   EXPECT_EQ(Fault(text.substr(0, 11)),
             "t.npy: found bytes that are not a whole .npy file; "
-            "expected NumPy's format");
+            "expected NumPy's format; save an array by numpy.save");
   EXPECT_EQ(Fault(text.substr(0, 40)),
-            "t.npy: found a header cut short; expected a whole .npy file");
+            "t.npy: found a header cut short; expected a whole .npy file; copy "
+            "the file again, or save the array again by numpy.save");
   EXPECT_EQ(Fault(text.substr(0, text.size() - 1)),
-            "t.npy: found 7 bytes of elements; expected 8 for f32[2]");
+            "t.npy: found 7 bytes of elements; expected 8 for f32[2]; copy the "
+            "file again, or save the array again by numpy.save");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"<f4", "<c8"}})),
-            "t.npy: found element type '<c8'; expected numbers or bools");
+            "t.npy: found element type '<c8'; expected numbers or bools; save "
+            "it with array.astype('float32') or another such type");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"<f4", ">f4"}})),
             "t.npy: found element type '>f4'; expected little-endian numbers; "
             "save it with array.astype(array.dtype.newbyteorder('<'))");
@@ -87,12 +90,20 @@ TEST(Npy, FaultsAreReported) {
             "t.npy: found Fortran order; expected C order; save "
             "numpy.ascontiguousarray(array)");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"shape", "shade"}})),
-            "t.npy: found a header without shape; expected 'shape': (N, ...)");
+            "t.npy: found a header without shape; expected 'shape': (N, ...); "
+            "save the array again by numpy.save");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"(2,)", "(x,)"}})),
-            "t.npy: found extent x; expected an integer");
+            "t.npy: found extent x; expected an integer; save the array again "
+            "by numpy.save");
   EXPECT_EQ(Fault(absl::StrReplaceAll(
                 text, {{"(2,)", "(1,1,1,1,1,1,1,1,1,1,1,1,1)"}})),
-            "t.npy: found a higher rank; expected 12");
+            "t.npy: found more than 12 dimensions; expected at most 12; "
+            "reshape the array before it is saved");
+  std::string newer = text;
+  newer[6] = '\4';
+  EXPECT_EQ(Fault(newer),
+            "t.npy: found version 4; expected version 1 to 3; save the array "
+            "again by numpy.save");
 }
 
 class NpzTest : public testing::TestWithParam<const char*> {};

@@ -10,6 +10,7 @@ A line `...` matches any lines. Other blocks are ignored.
 In a golden file a block has no fences: it begins with its first command and ends at an empty line. Comments begin with #.
 """
 
+import fnmatch
 import os
 import re
 import subprocess
@@ -60,11 +61,13 @@ def renewed(expected, printed):
 class Console:
     """A temporary folder with `partita` and `examples/`."""
 
+    GIVEN = ("examples", "docs", "tests")
+
     def __init__(self, program, root):
         self.folder = tempfile.TemporaryDirectory()
         os.mkdir(os.path.join(self.folder.name, ".bin"))
         os.symlink(program, os.path.join(self.folder.name, ".bin/partita"))
-        for name in ("examples", "docs", "tests"):
+        for name in self.GIVEN:
             os.symlink(os.path.join(root, name), os.path.join(self.folder.name, name))
 
     def __enter__(self):
@@ -80,6 +83,10 @@ class Console:
             ["bash", "-c", command], cwd=self.folder.name, text=True, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
         return [line.rstrip() for line in done.stdout.splitlines()]
+
+    def written(self):
+        """The names of what the commands left in the folder."""
+        return sorted(set(os.listdir(self.folder.name)) - set(self.GIVEN) - {".bin"})
 
 
 def renewed_block(block, run, faults):
@@ -108,6 +115,12 @@ def golden_faults(text, run):
               for line in GOLDEN_BLOCK.sub("", text).splitlines() if line and not line.startswith("#")]
     new_text = GOLDEN_BLOCK.sub(lambda block: renewed_block(block.group(), run, faults), text)
     return faults, new_text
+
+
+def ignores(gitignore, name):
+    """Whether the text of a root's .gitignore names the root's entry `name`. It has no negated patterns."""
+    return any(fnmatch.fnmatchcase(name, pattern.strip("/"))
+               for pattern in gitignore.splitlines() if pattern and not pattern.startswith("#"))
 
 
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")

@@ -43,15 +43,26 @@ class Blocks(unittest.TestCase):
         self.assertEqual([("a \\\n  b", ["x"])], console_blocks.commands_of("$ a \\\n  b\nx\n"))
 
 
+class Ignored(unittest.TestCase):
+
+    def test_a_pattern_names_entries_of_the_root(self):
+        self.assertTrue(console_blocks.ignores("# a\n/*.plan\n", "mlp.plan"))
+        self.assertTrue(console_blocks.ignores("/out\n", "out"))
+        self.assertFalse(console_blocks.ignores("# *\n/*.plan\n", "mlp.html"))
+
+
 class Pages(unittest.TestCase):
 
     def test_every_page_shows_what_the_program_prints(self):
+        with open(os.path.join(ROOT, ".gitignore"), encoding="utf-8") as f:
+            ignored = f.read()
         for page in PAGES:
             path = os.path.join(ROOT, page)
             with open(path, encoding="utf-8") as f:
                 text = f.read()
             with console_blocks.Console(PROGRAM, ROOT) as console:
                 faults, new_text = console_blocks.page_faults(text, console.run)
+                written = console.written()
             if UPDATE:
                 with open(path, "w", encoding="utf-8") as f:
                     f.write(new_text)
@@ -60,6 +71,10 @@ class Pages(unittest.TestCase):
                 self.assertIn("```console\n", text)
                 self.assertFalse(faults, "\n" + "\n\n".join(faults) +
                                  "\nif that is meant: bazel run //tests/docs:pages_test -- --update")
+                if page.startswith("tests/"):
+                    continue  # no reader runs it in the root
+                self.assertEqual([], [name for name in written if not console_blocks.ignores(ignored, name)],
+                                 "written by the page; expected in .gitignore")
 
     def docs(self):
         return sorted(os.path.relpath(path, ROOT)

@@ -188,8 +188,9 @@ TEST(EmulatedSessions, AVariableMakesLaunchesBlock) {
   EXPECT_EQ((*blocking)->Launches()[0].why_no_graphs,
             "PARTITA_LAUNCH_BLOCKING is set");
   EXPECT_EQ(load_with("yes").status(),
-            absl::InvalidArgumentError("session: found PARTITA_LAUNCH_BLOCKING="
-                                       "yes; expected 0 or 1"));
+            absl::InvalidArgumentError(
+                "PARTITA_LAUNCH_BLOCKING: found yes; expected 0 or 1; set it "
+                "to one of them, or unset it"));
 }
 
 TEST(EmulatedSessions, AGpuNeedsANumber) {

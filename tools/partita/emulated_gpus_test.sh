@@ -18,7 +18,7 @@ expect 0 " in 1 graph" "$partita" run "$plan" --emulated-gpus --trust-code
 expect 0 '"in_graphs": ' "$partita" run "$plan" --emulated-gpus --trust-code --json
 PARTITA_LAUNCH_BLOCKING=1 expect 0 "issued one by one, as PARTITA_LAUNCH_BLOCKING is set" \
   "$partita" run "$plan" --emulated-gpus --trust-code
-PARTITA_LAUNCH_BLOCKING=on expect 1 "session: found PARTITA_LAUNCH_BLOCKING=on; expected 0 or 1" \
+PARTITA_LAUNCH_BLOCKING=on expect 1 "PARTITA_LAUNCH_BLOCKING: found on; expected 0 or 1; set it to one of them, or unset it" \
   "$partita" run "$plan" --emulated-gpus --trust-code
 PARTITA_EMULATED_FAIL_CALL=8 expect 1 "gpu:0: cuDevicePrimaryCtxRetain: CUDA_ERROR_UNKNOWN (999)" \
   "$partita" run "$plan" --emulated-gpus --trust-code

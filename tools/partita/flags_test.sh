@@ -68,7 +68,7 @@ expect 2 "partita: --shape q=1: $scratch/unnamed.onnx: shape of q: found no such
   onnx unnamed --shape q=1
 expect 2 "partita: --bind q=1: $scratch/unnamed.onnx: value of q: found no such input; expected one of: x, z" \
   onnx unnamed --bind q=1
-expect 2 "partita: --bind x=1: $scratch/stale.onnx: value of x: found 1 numbers; expected 8 for f32[8]" onnx stale --bind x=1
+expect 2 "partita: --bind x=1: $scratch/stale.onnx: value of x: found 1 number; expected 8 for f32[8]" onnx stale --bind x=1
 
 # A flag that implies a strategy suffices, and contradicts others.
 expect 0 "placement @mlp by data" compile "$model" --replicas 2
@@ -120,7 +120,7 @@ wrongly stages --stages 9
 wrongly replicas --replicas 9
 wrongly "pin q=cpu:0" --pin q=cpu:0
 wrongly "pin *=cpu:7" --pin '*=cpu:7'
-wrongly "pin *=cpu:0 and pin ?*=cpu:1" --pin '*=cpu:0' --pin '?*=cpu:1'
+wrongly "pin *=cpu:0" --pin '*=cpu:0' --pin '?*=cpu:1'
 wrongly strategy --strategy nope
 wrongly bucket-size --strategy list --bucket-size 4
 wrongly stages --stages 2 --strategy data

@@ -179,6 +179,12 @@ std::string JsonOf(const ModelSummary& summary) {
 
 absl::Status Run(const Arguments& arguments) {
   const std::string& path = arguments.positional()[0];
+  if (absl::StartsWith(path, "builtin:")) {
+    return CalledWrongly(absl::StrCat(
+        path, ": found a built-in model, which is no file; expected an ONNX ",
+        "model; print its graph: partita compile ", path,
+        " --stop-after imported"));
+  }
   if (absl::EndsWith(path, ".graph")) {
     PARTITA_RETURN_IF_ERROR(MappedFile::Open(path).status());
     return absl::InvalidArgumentError(absl::StrCat(

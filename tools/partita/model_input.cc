@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "graph/builder/examples/models.h"
@@ -20,6 +21,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 #include "graph/text/parser.h"
+#include "graph/verifier.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/tensor_file.h"
@@ -182,10 +184,21 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
   const absl::Span<const std::byte> bytes = file->bytes();
-  return ParseModule(
-      absl::string_view(reinterpret_cast<const char*>(bytes.data()),
-                        bytes.size()),
-      path, OpSet::BuiltIn());
+  PARTITA_ASSIGN_OR_RETURN(
+      Module module,
+      ParseModule(absl::string_view(reinterpret_cast<const char*>(bytes.data()),
+                                    bytes.size()),
+                  path, OpSet::BuiltIn()));
+  // Faults that no line of the text has: no function, or variables that it
+  // does not declare.
+  const absl::Status valid = VerifyModule(module);
+  if (valid.ok()) return module;
+  return absl::Status(
+      valid.code(),
+      absl::StrCat(
+          path, ": ",
+          absl::StrReplaceAll(valid.message(),
+                              {{"\n", absl::StrCat("\n", path, ": ")}})));
 }
 
 // Examples with seeded random weights, for use without a model file.

@@ -77,7 +77,7 @@ open=$scratch/open.onnx
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --output "$scratch/three"
 expect 0 "'shape': (3,64" grep -ao "'shape': ([^)]*)" "$scratch/three/y.npy"
 expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --dim n=3
-expect 2 "partita: --input x=$scratch/three.npy: session: input \`x\`: found f32[3, 64]; expected f32[4, 64]; reshape or convert it" \
+expect 2 "partita: --input x=$scratch/three.npy: input x: found f32[3, 64]; expected f32[4, 64]; reshape or convert it" \
   "$partita" run "$open" --input "x=$scratch/three.npy" --shape x=4,64
 expect 2 "partita: --input z=$scratch/three.npy: $open: input z: found no such input; expected one of: x" \
   "$partita" run "$open" --input "z=$scratch/three.npy"
@@ -320,7 +320,7 @@ for entry in small large; do
   expect 0 "graph @$entry" cat "$scratch/dumps/01_remove_dead.$entry.graph"
 done
 expect 2 "run: found 2 entries; expected --entry NAME, one of small, large" two run --virtual
-expect 2 "found no entry @huge; expected one of small, large" two run --virtual --entry huge
+expect 2 "--entry huge: found no such entry in plan @small; expected one of small, large" two run --virtual --entry huge
 for entry in small large; do
   expect 0 "bit for bit" two run --virtual --reference --entry "$entry"
 done
@@ -357,7 +357,7 @@ for command in compile check run simulate; do
 done
 expect 1 "$scratch/folder: cannot be written: Is a directory" \
   "$partita" compile "$model" --machine "$cpus" --output "$scratch/folder"
-expect 1 "$model: cannot be made a folder: " "$partita" run "$plan" --virtual --output "$model"
+expect 1 "$model: cannot be made a folder: Not a directory; name another folder" "$partita" run "$plan" --virtual --output "$model"
 mkfifo "$scratch/pipe"
 "$partita" devices --output "$scratch/pipe" &
 if ! grep -q '"devices"' "$scratch/pipe" || ! wait $! || [[ ! -p $scratch/pipe ]]; then

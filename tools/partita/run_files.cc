@@ -3,9 +3,7 @@
 
 #include "tools/partita/run_files.h"
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,14 +32,6 @@ absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
         inputs.Keep("output", OutputPath(session, arguments, i)));
   }
   return absl::OkStatus();
-}
-
-absl::Status MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
 }
 
 absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {

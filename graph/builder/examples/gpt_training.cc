@@ -15,6 +15,7 @@
 #include "graph/builder/examples/text_loss.h"
 #include "graph/builder/ops.h"
 #include "graph/ops/op_list.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -113,9 +114,10 @@ absl::Status CheckOptions(const GptTrainingOptions& options) {
       CheckSizes({options.batch, options.layers, options.width, options.heads,
                   options.context, options.vocabulary}));
   if (options.width % options.heads == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("gpt: found width ", options.width, " and ", options.heads,
-                   " heads; expected a width that they divide evenly"));
+  return OfOption(
+      "heads", absl::InvalidArgumentError(absl::StrCat(
+                   "heads: found ", options.heads, " for width ", options.width,
+                   "; expected a divisor of the width; change one of them")));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "graph/fingerprint.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 
 namespace partita {
 namespace {
@@ -126,6 +127,7 @@ TEST(Models, InvalidOptionsAreRefused) {
   EXPECT_FALSE(MnistTraining({.image = 15}).ok());
   EXPECT_FALSE(ResNet18Training({.classes = 0}).ok());
   EXPECT_FALSE(LstmTraining({.width = 0}).ok());
+  EXPECT_EQ(OptionOf(GptTraining({.width = 16, .heads = 3}).status()), "heads");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace partita {
 
 constexpr const char* kKernelNames[] = {
     "spin",         "set_word",       "add_word",       "append",
-    "read_word",    "meet",           "sample_timer",   "sample_clock",
+    "read_word",    "await_all",      "sample_timer",   "sample_clock",
     "copy16",       "busy",           "store_at",       "trap_now",
     "fail_assert",  "overflow_stack", "few_threads",    "local_array",
     "read_shared",  "fill_shared",    "shuffle_absent", "barrier_exited",

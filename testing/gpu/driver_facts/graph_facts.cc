@@ -61,7 +61,7 @@ absl::StatusOr<Reading> NoEdgeRunsAtOnce(Gpu& gpu) {
   for (const uint32_t width : {2, 8, 32, 128}) {
     PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
     for (uint32_t i = 0; i < width; ++i) {
-      AddKernel(gpu, graph.get(), {}, "meet", {}, words.get(), width,
+      AddKernel(gpu, graph.get(), {}, "await_all", {}, words.get(), width,
                 uint64_t{100000000});
     }
     PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec,
@@ -69,12 +69,14 @@ absl::StatusOr<Reading> NoEdgeRunsAtOnce(Gpu& gpu) {
     api.MemsetD8Async(words.get(), 0, 8, stream.get());
     api.GraphLaunch(exec.get(), stream.get());
     api.StreamSynchronize(stream.get());
-    PARTITA_ASSIGN_OR_RETURN(const uint32_t met, gpu.ReadWord(words.get() + 4));
-    const std::string what = absl::StrCat(width, " nodes without edges, met");
+    PARTITA_ASSIGN_OR_RETURN(const uint32_t saw_all,
+                             gpu.ReadWord(words.get() + 4));
+    const std::string what =
+        absl::StrCat(width, " nodes without edges, saw all started");
     if (width == 2) {
-      steps.Is(what, met, width);
+      steps.Is(what, saw_all, width);
     } else {
-      steps.Figure(absl::StrCat("met_of_", width), met);
+      steps.Figure(absl::StrCat("saw_all_of_", width), saw_all);
     }
   }
   return steps.End();
@@ -85,16 +87,17 @@ absl::StatusOr<Reading> EdgeOrders(Gpu& gpu) {
   PARTITA_ASSIGN_OR_RETURN(OwnedStream stream, gpu.NewStream());
   PARTITA_ASSIGN_OR_RETURN(GlobalMemory words, gpu.NewMemory(8));
   PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
-  const NodeCall first = AddKernel(gpu, graph.get(), {}, "meet", {},
+  const NodeCall first = AddKernel(gpu, graph.get(), {}, "await_all", {},
                                    words.get(), 2u, uint64_t{20000000});
-  AddKernel(gpu, graph.get(), {first.node}, "meet", {}, words.get(), 2u,
+  AddKernel(gpu, graph.get(), {first.node}, "await_all", {}, words.get(), 2u,
             uint64_t{20000000});
   PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec, Instantiate(api, graph.get()));
   Steps steps(api);
   steps.Code("launch", api.GraphLaunch(exec.get(), stream.get()), CUDA_SUCCESS);
   api.StreamSynchronize(stream.get());
-  PARTITA_ASSIGN_OR_RETURN(const uint32_t met, gpu.ReadWord(words.get() + 4));
-  steps.Is("of two nodes with an edge, met the other", met, 1u);
+  PARTITA_ASSIGN_OR_RETURN(const uint32_t saw_all,
+                           gpu.ReadWord(words.get() + 4));
+  steps.Is("of two nodes with an edge, saw both started", saw_all, 1u);
   return steps.End();
 }
 
@@ -108,7 +111,7 @@ absl::StatusOr<Reading> LaunchedTwice(Gpu& gpu) {
   Steps steps(api);
   for (const bool two_streams : {false, true}) {
     PARTITA_ASSIGN_OR_RETURN(OwnedGraph graph, NewGraph(api));
-    AddKernel(gpu, graph.get(), {}, "meet", {}, words.get(), 2u,
+    AddKernel(gpu, graph.get(), {}, "await_all", {}, words.get(), 2u,
               uint64_t{50000000});
     PARTITA_ASSIGN_OR_RETURN(OwnedGraphExec exec,
                              Instantiate(api, graph.get()));
@@ -124,9 +127,11 @@ absl::StatusOr<Reading> LaunchedTwice(Gpu& gpu) {
     steps.Holds("the second call returned at once",
                 HostSeconds() - start < 0.02);
     api.CtxSynchronize();
-    PARTITA_ASSIGN_OR_RETURN(const uint32_t met, gpu.ReadWord(words.get() + 4));
-    steps.Is(two_streams ? "in two streams, met" : "in one stream, met", met,
-             1u);
+    PARTITA_ASSIGN_OR_RETURN(const uint32_t saw_all,
+                             gpu.ReadWord(words.get() + 4));
+    steps.Is(two_streams ? "in two streams, saw both started"
+                         : "in one stream, saw both started",
+             saw_all, 1u);
   }
   return steps.End();
 }
@@ -250,9 +255,9 @@ constexpr Fact kFacts[] = {
      "cuda.h:20104, 20175", "all nodes, all edges, right values",
      BuildAndReadBack},
     {"graph.no_edge_at_once", "Nodes without an edge may run at the same time",
-     "CUDA guide, graphs", "two nodes meet", NoEdgeRunsAtOnce},
+     "CUDA guide, graphs", "two nodes run at once", NoEdgeRunsAtOnce},
     {"graph.edge_orders", "An edge orders two nodes", "cuda.h:1970",
-     "the first does not meet the second", EdgeOrders},
+     "the first ends before the second begins", EdgeOrders},
     {"graph.launched_twice",
      "Launches of one exec are ordered, in one stream and in two",
      "cuda.h:21050", "no overlap", LaunchedTwice},

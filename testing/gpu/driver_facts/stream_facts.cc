@@ -103,11 +103,12 @@ bool AllRunAtOnce(const Gpu& gpu, const std::vector<OwnedStream>& streams,
   api.MemsetD8Async(words, 0, 8, streams[0].get());
   api.StreamSynchronize(streams[0].get());
   for (uint32_t i = 0; i < count; ++i) {
-    gpu.Launch(streams[i].get(), "meet", {}, words, count, uint64_t{20000000});
+    gpu.Launch(streams[i].get(), "await_all", {}, words, count,
+               uint64_t{20000000});
   }
   api.CtxSynchronize();
-  const absl::StatusOr<uint32_t> met = gpu.ReadWord(words + 4);
-  return met.ok() && *met == count;
+  const absl::StatusOr<uint32_t> saw_all = gpu.ReadWord(words + 4);
+  return saw_all.ok() && *saw_all == count;
 }
 
 absl::StatusOr<Reading> Concurrent(Gpu& gpu) {
