@@ -87,6 +87,45 @@ TEST(EmulatedFaults, AnArenaThatDoesNotFitIsRefusedWithBothFigures) {
                 "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory)"));
 }
 
+// What a session of a plan for two GPUs returns if `replace` has changed calls
+// of the driver's table.
+absl::Status LoadWith(void (*replace)(DriverApi&)) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
+  DriverApi api = machine.api();
+  replace(api);
+  const PlanLibraries libraries;
+  const absl::Status status = RunOnce(plan, libraries, api).status();
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return status;
+}
+
+TEST(EmulatedFaults, AnObjectThatTheDriverDoesNotMakeIsTheDevices) {
+  const absl::Status event = LoadWith([](DriverApi& api) {
+    api.EventCreate = [](CUevent*, unsigned) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    };
+  });
+  EXPECT_EQ(event, absl::ResourceExhaustedError(
+                       "device gpu:0: cuEventCreate: "
+                       "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory"));
+}
+
+// Graphs take memory beside the arena.
+TEST(EmulatedFaults, AGraphThatDoesNotFitIsRefusedWithWhatToDo) {
+  const absl::Status graph = LoadWith([](DriverApi& api) {
+    api.GraphInstantiate = [](CUgraphExec*, CUgraph, unsigned long long) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    };
+  });
+  EXPECT_EQ(graph,
+            absl::ResourceExhaustedError(
+                "device gpu:0: found no graph of 7 nodes (cuGraphInstantiate: "
+                "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory); expected more "
+                "that is free beside the arena: compile for a machine with a "
+                "larger `reserve`"));
+}
+
 // Each call of load, step and end fails once, in turn.
 void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
                                const ExecutorOptions& how) {

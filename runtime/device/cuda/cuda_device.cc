@@ -25,6 +25,14 @@ absl::Status OfDevice(const DeviceTraits& traits, const absl::Status& status) {
                                                   status.message()));
 }
 
+// What was made, or its error likewise.
+template <typename Made>
+absl::StatusOr<Made> OfDevice(const DeviceTraits& traits,
+                              absl::StatusOr<Made> made) {
+  if (made.ok()) return made;
+  return OfDevice(traits, made.status());
+}
+
 class CudaDevice : public Device {
  public:
   // `share` is null if the device has all memory of the GPU.
@@ -40,10 +48,8 @@ class CudaDevice : public Device {
   const DeviceProperties& properties() const override { return properties_; }
 
   absl::StatusOr<std::optional<MemoryFigures>> Memory() const override {
-    absl::StatusOr<MemoryFigures> figures =
-        share_ == nullptr ? MemoryOf(*context_) : share_->Figures();
-    PARTITA_RETURN_IF_ERROR(OfDevice(traits_, figures.status()));
-    return *std::move(figures);
+    return OfDevice(
+        traits_, share_ == nullptr ? MemoryOf(*context_) : share_->Figures());
   }
   absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
                                                   int64_t alignment) override {
@@ -56,13 +62,13 @@ class CudaDevice : public Device {
     return NewPinnedArena(context_, traits_.name, bytes);
   }
   absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
-    return CudaStream::New(context_);
+    return OfDevice(traits_, CudaStream::New(context_));
   }
   absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
-    return CudaEvent::New(context_);
+    return OfDevice(traits_, CudaEvent::New(context_));
   }
   absl::StatusOr<std::unique_ptr<DeviceGraph>> NewGraph() override {
-    return CudaGraph::New(context_, traits_.name);
+    return OfDevice(traits_, CudaGraph::New(context_, traits_.name));
   }
 
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
@@ -170,21 +176,17 @@ absl::StatusOr<std::unique_ptr<Device>> NewCudaDevice(const DriverApi& api,
   PARTITA_RETURN_IF_ERROR(CheckPresent(api, traits, ordinal, split));
   PARTITA_RETURN_IF_ERROR(
       OfDevice(traits, CheckArchitecture(api, traits, ordinal)));
-  absl::StatusOr<std::shared_ptr<CudaContext>> context =
-      CudaContext::Of(api, ordinal);
-  PARTITA_RETURN_IF_ERROR(OfDevice(traits, context.status()));
-  absl::StatusOr<std::unique_ptr<CudaStream>> loading =
-      CudaStream::New(*context);
-  PARTITA_RETURN_IF_ERROR(OfDevice(traits, loading.status()));
+  PARTITA_ASSIGN_OR_RETURN(const SharedContext context,
+                           OfDevice(traits, CudaContext::Of(api, ordinal)));
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<CudaStream> loading,
+                           OfDevice(traits, CudaStream::New(context)));
   std::shared_ptr<CudaShare> share;
   if (split.splits()) {
-    absl::StatusOr<std::shared_ptr<CudaShare>> part =
-        CudaShare::Of(*context, ordinal, split);
-    PARTITA_RETURN_IF_ERROR(OfDevice(traits, part.status()));
-    share = *std::move(part);
+    PARTITA_ASSIGN_OR_RETURN(
+        share, OfDevice(traits, CudaShare::Of(context, ordinal, split)));
   }
-  return std::make_unique<CudaDevice>(std::move(traits), *std::move(context),
-                                      *std::move(loading), std::move(share));
+  return std::make_unique<CudaDevice>(std::move(traits), context,
+                                      std::move(loading), std::move(share));
 }
 
 }  // namespace partita

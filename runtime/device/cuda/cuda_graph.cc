@@ -3,6 +3,7 @@
 
 #include "runtime/device/cuda/cuda_graph.h"
 
+#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/device/cuda/cuda_stream.h"
 #include "runtime/device/runs.h"
@@ -187,13 +188,23 @@ absl::StatusOr<DeviceNodeId> CudaGraph::AddStamp(DeviceStream& stream,
 absl::Status CudaGraph::Instantiate(DeviceStream& stream) {
   const DriverApi& api = context_->api();
   const auto native = static_cast<CUstream>(stream.native());
-  return context_->Within([&] {
+  const absl::Status status = context_->Within([&] {
     PARTITA_ASSIGN_OR_RETURN(exec_, partita::Instantiate(api, graph_.get()));
     PARTITA_RETURN_IF_ERROR(
         context_->Check(api.GraphUpload(exec_.get(), native), "cuGraphUpload"));
     return context_->Check(api.StreamSynchronize(native),
                            "cuStreamSynchronize");
   });
+  if (status.ok()) return status;
+  const std::string remedy =
+      absl::IsResourceExhausted(status)
+          ? "; expected more that is free beside the arena: compile for a "
+            "machine with a larger `reserve`"
+          : "";
+  return absl::Status(
+      status.code(),
+      absl::StrCat("device ", device_, ": found no graph of ", num_nodes(),
+                   " nodes (", status.message(), ")", remedy));
 }
 
 absl::Status CudaGraph::Launch(DeviceStream& stream) {
