@@ -91,9 +91,9 @@ absl::Status NotPtx(const BindRequest& request) {
 // kernel which is bound in place of the plan's.
 absl::StatusOr<LoadedPtx> LoadOrBuild(const DriverApi& api,
                                       const BindRequest& request,
-                                      const std::string& kernel) {
+                                      const PtxEntry& kernel) {
   const std::string target = CodeTargetOf(*request.device);
-  absl::StatusOr<LoadedPtx> known = LoadPtx(api, target, kernel);
+  absl::StatusOr<LoadedPtx> known = LoadPtx(api, target, kernel, request.code);
   if (!absl::IsNotFound(known.status())) return known;
   const absl::StatusOr<std::vector<CodeObject>> built =
       PtxCatalog().BuildCode({request.node}, *request.device);
@@ -140,15 +140,17 @@ absl::StatusOr<BoundKernel> PtxLibrary::Bind(const BindRequest& request) const {
   PARTITA_ASSIGN_OR_RETURN(const int multiprocessors, Multiprocessors(*api));
   PARTITA_ASSIGN_OR_RETURN(const PtxLaunch launch,
                            LaunchOfNode(node, multiprocessors));
-  absl::StatusOr<LoadedPtx> code = LoadOrBuild(*api, request, launch.kernel);
+  const size_t addresses =
+      static_cast<size_t>(node.num_operands() + node.num_results());
+  absl::StatusOr<LoadedPtx> code =
+      LoadOrBuild(*api, request, {launch.kernel, addresses});
   if (!code.ok()) return NoCode(request, code.status());
   BoundKernel bound;
   bound.id = request.binding->kernel;
   bound.arithmetic = PtxArithmetic();
   bound.in_place = InPlacePairs(node);
-  bound.kernel = std::make_unique<PtxKernel>(
-      *api, *std::move(code), launch.grid,
-      static_cast<size_t>(node.num_operands() + node.num_results()));
+  bound.kernel = std::make_unique<PtxKernel>(*api, *std::move(code),
+                                             launch.grid, addresses);
   return bound;
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct PtxText {
   ContentHash hash;
   std::string text;
   absl::flat_hash_set<std::string> kernels;
+  bool refused = false;  // by a driver, since it was trusted last
   // In the driver that loaded it last.
   const DriverApi* api = nullptr;
   std::weak_ptr<const OwnedLibrary> library;
@@ -30,14 +32,18 @@ struct PtxStore {
   std::mutex mutex;  // guards what follows
   std::map<std::string, std::vector<PtxText>, std::less<>> by_target;
 
-  // Null if there is none.
-  PtxText* Find(absl::string_view target, absl::string_view kernel) {
+  // The text of `own`, if it is not null, before others. Null if there is none.
+  PtxText* Find(absl::string_view target, absl::string_view kernel,
+                const ContentHash* own) {
     const auto texts = by_target.find(std::string(target));
     if (texts == by_target.end()) return nullptr;
+    PtxText* found = nullptr;
     for (PtxText& text : texts->second) {
-      if (text.kernels.contains(kernel)) return &text;
+      if (!text.kernels.contains(kernel)) continue;
+      if (own != nullptr && text.hash == *own) return &text;
+      if (found == nullptr && !text.refused) found = &text;
     }
-    return nullptr;
+    return found;
   }
 };
 
@@ -70,14 +76,38 @@ absl::StatusOr<std::shared_ptr<const OwnedLibrary>> LoadText(
   return library;
 }
 
+// A driver reads as many parameters as the kernel has from the addresses that a
+// launch gives: the numbers must be equal.
+absl::Status CheckParameters(const DriverApi& api, CUkernel kernel,
+                             size_t addresses) {
+  for (size_t i = 0; i <= addresses; ++i) {
+    size_t offset = 0;
+    size_t bytes = 0;
+    const CUresult result = api.KernelGetParamInfo(kernel, i, &offset, &bytes);
+    const bool is_there = result != CUDA_ERROR_INVALID_VALUE;
+    if (is_there) {
+      PARTITA_RETURN_IF_ERROR(CudaStatus(api, result, "cuKernelGetParamInfo"));
+    }
+    const bool is_address = is_there && bytes == sizeof(CUdeviceptr) &&
+                            offset == i * sizeof(CUdeviceptr);
+    if (i < addresses ? is_address : !is_there) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter ", i, is_there ? " is none" : " is missing",
+                     " of the ", addresses, " addresses that a launch gives"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<LoadedPtx> LoadKernel(const DriverApi& api, PtxText& text,
-                                     const std::string& kernel) {
+                                     const PtxEntry& kernel) {
   LoadedPtx loaded;
   PARTITA_ASSIGN_OR_RETURN(loaded.library, LoadText(api, text));
   CUkernel handle = nullptr;
   PARTITA_RETURN_IF_ERROR(CudaStatus(
-      api, api.LibraryGetKernel(&handle, loaded.library->get(), kernel.c_str()),
+      api,
+      api.LibraryGetKernel(&handle, loaded.library->get(), kernel.name.c_str()),
       "cuLibraryGetKernel"));
+  PARTITA_RETURN_IF_ERROR(CheckParameters(api, handle, kernel.addresses));
   PARTITA_RETURN_IF_ERROR(
       CudaStatus(api, api.KernelGetFunction(&loaded.function, handle),
                  "cuKernelGetFunction"));
@@ -86,13 +116,25 @@ absl::StatusOr<LoadedPtx> LoadKernel(const DriverApi& api, PtxText& text,
   return loaded;
 }
 
+// True if another text may do.
+bool IsOfText(const absl::Status& status) {
+  return absl::IsInternal(status) || absl::IsInvalidArgument(status);
+}
+
 // The compiler's words have the line.
 absl::Status Refused(absl::string_view target, const std::string& kernel,
                      const absl::Status& status) {
-  const char* remedy =
+  const char* again =
+      "; compile the model again, or run the plan without --trust-code";
+  if (absl::IsInvalidArgument(status)) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat("kernel ", kernel, ": found code for ", target,
+                     " of other parameters: ", status.message(), again));
+  }
+  const std::string remedy =
       absl::IsInternal(status)
-          ? "; expected PTX that it compiles; compile the model again, or run "
-            "the plan without --trust-code"
+          ? absl::StrCat("; expected PTX that it compiles", again)
           : "";
   return absl::Status(status.code(),
                       absl::StrCat("kernel ", kernel, ": found code for ",
@@ -108,8 +150,10 @@ absl::Status TrustPtx(const CodeObject& code) {
   PtxStore& store = TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
   std::vector<PtxText>& texts = store.by_target[code.target];
-  for (const PtxText& known : texts) {
-    if (known.hash == hash) return absl::OkStatus();
+  for (PtxText& known : texts) {
+    if (known.hash != hash) continue;
+    known.refused = false;
+    return absl::OkStatus();
   }
   PtxText& text = texts.emplace_back();
   text.hash = hash;
@@ -122,22 +166,27 @@ absl::Status TrustPtx(const CodeObject& code) {
 bool HasTrustedPtx(absl::string_view target, absl::string_view kernel) {
   PtxStore& store = TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
-  return store.Find(target, kernel) != nullptr;
+  return store.Find(target, kernel, /*own=*/nullptr) != nullptr;
 }
 
 absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
                                   absl::string_view target,
-                                  const std::string& kernel) {
+                                  const PtxEntry& kernel,
+                                  const CodeObject* own) {
+  std::optional<ContentHash> own_hash;
+  if (own != nullptr) own_hash = HashBytes(own->bytes);
   PtxStore& store = TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
-  PtxText* const text = store.Find(target, kernel);
+  PtxText* const text = store.Find(target, kernel.name,
+                                   own_hash.has_value() ? &*own_hash : nullptr);
   if (text == nullptr) {
     return absl::NotFoundError(
-        absl::StrCat("found no code of ", kernel, " for ", target));
+        absl::StrCat("found no code of ", kernel.name, " for ", target));
   }
   absl::StatusOr<LoadedPtx> loaded = LoadKernel(api, *text, kernel);
   if (loaded.ok()) return loaded;
-  return Refused(target, kernel, loaded.status());
+  text->refused |= IsOfText(loaded.status());
+  return Refused(target, kernel.name, loaded.status());
 }
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 #ifndef PARTITA_KERNELS_CUDA_TRUSTED_PTX_H_
 #define PARTITA_KERNELS_CUDA_TRUSTED_PTX_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -21,7 +22,8 @@ namespace partita {
 // other targets than PTX is ignored. Thread safe.
 absl::Status TrustPtx(const CodeObject& code);
 
-// True if a trusted text for the target has the kernel. Thread safe.
+// True if a trusted text for the target has the kernel, and no driver has
+// refused that text since it was trusted last. Thread safe.
 bool HasTrustedPtx(absl::string_view target, absl::string_view kernel);
 
 // A kernel in the driver; its text stays loaded as long as one of its kernels
@@ -31,13 +33,21 @@ struct LoadedPtx {
   CUfunction function = nullptr;  // of the context that was current
 };
 
+struct PtxEntry {
+  std::string name;
+  size_t addresses = 0;  // its parameters, 8 bytes each
+};
+
 // Loads the kernel of a trusted text completely, for the calling thread's
-// current context, so that no launch compiles. NotFound if no text has it;
-// otherwise the driver's error, with the kernel's name and what the driver's
-// compiler says of which line. Thread safe.
+// current context, so that no launch compiles: of `own`, if that is trusted and
+// has it, else of any text that no driver has refused. NotFound if there is
+// none; otherwise the driver's error, with the kernel's name and what the
+// driver's compiler says of which line, or that the kernel has other
+// parameters: a launch would read beyond those that it is given. Thread safe.
 absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
                                   absl::string_view target,
-                                  const std::string& kernel);
+                                  const PtxEntry& kernel,
+                                  const CodeObject* own = nullptr);
 
 }  // namespace partita
 

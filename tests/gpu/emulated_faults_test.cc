@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -332,14 +333,14 @@ TEST(EmulatedFaults, DamagedCodeIsRefusedWithTheCompilersWords) {
   auto stream = (*device)->NewStream().value();
   const int attached = stream->Attach();
   const absl::Status status =
-      LoadPtx(machine.api(), "sm_90", "damaged").status();
+      LoadPtx(machine.api(), "sm_90", {.name = "damaged"}).status();
   stream->Detach(attached);
   EXPECT_THAT(
       std::string(status.message()),
       AllOf(HasSubstr("kernel damaged: found code for sm_90 that the driver "
                       "does not load (cuLibraryLoadData; ptx input:6"),
             HasSubstr("compile the model again")));
-  EXPECT_EQ(LoadPtx(machine.api(), "sm_90", "missing").status(),
+  EXPECT_EQ(LoadPtx(machine.api(), "sm_90", {.name = "missing"}).status(),
             absl::NotFoundError("found no code of missing for sm_90"));
 }
 
@@ -363,32 +364,81 @@ std::shared_ptr<Plan> ReluPlan() {
   return b.Finish();
 }
 
-TEST(EmulatedFaults, DamagedCodeOfAPlanNamesNodeAndKernel) {
-  const std::shared_ptr<Plan> plan = ReluPlan();
+// ReluPlan with its code changed by `change`, which gets the text.
+std::shared_ptr<Plan> ReluPlanWith(void (*change)(std::string&)) {
+  std::shared_ptr<Plan> plan = ReluPlan();
   auto code = PtxCatalog().BuildCode({plan->entries[0].graph->ops().front()},
                                      plan->devices[0].traits);
-  ASSERT_TRUE(code.ok()) << code.status();
-  ASSERT_EQ(code->size(), 1);
+  EXPECT_TRUE(code.ok()) << code.status();
+  if (!code.ok() || code->size() != 1) return nullptr;
   std::vector<std::byte>& bytes = code->front().bytes;
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const size_t at = text.find('%', text.find("ld.global"));
-  ASSERT_NE(at, text.npos);
-  bytes[at + 1] = static_cast<std::byte>('z');  // a register that is not one
-  const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+  change(text);
+  bytes.resize(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
   plan->code_objects = *std::move(code);
+  return plan;
+}
+
+absl::Status Load(const std::shared_ptr<Plan>& plan, bool trust_code) {
   EmulatedMachine machine({});
-  auto devices = DevicesOf(*plan, machine.api());
-  ASSERT_TRUE(devices.ok()) << devices.status();
   const PlanLibraries libraries;
-  const absl::Status status = Executor::New(plan, *std::move(devices),
-                                            libraries.all, {.trust_code = true})
-                                  .status();
+  auto devices = DevicesOf(*plan, machine.api());
+  EXPECT_TRUE(devices.ok()) << devices.status();
+  const absl::Status status =
+      Executor::New(plan, *std::move(devices), libraries.all,
+                    {.trust_code = trust_code})
+          .status();
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return status;
+}
+
+// What the message says to do helps, in the same process too.
+void ExpectThatTheRemediesHelp(const std::shared_ptr<Plan>& damaged) {
+  EXPECT_EQ(Load(damaged, /*trust_code=*/false), absl::OkStatus());
+  const auto sound = ReluPlanWith([](std::string&) {});
+  ASSERT_NE(sound, nullptr);
+  EXPECT_EQ(Load(sound, /*trust_code=*/true), absl::OkStatus());
+  EXPECT_FALSE(Load(damaged, /*trust_code=*/true).ok());
+  EXPECT_EQ(Load(sound, /*trust_code=*/true), absl::OkStatus());
+}
+
+TEST(EmulatedFaults, DamagedCodeOfAPlanNamesNodeAndKernel) {
+  const auto plan = ReluPlanWith([](std::string& text) {
+    // A register that is not one.
+    text[text.find('%', text.find("ld.global")) + 1] = 'z';
+  });
+  ASSERT_NE(plan, nullptr);
+  const std::vector<std::byte>& bytes = plan->code_objects[0].bytes;
+  const std::string text(reinterpret_cast<const char*>(bytes.data()),
+                         bytes.size());
+  const auto at = static_cast<int64_t>(text.find("%z"));
+  const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+  const absl::Status status = Load(plan, /*trust_code=*/true);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("relu %y: kernel "),
                     HasSubstr(absl::StrCat("ptx input:", line, ": ")),
                     HasSubstr("run the plan without --trust-code")));
-  EXPECT_THAT(machine.Faults(), IsEmpty());
+  ExpectThatTheRemediesHelp(plan);
+}
+
+// A launch would read an address beyond those that it is given.
+TEST(EmulatedFaults, AKernelOfOtherParametersIsRefused) {
+  const auto more = ReluPlanWith([](std::string& text) {
+    text.insert(text.find("\n)"), ",\n\t.param .u64 one_more");
+  });
+  ASSERT_NE(more, nullptr);
+  const absl::Status status = Load(more, /*trust_code=*/true);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("relu %y: kernel "),
+            HasSubstr(": found code for sm_90 of other parameters: parameter 2 "
+                      "is none of the 2 addresses that a launch gives; compile "
+                      "the model again, or run the plan without "
+                      "--trust-code")));
+  ExpectThatTheRemediesHelp(more);
 }
 
 }  // namespace
