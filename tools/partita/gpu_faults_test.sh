@@ -55,7 +55,8 @@ hidden="gpu:1: found 1 GPU; expected a GPU of number 1, from 0 on; CUDA_VISIBLE_
 first=GPU-e0e0e0e0-e0e0-e0e0-e0e0-e0e0e0e0e000
 second=GPU-e0e0e0e0-e0e0-e0e0-e0e0-e0e0e0e0e001
 for shown in "" 7 -1 GPU-ffffffff no_number; do
-  CUDA_VISIBLE_DEVICES=$shown expect 1 "$none" "$partita" run one.plan --trust-code
+  CUDA_VISIBLE_DEVICES=$shown expect 1 "$none; CUDA_VISIBLE_DEVICES=$shown may hide them" \
+    "$partita" run one.plan --trust-code
   CUDA_VISIBLE_DEVICES=$shown cpu_goes_on
 done
 for shown in 0 1 0,7,1 "$second"; do

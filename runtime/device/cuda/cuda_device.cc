@@ -117,9 +117,14 @@ absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
                           int ordinal, GpuSplit split) {
   const absl::Status started = CudaStatus(api, api.Init(0), "cuInit");
   if (!started.ok()) {
-    return Unavailable(traits,
-                       absl::StrCat("found no usable GPU (", started.message(),
-                                    "); expected those of nvidia-smi"));
+    const char* const shown = std::getenv("CUDA_VISIBLE_DEVICES");
+    return Unavailable(
+        traits,
+        absl::StrCat("found no usable GPU (", started.message(),
+                     "); expected those of nvidia-smi",
+                     shown == nullptr ? ""
+                                      : absl::StrCat("; CUDA_VISIBLE_DEVICES=",
+                                                     shown, " may hide them")));
   }
   int count = 0;
   PARTITA_RETURN_IF_ERROR(OfDevice(
