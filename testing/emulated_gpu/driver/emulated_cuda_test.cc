@@ -3,10 +3,13 @@
 
 #include "testing/emulated_gpu/driver/emulated_cuda.h"
 
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/emulated_gpu/driver/program_run.h"
@@ -35,6 +38,18 @@ TEST(EmulatedCuda, MoreMemoryThanAddressesIsRefused) {
                               .message()),
               HasSubstr("found 1 GPUs of 4611686018427387904 bytes"));
   EXPECT_TRUE(EmulatedCuda::New({.bytes_per_gpu = int64_t{1} << 39}).ok());
+}
+
+TEST(EmulatedCuda, PeersAreTwoOfItsGpus) {
+  for (const char* pairs : {"0-2", "0-0", "0-1,1--1", "0"}) {
+    setenv("PARTITA_EMULATED_PEERS", pairs, /*overwrite=*/1);
+    EXPECT_EQ(
+        OptionsFromEnvironment({.gpus = 2}).status(),
+        absl::InvalidArgumentError(absl::StrCat(
+            "PARTITA_EMULATED_PEERS: found \"", pairs,
+            "\"; expected all, none, or pairs as 0-1,2-3 of the 2 GPUs")));
+  }
+  unsetenv("PARTITA_EMULATED_PEERS");
 }
 
 TEST(EmulatedCuda, LeaksAreNamed) {

@@ -71,9 +71,15 @@ absl::Status ReadPeers(EmulatedGpuOptions& options) {
     const std::vector<absl::string_view> ends = absl::StrSplit(pair, '-');
     int one = 0;
     int two = 0;
+    const auto is_gpu = [&](int number) {
+      return number >= 0 && number < options.gpus;
+    };
     if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &one) ||
-        !absl::SimpleAtoi(ends[1], &two)) {
-      return Wrong(kName, text, "all, none, or pairs as 0-1,2-3");
+        !absl::SimpleAtoi(ends[1], &two) || !is_gpu(one) || !is_gpu(two) ||
+        one == two) {
+      return Wrong(kName, text,
+                   absl::StrCat("all, none, or pairs as 0-1,2-3 of the ",
+                                options.gpus, " GPUs"));
     }
     options.peers.emplace_back(one, two);
   }
@@ -109,12 +115,15 @@ absl::Status ReadFailure(EmulatedGpuOptions& options) {
 
 absl::Status ReadDoubts(Readings& readings) {
   for (const Doubt& doubt : Doubts()) {
-    int reading = readings.*doubt.reading ? 1 : 0;
-    PARTITA_RETURN_IF_ERROR(ReadNumber(
-        absl::AsciiStrToUpper(absl::StrCat("partita_emulated_", doubt.name))
-            .c_str(),
-        reading));
-    readings.*doubt.reading = reading != 0;
+    const std::string name =
+        absl::AsciiStrToUpper(absl::StrCat("partita_emulated_", doubt.name));
+    const char* text = std::getenv(name.c_str());
+    if (text == nullptr) continue;
+    const absl::string_view reading = text;
+    if (reading != "0" && reading != "1") {
+      return Wrong(name.c_str(), text, "0 or 1");
+    }
+    readings.*doubt.reading = reading == "1";
   }
   return absl::OkStatus();
 }

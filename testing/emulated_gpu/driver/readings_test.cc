@@ -196,6 +196,17 @@ TEST(Readings, TheEnvironmentSetsThem) {
   unsetenv("PARTITA_EMULATED_FREES_WAIT");
 }
 
+TEST(Readings, OtherValuesAreRefused) {
+  for (const char* value : {"", "2", "yes"}) {
+    setenv("PARTITA_EMULATED_FREES_WAIT", value, /*overwrite=*/1);
+    EXPECT_EQ(OptionsFromEnvironment().status(),
+              absl::InvalidArgumentError(
+                  absl::StrCat("PARTITA_EMULATED_FREES_WAIT: found \"", value,
+                               "\"; expected 0 or 1")));
+  }
+  unsetenv("PARTITA_EMULATED_FREES_WAIT");
+}
+
 TEST(Readings, TheListHasEachDoubtTheOtherWay) {
   const std::vector<NamedReadings> all = AllReadings();
   ASSERT_EQ(all.size(), Doubts().size() + 2);
