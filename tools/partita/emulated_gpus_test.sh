@@ -22,6 +22,7 @@ PARTITA_LAUNCH_BLOCKING=on expect 1 "PARTITA_LAUNCH_BLOCKING: found on; expected
   "$partita" run "$plan" --emulated-gpus --trust-code
 PARTITA_EMULATED_FAIL_CALL=8 expect 1 "gpu:0: cuDevicePrimaryCtxRetain: CUDA_ERROR_UNKNOWN (999)" \
   "$partita" run "$plan" --emulated-gpus --trust-code
+expect 0 "the plan uses no GPU, so none is emulated" "$partita" run "$model" --emulated-gpus --strategy single --device cpu:0
 expect 2 "--emulated-gpus: found --virtual beside it" "$partita" run "$plan" --emulated-gpus --virtual
 
 # Two devices of a plan on one GPU.
