@@ -269,7 +269,8 @@ Status ReadStrategyOption(const StrategyOption& option,
 }
 
 Status UnknownKey(absl::string_view name) {
-  const std::vector<std::string> keys = CompileKeys();
+  std::vector<std::string> keys;
+  for (CompileKey& key : CompileKeys()) keys.push_back(std::move(key.name));
   return absl::InvalidArgumentError(absl::StrCat(
       "found no such option; expected one of: ", absl::StrJoin(keys, ", "),
       NearestName(name, keys)));
@@ -313,15 +314,15 @@ Status ImplyStrategy(CompileSettings& settings) {
 
 }  // namespace
 
-std::vector<std::string> CompileKeys() {
-  std::vector<std::string> names;
-  for (const Key& key : kKeys) names.push_back(key.name);
+std::vector<CompileKey> CompileKeys() {
+  std::vector<CompileKey> keys;
+  for (const Key& key : kKeys) keys.push_back({key.name, key.repeats});
   for (const Planner& planner : Planners()) {
     for (const StrategyOption& option : planner.options) {
-      names.push_back(option.name);
+      keys.push_back({option.name});
     }
   }
-  return names;
+  return keys;
 }
 
 absl::StatusOr<CompileSettings> ReadCompileOptions(

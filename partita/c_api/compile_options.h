@@ -28,7 +28,11 @@ struct CompileSettings {
 };
 
 // The keys, which are the flags of `partita compile`: "machine", "dim", ...
-std::vector<std::string> CompileKeys();
+struct CompileKey {
+  std::string name;
+  bool repeats = false;  // may be given several times
+};
+std::vector<CompileKey> CompileKeys();
 
 // InvalidArgument for a text without "=", an unknown key, with the nearest one,
 // a key that is repeated and may not be, and a value out of range. Messages
