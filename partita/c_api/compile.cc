@@ -67,7 +67,13 @@ StatusOr<partita_plan*> CompileModel(const std::string& model,
 }  // namespace
 }  // namespace partita::c_api
 
-using namespace partita::c_api;  // NOLINT(google-build-using-namespace)
+using partita::c_api::AtBorder;
+using partita::c_api::CheckGiven;
+using partita::c_api::CompileModel;
+using partita::c_api::CompileSettings;
+using partita::c_api::ReadCompileOptions;
+using partita::c_api::Return;
+using partita::c_api::TextsOf;
 
 partita_code partita_compile(const char* model, const char* const* options,
                              size_t num_options, partita_plan** plan,

@@ -45,8 +45,18 @@ partita_code FromPlan(
 }  // namespace
 }  // namespace partita::c_api
 
-using namespace partita;         // NOLINT(google-build-using-namespace)
-using namespace partita::c_api;  // NOLINT(google-build-using-namespace)
+using absl::StatusOr;
+using partita::Entry;
+using partita::LoadPlan;
+using partita::WritePlan;
+using partita::c_api::AtBorder;
+using partita::c_api::CheckGiven;
+using partita::c_api::CheckHandle;
+using partita::c_api::FreeHandle;
+using partita::c_api::FromPlan;
+using partita::c_api::LoadPlanInMemory;
+using partita::c_api::NewPlan;
+using partita::c_api::Return;
 
 partita_code partita_plan_load(const char* path, partita_plan** plan,
                                partita_status* status) {

@@ -1,6 +1,8 @@
 // Plans through the C API: files, memory, and every refusal.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <sys/resource.h>
+
 #include <cstring>
 #include <string>
 
@@ -176,6 +178,21 @@ TEST(CApiPlanTest, APlanInMemoryHasItsWeightsItself) {
             "INVALID_ARGUMENT: plan in memory: found weights in other files; "
             "expected all of them in the plan; load it from its file, or "
             "compile the model with weights=embed");
+}
+
+TEST(CApiPlanTest, WithoutAFileDescriptorAPlanInMemoryIsNotLoaded) {
+  const std::string bytes = Bytes();
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string failure = LoadFailure(bytes);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(failure,
+            "RESOURCE_EXHAUSTED: plan in memory: cannot be copied: Too many "
+            "open files; expected memory and a free file descriptor; free "
+            "some, or load the plan from a file");
 }
 
 TEST(CApiPlanTest, NullIsRefused) {

@@ -146,8 +146,17 @@ absl::Status GetOutput(partita_session& of, size_t output,
 }  // namespace
 }  // namespace partita::c_api
 
-using namespace partita;         // NOLINT(google-build-using-namespace)
-using namespace partita::c_api;  // NOLINT(google-build-using-namespace)
+using partita::c_api::BindInput;
+using partita::c_api::BindOutput;
+using partita::c_api::FillType;
+using partita::c_api::FindPort;
+using partita::c_api::FromSession;
+using partita::c_api::GetOutput;
+using partita::c_api::OnSession;
+using partita::c_api::PortName;
+using partita::c_api::PortsOf;
+using partita::c_api::SetInput;
+using partita::c_api::Side;
 
 partita_code partita_session_num_inputs(partita_session* session,
                                         size_t* inputs,

@@ -115,8 +115,18 @@ StatusOr<partita_session*> NewSession(partita_plan& plan,
 }  // namespace
 }  // namespace partita::c_api
 
-using namespace partita;         // NOLINT(google-build-using-namespace)
-using namespace partita::c_api;  // NOLINT(google-build-using-namespace)
+using absl::StatusOr;
+using partita::LoadOptions;
+using partita::c_api::AtBorder;
+using partita::c_api::CheckGiven;
+using partita::c_api::CheckHandle;
+using partita::c_api::FreeHandle;
+using partita::c_api::FromSession;
+using partita::c_api::IsLive;
+using partita::c_api::NewSession;
+using partita::c_api::OnSession;
+using partita::c_api::ReadOptions;
+using partita::c_api::Return;
 
 partita_code partita_session_new(partita_plan* plan,
                                  const partita_session_options* options,

@@ -314,6 +314,45 @@ TEST(CApiTraceTest, WithoutATraceThereIsNothingToWrite) {
             PARTITA_FAILED_PRECONDITION);
 }
 
+TEST(CApiTraceTest, ATraceBelongsToItsEntry) {
+  const Owned<partita_session> session = SessionWith(kTwoEntries, {2}, {3, 4});
+  partita_run_options options = partita_run_options_default();
+  options.trace = 1;
+  ASSERT_EQ(partita_session_run(session.get(), &options, nullptr), PARTITA_OK);
+  ASSERT_EQ(partita_session_use_entry(session.get(), "square", nullptr),
+            PARTITA_OK);
+  const Caught caught;
+  EXPECT_EQ(partita_session_write_trace(session.get(), TracePath().c_str(),
+                                        caught.get()),
+            PARTITA_FAILED_PRECONDITION);
+  EXPECT_EQ(caught.message(),
+            "session: found a trace of entry @twice; expected one of entry "
+            "@square, which is in use; call partita_session_use_entry first");
+  ASSERT_EQ(partita_session_use_entry(session.get(), "twice", nullptr),
+            PARTITA_OK);
+  EXPECT_EQ(partita_session_write_trace(session.get(), TracePath().c_str(),
+                                        caught.get()),
+            PARTITA_OK);
+}
+
+TEST(CApiStepsTest, EntriesHaveBindingsOfTheirOwn) {
+  const Owned<partita_session> session = SessionWith(kTwoEntries, {2}, {3, 4});
+  ASSERT_EQ(partita_session_run(session.get(), nullptr, nullptr), PARTITA_OK);
+  ASSERT_EQ(partita_session_use_entry(session.get(), "square", nullptr),
+            PARTITA_OK);
+  EXPECT_EQ(partita_session_run(session.get(), nullptr, nullptr),
+            PARTITA_FAILED_PRECONDITION);  // x is not set
+  std::vector<float> x = {5, 6};
+  const partita_tensor value = FloatsOf({2}, x);
+  ASSERT_EQ(partita_session_bind_input(session.get(), 0, &value, nullptr),
+            PARTITA_OK);
+  ASSERT_EQ(partita_session_run(session.get(), nullptr, nullptr), PARTITA_OK);
+  EXPECT_EQ(OutputFloats(session.get()), (std::vector<float>{25, 36}));
+  ASSERT_EQ(partita_session_use_entry(session.get(), "twice", nullptr),
+            PARTITA_OK);
+  EXPECT_EQ(OutputFloats(session.get()), (std::vector<float>{6, 8}));
+}
+
 // Another thread is at work.
 TEST(CApiThreadsTest, ASecondCallIsRefusedAndNotDelayed) {
   Owned<partita_session> session = Counter();

@@ -110,6 +110,43 @@ plan @lengths {
 }
 )";
 
+const char kTwoEntries[] = R"(
+graph @twice(%x: f32[2] on cpu:0) -> f32[2] {
+  %y = add %x, %x : f32[2] on cpu:0 by "reference.eval"
+  return %y
+}
+graph @square(%x: f32[2] on cpu:0) -> f32[2] {
+  %z = mul %x, %x : f32[2] on cpu:0 by "reference.eval"
+  return %z
+}
+plan @both {
+  device cpu:0 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 0 step 128
+  entry @twice of @twice depth 1 events 0 {
+    input x f32[2]
+    output y f32[2]
+    arena cpu:0
+      !x  0  8
+      !y  64  8
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  kernel %y (!x, !x) -> !y
+      2  fetch !y output 0
+  }
+  entry @square of @square depth 1 events 0 {
+    input x f32[2]
+    output z f32[2]
+    arena cpu:0
+      !x  0  8
+      !z  64  8
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  kernel %z (!x, !x) -> !z
+      2  fetch !z output 0
+  }
+}
+)";
+
 Plan PlanOf(absl::string_view text) {
   return ParsePlan(text, "plan", OpSet::BuiltIn()).value();
 }

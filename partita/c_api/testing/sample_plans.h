@@ -19,6 +19,8 @@ extern const char kTwoDevices[];
 extern const char kCounter[];
 // @lengths: out = concat(a, b), a bool[0] and b bool[3].
 extern const char kBools[];
+// Two entries over x f32[2]: @twice returns y = x + x, @square z = x x.
+extern const char kTwoEntries[];
 
 // ParsePlan; the text must be right.
 Plan PlanOf(absl::string_view text);
