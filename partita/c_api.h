@@ -14,10 +14,9 @@
 // Errors. Every function with a status returns a code, and stores the code and
 // a message in the status; a status of NULL is legal where the message is not
 // needed. After an error nothing has changed, except where a function says
-// otherwise, and a handle to be returned is NULL. No exception and no signal of
-// a failed check crosses the border, except: a mapped file that another program
-// truncates (SIGBUS), and memory that runs out in a thread of a running step,
-// which ends the process.
+// otherwise, and a handle to be returned is NULL. No exception leaves the
+// library, and no error ends the process, except: another program truncates a
+// mapped file (SIGBUS), or memory runs out in a thread of a running step.
 //
 // Handles. A handle begins with a word that its _free function clears. A call
 // with a freed handle, or with one of another kind, returns
@@ -183,24 +182,26 @@ PARTITA_API partita_code partita_plan_write(partita_plan* plan,
                                             const char* path,
                                             partita_status* status);
 
-// Strings below are valid until the plan is freed. Any thread.
+// Strings of a plan are valid until it is freed. Any thread.
 PARTITA_API partita_code partita_plan_name(const partita_plan* plan,
                                            const char** name,
                                            partita_status* status);
-// One line for people: strategy, predicted step and devices; "" if the plan has
-// no notes.
+// For people: the strategy that placed it and, one a line, the predicted steps
+// of the others, or why they were refused; "" if the plan has no notes.
+// Any thread.
 PARTITA_API partita_code partita_plan_summary(const partita_plan* plan,
                                               const char** summary,
                                               partita_status* status);
 // What the model's importer doubted while this process compiled it, one line
-// each; "" if nothing.
+// each; "" if nothing. Any thread.
 PARTITA_API partita_code partita_plan_warnings(const partita_plan* plan,
                                                const char** warnings,
                                                partita_status* status);
-// Entries are functions of the model. Most plans have one.
+// Entries are functions of the model. Most plans have one. Any thread.
 PARTITA_API partita_code partita_plan_num_entries(const partita_plan* plan,
                                                   size_t* entries,
                                                   partita_status* status);
+// Any thread.
 PARTITA_API partita_code partita_plan_entry_name(const partita_plan* plan,
                                                  size_t entry,
                                                  const char** name,
@@ -234,8 +235,7 @@ PARTITA_API partita_code partita_compile(const char* model,
 
 // --- sessions ---
 
-// One use of a plan, with memory, streams and variables of its own. Every
-// function of a session is "one at a time".
+// One use of a plan, with memory, streams and variables of its own.
 //
 // Calls refer to one entry: the plan's first, until partita_session_use_entry
 // names another. If a step fails after it may have changed variables, the
@@ -252,6 +252,7 @@ enum {
   // compute nothing
   PARTITA_DEVICES_TIMED = 2
 };
+// The software GPU of --emulated-gpus belongs to the program.
 
 // Native code in a plan is a program that no checker proves. Code that this
 // process built runs in any case.
@@ -290,56 +291,62 @@ partita_session_new(partita_plan* plan, const partita_session_options* options,
                     partita_session** session, partita_status* status);
 // Stops the steps in flight and waits until they have ended. PARTITA_OK;
 // PARTITA_INVALID_HANDLE; or PARTITA_FAILED_PRECONDITION, and the session
-// remains, if another call on it is at work.
+// remains, if another call on it is at work. One at a time.
 PARTITA_API partita_code partita_session_free(partita_session* session);
 
 // One line about native code and shared GPUs, "" if there is nothing to say.
-// Valid until the session is freed.
+// Valid until the session is freed. One at a time.
 PARTITA_API partita_code partita_session_notice(partita_session* session,
                                                 const char** notice,
                                                 partita_status* status);
-// PARTITA_NOT_FOUND, with the plan's entries, for another name.
+// PARTITA_NOT_FOUND, with the plan's entries, for another name. One at a time.
 PARTITA_API partita_code partita_session_use_entry(partita_session* session,
                                                    const char* name,
                                                    partita_status* status);
-// Steps of the entry that may be in flight.
+// Steps of the entry that may be in flight. One at a time.
 PARTITA_API partita_code partita_session_depth(partita_session* session,
                                                int32_t* depth,
                                                partita_status* status);
 
 // --- inputs and outputs of the entry in use, by index ---
 
+// One at a time.
 PARTITA_API partita_code partita_session_num_inputs(partita_session* session,
                                                     size_t* inputs,
                                                     partita_status* status);
+// One at a time.
 PARTITA_API partita_code partita_session_num_outputs(partita_session* session,
                                                      size_t* outputs,
                                                      partita_status* status);
 // PARTITA_NOT_FOUND, with the names that exist, for another name.
+// One at a time.
 PARTITA_API partita_code partita_session_find_input(partita_session* session,
                                                     const char* name,
                                                     size_t* input,
                                                     partita_status* status);
+// One at a time.
 PARTITA_API partita_code partita_session_find_output(partita_session* session,
                                                      const char* name,
                                                      size_t* output,
                                                      partita_status* status);
 // Valid until the session is freed. PARTITA_INVALID_ARGUMENT for an index out
-// of range, as in all calls below.
+// of range, as in all calls below. One at a time.
 PARTITA_API partita_code partita_session_input_name(partita_session* session,
                                                     size_t input,
                                                     const char** name,
                                                     partita_status* status);
+// One at a time.
 PARTITA_API partita_code partita_session_output_name(partita_session* session,
                                                      size_t output,
                                                      const char** name,
                                                      partita_status* status);
 // Fills a tensor with dtype, rank and dims, with the bytes that they need, and
-// with data = NULL. The caller sets struct_size before.
+// with data = NULL. The caller sets struct_size before. One at a time.
 PARTITA_API partita_code partita_session_input_type(partita_session* session,
                                                     size_t input,
                                                     partita_tensor* type,
                                                     partita_status* status);
+// One at a time.
 PARTITA_API partita_code partita_session_output_type(partita_session* session,
                                                      size_t output,
                                                      partita_tensor* type,
@@ -348,6 +355,7 @@ PARTITA_API partita_code partita_session_output_type(partita_session* session,
 // Copies the tensor: it is the input of every step until it is set or bound
 // again. PARTITA_INVALID_ARGUMENT for another dtype or shape, for NULL, and for
 // too few bytes; PARTITA_FAILED_PRECONDITION while steps are in flight.
+// One at a time.
 PARTITA_API partita_code partita_session_set_input(partita_session* session,
                                                    size_t input,
                                                    const partita_tensor* value,
@@ -355,7 +363,7 @@ PARTITA_API partita_code partita_session_set_input(partita_session* session,
 // Steps read the input from value->data, without a copy. Errors as above, but
 // legal while steps are in flight: it takes effect for steps that start
 // afterwards. The bytes must exist and not change from the start of a step to
-// its end; bools must be 0 or 1.
+// its end; bools must be 0 or 1. One at a time.
 PARTITA_API partita_code partita_session_bind_input(partita_session* session,
                                                     size_t input,
                                                     const partita_tensor* value,
@@ -363,14 +371,14 @@ PARTITA_API partita_code partita_session_bind_input(partita_session* session,
 // Steps write the output to value->data, without a copy: those that start
 // afterwards. Nobody else may access the bytes from the start of a step to its
 // end. An output that was bound once stays bound, to this memory or to that of
-// a later call.
+// a later call. One at a time.
 PARTITA_API partita_code partita_session_bind_output(
     partita_session* session, size_t output, const partita_tensor* value,
     partita_status* status);
 // An output without a binding, from the last step; zeros before the first one.
 // Fills `value`; its data belong to the session, must not be written, and are
 // valid until the next step begins. PARTITA_FAILED_PRECONDITION for an output
-// with a binding, and while steps are in flight.
+// with a binding, and while steps are in flight. One at a time.
 PARTITA_API partita_code partita_session_get_output(partita_session* session,
                                                     size_t output,
                                                     partita_tensor* value,
@@ -411,18 +419,19 @@ static inline partita_run_options partita_run_options_default(void) {
 // Runs one step from start to end. `options` may be NULL: the defaults.
 // PARTITA_FAILED_PRECONDITION, with its name, for an input that is neither set
 // nor bound. The message of a failed step names device, stream and command;
-// outputs are then undefined.
+// outputs are then undefined. One at a time.
 PARTITA_API partita_code partita_session_run(partita_session* session,
                                              const partita_run_options* options,
                                              partita_status* status);
 // Starts a step with the present bindings and returns its number. Up to
 // partita_session_depth steps are in flight; if that is more than one, every
-// output must be bound. PARTITA_FAILED_PRECONDITION otherwise.
+// output must be bound. PARTITA_FAILED_PRECONDITION otherwise. One at a time.
 PARTITA_API partita_code partita_session_submit(
     partita_session* session, const partita_run_options* options,
     uint64_t* step, partita_status* status);
 // Waits for the oldest step in flight, which must be `step`, and returns its
 // error if it failed: it is then no longer in flight. Its outputs are complete.
+// One at a time.
 PARTITA_API partita_code partita_session_wait(partita_session* session,
                                               uint64_t step,
                                               partita_status* status);
@@ -430,37 +439,38 @@ PARTITA_API partita_code partita_session_wait(partita_session* session,
 // Writes the last step that has ended, in Chrome's trace format, to another
 // name, then renames the file. PARTITA_FAILED_PRECONDITION if that step failed,
 // ran without partita_run_options.trace, or belonged to another entry, and
-// while steps are in flight.
+// while steps are in flight. One at a time.
 PARTITA_API partita_code partita_session_write_trace(partita_session* session,
                                                      const char* path,
                                                      partita_status* status);
 
 // --- variables: what steps update, such as weights in training ---
 
+// One at a time.
 PARTITA_API partita_code partita_session_num_variables(partita_session* session,
                                                        size_t* variables,
                                                        partita_status* status);
-// Valid until the session is freed.
+// Valid until the session is freed. One at a time.
 PARTITA_API partita_code partita_session_variable_name(partita_session* session,
                                                        size_t variable,
                                                        const char** name,
                                                        partita_status* status);
-// As partita_session_input_type.
+// As partita_session_input_type. One at a time.
 PARTITA_API partita_code partita_session_variable_type(partita_session* session,
                                                        size_t variable,
                                                        partita_tensor* type,
                                                        partita_status* status);
 // Copies the variable to value->data, which has its dtype and shape.
-// PARTITA_FAILED_PRECONDITION while steps are in flight.
+// PARTITA_FAILED_PRECONDITION while steps are in flight. One at a time.
 PARTITA_API partita_code partita_session_read_variable(
     partita_session* session, size_t variable, const partita_tensor* value,
     partita_status* status);
-// The reverse, on all devices that have the variable.
+// The reverse, on all devices that have the variable. One at a time.
 PARTITA_API partita_code partita_session_write_variable(
     partita_session* session, size_t variable, const partita_tensor* value,
     partita_status* status);
 // Resets variables to their initial values; a failed session works again.
-// PARTITA_FAILED_PRECONDITION while steps are in flight.
+// PARTITA_FAILED_PRECONDITION while steps are in flight. One at a time.
 PARTITA_API partita_code partita_session_restore(partita_session* session,
                                                  partita_status* status);
 
@@ -493,17 +503,18 @@ static inline partita_memory partita_memory_empty(void) {
   return memory;
 }
 
-// Devices of the plan.
+// Devices of the plan. One at a time.
 PARTITA_API partita_code partita_session_num_devices(partita_session* session,
                                                      size_t* devices,
                                                      partita_status* status);
-// "gpu:0". Valid until the session is freed.
+// "gpu:0". Valid until the session is freed. One at a time.
 PARTITA_API partita_code partita_session_device_name(partita_session* session,
                                                      size_t device,
                                                      const char** name,
                                                      partita_status* status);
 // Fills `memory` with the figures of now. The caller sets struct_size before.
 // PARTITA_UNAVAILABLE or PARTITA_INTERNAL if a driver does not report them.
+// One at a time.
 PARTITA_API partita_code partita_session_memory(partita_session* session,
                                                 size_t device,
                                                 partita_memory* memory,
