@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/device_kind_traits.h"
 #include "gtest/gtest.h"
 #include "partita/c_api.h"
 #include "partita/c_api/testing/owned_handles.h"
@@ -174,6 +175,16 @@ TEST(CApiSessionTest, NativeCodeThatIsNotTrustedDoesNotRun) {
   // It is interpreted, or built again where a code generator is found.
   EXPECT_TRUE(absl::StrContains(notice, " 1 generated kernels")) << notice;
   EXPECT_EQ(RunOnce(session.get()), (std::vector<float>{-22, 28, -49, 64}));
+}
+
+TEST(CApiSessionTest, TrustedBytesThatAreNoProgramAreRefused) {
+  Plan code = PlanWithCode();
+  code.code_objects[0].target = CodeTargetOf(code.devices[1].traits);
+  const Owned<partita_plan> plan = PlanFromBytes(PlanBytes(code));
+  partita_session_options options = partita_session_options_default();
+  options.code = PARTITA_CODE_TRUST;
+  const std::string refusal = Refusal(plan.get(), &options);
+  EXPECT_TRUE(absl::StartsWith(refusal, "INVALID_ARGUMENT: ")) << refusal;
 }
 
 TEST(CApiSessionTest, WithoutGeneratedKernelsThereIsNoNotice) {
