@@ -3,6 +3,9 @@
 
 #include "kernels/companion_file.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -11,6 +14,23 @@
 #include "absl/strings/str_split.h"
 
 namespace partita {
+namespace {
+
+// The folder of the shared library that has this code; "" if that is the
+// program itself.
+std::string LibraryFolder() {
+  Dl_info found;
+  void* entry = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&LibraryFolder), &found, &entry,
+              RTLD_DL_LINKMAP) == 0) {
+    return "";
+  }
+  // The loader's name of the program is empty.
+  const std::filesystem::path library = static_cast<link_map*>(entry)->l_name;
+  return library.parent_path().string();
+}
+
+}  // namespace
 
 std::vector<std::string> CompanionFolders(const std::string& in_runfiles) {
   std::vector<std::string> folders;
@@ -19,11 +39,16 @@ std::vector<std::string> CompanionFolders(const std::string& in_runfiles) {
       if (!folder.empty()) folders.emplace_back(folder);
     }
   }
+  if (const std::string library = LibraryFolder(); !library.empty()) {
+    folders.push_back(absl::StrCat(library, "/partita"));
+  }
   std::error_code error;
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) {
     folders.push_back(program.parent_path().string());
+    folders.push_back(
+        (program.parent_path().parent_path() / "lib/partita").string());
     folders.push_back(
         absl::StrCat(program.string(), ".runfiles/", in_runfiles));
   }

@@ -16,9 +16,9 @@
 
 namespace partita {
 
-// OK if the library's file is in one of these folders: those of
-// PARTITA_LIBRARY_PATH (separated by colons), the program's own, and its
-// runfiles. Otherwise Unavailable, with their names. Does not open it.
+// OK if the library's file is in one of CompanionFolders
+// (kernels/companion_file.h). Otherwise Unavailable, with their names. Does not
+// open it.
 const absl::Status& FindCodegen();
 
 // Starts to open it on a thread of its own. Call it early: loading LLVM takes
