@@ -7,6 +7,7 @@
 
 #include "kernels/codegen/object_code.h"
 #include "kernels/codegen/ptx.h"
+#include "llvm/Config/llvm-config.h"
 
 namespace {
 
@@ -38,3 +39,5 @@ bool PartitaBuildPtx5(const std::vector<partita::AnyProgram>* programs,
   *error = "bug: codegen cannot compile its program: " + *error;
   return false;
 }
+
+const char* PartitaLlvmVersion1() { return LLVM_VERSION_STRING; }

@@ -24,6 +24,10 @@ using PtxFunction = bool (*)(const std::vector<AnyProgram>* programs,
                              const char* target, std::string* ptx,
                              std::string* error);
 
+// LLVM's version, "19.1.7".
+inline constexpr char kLlvmVersionSymbol[] = "PartitaLlvmVersion1";
+using LlvmVersionFunction = const char* (*)();
+
 }  // namespace partita
 
 // One function for each program, with its name. The same input gives the same
@@ -36,5 +40,8 @@ PartitaBuildSharedObject7(const std::vector<partita::AnyProgram>* programs,
 extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx5(
     const std::vector<partita::AnyProgram>* programs, const char* target,
     std::string* ptx, std::string* error);
+
+extern "C" __attribute__((visibility("default"))) const char*
+PartitaLlvmVersion1();
 
 #endif  // PARTITA_KERNELS_CODEGEN_CODEGEN_H_

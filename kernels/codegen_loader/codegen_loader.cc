@@ -27,6 +27,7 @@ std::string FindFile() { return FindCompanion(kFile, kInRunfiles); }
 struct CodegenLibrary {
   CodegenFunction build_shared_object;
   PtxFunction build_ptx;
+  LlvmVersionFunction llvm_version;
 };
 
 absl::StatusOr<CodegenLibrary> Open() {
@@ -39,13 +40,16 @@ absl::StatusOr<CodegenLibrary> Open() {
   void* build_shared_object = symbol(kCodegenSymbol);
   void* build_ptx =
       build_shared_object == nullptr ? nullptr : symbol(kPtxSymbol);
-  if (build_ptx == nullptr) {
+  void* llvm_version =
+      build_ptx == nullptr ? nullptr : symbol(kLlvmVersionSymbol);
+  if (llvm_version == nullptr) {
     return absl::UnavailableError(absl::StrCat(
         "codegen: found ", path, ", which does not open: ", dlerror(),
         "; expected the one of this build"));
   }
   return CodegenLibrary{reinterpret_cast<CodegenFunction>(build_shared_object),
-                        reinterpret_cast<PtxFunction>(build_ptx)};
+                        reinterpret_cast<PtxFunction>(build_ptx),
+                        reinterpret_cast<LlvmVersionFunction>(llvm_version)};
 }
 
 const absl::StatusOr<CodegenLibrary>& Codegen() {
@@ -73,6 +77,12 @@ const absl::Status& FindCodegen() {
                 absl::StrJoin(CompanionFolders(kInRunfiles), ", "),
                 "; expected it in one of them; set PARTITA_LIBRARY_PATH")));
   return status;
+}
+
+absl::StatusOr<std::string> LlvmVersion() {
+  const absl::StatusOr<CodegenLibrary>& library = Codegen();
+  if (!library.ok()) return library.status();
+  return std::string(library->llvm_version());
 }
 
 absl::StatusOr<std::string> BuildSharedObject(

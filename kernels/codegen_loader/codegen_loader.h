@@ -27,6 +27,9 @@ const absl::Status& FindCodegen();
 // its exit handlers.
 std::future<void> OpenCodegenSoon();
 
+// LLVM's version, "19.1.7". Opens the library; errors as below. Thread safe.
+absl::StatusOr<std::string> LlvmVersion();
+
 // A shared object with one function for each program, for the instruction set.
 // Unavailable, with the folders, if the library is missing or does not open;
 // Internal if it cannot compile a program. Thread safe.

@@ -19,12 +19,11 @@
 #include "absl/strings/str_join.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
+#include "tools/partita/version_text.h"
 
 namespace partita {
 namespace {
@@ -54,13 +53,6 @@ std::string Help() {
          "\n`partita COMMAND --help` says more; -o stands for --output; "
          "`partita "
          "--version` says which plans it reads.\n";
-}
-
-// Decides whether two programs understand each other's plans.
-std::string Version() {
-  return absl::StrCat("partita: writes plan format ", kPlanFormatVersion,
-                      ", reads it and older ones; proves by ", kCheckerName,
-                      "\n");
 }
 
 std::string HelpOf(const Subcommand& command) {
@@ -143,7 +135,7 @@ absl::Status Main(absl::Span<const char* const> words) {
   if (name == "--help" || name == "-h" || name == "help") {
     return WriteText("-", Help());
   }
-  if (name == "--version") return WriteText("-", Version());
+  if (name == "--version") return WriteText("-", VersionText());
   if (name.empty()) {
     return CalledWrongly(absl::StrCat("found no command\n\n", Help()));
   }
