@@ -1,0 +1,95 @@
+# Plans: compiled, loaded, written.
+# SPDX-License-Identifier: Apache-2.0
+
+import os
+from typing import Any, Iterator, List, Mapping, Union
+
+from partita._library import call, ffi, get, library, text
+from partita._session import Session
+
+Option = Union[str, int, float, bool, os.PathLike, list, tuple, Mapping[str, Any]]
+
+
+class Plan:
+    """A proved plan. It does not change; any number of threads may use it."""
+
+    def __init__(self, handle: Any) -> None:
+        """Use compile or load."""
+        self._handle = ffi.gc(handle, library.partita_plan_free)
+
+    @property
+    def name(self) -> str:
+        """Of the model's module."""
+        return text(get("const char*", library.partita_plan_name, self._handle))
+
+    @property
+    def summary(self) -> str:
+        """The strategy that placed it, and the predicted steps of the others, one a line."""
+        return text(get("const char*", library.partita_plan_summary, self._handle))
+
+    @property
+    def warnings(self) -> List[str]:
+        """What the importer doubted while this process compiled the plan."""
+        return text(get("const char*", library.partita_plan_warnings, self._handle)).splitlines()
+
+    @property
+    def entries(self) -> List[str]:
+        """The functions of the model."""
+        count = get("size_t", library.partita_plan_num_entries, self._handle)
+        return [text(get("const char*", library.partita_plan_entry_name, self._handle, i)) for i in range(count)]
+
+    def write(self, path: Union[str, os.PathLike]) -> None:
+        """Writes a plan file: the old file or the complete new one is there at any time."""
+        call(library.partita_plan_write, self._handle, os.fsencode(path))
+
+    def session(self, devices: str = "real", code: str = "build-again", *, copy_constants: bool = False,
+                split_gpu: int = 1) -> Session:
+        """A use of the plan, with memory and variables of its own.
+
+        devices: "real", those that the plan names; "virtual", threads and memory of this host emulate them; "timed",
+            threads sleep for the predicted times and compute nothing.
+        code: what happens to native code in a plan that was not built by this process. "build-again": it does not
+            run; "trust": it runs, as a program that nothing proves; "refuse": PERMISSION_DENIED.
+        copy_constants: constants of CPUs are copied from the mapped plan.
+        split_gpu: so many devices of the plan share each GPU.
+        """
+        return Session(self._handle, self.entries[0], devices, code, copy_constants, split_gpu)
+
+
+def _values(value: Option) -> Iterator[str]:
+    """The values of one option, which is repeated for each."""
+    if isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, Mapping):
+        for name, extents in value.items():
+            listed = extents if isinstance(extents, (list, tuple)) else [extents]
+            yield "%s=%s" % (name, ",".join(str(extent) for extent in listed))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _values(one)
+    else:
+        yield os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def compile(model: Union[str, os.PathLike], **options: Option) -> Plan:
+    """Compiles a model into a proved plan.
+
+    model: an ONNX file, a module as text (NAME.graph), or builtin:NAME.
+    options: the flags of `partita compile`, with _ for -: machine="two_gpus.json", strategy="pipeline",
+        dim={"batch": 8}, shape={"x": (1, 3, 640, 640)}, pin=["encoder*=gpu:0"], ieee=True. Without a machine the plan
+        is for this host.
+    """
+    words = ["%s=%s" % (key.replace("_", "-"), value) for key, option in options.items() for value in _values(option)]
+    strings = [ffi.new("char[]", os.fsencode(word)) for word in words]
+    return Plan(_new_plan(library.partita_compile, os.fsencode(model), ffi.new("char*[]", strings), len(strings)))
+
+
+def load(plan: Union[str, os.PathLike, bytes]) -> Plan:
+    """Reads a plan file, or its bytes, and proves the plan. The file must not change while the plan is in use."""
+    if isinstance(plan, bytes):
+        return Plan(_new_plan(library.partita_plan_load_memory, ffi.from_buffer(plan), len(plan)))
+    return Plan(_new_plan(library.partita_plan_load, os.fsencode(plan)))
+
+
+def _new_plan(function: Any, *arguments: Any) -> Any:
+    return get("partita_plan*", function, *arguments)
