@@ -1,0 +1,98 @@
+# Programs that CMake and pkg-config build from the tree, in empty folders.
+# SPDX-License-Identifier: Apache-2.0
+
+import os
+import shutil
+import tempfile
+import unittest
+
+import consumer
+
+PROJECT = """cmake_minimum_required(VERSION 3.18)
+project(asks CXX)
+find_package(partita %s)
+message(STATUS "found: ${partita_FOUND}")
+"""
+
+
+class CMake(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def configure(self, source):
+        return consumer.run("cmake", "-S", source, "-B", self.folder + "/build", "-DCMAKE_BUILD_TYPE=Release",
+                            "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
+
+    def test_programs_of_both_targets_train_and_run_plans(self):
+        source = self.folder + "/source"
+        os.mkdir(source)
+        for name in ("CMakeLists.txt", "linear_training.cc", "run_plan.cc"):
+            shutil.copy(TREE.examples(name), source)
+        self.configure(source)
+        consumer.run("cmake", "--build", self.folder + "/build")
+        program = self.folder + "/build/linear_training"
+        self.assertEqual(consumer.LOSSES, consumer.run(program, *TREE.training()))
+
+        plan = self.folder + "/linear.plan"
+        model, machine = TREE.training()
+        consumer.run(TREE.path("bin/partita"), "compile", model, "--machine", machine, "--output", plan)
+        runner = self.folder + "/build/run_plan"
+        # A row of x sums the weights of a column: 22, 26 and 30; t is 25 everywhere.
+        self.assertEqual("loss %.1f\n" % (5 * (3**2 + 1**2 + 5**2)), consumer.run(runner, plan))
+        libraries = consumer.run("ldd", runner)
+        self.assertIn("libpartita_runtime", libraries)
+        for stranger in ("libpartita.so", "libLLVM", "libprotobuf"):
+            self.assertNotIn(stranger, libraries)
+
+    def test_errors_are_exceptions(self):
+        source = self.folder + "/source"
+        os.mkdir(source)
+        for name in ("CMakeLists.txt", "linear_training.cc", "run_plan.cc"):
+            shutil.copy(TREE.examples(name), source)
+        self.configure(source)
+        consumer.run("cmake", "--build", self.folder + "/build", "--target", "run_plan")
+        with self.assertRaisesRegex(AssertionError, "NOT_FOUND: .*nowhere.plan"):
+            consumer.run(self.folder + "/build/run_plan", "/nowhere.plan")
+
+    def test_the_version_file_serves_older_requests_of_one_minor_version(self):
+        major, minor, _ = VERSION.split(".")
+        found = {"": "1", VERSION: "1", "%s.%s" % (major, minor): "1", "%s EXACT" % VERSION: "1",
+                 "%s.%d" % (major, int(minor) + 1): "0", "%d.0" % (int(major) + 1): "0"}
+        for asked, expected in found.items():
+            with self.subTest(asked=asked):
+                source = tempfile.mkdtemp(dir=self.folder)
+                with open(source + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+                    file.write(PROJECT % asked)
+                text = consumer.run("cmake", "-S", source, "-B", source + "/build", "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
+                self.assertIn("found: %s\n" % expected, text)
+
+
+class PkgConfig(unittest.TestCase):
+
+    def flags(self, name):
+        environment = {"PKG_CONFIG_PATH": TREE.path("lib/pkgconfig")}
+        self.assertEqual(VERSION + "\n", consumer.run("pkg-config", "--modversion", name, environment=environment))
+        return consumer.run("pkg-config", "--cflags", "--libs", name, environment=environment).split()
+
+    def test_a_c_program_trains(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = folder + "/linear_training"
+            consumer.run("gcc", "-std=c99", "-O1", TREE.examples("linear_training.c"), "-o", program,
+                         *self.flags("partita"))
+            text = consumer.run(program, *TREE.training(), environment={"LD_LIBRARY_PATH": TREE.path("lib")})
+            self.assertTrue(text.endswith(consumer.LOSSES), text)
+
+    def test_the_runtime_lacks_the_compiler_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(AssertionError, "undefined reference to .partita_compile"):
+                consumer.run("gcc", "-std=c99", TREE.examples("linear_training.c"), "-o", folder + "/program",
+                             *self.flags("partita_runtime"))
+
+
+if __name__ == "__main__":
+    VERSION, _ = consumer.versions()
+    TREE = consumer.InstalledTree(VERSION)
+    unittest.main()

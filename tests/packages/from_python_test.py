@@ -1,0 +1,146 @@
+# The Python package, where it is installed: from_python_test.py MODEL.graph MACHINE.json
+# SPDX-License-Identifier: Apache-2.0
+
+import os
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+import partita
+
+X = np.ones((5, 4), np.float32)
+T = np.full((5, 3), 25, np.float32)
+LOSS = 175.0  # a row of X sums the weights of a column: 22, 26 and 30
+
+
+class Plans(unittest.TestCase):
+
+    def test_a_plan_has_a_name_entries_and_a_summary(self):
+        self.assertEqual(["train"], PLAN.entries)
+        self.assertIn("data", PLAN.summary)
+        self.assertEqual([], PLAN.warnings)
+
+    def test_a_plan_goes_through_a_file_and_through_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "linear.plan")
+            PLAN.write(path)
+            with open(path, "rb") as file:
+                content = file.read()
+            for plan in (partita.load(path), partita.load(content)):
+                with plan.session(devices="virtual") as session:
+                    self.assertEqual(LOSS, session.run({"x": X, "t": T})["loss"])
+
+    def test_options_take_lists_and_pairs(self):
+        plan = partita.compile(MODEL, machine=MACHINE, strategy="pinned", pin=["*=cpu:1"], ieee=True)
+        self.assertIn("pinned", plan.summary)
+
+    def test_errors_have_codes(self):
+        for code, bad in {
+                "NOT_FOUND": lambda: partita.load("/nowhere.plan"),
+                "INVALID_ARGUMENT": lambda: partita.load(b"no plan"),
+        }.items():
+            with self.assertRaises(partita.Error) as caught:
+                bad()
+            self.assertEqual(code, caught.exception.code)
+        with self.assertRaisesRegex(partita.Error, "strategy"):
+            partita.compile(MODEL, strtegy="data")
+
+
+class Sessions(unittest.TestCase):
+
+    def setUp(self):
+        self.session = PLAN.session(devices="virtual")
+        self.addCleanup(self.session.close)
+
+    def test_types_are_listed_by_name(self):
+        self.assertEqual({"x": partita.TensorType("f32", (5, 4)), "t": partita.TensorType("f32", (5, 3))},
+                         self.session.inputs)
+        self.assertEqual({"loss": partita.TensorType("f32", ())}, self.session.outputs)
+        self.assertEqual({"w": partita.TensorType("f32", (4, 3))}, self.session.variables)
+
+    def test_strides_are_copied(self):
+        x = np.ones((4, 5), np.float32).T
+        self.assertEqual(LOSS, self.session.run({"x": x, "t": T})["loss"])
+
+    def test_other_types_and_shapes_are_refused(self):
+        for wrong in (X.astype(np.float64), X.T, X[:4], np.float32(1)):
+            with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: input x: found"):
+                self.session.run({"x": wrong})
+        with self.assertRaisesRegex(partita.Error, "NOT_FOUND: found no input y; expected one of x, t"):
+            self.session.set_input("y", X)
+
+    def test_an_input_that_is_not_set_is_named(self):
+        with self.assertRaisesRegex(partita.Error, "FAILED_PRECONDITION: .*t"):
+            self.session.run({"x": X})
+
+    def test_bound_arrays_are_read_and_written(self):
+        x, loss = X.copy(), np.zeros((), np.float32)
+        self.session.bind_input("x", x)
+        self.session.bind_output("loss", loss)
+        self.session.set_input("t", T)
+        self.assertEqual({}, self.session.run())
+        self.assertEqual(LOSS, loss)
+        self.session.restore()
+        x[:] = 0
+        self.session.wait(self.session.submit())
+        self.assertEqual(15 * 25**2, loss)
+        with self.assertRaisesRegex(partita.Error, "read-only"):
+            self.session.bind_output("loss", np.frombuffer(b"abcd", np.float32).reshape(()))
+
+    def test_arrays_that_are_bound_are_kept(self):
+        self.session.bind_output("loss", np.zeros((), np.float32))  # nobody else has it
+        self.session.run({"x": X, "t": T})
+
+    def test_variables_are_read_written_and_restored(self):
+        first = self.session.read_variable("w")
+        self.assertEqual([1, 2, 3], first[0].tolist())
+        self.session.write_variable("w", np.zeros((4, 3), np.float32))
+        self.assertEqual(15 * 25**2, self.session.run({"x": X, "t": T})["loss"])
+        self.session.restore()
+        np.testing.assert_array_equal(first, self.session.read_variable("w"))
+
+    def test_memory_is_reported_by_device(self):
+        memory = self.session.memory()
+        self.assertEqual(["cpu:0", "cpu:1"], sorted(memory))
+        self.assertGreater(memory["cpu:0"].persistent, 0)
+
+    def test_a_trace_is_written(self):
+        self.session.run({"x": X, "t": T}, trace=True)
+        with tempfile.TemporaryDirectory() as folder:
+            self.session.write_trace(folder + "/trace.json")
+            self.assertGreater(os.path.getsize(folder + "/trace.json"), 100)
+
+    def test_a_cancelled_step_ends(self):
+        cancel = partita.Cancel()
+        cancel.request()
+        with self.assertRaisesRegex(partita.Error, "CANCELLED"):
+            self.session.run({"x": X, "t": T}, cancel=cancel)
+
+    def test_a_closed_session_is_refused(self):
+        self.session.close()
+        self.session.close()
+        with self.assertRaisesRegex(partita.Error, "INVALID_HANDLE"):
+            self.session.run()
+
+    def test_sessions_run_in_threads(self):
+        losses = []
+
+        def train():
+            with PLAN.session(devices="virtual") as session:
+                losses.append(float(session.run({"x": X, "t": T})["loss"]))
+
+        threads = [threading.Thread(target=train) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([LOSS] * 4, losses)
+
+
+if __name__ == "__main__":
+    MODEL, MACHINE = sys.argv[1:3]
+    del sys.argv[1:]
+    PLAN = partita.compile(MODEL, machine=MACHINE, strategy="data")
+    unittest.main()
