@@ -9,8 +9,8 @@ import re
 
 TYPE = re.compile(r"(?:struct|class|enum class) ([A-Z]\w+)(?: final)?\s*(?::[^:]|\{).*")
 # A file with one is in it to its end.
-INNER_NAMESPACE = re.compile(r"namespace partita::([\w:]+) \{")
-SOURCE = re.compile(r"\.(h|cc|cu|inc)$")
+INNER_NAMESPACE = re.compile(r"(?:namespace partita::|inline namespace )([\w:]+) \{")
+SOURCE = re.compile(r"\.(h|hpp|cc|cu|inc)$")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
 EVERYWHERE = "absl"
@@ -180,7 +180,7 @@ def file_faults(layers, path, text):
         return ["%s: found no line for its folder in docs/internals/layers.txt" % path]
     lines = text.splitlines()
     faults = opening_faults(path, lines) + name_faults(path)
-    if path.endswith(".h"):
+    if path.endswith((".h", ".hpp")):
         faults += header_faults(path, lines)
     for number, header, quoted in includes_of(text):
         fault = layers.fault(path, number, header, quoted)

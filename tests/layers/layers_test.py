@@ -146,6 +146,8 @@ class Types(unittest.TestCase):
     def test_types_of_an_inner_namespace_have_its_name(self):
         text = "namespace partita::ptx {\nclass Window {\n}\n}  // namespace partita::ptx"
         self.assertEqual([("ptx::Window", 2)], list(layers.types_of("graph/x.h", text)))
+        text = "namespace partita {\ninline namespace v1 {\nclass Window {\n}\n}  // namespace v1"
+        self.assertEqual([("v1::Window", 3)], list(layers.types_of("partita/x.hpp", text)))
 
     def test_types_of_an_anonymous_namespace_are_nobodys_else(self):
         text = "namespace {\nclass Walk {\n}  // namespace\nstruct Walk;"
