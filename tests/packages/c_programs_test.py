@@ -47,6 +47,14 @@ class CMake(unittest.TestCase):
         for stranger in ("libpartita.so", "libLLVM", "libprotobuf"):
             self.assertNotIn(stranger, libraries)
 
+    def test_the_page_has_the_files_and_what_they_print(self):
+        with open("docs/guide/with_cmake.md", encoding="utf-8") as file:
+            page = file.read()
+        for fence, name in (("cmake", "CMakeLists.txt"), ("cpp", "linear_training.cc")):
+            with open(TREE.examples(name), encoding="utf-8") as file:
+                self.assertIn("```%s\n%s```\n" % (fence, file.read()), page)
+        self.assertIn("```\n%s```\n" % consumer.LOSSES, page)
+
     def test_errors_are_exceptions(self):
         source = self.folder + "/source"
         os.mkdir(source)

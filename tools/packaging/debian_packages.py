@@ -98,7 +98,7 @@ def write_package(path, given):
         write_control(root, name, kind, given, depends)
         for folder, _, _ in os.walk(root):
             os.chmod(folder, 0o755)
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, path], check=True,
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, path], check=True,
                        stdout=subprocess.DEVNULL, env=dict(os.environ, SOURCE_DATE_EPOCH="315532800"))
 
 

@@ -14,8 +14,12 @@ def packages_of(files):
         with open(os.path.join(folder, "debian/control"), "w", encoding="utf-8") as control:
             control.write("Source: partita\n\nPackage: partita\nArchitecture: any\n")
         words = ["-e" + os.path.abspath(file) for file in files]
-        found = subprocess.run(["dpkg-shlibdeps", "-O", "--warnings=0"] + words, cwd=folder, text=True,
-                               stdout=subprocess.PIPE, check=True).stdout
+        # It warns that the files are not where a package's build has them.
+        done = subprocess.run(["dpkg-shlibdeps", "-O", "--warnings=0"] + words, cwd=folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise ValueError("dpkg-shlibdeps: " + done.stderr)
+    found = done.stdout
     name, _, value = found.strip().partition("=")
     if name != "shlibs:Depends" or not value:
         raise ValueError("dpkg-shlibdeps: found %r; expected shlibs:Depends=..." % found)
