@@ -1,0 +1,96 @@
+// partita.hpp: values, errors and ownership in C++.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "partita/c_api/testing/sample_plans.h"
+#include "partita/partita.hpp"
+
+namespace {
+
+using partita::c_api::PlanBytes;
+using partita::c_api::PlanOf;
+
+partita::v1::Plan Load(const char* text) {
+  const std::string bytes = PlanBytes(PlanOf(text));
+  return partita::v1::Plan::LoadMemory(bytes.data(), bytes.size());
+}
+
+partita::v1::Session Virtual(const partita::v1::Plan& plan) {
+  partita_session_options options = partita_session_options_default();
+  options.devices = PARTITA_DEVICES_VIRTUAL;
+  return partita::v1::Session(plan, options);
+}
+
+// The code and the message of a call that must throw.
+template <typename Function>
+std::string Thrown(Function call, partita_code code) {
+  try {
+    call();
+  } catch (const partita::v1::Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(PartitaHppTest, StepsReadInputsAndUpdateVariables) {
+  partita::v1::Session session = Virtual(Load(partita::c_api::kCounter));
+  session.SetInput("x", std::vector<float>{1, 2});
+  session.Run();
+  EXPECT_EQ(session.Output<float>("n"), (std::vector<float>{11, 22}));
+  session.Wait(session.Submit());
+  EXPECT_EQ(session.Output<float>("n"), (std::vector<float>{12, 24}));
+  session.Restore();
+  std::vector<float> x = {3, 4}, n(2);
+  session.BindInput("x", x.data(), x.size());
+  session.BindOutput("n", n.data(), n.size());
+  session.Run();
+  EXPECT_EQ(n, (std::vector<float>{13, 24}));
+}
+
+TEST(PartitaHppTest, EntriesAreUsedByName) {
+  const partita::v1::Plan plan = Load(partita::c_api::kTwoEntries);
+  EXPECT_EQ(plan.Entries(), (std::vector<std::string>{"twice", "square"}));
+  partita::v1::Session session = Virtual(plan);
+  session.UseEntry("square");
+  session.SetInput("x", std::vector<float>{3, 4});
+  session.Run();
+  EXPECT_EQ(session.Output<float>("z"), (std::vector<float>{9, 16}));
+}
+
+TEST(PartitaHppTest, ErrorsHaveTheCodeAndTheMessage) {
+  partita::v1::Session session = Virtual(Load(partita::c_api::kCounter));
+  EXPECT_EQ(Thrown([&] { session.SetInput("x", std::vector<int32_t>(2)); },
+                   PARTITA_INVALID_ARGUMENT),
+            "INVALID_ARGUMENT: x: found elements of i32; expected f32");
+  EXPECT_EQ(Thrown([&] { session.SetInput("x", std::vector<float>(3)); },
+                   PARTITA_INVALID_ARGUMENT),
+            "INVALID_ARGUMENT: x: found 3 elements; expected 2");
+  const std::string message = Thrown(
+      [&] { session.SetInput("y", std::vector<float>(2)); }, PARTITA_NOT_FOUND);
+  EXPECT_TRUE(absl::StartsWith(message, "NOT_FOUND: ")) << message;
+  EXPECT_TRUE(
+      absl::StrContains(Thrown([] { partita::v1::Plan::Load("/nowhere.plan"); },
+                               PARTITA_NOT_FOUND),
+                        "/nowhere.plan"));
+  EXPECT_TRUE(absl::StrContains(
+      Thrown([&] { session.Run(); }, PARTITA_FAILED_PRECONDITION), "x"));
+}
+
+TEST(PartitaHppTest, HandlesAreMovedAndNotCopied) {
+  static_assert(!std::is_copy_constructible_v<partita::v1::Plan>);
+  static_assert(!std::is_copy_constructible_v<partita::v1::Session>);
+  partita::v1::Session first = Virtual(Load(partita::c_api::kCounter));
+  partita::v1::Session second = std::move(first);
+  second.SetInput("x", std::vector<float>{0, 0});
+  second.Run();
+  EXPECT_EQ(second.Output<float>("n"), (std::vector<float>{10, 20}));
+}
+
+}  // namespace
