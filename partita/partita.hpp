@@ -74,10 +74,10 @@ Value Get(Function function, Arguments... arguments) {
 // partita_tensor.
 template <typename T>
 struct DTypeOf;
-#define PARTITA_DTYPE_OF(type, dtype)             \
-  template <>                                     \
-  struct DTypeOf<type> {                          \
-    static constexpr partita_dtype value = dtype; \
+#define PARTITA_DTYPE_OF(type, dtype)              \
+  template <>                                      \
+  struct DTypeOf<type> {                           \
+    static constexpr partita_dtype kValue = dtype; \
   }
 PARTITA_DTYPE_OF(double, PARTITA_F64);
 PARTITA_DTYPE_OF(float, PARTITA_F32);
@@ -241,10 +241,10 @@ class Session {
 
   template <typename T>
   static void CheckType(const std::string& name, const partita_tensor& tensor) {
-    if (tensor.dtype == DTypeOf<T>::value) return;
+    if (tensor.dtype == DTypeOf<T>::kValue) return;
     throw Error(PARTITA_INVALID_ARGUMENT,
                 "INVALID_ARGUMENT: " + name + ": found elements of " +
-                    partita_dtype_name(DTypeOf<T>::value) + "; expected " +
+                    partita_dtype_name(DTypeOf<T>::kValue) + "; expected " +
                     partita_dtype_name(tensor.dtype));
   }
 

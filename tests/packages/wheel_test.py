@@ -40,6 +40,13 @@ class Wheel(unittest.TestCase):
         self.assertIn("partita %s\n" % VERSION, text)
         self.assertRegex(text, r"LLVM \d")
 
+    def test_the_library_finds_the_code_generator(self):
+        program = "import partita, sys; partita.compile(sys.argv[1], machine=sys.argv[2]).write(sys.argv[3])"
+        with tempfile.TemporaryDirectory() as folder:
+            plan = folder + "/linear.plan"
+            self.run_python("-c", program, *TREE.training(), plan)
+            self.assertIn(" by codegen.", consumer.run(TREE.path("bin/partita"), "check", plan, "--text"))
+
     def test_the_package_by_itself(self):
         here = os.path.realpath("tests/packages/from_python_test.py")
         text = self.run_python(here, *TREE.training())
