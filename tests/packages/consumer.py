@@ -1,4 +1,4 @@
-# What tests of packages share: the packages, and folders to use them in.
+# For all tests of packages: the packages, and folders to use them in.
 # SPDX-License-Identifier: Apache-2.0
 
 import os

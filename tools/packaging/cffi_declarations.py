@@ -5,7 +5,7 @@ import re
 
 
 def declarations(header):
-    """The text without comments, directives but for numbers, and functions that the header defines."""
+    """The text without comments, directives except numbers, and functions that the header defines."""
     text = re.sub(r"//[^\n]*", "", header)
     text = re.sub(r'extern "C" \{', "", text)
     text = re.sub(r"#ifdef __cplusplus\s*\}?\s*#endif", "", text)

@@ -89,20 +89,20 @@ def write_tarball(path, root, files, symbolic_links):
     entries += [(os.path.join(root, name), None, target) for name, target in symbolic_links.items()]
     with open(path, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as compressed, \
             tarfile.open(fileobj=compressed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content, target in sorted(entries, key=lambda entry: entry[0]):
-            member = tarfile.TarInfo(name)
-            member.mtime, member.uname, member.gname = TIME, "root", "root"
-            member.mode = 0o755
+        for name, content, target in sorted(entries, key=lambda row: row[0]):
+            entry = tarfile.TarInfo(name)
+            entry.mtime, entry.uname, entry.gname = TIME, "root", "root"
+            entry.mode = 0o755
             if target is not None:
-                member.type, member.linkname = tarfile.SYMTYPE, target
-                archive.addfile(member)
+                entry.type, entry.linkname = tarfile.SYMTYPE, target
+                archive.addfile(entry)
             elif content is None:
-                member.type = tarfile.DIRTYPE
-                archive.addfile(member)
+                entry.type = tarfile.DIRTYPE
+                archive.addfile(entry)
             else:
-                member.mode = 0o755 if is_program(name, content) else 0o644
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
+                entry.mode = 0o755 if is_program(name, content) else 0o644
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
 
 
 def main():

@@ -42,9 +42,9 @@ def flag_of(line):
 
 def command_of(name, text):
     usage, _, rest = text.partition("\n\n")
-    parts = re.split(r"^(\S.*):\n(?=  --)", rest, flags=re.M)
-    doc, groups = parts[0].strip(), []
-    for heading, lines in zip(parts[1::2], parts[2::2]):
+    sections = re.split(r"^(\S.*):\n(?=  --)", rest, flags=re.M)
+    doc, groups = sections[0].strip(), []
+    for heading, lines in zip(sections[1::2], sections[2::2]):
         groups.append((heading, [flag_of(line) for line in lines.splitlines() if line.startswith("  --")]))
     if not usage.startswith("usage: partita %s" % name):
         raise ValueError("partita %s --help: found %r; expected its usage" % (name, usage))

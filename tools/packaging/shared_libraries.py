@@ -10,7 +10,7 @@ def packages_of(files):
     """["libc6 (>= 2.36)", ...] by dpkg-shlibdeps, for programs and libraries of these paths."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "debian"))
-        # The tool reads it, but what it says plays no part.
+        # The tool must find one; its answer does not depend on it.
         with open(os.path.join(folder, "debian/control"), "w", encoding="utf-8") as control:
             control.write("Source: partita\n\nPackage: partita\nArchitecture: any\n")
         words = ["-e" + os.path.abspath(file) for file in files]
