@@ -4,6 +4,7 @@
 #include "tests/bench/plans/scale.h"
 
 #include <chrono>
+#include <cstdio>
 #include <iterator>
 #include <utility>
 
@@ -90,10 +91,18 @@ absl::Status SimulateEntries(const Plan& plan, const Machine& machine) {
   return absl::OkStatus();
 }
 
+void PrintStages(const CompileReport& report) {
+  for (const StageTime& stage : report.stages) {
+    std::fprintf(stderr, "  %-24s %8.3f s\n", stage.stage.c_str(),
+                 stage.seconds);
+  }
+}
+
 // Cells that a child measures: nodes, commands, compile s, simulate s, prove s.
 constexpr size_t kMeasuredCells = 5;
 
-absl::StatusOr<RowCells> Measure(const ScaleCase& scale_case) {
+absl::StatusOr<RowCells> Measure(const ScaleCase& scale_case,
+                                 bool prints_stages) {
   PARTITA_ASSIGN_OR_RETURN(Module module, ModuleOf(scale_case));
   RowCells cells = {absl::StrCat(NodesOf(module))};
   const Machine machine = MachineOf(scale_case);
@@ -104,6 +113,7 @@ absl::StatusOr<RowCells> Measure(const ScaleCase& scale_case) {
   PARTITA_ASSIGN_OR_RETURN(const Compiled compiled,
                            Compile(std::move(module), machine, options));
   const double compile_seconds = SecondsSince(begin);
+  if (prints_stages) PrintStages(compiled.report);
   PARTITA_ASSIGN_OR_RETURN(const int64_t commands, CommandsOf(compiled.plan));
   cells.push_back(absl::StrCat(commands));
   cells.push_back(absl::StrFormat("%.3f", compile_seconds));
@@ -177,14 +187,15 @@ std::vector<ScaleCase> ScaleCases() {
   return cases;
 }
 
-RowCells ScaleRow(const ScaleCase& scale_case, int limit_seconds) {
-  const IsolatedRun run =
-      RunIsolated([&] { return Encode(Measure(scale_case)); }, limit_seconds);
+RowCells ScaleRow(const ScaleCase& scale_case, const ScaleRun& how) {
+  const IsolatedRun run = RunIsolated(
+      [&] { return Encode(Measure(scale_case, how.prints_stages)); },
+      how.limit_seconds);
   RowCells measured = absl::StrSplit(run.text, '\t');
   std::string failure;
   if (!run.ended) {
     failure = absl::StrCat("ended by a signal: out of memory, or after ",
-                           limit_seconds, " s");
+                           how.limit_seconds, " s");
   } else if (measured.size() != kMeasuredCells) {
     failure = run.text;
   }

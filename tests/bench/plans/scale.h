@@ -34,14 +34,19 @@ struct ScaleCase {
 // numbers of devices; and a plan of about a million commands.
 std::vector<ScaleCase> ScaleCases();
 
-// Compiles in a process of its own, for at most `limit_seconds`, so that the
-// peak memory is that of this case alone. A case that fails says why.
+struct ScaleRun {
+  int limit_seconds = 600;     // then the process is ended
+  bool prints_stages = false;  // the seconds of each stage, to stderr
+};
+
+// Compiles in a process of its own, so that the peak memory is that of this
+// case alone. A case that fails says why.
 inline const RowCells kScaleColumns = {
     "model",         "strategy", "nodes",     "devices",    "device kind",
     "micro-batches", "commands", "compile s", "simulate s", "prove s",
     "peak MiB",      "host",     "failure",
 };
-RowCells ScaleRow(const ScaleCase& scale_case, int limit_seconds);
+RowCells ScaleRow(const ScaleCase& scale_case, const ScaleRun& how = {});
 
 }  // namespace partita
 

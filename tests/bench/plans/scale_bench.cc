@@ -16,10 +16,12 @@ namespace {
 constexpr FlagDef kFlags[] = {
     {"limit", "SECONDS",
      "a compilation that takes longer is ended (default 600)"},
+    {"stages", nullptr, "also print the seconds of each stage, to stderr"},
 };
 
 absl::StatusOr<RowTable> Open(const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const int64_t limit,
+  ScaleRun how{.prints_stages = arguments.has("stages")};
+  PARTITA_ASSIGN_OR_RETURN(how.limit_seconds,
                            arguments.GetInt("limit", 600, 1, 1'000'000));
   RowTable table{.columns = kScaleColumns};
   absl::flat_hash_map<std::string, ScaleCase> cases;
@@ -28,8 +30,8 @@ absl::StatusOr<RowTable> Open(const Arguments& arguments) {
     cases.emplace(scale_case.key(), scale_case);
   }
   table.measure = [cases = std::move(cases),
-                   limit](const std::string& key) -> absl::StatusOr<RowCells> {
-    return ScaleRow(cases.at(key), static_cast<int>(limit));
+                   how](const std::string& key) -> absl::StatusOr<RowCells> {
+    return ScaleRow(cases.at(key), how);
   };
   return table;
 }

@@ -56,7 +56,7 @@ TEST(Scale, RowsHaveTheirFigures) {
        .is_simulated = true},
   };
   for (const ScaleCase& scale_case : cases) {
-    const RowCells row = ScaleRow(scale_case, /*limit_seconds=*/600);
+    const RowCells row = ScaleRow(scale_case);
     ASSERT_EQ(row.size(), kScaleColumns.size());
     EXPECT_EQ(Cell(row, "failure"), "") << scale_case.key();
     EXPECT_GE(Number(row, "nodes"), 64);
@@ -70,7 +70,7 @@ TEST(Scale, RowsHaveTheirFigures) {
 
 TEST(Scale, AFailureIsARow) {
   const RowCells row =
-      ScaleRow({.strategy = "none", .nodes = 64, .devices = 2}, 600);
+      ScaleRow({.strategy = "none", .nodes = 64, .devices = 2});
   EXPECT_TRUE(absl::StrContains(Cell(row, "failure"), "none"))
       << Cell(row, "failure");
   EXPECT_EQ(Cell(row, "compile s"), "");

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 import xml.dom.minidom
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 import figures  # noqa: E402
 import measuring  # noqa: E402
@@ -314,6 +316,28 @@ class Page(unittest.TestCase):
                 shown = text.split(begin)[1].split(end)[0]
                 expected = page.block(name, kept, page.RESULTS, page.PAGE.parent) if kept else ""
                 self.assertEqual(shown, expected, "the page is not that of the rows: tests/bench/plans/run page")
+
+
+class Run(unittest.TestCase):
+    def run_with(self, *words):
+        return subprocess.run([sys.executable, HERE / "run", *words], capture_output=True, text=True)
+
+    def test_every_command_has_help(self):
+        for name in [*page.TABLES, "page"]:
+            done = self.run_with(name, "--help")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("--results FOLDER", done.stdout)
+
+    def test_a_wrong_call_is_refused(self):
+        self.assertIn("invalid choice: 'x'", self.run_with("x").stderr)
+        self.assertIn("found 0; expected 1 or more", self.run_with("quality", "--from", "0").stderr)
+
+    def test_a_damaged_file_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "scale.tsv").write_text("key\ta\n1\n")
+            done = self.run_with("page", "--results", folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("scale.tsv:2: found 1 cells; expected 2", done.stderr)
 
 
 if __name__ == "__main__":
