@@ -45,8 +45,8 @@ def time_text(seconds):
     return f"{seconds * 1e6:.3g} us"
 
 
-def percent_text(share, digits=1):
-    return f"{100 * share:.{digits}f} %"
+def percent_text(ratio, digits=1):
+    return f"{100 * ratio:.{digits}f} %"
 
 
 def table(columns, lines):

@@ -36,7 +36,7 @@ ProblemOptions SizesOf(const QualityCase& problem_case) {
   if (shape != MachineShape::kCpuAndGpus) {
     return {shape, kLeastNodes, kMostNodes};
   }
-  if (problem_case.seed / kPeriod % kOneLargeOnThreeOf == 0) {
+  if ((problem_case.seed / kPeriod + 1) % kOneLargeOnThreeOf == 0) {
     return {shape, kMostNodesOfMostOnThree + 1, kMostNodes};
   }
   return {shape, kLeastNodes, kMostNodesOfMostOnThree};

@@ -67,6 +67,20 @@ TEST(Quality, TightProblemsDifferInTheirMemoryOnly) {
   EXPECT_LE(nodes, 11u);
 }
 
+// 11 nodes on three devices have 177,147 placements: few problems are so large.
+TEST(Quality, FewProblemsOnThreeDevicesAreLarge) {
+  int large = 0;
+  for (uint64_t seed = 3; seed < 3 + 32 * 8; seed += 8) {
+    const QualityCase problem_case{NodePlaces::kWhole, seed};
+    ASSERT_EQ(problem_case.shape(), MachineShape::kCpuAndGpus);
+    const size_t nodes = ProblemOf(problem_case).nodes.size();
+    EXPECT_GE(nodes, 8u);
+    EXPECT_LE(nodes, 11u);
+    large += nodes > 9 ? 1 : 0;
+  }
+  EXPECT_EQ(large, 2);
+}
+
 // The two searches agree on three problems, of two and of three devices.
 TEST(AllPlacements, FindsTheBestAndItsPins) {
   for (MachineShape shape : {MachineShape::kUnequalCpus, MachineShape::kGpus,
