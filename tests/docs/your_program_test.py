@@ -1,14 +1,16 @@
-# The page of your own program shows the program that is built, and its output.
+# A page about a program of your own shows the program that is built, and its output.
 # SPDX-License-Identifier: Apache-2.0
-"""your_program_test.py PROGRAM"""
+"""your_program_test.py PAGE SOURCE OPERAND...
+
+SOURCE is in the folder of the page's name, and so is the program; the OPERANDs are the program's.
+"""
 
 import re
 import subprocess
 import sys
 import unittest
 
-PAGE, FOLDER = "docs/guide/from_cpp.md", "docs/guide/from_cpp/"
-MACHINE = "examples/machines/two_small_cpus.json"
+LANGUAGES = {"cc": "cpp", "c": "c"}  # of a block, by the source's extension
 
 
 def content(path):
@@ -26,17 +28,21 @@ def block_of(language):
 class YourProgram(unittest.TestCase):
 
     def test_the_page_has_the_whole_program(self):
-        self.assertEqual(content(FOLDER + "two_layers.cc"), block_of("cpp"))
+        self.assertEqual(content(FOLDER + SOURCE), block_of(LANGUAGES[SOURCE.partition(".")[2]]))
 
     def test_the_page_has_its_target(self):
         self.assertIn("\n" + block_of("python"), content(FOLDER + "BUILD"))
 
     def test_the_page_has_what_it_prints(self):
-        printed = subprocess.run([PROGRAM, MACHINE], check=True, text=True, stdout=subprocess.PIPE).stdout
-        command = "$ bazel-bin/docs/guide/from_cpp/two_layers %s\n" % MACHINE
-        self.assertEqual(command + printed, block_of("console").partition("two_layers\n")[2])
+        program = FOLDER + SOURCE.partition(".")[0]
+        printed = subprocess.run([program] + OPERANDS, check=True, text=True, stdout=subprocess.PIPE).stdout
+        command = "$ bazel-bin/%s %s\n" % (program, " ".join(OPERANDS))
+        self.assertEqual(command + printed, block_of("console").partition("\n")[2])
 
 
 if __name__ == "__main__":
-    PROGRAM = sys.argv.pop(1)
+    PAGE, SOURCE = sys.argv[1:3]
+    OPERANDS = sys.argv[3:]
+    FOLDER = PAGE[:-len(".md")] + "/"
+    del sys.argv[1:]
     unittest.main()

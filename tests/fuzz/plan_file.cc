@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/plan_format.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/fuzz/expect.h"
+#include "tests/fuzz/plan_bytes.h"
 
 namespace partita {
 namespace {
@@ -36,33 +35,6 @@ class MemoryFile {
  private:
   int fd_;
 };
-
-// False if the header does not say where the metadata are.
-bool FixHash(std::string& bytes) {
-  const absl::Span<const std::byte> span(
-      reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
-  absl::StatusOr<PlanHeader> header = DecodeHeader(span);
-  if (!header.ok()) return false;
-  header->metadata_hash =
-      HashBytes(span.subspan(static_cast<size_t>(header->metadata_offset),
-                             static_cast<size_t>(header->metadata_size)));
-  const auto encoded = EncodeHeader(*header);
-  std::memcpy(bytes.data(), encoded.data(), encoded.size());
-  return true;
-}
-
-// Corrects the header's sizes, so that truncated and extended files pass it
-// too.
-void FixSizes(std::string& bytes) {
-  if (bytes.size() < kPlanHeaderBytes) return;
-  int64_t offset;
-  std::memcpy(&offset, bytes.data() + 16, sizeof(offset));
-  const int64_t size = static_cast<int64_t>(bytes.size());
-  if (offset < kPlanHeaderBytes || offset > size) return;
-  const int64_t rest = size - offset;
-  std::memcpy(bytes.data() + 24, &rest, sizeof(rest));
-  std::memcpy(bytes.data() + 32, &size, sizeof(size));
-}
 
 void Read(const std::string& bytes) {
   static const MemoryFile file;

@@ -1,0 +1,75 @@
+// One call at a time on a session, and the memory of its ports.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/c_api/session_handle.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita::c_api {
+namespace {
+
+// Holds the session's `busy` flag, if it was free.
+class OneCall {
+ public:
+  explicit OneCall(std::atomic<bool>& busy)
+      : busy_(busy), held_(!busy.exchange(true, std::memory_order_acquire)) {}
+  ~OneCall() {
+    if (held_) busy_.store(false, std::memory_order_release);
+  }
+  OneCall(const OneCall&) = delete;
+  OneCall& operator=(const OneCall&) = delete;
+
+  absl::Status status() const {
+    if (held_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "session: found a second call while one is at work; expected one at a "
+        "time; make a session of the plan for each thread");
+  }
+
+ private:
+  std::atomic<bool>& busy_;
+  const bool held_;
+};
+
+}  // namespace
+
+partita_code OnSession(
+    partita_session* session, partita_status* status,
+    absl::FunctionRef<absl::Status(partita_session&)> body) noexcept {
+  return AtBorder(status, [&]() -> absl::Status {
+    PARTITA_RETURN_IF_ERROR(CheckHandle(session));
+    const OneCall call(session->busy);
+    PARTITA_RETURN_IF_ERROR(call.status());
+    return body(*session);
+  });
+}
+
+absl::Status CheckIdle(const partita_session& session) {
+  if (session.in_flight.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("session: found ", session.in_flight.size(),
+                   " steps in flight; expected none; wait for step ",
+                   session.in_flight.front().number, " first"));
+}
+
+absl::Status CheckIndex(size_t index, size_t size, absl::string_view kind) {
+  if (index < size) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "session: found ", kind, " ", index, "; expected one of ", size));
+}
+
+absl::StatusOr<void*> MemoryOfOutput(partita_session& session, int output) {
+  EntryBindings& bindings = session.bindings();
+  const auto index = static_cast<size_t>(output);
+  void*& memory = bindings.outputs[index];
+  if (memory != nullptr) return memory;
+  HostTensor own(session.session->output_type(output).RowMajor());
+  PARTITA_RETURN_IF_ERROR(session.session->BindOutput(output, own.bytes()));
+  memory = own.bytes();
+  bindings.own_outputs[index] = std::move(own);
+  return memory;
+}
+
+}  // namespace partita::c_api

@@ -1,0 +1,30 @@
+// The options of partita_compile are the flags of `partita compile`.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "partita/c_api/compile_options.h"
+#include "tools/partita/subcommand.h"
+
+namespace partita::c_api {
+namespace {
+
+// What the program prints and writes (partita/c_api.h).
+const std::set<std::string> kFlagsOfOutput = {"output", "stop-after", "predict",
+                                              "times", "json"};
+
+TEST(CompileKeysTest, TheKeysAreTheFlagsExceptThoseOfOutput) {
+  std::map<std::string, bool> flags;  // true: repeats
+  for (const FlagDef& flag : kCompileCommand.flags) {
+    if (!kFlagsOfOutput.contains(flag.name)) flags[flag.name] = flag.repeats;
+  }
+  std::map<std::string, bool> keys;
+  for (const CompileKey& key : CompileKeys()) keys[key.name] = key.repeats;
+  EXPECT_EQ(keys, flags);
+}
+
+}  // namespace
+}  // namespace partita::c_api
