@@ -56,7 +56,8 @@ TEST(Cases, AutoIsNearTheBestOfRandomProblems) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       const PlacementProblem problem = RandomProblem(
           seed, {.shape = shape, .least_nodes = 4, .most_nodes = 4});
-      const std::optional<double> best = BestStep(problem, NodePlaces::kWhole);
+      const std::optional<double> best =
+          TryAllPlacements(problem, NodePlaces::kWhole).best_seconds;
       ASSERT_TRUE(best.has_value());
       EXPECT_LE(AutoStep(problem), kNear * *best)
           << MachineShapeName(shape) << ", seed " << seed;

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "partita/compile.h"
-#include "tests/bench/plans/all_placements.h"
 
 namespace partita {
 namespace {
