@@ -293,6 +293,10 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
                         std::string(text.substr(equals + 1)));
 }
 
+std::string BoundPath(const std::string& text) {
+  return text.substr(text.find('=') + 1);
+}
+
 absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
                                                absl::string_view text) {
   std::vector<int64_t> values;

@@ -23,6 +23,7 @@
 #include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
 #include "tools/partita/input_files.h"
+#include "tools/partita/misplaced_files.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
 
@@ -124,6 +125,7 @@ absl::Status RunCommand(const Subcommand& command,
                            Arguments::Parse(words, command.flags));
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
   PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
+  PARTITA_RETURN_IF_ERROR(CheckFileKinds(command, arguments));
   if (command.size_flags != nullptr) size_flags = command.size_flags(arguments);
   return command.run(arguments);
 }

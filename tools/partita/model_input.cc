@@ -23,7 +23,7 @@
 #include "graph/text/parser.h"
 #include "graph/verifier.h"
 #include "tools/partita/output.h"
-#include "tools/partita/plan_input.h"
+#include "tools/partita/recognize_file.h"
 #include "tools/partita/tensor_file.h"
 
 namespace partita {
@@ -120,16 +120,10 @@ std::string GivingFlag(const GivenOption& given, const Arguments& arguments) {
 }
 
 // In terms of flags.
-absl::Status WithHint(const std::string& path, const Arguments& arguments,
-                      const absl::Status& status) {
+absl::Status WithHint(const Arguments& arguments, const absl::Status& status) {
   if (const auto given = GivenOptionOf(status); given.has_value()) {
     return CalledWrongly(
         absl::StrCat(GivingFlag(*given, arguments), ": ", status.message()));
-  }
-  if (absl::IsInvalidArgument(status) && IsPlan(path).value_or(false)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": found a plan, which is compiled already; ",
-                     "expected a model; run it: partita run ", path));
   }
   const std::optional<ImportOption> option = RemedyOption(status);
   if (!option.has_value()) return status;
@@ -141,7 +135,7 @@ absl::StatusOr<Module> ReadOnnx(const std::string& path,
                                 const Arguments& arguments,
                                 const ImportOptions& options) {
   absl::StatusOr<Module> module = ImportOnnx(path, options);
-  if (!module.ok()) return WithHint(path, arguments, module.status());
+  if (!module.ok()) return WithHint(arguments, module.status());
   return module;
 }
 
@@ -175,7 +169,7 @@ absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
     PARTITA_ASSIGN_OR_RETURN(auto named, ReadNamedInputs(arguments, options));
     tested = ImportForInputs(path, options, std::move(named));
   }
-  if (!tested.ok()) return WithHint(path, arguments, tested.status());
+  if (!tested.ok()) return WithHint(arguments, tested.status());
   inputs = std::move(tested->inputs);
   return std::move(tested->module);
 }
@@ -231,6 +225,14 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
+// A page of an error that was saved in place of a model, or another text.
+absl::Status NoModel(const std::string& path, FileKind kind) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": found ", NameOf(kind),
+      "; expected an ONNX model, or a graph as text, which begins with `graph "
+      "@NAME` or `variable @NAME`; fetch or export the model again"));
+}
+
 std::function<void(absl::string_view)> WarningsOf(const std::string& path) {
   return [path](absl::string_view text) {
     WriteWarning(absl::StrCat(path, ": ", text));
@@ -243,9 +245,13 @@ absl::StatusOr<Module> ReadModelOf(
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
-  if (is_built_in || absl::EndsWith(path, ".graph")) {
+  const FileKind kind = KindOfFile(path);
+  if (is_built_in || kind == FileKind::kGraphText) {
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
     return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
+  }
+  if (kind == FileKind::kText || kind == FileKind::kJson) {
+    return NoModel(path, kind);
   }
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
   options.warn = warn;

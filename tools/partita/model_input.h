@@ -35,9 +35,10 @@ inline constexpr FlagDef kModelFlags[] = {
 // By name; nullopt if the files give inputs an order but no names.
 using TestInputs = std::optional<std::map<std::string, HostTensor>>;
 
-// The command's operand: an ONNX model, a module as text if the name ends in
-// .graph, or builtin:resnet50 and similar (graph/builder/examples). Warnings go
-// to standard error. An ONNX model is read for the data of --test-data or
+// The command's operand: an ONNX model, a module as text, by the file's bytes
+// (recognize_file.h), or builtin:resnet50 and similar (graph/builder/examples).
+// Warnings go to standard error. An ONNX model is read for the data of
+// --test-data or
 // --input, which are stored in `inputs`.
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs);

@@ -51,7 +51,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"input", "NAME=FILE",
      "an input, .npy or .pb, which decides what an ONNX model leaves open; "
      "repeatable",
-     nullptr, FileUse::kReadsBound, true},
+     nullptr, FileUse::kReadsBound, true, nullptr, kTensorFiles},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
@@ -353,6 +353,7 @@ const Subcommand kRunCommand = {
         "OMP_WAIT_POLICY=passive in the\n"
         "environment they sleep at once.",
     .operand = "model or plan",
+    .reads = kModelAndPlanFiles,
     .flags = kFlags,
     .run = Run,
 };
