@@ -177,7 +177,8 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"bach", 4}}, .shapes = {{"x", {4, 2}}}}),
             "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
-            "dimension; expected one of: batch, x.1 [partita/option='dims']");
+            "dimension; expected one of: batch, x.1; did you mean batch? "
+            "[partita/option='dims']");
 }
 
 TEST(Import, ABatchIsDimension0WhereItIsOpen) {
@@ -414,6 +415,41 @@ TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
                                 "extents that broadcast with [4, 3]"))
       << status;
   EXPECT_EQ(RemedyOption(status), ImportOption::kGivenExtents);
+}
+
+TEST(ImportErrors, GivenExtentsAreNotBlamedForOtherFaults) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  const auto remedy_of = [&] {
+    const absl::Status status =
+        ImportOnnx(WriteModel(model.SerializeAsString()),
+                   {.dims = {{"batch", 4}}})
+            .status();
+    EXPECT_FALSE(status.ok());
+    return RemedyOption(status);
+  };
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_op_type("Softmax");
+  onnx::AttributeProto& axis = *node.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(7);
+  EXPECT_EQ(remedy_of(), std::nullopt);  // an attribute
+  node.clear_attribute();
+  node.set_op_type("Add");
+  node.add_input("w");
+  onnx::TensorProto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::INT64);
+  w.add_dims(1);
+  w.add_int64_data(1);
+  EXPECT_EQ(remedy_of(), std::nullopt);  // an element type
+  w.clear_int64_data();
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.set_dims(0, 2);
+  w.add_float_data(1);
+  w.add_float_data(1);
+  EXPECT_EQ(remedy_of(), ImportOption::kGivenExtents);
 }
 
 // The literal of the only constant in the module's function.
