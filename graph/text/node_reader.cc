@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
 #include "graph/text/graph_reader.h"
+#include "graph/text/names.h"
 #include "graph/text/placement_reader.h"
 
 namespace partita {
@@ -67,8 +68,12 @@ bool NodeReader::ReadOp() {
   if (spec_.op == nullptr) {
     std::vector<std::string> names;
     for (const OpDef* known : text_.ops.ops()) names.push_back(known->name);
-    return reader_.Report(op_, absl::StrCat("unknown op ", op_.text),
-                          KnownHere(op_.text, names));
+    const std::optional<std::string> meant = ProbablyMeant(op_.text, names);
+    return reader_.Report(
+        op_, absl::StrCat("unknown op ", op_.text),
+        absl::StrCat(KnownHere(op_.text, names),
+                     meant.has_value() ? "; did you mean " : "",
+                     meant.has_value() ? absl::StrCat(*meant, "?") : ""));
   }
   reader_.Take();
   return true;

@@ -3,6 +3,8 @@
 
 #include "tools/partita/model_input.h"
 
+#include <unistd.h>
+
 #include <functional>
 #include <optional>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -43,17 +46,21 @@ absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
   return values;
 }
 
+// The importer bounds it by the size of a tensor.
+absl::StatusOr<int64_t> ParseExtent(const std::string& name,
+                                    const std::string& text) {
+  int64_t extent = 0;
+  if (absl::SimpleAtoi(text, &extent)) return extent;
+  return CalledWrongly(absl::StrCat("--dim ", name, ": found ", text,
+                                    "; expected one extent, an integer, as in ",
+                                    name, "=8"));
+}
+
 absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   ImportOptions options;
   PARTITA_ASSIGN_OR_RETURN(const auto dims, arguments.GetBindings("dim"));
   for (const auto& [name, text] : dims) {
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
-                             ParseInts("dim", text));
-    if (extent.size() != 1) {
-      return CalledWrongly(absl::StrCat("--dim ", name, ": found ", text,
-                                        "; expected one extent"));
-    }
-    options.dims[name] = extent[0];
+    PARTITA_ASSIGN_OR_RETURN(options.dims[name], ParseExtent(name, text));
   }
   PARTITA_ASSIGN_OR_RETURN(const auto shapes, arguments.GetBindings("shape"));
   for (const auto& [input, text] : shapes) {
@@ -76,9 +83,9 @@ absl::Status RefuseImportFlags(const std::string& path,
                                const Arguments& arguments) {
   for (const char* flag : {"dim", "shape", "bind", "strict-types"}) {
     if (!arguments.has(flag)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag, ": found with ", path,
-                     ", whose shapes are fixed; expected an ONNX model"));
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found with ", path,
+        ", whose shapes are fixed; expected an ONNX model; leave ", "it out"));
   }
   return absl::OkStatus();
 }
@@ -196,15 +203,38 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
 }
 
 // Examples with seeded random weights, for use without a model file.
+struct BuiltIn {
+  const char* name;
+  absl::StatusOr<Module> (*build)();
+};
+constexpr BuiltIn kBuiltIn[] = {
+    {"resnet50", [] { return ResNet50(); }},
+    {"small_conv_net", [] { return SmallConvNet(); }},
+    {"two_layer_perceptron", [] { return TwoLayerPerceptron(); }},
+};
+
 absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
-  if (name == "resnet50") return ResNet50();
-  if (name == "small_conv_net") return SmallConvNet();
-  if (name == "two_layer_perceptron") return TwoLayerPerceptron();
+  std::vector<std::string> names;
+  for (const BuiltIn& model : kBuiltIn) {
+    if (name == model.name) return model.build();
+    names.push_back(model.name);
+  }
   return CalledWrongly(absl::StrCat(
-      "builtin:", name, ": found no such model; expected resnet50, ",
-      "small_conv_net or two_layer_perceptron",
-      NearestText(name, {"resnet50", "small_conv_net", "two_layer_perceptron"}),
-      "; for the plan of a model to train: partita train MODEL --plan FILE"));
+      "builtin:", name,
+      ": found no such model; expected one of: ", absl::StrJoin(names, ", "),
+      "; for the plan of a model to train: partita train MODEL --plan FILE",
+      NearestText(name, names)));
+}
+
+// The file is missing, and a built-in model has its name.
+absl::Status CheckPrefix(const std::string& path) {
+  for (const BuiltIn& model : kBuiltIn) {
+    if (path != model.name || access(path.c_str(), F_OK) == 0) continue;
+    return CalledWrongly(absl::StrCat(
+        path, ": found no such file; expected a model; did you mean builtin:",
+        path, "?"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
@@ -245,6 +275,7 @@ absl::StatusOr<Module> ReadModelOf(
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path));
   const FileKind kind = KindOfFile(path);
   if (is_built_in || kind == FileKind::kGraphText) {
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));

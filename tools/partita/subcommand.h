@@ -23,7 +23,7 @@ struct Subcommand {
   absl::Span<const FlagDef> flags;
   // The same flags, as --help groups them; empty: one list.
   absl::Span<const FlagGroup> groups = {};
-  // Flags that make a model smaller; null: the usual ones.
+  // Flags that make a model smaller; null: --dim and --shape if it has them.
   const char* (*size_flags)(const Arguments& arguments) = nullptr;
   absl::Status (*run)(const Arguments& arguments);
 };
