@@ -9,6 +9,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
@@ -102,13 +103,56 @@ std::string Printable(absl::string_view text) {
   return printable;
 }
 
-// Drops nlohmann's own prefix: "[json.exception...] parse error at line ...: ".
-std::string Complaint(absl::string_view what) {
-  const size_t syntax = what.find("syntax error");
-  if (syntax != absl::string_view::npos) return Printable(what.substr(syntax));
+// A number that no double holds: without nlohmann's own prefix, in brackets.
+std::string NumberFault(absl::string_view what) {
   const size_t bracket = what.find("] ");
   if (bracket != absl::string_view::npos) what.remove_prefix(bracket + 2);
   return Printable(what);
+}
+
+// Takes what follows the last `mark` off the text; empty if it has no mark.
+absl::string_view TakeAfter(absl::string_view mark, absl::string_view& text) {
+  const size_t at = text.rfind(mark);
+  if (at == absl::string_view::npos) return "";
+  const absl::string_view after = text.substr(at + mark.size());
+  text = text.substr(0, at);
+  return after;
+}
+
+// The parser quotes the whole token, which may be long: its end is at fault.
+std::string ShownToken(absl::string_view quoted) {
+  if (quoted.size() <= kMaxShown) return Printable(quoted);
+  return absl::StrCat("'...",
+                      Printable(quoted.substr(quoted.size() - kMaxShown)));
+}
+
+struct SyntaxFault {
+  std::string found;
+  std::string expected;
+};
+
+// From nlohmann's "...: syntax error while parsing value - invalid literal;
+// last read: 'x'; expected '['", of which the last two may be missing.
+SyntaxFault SyntaxFaultOf(absl::string_view what) {
+  const bool has_last = absl::StrContains(what, "; last read: ");
+  absl::string_view expected = has_last ? "" : TakeAfter("; expected ", what);
+  absl::string_view last_read =
+      has_last ? TakeAfter("; last read: ", what) : "";
+  if (has_last && absl::StrContains(last_read, "'; expected ")) {
+    expected = TakeAfter("; expected ", last_read);
+  }
+  constexpr absl::string_view kSeparator = " - ";
+  constexpr absl::string_view kContext = "while parsing ";
+  const size_t context = what.find(kContext);
+  const size_t problem = what.find(kSeparator, context);
+  if (context == what.npos || problem == what.npos) {
+    return {Printable(what), "valid JSON"};
+  }
+  const size_t start = context + kContext.size();
+  return {absl::StrCat(what.substr(problem + kSeparator.size()),
+                       has_last ? " " : "", ShownToken(last_read),
+                       " while parsing ", what.substr(start, problem - start)),
+          expected.empty() ? "valid JSON" : std::string(expected)};
 }
 
 // A key as a part of a path: in quotes unless it is a word.
@@ -165,10 +209,11 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text,
   try {
     document.json_ = json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
-    return fault(error.byte == 0 ? 0 : error.byte - 1, "no valid JSON",
-                 absl::StrCat("RFC 8259; ", Complaint(error.what())));
+    const SyntaxFault syntax = SyntaxFaultOf(error.what());
+    return fault(error.byte == 0 ? 0 : error.byte - 1, syntax.found,
+                 syntax.expected);
   } catch (const json::exception& error) {  // a number beyond all doubles
-    return fault(watch.fault(), Complaint(error.what()),
+    return fault(watch.fault(), NumberFault(error.what()),
                  "numbers that a double can hold");
   }
   if (watch.repeated().has_value()) {

@@ -31,7 +31,8 @@ std::string UseIn(const Subcommand& command, const Place& place,
     if (flag.reads.has(kind)) flags.push_back(absl::StrCat("--", flag.name));
   }
   if (!flags.empty()) {
-    return absl::StrCat("give it by ", absl::StrJoin(flags, " or "));
+    return absl::StrCat("give it by ", flags.size() == 1 ? "" : "one of ",
+                        absl::StrJoin(flags, ", "));
   }
   if (!place.is_operand && command.reads.has(kind)) {
     return absl::StrCat("give it as the ", command.operand);

@@ -97,14 +97,14 @@ absl::Status CheckFlags(const Arguments& arguments) {
       "timed devices compute nothing", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "emulated-gpus", {"virtual", "timed"},
-      "the host emulates all devices then, by its own kernels", arguments));
+      "the host then emulates all devices, by its own kernels", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       kSplitGpuFlag, {"virtual", "timed"},
-      "the host emulates all devices then, each by memory of its own",
+      "the host then emulates all devices, each with memory of its own",
       arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "learn", {"virtual", "timed", "emulated-gpus", kSplitGpuFlag, "chaos"},
-      "emulators, shares of GPUs and delayed steps do not take the time of the "
+      "emulators, shares of GPUs and delayed steps do not take as long as the "
       "plan's devices",
       arguments));
   if (arguments.Get("learn", "") == "-") {
@@ -134,7 +134,7 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
        JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
-        absl::StrCat("--", flag.name, ": found it with a plan, which is ",
+        absl::StrCat("--", flag.name, ": found with a plan, which is ",
                      "compiled already; expected it with a model"));
   }
   return absl::OkStatus();

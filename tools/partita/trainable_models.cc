@@ -3,6 +3,8 @@
 
 #include "tools/partita/trainable_models.h"
 
+#include <unistd.h>
+
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -172,6 +174,18 @@ std::string ReadersOf(absl::string_view flag) {
   return absl::StrJoin(readers, ", ");
 }
 
+// A built-in model without its prefix, where no file has its name.
+absl::Status CheckPrefix(const std::string& model) {
+  const std::string built_in = absl::StrCat("builtin:", model);
+  for (const TrainableKind& kind : kKinds) {
+    if (built_in != kind.name || access(model.c_str(), F_OK) == 0) continue;
+    return CalledWrongly(absl::StrCat(
+        model, ": found no such file; expected a model; did you mean ",
+        built_in, "?"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
   for (const TrainableKind& other : kKinds) {
     for (const absl::string_view flag : other.flags) {
@@ -179,7 +193,7 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
         continue;
       }
       return CalledWrongly(absl::StrCat(
-          "--", flag, ": found it with ", kind.name,
+          "--", flag, ": found with ", kind.name,
           ", which does not read it; expected it with ", ReadersOf(flag),
           kind.read == ReadTrainableOnnx && flag == "batch"
               ? "; the model's own dimension is bound by --dim NAME=N where "
@@ -201,6 +215,7 @@ const char* SizeFlagsOf(const Arguments& arguments) {
 
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
   const std::string& model = arguments.positional()[0];
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(model));
   std::vector<std::string> names;
   for (const TrainableKind& kind : kKinds) {
     names.push_back(kind.name);
@@ -208,9 +223,9 @@ absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
     PARTITA_RETURN_IF_ERROR(CheckFlags(kind, arguments));
     return &kind;
   }
-  return CalledWrongly(
-      absl::StrCat(model, ": found no model that can be trained; expected ",
-                   absl::StrJoin(names, ", ")));
+  return CalledWrongly(absl::StrCat(
+      model, ": found no model that can be trained; expected one of: ",
+      absl::StrJoin(names, ", "), NearestText(model, names)));
 }
 
 }  // namespace partita
