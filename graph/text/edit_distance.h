@@ -10,8 +10,9 @@
 
 namespace partita {
 
-// Levenshtein's distance (1966): insertions, deletions and changes of one
-// character. Only the first 64 characters of each word count.
+// The distance of Damerau (1964), without edits between swapped characters:
+// insertions, deletions and changes of one character, and swaps of two
+// neighbours. Only the first 64 characters of each word count.
 size_t EditDistance(absl::string_view a, absl::string_view b);
 
 }  // namespace partita

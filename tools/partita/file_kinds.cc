@@ -24,9 +24,9 @@ constexpr Row kRows[] = {
     {FileKind::kJson, "JSON", "name another file"},
     {FileKind::kPlan, "a plan", "run it: partita run PATH"},
     {FileKind::kPlanText, "a plan as text", "run it: partita run PATH"},
-    {FileKind::kGraphText, "a graph as text",
-     "compile it first: partita compile PATH --output FILE.plan"},
     {FileKind::kOnnxModel, "an ONNX model",
+     "compile it first: partita compile PATH --output FILE.plan"},
+    {FileKind::kGraphText, "a graph as text",
      "compile it first: partita compile PATH --output FILE.plan"},
     {FileKind::kOnnxTensor, "an ONNX tensor (.pb)",
      "it is an input: partita run MODEL --input NAME=PATH"},
@@ -67,7 +67,10 @@ absl::string_view NameOf(FileKind kind) { return RowOf(kind).name; }
 std::string NamesOf(FileKinds kinds) {
   std::vector<absl::string_view> names;
   for (const Row& row : kRows) {
-    if (kinds.has(row.kind)) names.push_back(row.name);
+    // What reads plans reads them as text too.
+    const bool is_said =
+        row.kind == FileKind::kPlanText && kinds.has(FileKind::kPlan);
+    if (kinds.has(row.kind) && !is_said) names.push_back(row.name);
   }
   if (names.size() < 3) return absl::StrJoin(names, " or ");
   const absl::string_view last = names.back();

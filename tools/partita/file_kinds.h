@@ -69,7 +69,7 @@ inline constexpr FileKinds kTraceFiles = {FileKind::kTrace};
 
 // "an ONNX model".
 absl::string_view NameOf(FileKind kind);
-// "an ONNX model or a graph as text".
+// "an ONNX model or a graph as text"; a plan stands for its text too.
 std::string NamesOf(FileKinds kinds);
 // What to call with such a file: "run it: partita run small.plan".
 std::string UseOf(FileKind kind, absl::string_view path);

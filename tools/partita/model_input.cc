@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -226,17 +227,6 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
       NearestText(name, names)));
 }
 
-// The file is missing, and a built-in model has its name.
-absl::Status CheckPrefix(const std::string& path) {
-  for (const BuiltIn& model : kBuiltIn) {
-    if (path != model.name || access(path.c_str(), F_OK) == 0) continue;
-    return CalledWrongly(absl::StrCat(
-        path, ": found no such file; expected a model; did you mean builtin:",
-        path, "?"));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
   options.function = "train";
@@ -275,7 +265,7 @@ absl::StatusOr<Module> ReadModelOf(
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
-  PARTITA_RETURN_IF_ERROR(CheckPrefix(path));
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   const FileKind kind = KindOfFile(path);
   if (is_built_in || kind == FileKind::kGraphText) {
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
@@ -293,6 +283,26 @@ absl::StatusOr<Module> ReadModelOf(
 }
 
 }  // namespace
+
+absl::Status CheckPrefix(const std::string& model,
+                         absl::Span<const std::string> built_in) {
+  const std::string prefixed = absl::StrCat("builtin:", model);
+  if (!absl::c_linear_search(built_in, prefixed) ||
+      access(model.c_str(), F_OK) == 0) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(absl::StrCat(
+      model, ": found no such file; expected a model; did you mean ", prefixed,
+      "?"));
+}
+
+std::vector<std::string> BuiltInModels() {
+  std::vector<std::string> names;
+  for (const BuiltIn& model : kBuiltIn) {
+    names.push_back(absl::StrCat("builtin:", model.name));
+  }
+  return names;
+}
 
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs) {

@@ -8,8 +8,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
 #include "tools/partita/arguments.h"
@@ -31,6 +34,13 @@ inline constexpr FlagDef kModelFlags[] = {
      "its nodes compute; default: a warning. Another element type is always "
      "refused"},
 };
+
+// "builtin:resnet50" and others.
+std::vector<std::string> BuiltInModels();
+// CalledWrongly if a model is named like one of the built-in ones but without
+// its prefix, and no file has that name.
+absl::Status CheckPrefix(const std::string& model,
+                         absl::Span<const std::string> built_in);
 
 // By name; nullopt if the files give inputs an order but no names.
 using TestInputs = std::optional<std::map<std::string, HostTensor>>;

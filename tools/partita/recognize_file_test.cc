@@ -91,8 +91,8 @@ TEST(FileKinds, EveryKindHasANameAndAUse) {
     EXPECT_EQ(NameOf(kind) == NameOf(FileKind::kUnknown), i == 0) << i;
     EXPECT_FALSE(UseOf(kind, "x").empty()) << i;
   }
-  EXPECT_EQ(NamesOf(kModelFiles), "a graph as text or an ONNX model");
-  EXPECT_EQ(NamesOf(kPlanFiles), "a plan or a plan as text");
+  EXPECT_EQ(NamesOf(kModelFiles), "an ONNX model or a graph as text");
+  EXPECT_EQ(NamesOf(kPlanFiles), "a plan");
   EXPECT_EQ(NamesOf(kSampleFiles),
             "a NumPy array (.npy), NumPy arrays (.npz), an IDX file or a gzip "
             "file");

@@ -147,6 +147,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    Progress& progress,
                                                    InputFiles& inputs,
                                                    TestInputs& tested) {
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));

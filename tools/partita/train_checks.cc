@@ -35,12 +35,12 @@ absl::Status CheckTogether(const Arguments& arguments) {
   }
   for (const auto& [flag, why] :
        {std::pair("emulated-gpus", "by its own kernels"),
-        std::pair(kSplitGpuFlag, "each by memory of its own")}) {
+        std::pair(kSplitGpuFlag, "each with memory of its own")}) {
     if (!arguments.has(flag) || !arguments.has("virtual")) continue;
     return CalledWrongly(absl::StrCat(
         "--", flag,
-        ": found --virtual beside it; expected it alone, as the host emulates "
-        "all devices then, ",
+        ": found --virtual beside it; expected it alone, as the host then "
+        "emulates all devices, ",
         why));
   }
   // No trainable model has pins of its own.

@@ -3,8 +3,6 @@
 
 #include "tools/partita/trainable_models.h"
 
-#include <unistd.h>
-
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "graph/status_macros.h"
 #include "partita/train/image_classifier.h"
 #include "partita/train/text_model.h"
+#include "tools/partita/model_input.h"
 #include "tools/partita/train_model_flags.h"
 #include "tools/partita/train_request.h"
 #include "tools/partita/trainable_onnx.h"
@@ -174,18 +173,6 @@ std::string ReadersOf(absl::string_view flag) {
   return absl::StrJoin(readers, ", ");
 }
 
-// A built-in model without its prefix, where no file has its name.
-absl::Status CheckPrefix(const std::string& model) {
-  const std::string built_in = absl::StrCat("builtin:", model);
-  for (const TrainableKind& kind : kKinds) {
-    if (built_in != kind.name || access(model.c_str(), F_OK) == 0) continue;
-    return CalledWrongly(absl::StrCat(
-        model, ": found no such file; expected a model; did you mean ",
-        built_in, "?"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
   for (const TrainableKind& other : kKinds) {
     for (const absl::string_view flag : other.flags) {
@@ -215,10 +202,10 @@ const char* SizeFlagsOf(const Arguments& arguments) {
 
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
   const std::string& model = arguments.positional()[0];
-  PARTITA_RETURN_IF_ERROR(CheckPrefix(model));
   std::vector<std::string> names;
+  for (const TrainableKind& kind : kKinds) names.push_back(kind.name);
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(model, names));
   for (const TrainableKind& kind : kKinds) {
-    names.push_back(kind.name);
     if (!IsOfKind(model, kind)) continue;
     PARTITA_RETURN_IF_ERROR(CheckFlags(kind, arguments));
     return &kind;
