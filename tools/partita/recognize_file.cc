@@ -161,6 +161,7 @@ FileKind KindOfName(absl::string_view path, FileKind kind) {
       {".npy", FileKind::kUnknown, FileKind::kNpy},
       {".pb", FileKind::kUnknown, FileKind::kOnnxTensor},
       {".graph", FileKind::kUnknown, FileKind::kGraphText},
+      {".plan", FileKind::kText, FileKind::kPlan},
       {".graph", FileKind::kText, FileKind::kGraphText},
   };
   for (const Ending& ending : kEndings) {
