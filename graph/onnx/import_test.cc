@@ -329,7 +329,7 @@ TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
 TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"xx", {2, 3}}}}),
             "INVALID_ARGUMENT: m: shape of xx: found no such input; expected "
-            "one of: x [partita/option='shapes']");
+            "one of: x; did you mean x? [partita/option='shapes']");
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
             "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3], "
             "where numbers are fixed in the file; to give others, export it "

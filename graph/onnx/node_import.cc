@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/import_options.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -300,8 +301,9 @@ absl::StatusOr<ValueIds> NodeImport::AddAll(const OpDef& op, ValueIds operands,
        .scope = slash == std::string::npos ? "" : scope.substr(0, slash),
        .location = name});
   if (id.ok()) return graph_.node(*id).results;
-  return absl::InvalidArgumentError(
+  const absl::Status fault = absl::InvalidArgumentError(
       absl::StrCat(Where(), ": ", id.status().message()));
+  return IsOfExtents(id.status()) ? OfExtents(fault) : fault;
 }
 
 absl::StatusOr<ValueId> NodeImport::Add(const OpDef& op, ValueIds operands,
