@@ -42,7 +42,7 @@ struct FlagDef {
   bool repeats = false;           // may be repeated; all values count
   // The line, if other declarations add to `doc`; null: `doc` is all of it.
   std::string (*full_doc)(const FlagDef& flag) = nullptr;
-  FileKinds reads = {};  // of a flag that reads files
+  FileKinds reads = {};  // of a flag whose file is read, or added to
 };
 
 // Flags of one command on one topic.

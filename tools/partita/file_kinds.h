@@ -60,6 +60,7 @@ inline constexpr FileKinds kModelAndPlanFiles = {
     FileKind::kOnnxModel, FileKind::kGraphText, FileKind::kPlan,
     FileKind::kPlanText};
 inline constexpr FileKinds kMachineFiles = {FileKind::kMachine};
+inline constexpr FileKinds kProfileFiles = {FileKind::kProfile};
 inline constexpr FileKinds kTensorFiles = {FileKind::kNpy,
                                            FileKind::kOnnxTensor};
 inline constexpr FileKinds kSampleFiles = {FileKind::kIdx, FileKind::kGzip,

@@ -85,6 +85,14 @@ bool AsksForHelp(absl::Span<const char* const> words) {
 
 absl::Status CheckOperands(const Subcommand& command,
                            const Arguments& arguments) {
+  for (const std::string& operand : arguments.positional()) {
+    if (!operand.empty() && operand != "-") continue;
+    return CalledWrongly(absl::StrCat(command.name, ": found ",
+                                      operand.empty()
+                                          ? "an empty operand"
+                                          : "-, and standard input is not read",
+                                      "; expected the name of a file"));
+  }
   const size_t found = arguments.positional().size();
   if (command.repeats_operand) return absl::OkStatus();
   const bool takes_one = command.operand != nullptr;

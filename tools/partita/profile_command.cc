@@ -36,7 +36,7 @@ constexpr FlagDef kOwnFlags[] = {
      nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
     {"output", "FILE",
      "where to write the profile; one that is there is added to", nullptr,
-     FileUse::kWrites},
+     FileUse::kWrites, false, nullptr, kProfileFiles},
     {"time-budget", "SECONDS",
      "measure no longer than this (default 60); what is left is measured first "
      "the next time"},

@@ -72,7 +72,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"learn", "FILE",
      "trace the steps, and add each kernel's median to this profile; expects "
      "the plan's own devices",
-     nullptr, FileUse::kWrites},
+     nullptr, FileUse::kWrites, false, nullptr, kProfileFiles},
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
