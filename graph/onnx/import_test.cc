@@ -452,6 +452,37 @@ TEST(ImportErrors, GivenExtentsAreNotBlamedForOtherFaults) {
   EXPECT_EQ(remedy_of(), ImportOption::kGivenExtents);
 }
 
+// It has too many elements to be computed here.
+TEST(ImportErrors, AShapeThatNoInputDecidesIsNotAskedFor) {
+  onnx::ModelProto model = ReluModel();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::TensorProto& count = *graph.add_initializer();
+  count.set_name("count");
+  count.set_data_type(onnx::TensorProto::INT64);
+  count.add_dims(1);
+  count.add_int64_data(int64_t{1} << 21);
+  onnx::NodeProto& many = *graph.mutable_node(0);
+  many.set_op_type("ConstantOfShape");
+  many.set_input(0, "count");
+  many.set_output(0, "s");
+  onnx::AttributeProto& value = *many.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(onnx::TensorProto::INT64);
+  value.mutable_t()->add_dims(1);
+  value.mutable_t()->add_int64_data(1);
+  onnx::NodeProto& reshape = *graph.add_node();
+  reshape.set_op_type("Reshape");
+  reshape.add_input("x");
+  reshape.add_input("s");
+  reshape.add_output("y");
+  const absl::Status status =
+      ImportOnnx(WriteModel(model.SerializeAsString()), {}).status();
+  EXPECT_TRUE(absl::EndsWith(status.message(), "known at compile time"))
+      << status;
+  EXPECT_EQ(RemedyOption(status), std::nullopt);
+}
+
 // The literal of the only constant in the module's function.
 LiteralId OnlyLiteral(const Module& module) {
   for (const OpView& op : module.main().ops()) {

@@ -174,14 +174,16 @@ absl::StatusOr<const HostTensor*> NodeImport::Constant(int i,
   }
   const HostTensor* known = known_.Find(input(i));
   if (known != nullptr) return known;
+  const std::string found =
+      absl::StrCat(what, " that depends on data (input ", node_.input(i), ")");
+  const std::string expected =
+      absl::StrCat(what, " that is known at compile time");
   const std::vector<std::string> inputs = known_.DecidingInputs(input(i));
+  // Random numbers, or more elements than are computed here.
+  if (inputs.empty()) return Unsupported(found, expected);
   return DecidedBy(
-      inputs,
-      Unsupported(
-          absl::StrCat(what, " that depends on data (input ", node_.input(i),
-                       ")"),
-          absl::StrCat(what, " that is known at compile time; give the value ",
-                       "of ", JoinedInputs(inputs))));
+      inputs, Unsupported(found, absl::StrCat(expected, "; give the value of ",
+                                              JoinedInputs(inputs))));
 }
 
 absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,
