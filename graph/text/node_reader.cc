@@ -19,6 +19,7 @@ namespace {
 using Kind = Token::Kind;
 
 constexpr int kDeepestBody = 16;
+constexpr size_t kMostShown = 60;  // characters of an unknown word
 
 // A refused node has no results, so the op names it by its operand. Replaces
 // that by the name in the text.
@@ -70,7 +71,7 @@ bool NodeReader::ReadOp() {
     for (const OpDef* known : text_.ops.ops()) names.push_back(known->name);
     const std::optional<std::string> meant = ProbablyMeant(op_.text, names);
     return reader_.Report(
-        op_, absl::StrCat("unknown op ", op_.text),
+        op_, absl::StrCat("unknown op ", op_.text.substr(0, kMostShown)),
         absl::StrCat(KnownHere(op_.text, names),
                      meant.has_value() ? "; did you mean " : "",
                      meant.has_value() ? absl::StrCat(*meant, "?") : ""));

@@ -185,12 +185,11 @@ absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
 absl::StatusOr<Module> ReadGraphText(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
-  const absl::Span<const std::byte> bytes = file->bytes();
-  PARTITA_ASSIGN_OR_RETURN(
-      Module module,
-      ParseModule(absl::string_view(reinterpret_cast<const char*>(bytes.data()),
-                                    bytes.size()),
-                  path, OpSet::BuiltIn()));
+  absl::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                         file->bytes().size());
+  absl::ConsumePrefix(&text, kByteOrderMark);
+  PARTITA_ASSIGN_OR_RETURN(Module module,
+                           ParseModule(text, path, OpSet::BuiltIn()));
   // Faults that no line of the text has: no function, or variables that it
   // does not declare.
   const absl::Status valid = VerifyModule(module);

@@ -126,6 +126,7 @@ bool IsText(absl::string_view head) {
 
 // The first word, if what is not a comment begins with one.
 absl::string_view FirstWord(absl::string_view text) {
+  absl::ConsumePrefix(&text, kByteOrderMark);
   text = absl::StripLeadingAsciiWhitespace(text);
   while (absl::StartsWith(text, "//")) {
     const size_t end = text.find('\n');
@@ -191,7 +192,9 @@ FileKind KindOfBytes(absl::string_view bytes) {
   if (LooksLikeOnnxModel(head)) return FileKind::kOnnxModel;
   if (LooksLikeOnnxTensor(head)) return FileKind::kOnnxTensor;
   if (head.empty() || !IsText(head)) return FileKind::kUnknown;
-  const absl::string_view text = absl::StripLeadingAsciiWhitespace(head);
+  absl::string_view text = head;
+  absl::ConsumePrefix(&text, kByteOrderMark);
+  text = absl::StripLeadingAsciiWhitespace(text);
   if (absl::StartsWith(text, "{") || absl::StartsWith(text, "[")) {
     return KindOfJson(head);
   }

@@ -11,6 +11,9 @@
 
 namespace partita {
 
+// Some editors begin a text in UTF-8 with it.
+inline constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 // By what a file begins with, whatever its name; a text is a plan's if a line
 // in it begins with `plan @`. kUnknown for damaged files and empty ones.
 FileKind KindOfBytes(absl::string_view bytes);

@@ -57,6 +57,8 @@ TEST(RecognizeFile, TextsByTheirFirstWord) {
             FileKind::kGraphText);
   EXPECT_EQ(KindOfBytes("graph @f() {\n}\nplan @f {"), FileKind::kPlanText);
   EXPECT_EQ(KindOfBytes("graph @f() {\n  // plan @f\n}"), FileKind::kGraphText);
+  EXPECT_EQ(KindOfBytes("\xef\xbb\xbf// a graph\ngraph @f"),
+            FileKind::kGraphText);
   EXPECT_EQ(KindOfBytes("graphs of functions"), FileKind::kText);
   EXPECT_EQ(KindOfBytes("// only a comment"), FileKind::kText);
   EXPECT_EQ(KindOfBytes("version https://git-lfs.github.com/spec/v1"),
@@ -71,6 +73,7 @@ TEST(RecognizeFile, JsonByItsKeys) {
   EXPECT_EQ(KindOfBytes("{\"format\": 1, \"checksum\": \"\", \"devices\": []"),
             FileKind::kProfile);
   EXPECT_EQ(KindOfBytes(" {\"traceEvents\": ["), FileKind::kTrace);
+  EXPECT_EQ(KindOfBytes("\xef\xbb\xbf{\"devices\": 1}"), FileKind::kMachine);
   EXPECT_EQ(KindOfBytes("{}"), FileKind::kJson);
 }
 
