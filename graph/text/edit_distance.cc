@@ -11,9 +11,8 @@
 namespace partita {
 
 size_t EditDistance(absl::string_view a, absl::string_view b) {
-  constexpr size_t kMost = 64;
-  a = a.substr(0, kMost);
-  b = b.substr(0, kMost);
+  a = a.substr(0, kMostCompared);
+  b = b.substr(0, kMostCompared);
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1);
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

@@ -77,6 +77,7 @@ TEST(Names, DistantNamesAreNotSuggested) {
   EXPECT_EQ(ProbablyMeant("machin", known), "machine");
   EXPECT_EQ(ProbablyMeant("rleu", {{"elu", "relu"}}), "relu");  // a swap
   EXPECT_EQ(ProbablyMeant("fly", known), std::nullopt);
+  EXPECT_EQ(ProbablyMeant(std::string(1000, 'u'), known), std::nullopt);
   EXPECT_EQ(ProbablyMeant("help", {}), std::nullopt);
 }
 
