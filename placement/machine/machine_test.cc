@@ -114,7 +114,7 @@ TEST(MachineTest, AnUnknownKeyNamesTheNearestKnownOne) {
   EXPECT_EQ(ErrorOf("\"f64\"", "\"f46\""),
             "two.json:5:66: devices[0].peak_flops.f46: found an unknown key; "
             "expected one of f64, f32, f16, bf16, i64, i32, i16, i8, u8, u16, "
-            "u32, u64, bool; did you mean f16?");
+            "u32, u64, bool; did you mean f64?");
 }
 
 // A key may hold anything, and a value may be long.
