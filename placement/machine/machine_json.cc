@@ -58,7 +58,7 @@ absl::StatusOr<std::string> ReadEnd(const JsonObject& object,
   if (machine.FindDevice(name) != nullptr) return name;
   std::vector<absl::string_view> known;
   for (const MachineDevice& d : machine.devices) known.push_back(d.traits.name);
-  return object.Error(key, absl::StrCat("unknown device \"", name, "\""),
+  return object.Error(key, absl::StrCat("unknown device ", ShownText(name)),
                       absl::StrCat("one of ", absl::StrJoin(known, ", "),
                                    DidYouMean(name, known)));
 }
@@ -117,7 +117,7 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
   if (object.Has("profile")) {
     PARTITA_ASSIGN_OR_RETURN(profile.file, object.String("profile"));
     if (!IsProfileName(profile.file)) {
-      return object.Error("profile", absl::StrCat("\"", profile.file, "\""),
+      return object.Error("profile", ShownText(profile.file),
                           "a file in the folder of the machine file, such as "
                           "\"here.profile\"");
     }
@@ -125,7 +125,7 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
   if (!object.Has("profile_hash")) return profile;
   PARTITA_ASSIGN_OR_RETURN(profile.hash, object.String("profile_hash"));
   if (ParseContentHash(profile.hash).has_value()) return profile;
-  return object.Error("profile_hash", absl::StrCat("\"", profile.hash, "\""),
+  return object.Error("profile_hash", ShownText(profile.hash),
                       "32 hexadecimal digits");
 }
 

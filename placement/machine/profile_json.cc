@@ -74,7 +74,7 @@ absl::StatusOr<KernelFamily> ReadFamily(const JsonObject& object) {
   PARTITA_ASSIGN_OR_RETURN(const std::string dtype, object.String("dtype"));
   const std::optional<DType> parsed = ParseDType(dtype);
   if (!parsed.has_value()) {
-    return object.Error("dtype", absl::StrCat("\"", dtype, "\""),
+    return object.Error("dtype", ShownText(dtype),
                         "an element type such as \"f32\"");
   }
   family.dtype = *parsed;

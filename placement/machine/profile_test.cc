@@ -84,10 +84,11 @@ TEST(ProfileTest, EveryMeasurementChangesTheHash) {
 }
 
 TEST(ProfileTest, DamageIsFoundAndNamed) {
-  EXPECT_EQ(ErrorOf("2e-05", "3e-05"),
-            "p: checksum: found measurements that were changed or damaged; "
-            "expected the file as it was written; restore it, or measure again "
-            "with `partita profile`");
+  EXPECT_EQ(
+      ErrorOf("2e-05", "3e-05"),
+      "p:3:15: checksum: found measurements that were changed or damaged; "
+      "expected the file as it was written; restore it, or measure again "
+      "with `partita profile`");
   const std::string text = ProfileToJson(Sample());
   for (size_t end = 0; end + 2 < text.size(); end += 7) {
     EXPECT_FALSE(ParseProfile(text.substr(0, end), "p").ok()) << end;
@@ -95,10 +96,11 @@ TEST(ProfileTest, DamageIsFoundAndNamed) {
 }
 
 TEST(ProfileTest, ANewerFormatIsNamed) {
-  EXPECT_EQ(ErrorOf("\"format\": 1", "\"format\": 2, \"more\": 1"),
-            "p: format: found 2; expected 1, as this program reads no newer "
-            "profiles; use a newer program, or measure again with `partita "
-            "profile`");
+  EXPECT_EQ(
+      ErrorOf("\"format\": 1", "\"format\": 2, \"more\": 1"),
+      "p:2:13: format: found 2; expected 1, as this program reads no newer "
+      "profiles; use a newer program, or measure again with `partita "
+      "profile`");
 }
 
 TEST(ProfileTest, NumbersAndTextsAreBounded) {
@@ -121,9 +123,10 @@ TEST(ProfileTest, ALinkIsMeasuredOnce) {
   Profile profile = Sample();
   profile.links.push_back(
       {.from = "cpu:1", .to = "cpu:0", .bandwidth = 1e9, .latency = 0});
-  EXPECT_EQ(ParseProfile(ProfileToJson(profile), "p").status().message(),
-            "p: links: found the link from cpu:1 to cpu:0 out of order or "
-            "twice; expected every pair of devices once, sorted");
+  EXPECT_EQ(
+      ParseProfile(ProfileToJson(profile), "p").status().message(),
+      "p:12:12: links: found the link from cpu:1 to cpu:0 out of order or "
+      "twice; expected every pair of devices once, sorted");
   profile.links = Sample().links;
   Profile fresh = Sample();
   fresh.nodes.clear();

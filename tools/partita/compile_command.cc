@@ -216,6 +216,7 @@ const Subcommand kCompileCommand = {
         "step. What does not fit is refused with the device, the\nbytes short, "
         "what fills the memory, and what helps.",
     .operand = "model",
+    .reads = kModelFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -76,6 +76,7 @@ const Subcommand kLeaderboardCommand = {
         "took. A strategy that makes no plan says why.\nGenerates no code and "
         "proves nothing.",
     .operand = "model",
+    .reads = kModelFiles,
     .flags = kFlags,
     .run = Run,
 };

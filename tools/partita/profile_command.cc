@@ -33,10 +33,10 @@ constexpr FlagDef kOwnFlags[] = {
     {"machine", "FILE",
      "the machine, as JSON; a profile that it names is not read; this host if "
      "left out",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
     {"output", "FILE",
      "where to write the profile; one that is there is added to", nullptr,
-     FileUse::kWrites},
+     FileUse::kWrites, false, nullptr, kProfileFiles},
     {"time-budget", "SECONDS",
      "measure no longer than this (default 60); what is left is measured first "
      "the next time"},
@@ -152,6 +152,7 @@ const Subcommand kProfileCommand = {
         "it: compile, simulate, leaderboard and run read it. Measure on a "
         "quiet machine.",
     .operand = "model",
+    .reads = kModelFiles,
     .repeats_operand = true,
     .flags = kFlags,
     .run = Run,

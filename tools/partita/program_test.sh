@@ -41,7 +41,7 @@ text=$scratch/mlp.txt
 expect 0 "proved by partita checker" "$partita" check "$text"
 expect 0 "bit for bit" "$partita" run "$text" --virtual --reference
 expect 0 "step " "$partita" simulate "$text" --machine "$cpus"
-expect 2 "--strategy: found it with a plan" "$partita" run "$text" --strategy list
+expect 2 "--strategy: found with a plan" "$partita" run "$text" --strategy list
 sed 's/memory [0-9]*/&0/' "$text" > "$scratch/changed.txt"
 for command in check run simulate; do
   expect 1 "found a certificate over the hash" "$partita" "$command" "$scratch/changed.txt"

@@ -51,7 +51,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"input", "NAME=FILE",
      "an input, .npy or .pb, which decides what an ONNX model leaves open; "
      "repeatable",
-     nullptr, FileUse::kReadsBound, true},
+     nullptr, FileUse::kReadsBound, true, nullptr, kTensorFiles},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
@@ -72,7 +72,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"learn", "FILE",
      "trace the steps, and add each kernel's median to this profile; expects "
      "the plan's own devices",
-     nullptr, FileUse::kWrites},
+     nullptr, FileUse::kWrites, false, nullptr, kProfileFiles},
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -97,14 +97,14 @@ absl::Status CheckFlags(const Arguments& arguments) {
       "timed devices compute nothing", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "emulated-gpus", {"virtual", "timed"},
-      "the host emulates all devices then, by its own kernels", arguments));
+      "the host then emulates all devices, by its own kernels", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       kSplitGpuFlag, {"virtual", "timed"},
-      "the host emulates all devices then, each by memory of its own",
+      "the host then emulates all devices, each with memory of its own",
       arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "learn", {"virtual", "timed", "emulated-gpus", kSplitGpuFlag, "chaos"},
-      "emulators, shares of GPUs and delayed steps do not take the time of the "
+      "emulators, shares of GPUs and delayed steps do not take as long as the "
       "plan's devices",
       arguments));
   if (arguments.Get("learn", "") == "-") {
@@ -134,7 +134,7 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
        JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
-        absl::StrCat("--", flag.name, ": found it with a plan, which is ",
+        absl::StrCat("--", flag.name, ": found with a plan, which is ",
                      "compiled already; expected it with a model"));
   }
   return absl::OkStatus();
@@ -147,6 +147,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    Progress& progress,
                                                    InputFiles& inputs,
                                                    TestInputs& tested) {
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
@@ -353,6 +354,7 @@ const Subcommand kRunCommand = {
         "OMP_WAIT_POLICY=passive in the\n"
         "environment they sleep at once.",
     .operand = "model or plan",
+    .reads = kModelAndPlanFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr FlagDef kFlags[] = {
     {"machine", "FILE",
      "another machine than the plan was made for; the report then has no bound",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
     {"trace", "FILE", "write the timeline in Chrome's format", nullptr,
      FileUse::kWrites},
     {"json", nullptr, "report as JSON: for each entry, seconds"},
@@ -182,6 +182,7 @@ const Subcommand kSimulateCommand = {
         "machine\nfile that the plan was made for, or from --machine. The gap "
         "is the share of the\nstep that the best of all plans may save.",
     .operand = "plan",
+    .reads = kPlanFiles,
     .flags = kFlags,
     .run = Run,
 };
