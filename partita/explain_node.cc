@@ -90,9 +90,9 @@ absl::StatusOr<std::unique_ptr<Graph>> AloneInGraph(const OpView& node) {
   auto alone = std::make_unique<Graph>("alone", &node.graph().literals());
   ValueIds operands;
   for (int i = 0; i < node.num_operands(); ++i) {
-    TensorType type = node.operand_type(i);
-    type.layout = Layout();
-    operands.push_back(alone->AddInput(absl::StrCat(i), std::move(type)));
+    const TensorType& type = node.operand_type(i);
+    operands.push_back(
+        alone->AddInput(absl::StrCat(i), {type.dtype, type.dims, {}}));
   }
   NodeSpec spec = CopyOf(node.node(), operands, &alone->literals());
   spec.placement = Placement();

@@ -20,8 +20,7 @@ namespace partita {
 namespace {
 
 std::string TypeText(const TensorType& type) {
-  TensorType row_major = type;
-  row_major.layout = Layout();
+  const TensorType row_major = {type.dtype, type.dims, {}};
   return row_major.ToString();
 }
 

@@ -59,7 +59,9 @@ absl::StatusOr<EntryFigures> FiguresOfEntry(
   figures.name = entry.name;
   figures.step_seconds = simulation.step_seconds;
   figures.latency_seconds = simulation.latency_seconds;
-  figures.busy_seconds = simulation.busy;
+  for (size_t d = 0; d < plan.devices.size(); ++d) {
+    figures.busy.push_back({plan.devices[d].traits.name, simulation.busy[d]});
+  }
   PARTITA_ASSIGN_OR_RETURN(figures.transfers, CountTransfers(entry));
   figures.path = PathOf(plan, entry, commands, simulation);
   return figures;

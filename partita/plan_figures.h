@@ -34,9 +34,16 @@ struct CriticalPath {
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 
   double kernels = 0;
-  double transfers = 0;  // copies, messages, collectives
-  double ports = 0;      // feeds and fetches
+  double transfers = 0;               // copies, messages, collectives
+  double ports = 0;                   // feeds and fetches
   std::vector<PathCommand> commands;  // those that take time, in order
+};
+
+struct BusyDevice {
+  friend bool operator==(const BusyDevice&, const BusyDevice&) = default;
+
+  std::string device;
+  double seconds = 0;  // of kernels
 };
 
 // The figures of one entry, predicted for one step.
@@ -44,9 +51,9 @@ struct EntryFigures {
   friend bool operator==(const EntryFigures&, const EntryFigures&) = default;
 
   std::string name;
-  double step_seconds = 0;     // with `depth` steps overlapping
-  double latency_seconds = 0;  // one step alone
-  std::vector<double> busy_seconds;  // by plan device: kernels
+  double step_seconds = 0;       // with `depth` steps overlapping
+  double latency_seconds = 0;    // one step alone
+  std::vector<BusyDevice> busy;  // as Plan::devices
   TransferCount transfers;
   CriticalPath path;
 };
