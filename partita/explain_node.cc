@@ -64,15 +64,17 @@ absl::Status UnknownEntry(const Plan& plan, absl::string_view entry) {
 // Why a node without a reason of its own is in the plan.
 std::string WhyInserted(const OpView& node) {
   if (node.is(kCopy)) {
-    return "inserted to bring a value to the devices, or into the shards, that "
-           "its readers need";
+    return "the compiler inserted it to bring a value to the devices, or into "
+           "the shards, that its readers need";
   }
   if (node.is(kReorder)) {
-    return "inserted to store a value in the layout that a kernel reads";
+    return "the compiler inserted it to store a value in the layout that a "
+           "kernel reads";
   }
-  if (node.is(kBucket)) return "inserted to reduce several values at once";
-  if (node.is(kConstant)) return "a constant: stored where it is read";
-  if (node.is(kVariable)) return "a variable: stored where it is read";
+  if (node.is(kBucket)) {
+    return "the compiler inserted it to reduce several values at once";
+  }
+  if (IsStored(node)) return "stored values are where they are read";
   return "the plan has no note about it";
 }
 

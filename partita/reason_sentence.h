@@ -10,8 +10,8 @@
 
 namespace partita {
 
-// For a reason as plans note it ("near_constant %w1", ReasonText): "where its
-// weight %w1 is". The reason itself if it is not one of a planner's.
+// For a reason as plans note it ("near_constant %w1", ReasonText): "its weight
+// %w1 is pinned there". The reason itself if it is not one of a planner's.
 std::string ReasonSentence(absl::string_view reason);
 
 }  // namespace partita

@@ -30,8 +30,11 @@ std::string HeadText(const NodeExplanation& explanation) {
     absl::StrAppend(&text, ", by ", explanation.kernel, " in ",
                     SecondsText(explanation.seconds));
   }
-  absl::StrAppend(&text, "\nbecause of ", explanation.why, "\n");
-  return text;
+  absl::StrAppend(&text, "\nbecause ");
+  if (!explanation.reason.empty()) {
+    absl::StrAppend(&text, explanation.reason, ": ");
+  }
+  return absl::StrCat(text, explanation.why, "\n");
 }
 
 std::string FiguresText(const PlanFigures& figures, const std::string& entry,
