@@ -74,14 +74,14 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(const PlanMachine machine,
                            ReadPlanMachine(plan, path, arguments));
-  PARTITA_ASSIGN_OR_RETURN(const PlanNode node,
-                           FindPlanNode(plan, arguments.positional()[1],
-                                        arguments.Get("entry", "")));
+  const absl::StatusOr<PlanNode> node = FindPlanNode(
+      plan, arguments.positional()[1], arguments.Get("entry", ""));
+  if (!node.ok()) return CalledWrongly(node.status().message());
   PARTITA_ASSIGN_OR_RETURN(NodeExplanation explanation,
-                           ExplainNode(plan, machine, node));
+                           ExplainNode(plan, machine, *node));
   if (arguments.has("model")) {
     PARTITA_RETURN_IF_ERROR(
-        PriceByModel(plan, machine, node, arguments, progress, explanation));
+        PriceByModel(plan, machine, *node, arguments, progress, explanation));
   }
   progress.Done();
   return WriteText("-", arguments.has("json") ? ExplanationJson(explanation)
