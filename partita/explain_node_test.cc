@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
+#include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
@@ -269,18 +270,23 @@ TEST(ExplainNodeTest, PricesOfAProfileNeedTheMachineFile) {
 TEST(ExplainNodeTest, WhatTheCompilerInsertsHasNoAlternatives) {
   const Machine machine = EqualCpus(2, kRoom);
   const Plan plan = PlannedChain({"cpu:0", "cpu:1", "cpu:1"}, machine);
-  const NodeExplanation copy = Explained(plan, machine, "a.cpu:1");
-  EXPECT_EQ(copy.node, "copy %a.cpu:1");
-  EXPECT_THAT(copy.why, HasSubstr("the compiler inserted it"));
-  EXPECT_THAT(copy.options, IsEmpty());
+  const std::vector<OpView> copies = plan.entries[0].graph->ops(kCopy);
+  ASSERT_EQ(copies.size(), 1u);
+  const auto copy = ExplainNode(plan, {machine, true}, {0, copies[0].id()});
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_THAT(copy->node, HasSubstr("copy %"));
+  EXPECT_EQ(copy->placement, "cpu:1");
+  EXPECT_THAT(copy->why, HasSubstr("the compiler inserted it"));
+  EXPECT_THAT(copy->options, IsEmpty());
 }
 
 TEST(FindPlanNodeTest, ANodeIsFoundByItsNameAndInsideAFusedNode) {
   const Machine machine = EqualCpus(1, kRoom);
-  const Plan plan = Planned(Parsed("graph @f(%x: f32[4]) -> f32[4] {\n"
-                                   "  %a = exp %x : f32[4]\n"
-                                   "  %h = relu %a : f32[4]\n  return %h\n}\n"),
-                            machine, {});
+  const Plan plan =
+      Planned(Parsed("graph @f(%x: f32[64, 64]) -> f32[64, 64] {\n"
+                     "  %a = matmul %x, %x : f32[64, 64]\n"
+                     "  %h = relu %a : f32[64, 64]\n  return %h\n}\n"),
+              machine, {});
   const auto h = FindPlanNode(plan, "%h");
   ASSERT_TRUE(h.ok()) << h.status();
   const auto a = FindPlanNode(plan, "a");

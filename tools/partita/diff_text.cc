@@ -41,12 +41,19 @@ std::string LongestText(const CriticalPath& path) {
   return absl::StrJoin(commands, ", ", append);
 }
 
+std::string LongestChange(const CriticalPath& a, const CriticalPath& b) {
+  const std::string before = LongestText(a), after = LongestText(b);
+  if (before == after) return absl::StrCat("    longest: ", before, "\n");
+  return absl::StrCat("    longest before: ", before,
+                      "\n    longest after: ", after, "\n");
+}
+
 std::string PathChange(const CriticalPath& a, const CriticalPath& b) {
-  return absl::StrCat(
-      "  critical path: kernels ", SecondsChange(a.kernels, b.kernels),
-      ", transfers ", SecondsChange(a.transfers, b.transfers),
-      ", feeds and fetches ", SecondsChange(a.ports, b.ports),
-      "\n    longest: ", Change(LongestText(a), LongestText(b)), "\n");
+  return absl::StrCat("  critical path: kernels ",
+                      SecondsChange(a.kernels, b.kernels), ", transfers ",
+                      SecondsChange(a.transfers, b.transfers),
+                      ", feeds and fetches ", SecondsChange(a.ports, b.ports),
+                      "\n", LongestChange(a, b));
 }
 
 std::string FiguresChange(const EntryDiff& entry) {

@@ -4,6 +4,7 @@
 #include "tools/partita/explain_text.h"
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -47,18 +48,20 @@ std::string FiguresText(const PlanFigures& figures, const std::string& entry,
                       "\n  critical path ", PathText(own.path), "\n");
 }
 
+// The plan itself has been shown already.
 std::string OptionText(const NodeExplanation& explanation,
                        const NodeOption& option) {
-  std::string text = absl::StrCat("on ", option.device);
-  if (option.is_present) absl::StrAppend(&text, ", where it is");
+  std::vector<std::string> parts;
   if (option.seconds.has_value()) {
-    absl::StrAppend(&text, ": ", SecondsText(*option.seconds), " alone");
+    parts.push_back(absl::StrCat(SecondsText(*option.seconds), " alone"));
   }
+  if (option.is_present) parts.push_back("where it is");
   if (!option.refusal.empty()) {
-    absl::StrAppend(&text, ": refused: ", option.refusal);
+    parts.push_back(absl::StrCat("refused: ", option.refusal));
   }
-  absl::StrAppend(&text, "\n");
-  if (!option.figures.has_value()) return text;
+  const std::string text = absl::StrCat("on ", option.device, ": ",
+                                        absl::StrJoin(parts, "; "), "\n");
+  if (option.is_present || !option.figures.has_value()) return text;
   return absl::StrCat(
       text, FiguresText(*option.figures, explanation.entry,
                         EntryOf(explanation.present, explanation.entry)));

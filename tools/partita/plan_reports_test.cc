@@ -73,8 +73,8 @@ TEST(DiffTextTest, FiguresThenNodesThenMemory) {
       "  transfers none -> 1 copy, 1.0 KiB\n"
       "  critical path: kernels 50.0 us -> 100.0 us (+100.0 %), transfers 0.0 "
       "us, feeds and fetches 50.0 us -> 100.0 us (+100.0 %)\n"
-      "    longest: matmul %y 50.0 us, fetch y 50.0 us -> matmul %y 100.0 us, "
-      "fetch y 100.0 us\n"
+      "    longest before: matmul %y 50.0 us, fetch y 50.0 us\n"
+      "    longest after: matmul %y 100.0 us, fetch y 100.0 us\n"
       "  moved 1 node of 4\n"
       "    matmul %y  cpu:0 -> gpu:0  10.0 us -> 20.0 us (+100.0 %)  because "
       "best_device -> pinned\n"
@@ -146,11 +146,7 @@ TEST(ExplanationTextTest, EachDeviceHasItsPlanOrItsRefusal) {
             "  memory cpu:0 4.0 KiB\n"
             "  critical path kernels 50.0 us, transfers 0.0 us, feeds and "
             "fetches 50.0 us\n"
-            "on cpu:0, where it is: 10.0 us alone\n"
-            "  step 100.0 us, transfers none\n"
-            "  memory cpu:0 4.0 KiB\n"
-            "  critical path kernels 50.0 us, transfers 0.0 us, feeds and "
-            "fetches 50.0 us\n"
+            "on cpu:0: 10.0 us alone; where it is\n"
             "on gpu:0: refused: no kernel for it there\n");
 }
 
