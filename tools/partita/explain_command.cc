@@ -38,6 +38,9 @@ constexpr auto kCompileFlags =
     JoinFlags(kStrategyNameFlags, kPinFlags, kStrategyFlags, kStepFlags,
               kOverlapFlags, kModelFlags, kSkipFlags);
 constexpr auto kFlags = JoinFlags(kOwnFlags, kCompileFlags);
+constexpr FlagGroup kGroups[] = {
+    {"flags", kOwnFlags},
+    {"with --model, the flags of the plan's compilation", kCompileFlags}};
 
 absl::Status CheckHasModel(const Arguments& arguments) {
   if (arguments.has("model")) return absl::OkStatus();
@@ -74,8 +77,8 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(const PlanMachine machine,
                            ReadPlanMachine(plan, path, arguments));
-  const absl::StatusOr<PlanNode> node = FindPlanNode(
-      plan, arguments.positional()[1], arguments.Get("entry", ""));
+  const absl::StatusOr<PlanNode> node =
+      FindPlanNode(plan, arguments.positional()[1], arguments.Get("entry", ""));
   if (!node.ok()) return CalledWrongly(node.status().message());
   PARTITA_ASSIGN_OR_RETURN(NodeExplanation explanation,
                            ExplainNode(plan, machine, *node));
@@ -99,13 +102,13 @@ const Subcommand kExplainCommand = {
         "NODE is a name of the plan's text, as %y or y. With the model, moves "
         "the node to\neach other device, all other nodes where they are, "
         "lowers and simulates that\nplan, and shows its step, memory, "
-        "transfers and critical path, or why there is\nnone. The strategy is "
-        "not asked again, so its flags change nothing. Training plans\nof "
-        "`partita train` have no model file: without one, the devices with a "
-        "kernel and\nthe node's seconds there are shown.",
+        "transfers and critical path, or why there is\nnone. Without it, "
+        "shows the node's seconds on each device that has a kernel.\nThe "
+        "strategy is not asked again, so its flags change nothing.",
     .operand = "plan",
     .second_operand = "node",
     .flags = kFlags,
+    .groups = kGroups,
     .run = Run,
 };
 

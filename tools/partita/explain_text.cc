@@ -59,6 +59,7 @@ std::string OptionText(const NodeExplanation& explanation,
   if (!option.refusal.empty()) {
     parts.push_back(absl::StrCat("refused: ", option.refusal));
   }
+  if (parts.empty()) parts.push_back("it has a kernel there");
   const std::string text = absl::StrCat("on ", option.device, ": ",
                                         absl::StrJoin(parts, "; "), "\n");
   if (option.is_present || !option.figures.has_value()) return text;

@@ -27,7 +27,10 @@ constexpr FlagDef kOwnFlags[] = {
 constexpr auto kCompileFlags =
     JoinFlags(kStrategyNameFlags, kPinFlags, kStrategyFlags, kStepFlags,
               kOverlapFlags, kModelFlags);
-constexpr auto kFlags = JoinFlags(kMachineFlags, kCompileFlags, kOwnFlags);
+constexpr auto kPlanFlags = JoinFlags(kMachineFlags, kOwnFlags);
+constexpr auto kFlags = JoinFlags(kPlanFlags, kCompileFlags);
+constexpr FlagGroup kGroups[] = {{"flags", kPlanFlags},
+                                 {"of a model", kCompileFlags}};
 
 absl::StatusOr<PlanFit> FitOfPlan(const std::string& path,
                                   const Machine& machine,
@@ -91,6 +94,7 @@ const Subcommand kFitsCommand = {
         "is no answer, as a file cannot be\nread or a flag is wrong.",
     .operand = "plan or model",
     .flags = kFlags,
+    .groups = kGroups,
     .run = Run,
 };
 
