@@ -11,7 +11,6 @@
 #include "graph/text/parser.h"
 #include "partita/compile.h"
 #include "placement/machine/sample_machines.h"
-#include "placement/simulate/simulate.h"
 
 namespace partita {
 namespace {
