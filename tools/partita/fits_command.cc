@@ -62,7 +62,10 @@ absl::StatusOr<PlanFit> FitOf(const Arguments& arguments, Progress& progress) {
 
 // Scripts tell an answer, code 1, from a question that has none, code 2.
 absl::Status WithoutAnswer(const absl::Status& status) {
-  if (IsCalledWrongly(status) || !OptionOf(status).empty()) return status;
+  if (status.ok() || HasNoReader(status) || IsCalledWrongly(status) ||
+      !OptionOf(status).empty()) {
+    return status;
+  }
   return CalledWrongly(status.message());
 }
 
@@ -71,8 +74,8 @@ absl::Status Run(const Arguments& arguments) {
   const absl::StatusOr<PlanFit> fit = FitOf(arguments, progress);
   progress.Done();
   if (!fit.ok()) return WithoutAnswer(fit.status());
-  PARTITA_RETURN_IF_ERROR(
-      WriteText("-", arguments.has("json") ? FitJson(*fit) : FitText(*fit)));
+  PARTITA_RETURN_IF_ERROR(WithoutAnswer(
+      WriteText("-", arguments.has("json") ? FitJson(*fit) : FitText(*fit))));
   if (fit->fits()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       arguments.positional()[0], ": found that it does not fit machine ",

@@ -52,7 +52,7 @@ expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 # Plans compared, explained and held against machines; fits answers by its code.
 expect 0 "no difference" "$partita" diff "$plan" "$plan"
 expect 0 '"equal": ' "$partita" diff "$plan" "$text" --json --machine "$cpus"
-expect 0 "where it is" "$partita" explain "$plan" h --model "$model"
+expect 0 "on cpu:1: " "$partita" explain "$plan" h --model "$model"
 expect 2 "found no node %q" "$partita" explain "$plan" q
 expect 0 ": fits" "$partita" fits "$plan" --machine "$cpus"
 expect 0 ": fits" "$partita" fits "$model" --machine "$cpus"
@@ -388,6 +388,7 @@ if [[ -c /dev/full ]]; then
   done
   expect 1 "/dev/full: cannot be written: No space left on device" \
     "$partita" compile "$model" --machine "$cpus" --output /dev/full
+  expect 2 "standard output: found it closed or full" to_full "$partita" fits "$plan" --machine "$cpus"
   [[ -c /dev/full ]] || { echo "FAILED: /dev/full was replaced"; failures=$((failures + 1)); }
 fi
 expect 1 "standard output: found it closed or full" \
