@@ -70,6 +70,14 @@ absl::Status SourceModule::DivideIntoMicroBatches() {
 
 void SourceModule::Renumber() { module_ = module_.Clone(); }
 
+void SourceModule::WritePlacements(int function,
+                                   absl::Span<const Placement> placements) {
+  Graph& graph = *module_.functions()[function];
+  for (NodeId node : graph.order()) {
+    graph.node(node).placement = placements[node.index];
+  }
+}
+
 const MicroBatches& SourceModule::MicroBatchesOf(int function) const {
   return micro_batches_.empty() ? whole_batch_ : micro_batches_[function];
 }

@@ -32,9 +32,10 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {
-    &kDevicesCommand,     &kProfileCommand, &kInspectCommand,  &kCompileCommand,
-    &kLeaderboardCommand, &kCheckCommand,   &kSimulateCommand, &kRunCommand,
-    &kTrainCommand,       &kViewCommand};
+    &kDevicesCommand,     &kProfileCommand, &kInspectCommand, &kCompileCommand,
+    &kLeaderboardCommand, &kFitsCommand,    &kCheckCommand,   &kSimulateCommand,
+    &kExplainCommand,     &kDiffCommand,    &kRunCommand,     &kTrainCommand,
+    &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;
@@ -83,6 +84,14 @@ bool AsksForHelp(absl::Span<const char* const> words) {
   });
 }
 
+std::vector<std::string> OperandsOf(const Subcommand& command) {
+  std::vector<std::string> operands;
+  for (const char* operand : {command.operand, command.second_operand}) {
+    if (operand != nullptr) operands.push_back(absl::StrCat("one ", operand));
+  }
+  return operands;
+}
+
 absl::Status CheckOperands(const Subcommand& command,
                            const Arguments& arguments) {
   for (const std::string& operand : arguments.positional()) {
@@ -95,12 +104,12 @@ absl::Status CheckOperands(const Subcommand& command,
   }
   const size_t found = arguments.positional().size();
   if (command.repeats_operand) return absl::OkStatus();
-  const bool takes_one = command.operand != nullptr;
-  if (found == (takes_one ? 1 : 0)) return absl::OkStatus();
-  return CalledWrongly(
-      absl::StrCat(command.name, ": found ", found,
-                   found == 1 ? " operand" : " operands", "; expected ",
-                   takes_one ? absl::StrCat("one ", command.operand) : "none"));
+  const std::vector<std::string> expected = OperandsOf(command);
+  if (found == expected.size()) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      command.name, ": found ", found, found == 1 ? " operand" : " operands",
+      "; expected ",
+      expected.empty() ? "none" : absl::StrJoin(expected, " and ")));
 }
 
 // Like any program whose output nobody reads: the parent sees the usual status,

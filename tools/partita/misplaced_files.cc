@@ -58,9 +58,12 @@ absl::Status CheckPlace(const Subcommand& command, const Place& place) {
 
 absl::Status CheckFileKinds(const Subcommand& command,
                             const Arguments& arguments) {
-  for (const std::string& path : arguments.positional()) {
-    PARTITA_RETURN_IF_ERROR(
-        CheckPlace(command, {path, path, command.reads, true}));
+  const std::vector<std::string>& operands = arguments.positional();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const bool is_second = i == 1 && command.second_operand != nullptr;
+    PARTITA_RETURN_IF_ERROR(CheckPlace(
+        command, {operands[i], operands[i],
+                  is_second ? command.second_reads : command.reads, true}));
   }
   for (const FlagDef& flag : command.flags) {
     for (const std::string& value : arguments.GetAll(flag.name)) {

@@ -49,6 +49,19 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
+# Plans compared, explained and held against machines; fits answers by its code.
+expect 0 "no difference" "$partita" diff "$plan" "$plan"
+expect 0 '"equal": ' "$partita" diff "$plan" "$text" --json --machine "$cpus"
+expect 0 "on cpu:1: " "$partita" explain "$plan" h --model "$model"
+expect 2 "found no node %q" "$partita" explain "$plan" q
+expect 0 ": fits" "$partita" fits "$plan" --machine "$cpus"
+expect 0 ": fits" "$partita" fits "$model" --machine "$cpus"
+sed 's/64 MiB/64 KiB/' "$cpus" > "$scratch/small.json"
+expect 1 ": does not fit" "$partita" fits "$plan" --machine "$scratch/small.json"
+expect 1 ": does not fit" "$partita" fits "$model" --machine "$scratch/small.json"
+expect 2 "cannot be opened" "$partita" fits "$scratch/nothing.plan" --machine "$cpus"
+expect 2 "found a certificate over the hash" "$partita" fits "$scratch/changed.txt" --machine "$cpus"
+
 # Measured prices: a profile, a machine that names it, and steps that teach.
 "$partita" devices | sed '1a "profile": "here.profile",' > "$scratch/here.json"
 here=("$model" --machine "$scratch/here.json")
@@ -375,6 +388,7 @@ if [[ -c /dev/full ]]; then
   done
   expect 1 "/dev/full: cannot be written: No space left on device" \
     "$partita" compile "$model" --machine "$cpus" --output /dev/full
+  expect 2 "standard output: found it closed or full" to_full "$partita" fits "$plan" --machine "$cpus"
   [[ -c /dev/full ]] || { echo "FAILED: /dev/full was replaced"; failures=$((failures + 1)); }
 fi
 expect 1 "standard output: found it closed or full" \

@@ -19,6 +19,7 @@
 #include "partita/compile.h"
 #include "partita/reference_check.h"
 #include "partita/session.h"
+#include "tools/partita/compile_flags.h"
 #include "tools/partita/emulated_gpus.h"
 #include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
@@ -128,18 +129,6 @@ DeviceMode ModeOf(const Arguments& arguments) {
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
 }
 
-// A finished plan: flags that would change it are mistakes.
-absl::Status RefuseCompileFlags(const Arguments& arguments) {
-  for (const FlagDef& flag :
-       JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
-    if (!arguments.has(flag.name)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag.name, ": found with a plan, which is ",
-                     "compiled already; expected it with a model"));
-  }
-  return absl::OkStatus();
-}
-
 // Stores the files of its weights in `inputs`, and the data that it is read for
 // in `tested`.
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
@@ -150,7 +139,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
-    PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
+    PARTITA_RETURN_IF_ERROR(RefuseWithPlan(
+        arguments, JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)));
     PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
     inputs.AddWeights(plan.module.literals());
     return std::make_shared<const Plan>(std::move(plan));

@@ -18,6 +18,9 @@ struct Subcommand {
   // what its one operand is, "model" or "plan"; null: it takes none
   const char* operand;
   FileKinds reads = {};  // as operands
+  // The other operand of a command that takes two: "node"; null: it takes one.
+  const char* second_operand = nullptr;
+  FileKinds second_reads = {};  // as second operand
   // takes any number of such operands, none included
   bool repeats_operand = false;
   absl::Span<const FlagDef> flags;
@@ -34,7 +37,10 @@ extern const Subcommand kInspectCommand;
 extern const Subcommand kCompileCommand;
 extern const Subcommand kLeaderboardCommand;
 extern const Subcommand kCheckCommand;
+extern const Subcommand kFitsCommand;
 extern const Subcommand kSimulateCommand;
+extern const Subcommand kDiffCommand;
+extern const Subcommand kExplainCommand;
 extern const Subcommand kRunCommand;
 extern const Subcommand kTrainCommand;
 extern const Subcommand kViewCommand;
