@@ -48,7 +48,7 @@ absl::Status CheckHasModel(const Arguments& arguments) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
         absl::StrCat("--", flag.name,
-                     ": found it without --model; expected --model MODEL, "
+                     ": found without --model; expected --model MODEL, "
                      "which this flag is about"));
   }
   return absl::OkStatus();
