@@ -94,10 +94,28 @@ bool EndsContext(CUresult result) {
   }
 }
 
+// Each load of the same bytes by this driver ends so. A compiler that is
+// missing or switched off (JIT_COMPILER_NOT_FOUND, JIT_COMPILATION_DISABLED)
+// says nothing about the code.
+bool IsOfCode(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC:
+    case CUDA_ERROR_INVALID_SOURCE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::StatusCode CodeFor(CUresult result) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     return absl::StatusCode::kResourceExhausted;
   }
+  if (IsOfCode(result)) return absl::StatusCode::kInvalidArgument;
   return EndsContext(result) ? absl::StatusCode::kUnavailable
                              : absl::StatusCode::kInternal;
 }

@@ -42,7 +42,9 @@ absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path);
 
 // OK, or the driver's own name and text of `result`: "cuMemAlloc:
 // CUDA_ERROR_OUT_OF_MEMORY (2), out of memory". The code is ResourceExhausted
-// for lack of memory, Unavailable for errors that end a context, else Internal.
+// for lack of memory, Unavailable for errors that end a context,
+// InvalidArgument for those that speak of the code that is loaded, else
+// Internal.
 absl::Status CudaStatus(const DriverApi& api, CUresult result,
                         absl::string_view call);
 

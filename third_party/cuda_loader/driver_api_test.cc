@@ -74,6 +74,29 @@ TEST(DriverApi, CodesBecomeStatuses) {
             absl::StatusCode::kUnavailable);
 }
 
+// Others leave open whether the next load of the same bytes fails.
+TEST(DriverApi, ErrorsOfLoadedCodeHaveACodeOfTheirOwn) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+  for (const CUresult of_code :
+       {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU,
+        CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+        CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC, CUDA_ERROR_INVALID_SOURCE}) {
+    EXPECT_EQ(CudaStatus(*api, of_code, "").code(),
+              absl::StatusCode::kInvalidArgument)
+        << of_code;
+  }
+  for (const CUresult other :
+       {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY,
+        CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_ILLEGAL_ADDRESS,
+        CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_JIT_COMPILATION_DISABLED,
+        CUDA_ERROR_OPERATING_SYSTEM}) {
+    EXPECT_NE(CudaStatus(*api, other, "").code(),
+              absl::StatusCode::kInvalidArgument)
+        << other;
+  }
+}
+
 TEST(DriverApi, ACodeWithoutANameIsANumber) {
   const absl::StatusOr<DriverApi> api = Load("accepting");
   ASSERT_TRUE(api.ok()) << api.status();
