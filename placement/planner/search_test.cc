@@ -168,6 +168,7 @@ TEST(DraftTimerTest, StepsInFlightShareTheStagesOfCpusOnly) {
   const Line g(4);
   Machine gpus = CpuAndGpus(2, 10000);
   gpus.devices.erase(gpus.devices.begin());
+  gpus.links = {gpus.links.back()};
   EXPECT_NEAR(
       SearchProblem(g, EqualCpus(2, 10000), two_steps).Score(stages).seconds, 2,
       0.01);
