@@ -12,17 +12,14 @@ namespace {
 
 constexpr char kLibrary[] = "libcuda.so.1";
 
-absl::StatusOr<void*> OpenLibrary(const CudaSearchPath& path) {
-  for (const std::string& folder : path.folders) {
-    const std::string file = absl::StrCat(folder, "/", kLibrary);
-    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return handle;
-    }
-  }
-  if (void* handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) return handle;
-  return absl::NotFoundError(absl::StrCat(
-      "found no CUDA driver (", dlerror(),
-      "); install NVIDIA's driver, or add its folder to LD_LIBRARY_PATH"));
+absl::StatusOr<void*> OpenDriver(const CudaSearchPath& path) {
+  absl::StatusOr<void*> library = OpenCudaLibrary(path, kLibrary);
+  if (library.ok()) return library;
+  return absl::Status(
+      library.status().code(),
+      absl::StrCat("found no CUDA driver: ", library.status().message(),
+                   "; install NVIDIA's driver, or name its folder with "
+                   "--cuda-libs"));
 }
 
 std::string VersionText(int version) {
@@ -123,7 +120,7 @@ absl::StatusCode CodeFor(CUresult result) {
 }  // namespace
 
 absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path) {
-  absl::StatusOr<void*> library = OpenLibrary(path);
+  absl::StatusOr<void*> library = OpenDriver(path);
   if (!library.ok()) return library.status();
   if (absl::Status status = CheckVersion(*library); !status.ok()) {
     return status;

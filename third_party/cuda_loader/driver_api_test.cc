@@ -3,6 +3,7 @@
 
 #include "third_party/cuda_loader/driver_api.h"
 
+#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -11,12 +12,17 @@
 namespace partita {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-constexpr char kDrivers[] = "third_party/cuda_loader/testing/";
+std::string FolderOf(const std::string& driver) {
+  return std::filesystem::absolute("third_party/cuda_loader/testing/" + driver);
+}
 
-absl::StatusOr<DriverApi> Load(const std::string& folder) {
-  return LoadCudaDriver({{kDrivers + folder}});
+absl::StatusOr<DriverApi> Load(const std::string& driver) {
+  return LoadCudaDriver({{FolderOf(driver)}});
 }
 
 TEST(DriverApi, EveryCallOfTheTableIsFilled) {
@@ -39,10 +45,24 @@ TEST(DriverApi, FunctionsHaveTheTypesOfTheHeader) {
 }
 
 TEST(DriverApi, TheFirstFolderWithALibraryIsTaken) {
-  const absl::StatusOr<DriverApi> api =
-      LoadCudaDriver({{"no/such/folder", std::string(kDrivers) + "accepting",
-                       std::string(kDrivers) + "old"}});
+  const absl::StatusOr<DriverApi> api = LoadCudaDriver(
+      {{"/no/such/folder", FolderOf("accepting"), FolderOf("old")}});
   EXPECT_TRUE(api.ok()) << api.status();
+}
+
+// Whether the host has a driver decides what follows the folders.
+TEST(DriverApi, ADriverThatIsMissingIsOneSentence) {
+  const absl::Status status =
+      LoadCudaDriver({{"/no/such/folder", "relative"}}).status();
+  if (status.ok()) GTEST_SKIP() << "found a driver on this host";
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(StartsWith("found no CUDA driver: tried "
+                               "/no/such/folder/libcuda.so.1 (no such file), "
+                               "relative/libcuda.so.1 (a relative folder) and "
+                               "libcuda.so.1 by the system's loader ("),
+                    EndsWith("; install NVIDIA's driver, or name its folder "
+                             "with --cuda-libs")));
 }
 
 TEST(DriverApi, AnOldDriverIsRefused) {
