@@ -22,6 +22,7 @@
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
@@ -124,6 +125,7 @@ absl::Status RunCommand(const Subcommand& command,
                            Arguments::Parse(words, command.flags));
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
   PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
+  PARTITA_RETURN_IF_ERROR(UseCudaLibsFlag(arguments));
   if (command.size_flags != nullptr) size_flags = command.size_flags(arguments);
   return command.run(arguments);
 }
