@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "testing/emulated_gpu/driver/driver.h"
 #include "testing/emulated_gpu/driver/entry.h"
@@ -36,6 +37,15 @@ absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
         " for a context; expected at most ", kMostGpus,
         " GPUs, each with memory for a context and at most ", kMostBytesPerGpu,
         " bytes, and visible ones among them"));
+  }
+  for (const auto& [one, two] : options.nvlinks) {
+    if (absl::c_linear_search(options.peers, std::pair(one, two)) ||
+        absl::c_linear_search(options.peers, std::pair(two, one))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("emulated GPUs: found an NVLink between GPUs ", one,
+                     " and ", two, "; expected peers"));
   }
   auto driver = std::make_unique<Driver>(options);
   if (!driver->has_addresses()) {

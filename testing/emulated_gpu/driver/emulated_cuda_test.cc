@@ -52,6 +52,52 @@ TEST(EmulatedCuda, PeersAreTwoOfItsGpus) {
   unsetenv("PARTITA_EMULATED_PEERS");
 }
 
+TEST(EmulatedCuda, NvlinksAreTwoPeers) {
+  setenv("PARTITA_EMULATED_PEERS", "0-1", /*overwrite=*/1);
+  setenv("PARTITA_EMULATED_NVLINKS", "1-2", /*overwrite=*/1);
+  EXPECT_EQ(OptionsFromEnvironment({.gpus = 3}).status(),
+            absl::InvalidArgumentError(
+                "PARTITA_EMULATED_NVLINKS: found \"1-2\"; expected all, none, "
+                "or pairs as 0-1,2-3 of the peers"));
+  setenv("PARTITA_EMULATED_NVLINKS", "all", /*overwrite=*/1);
+  const auto options = OptionsFromEnvironment({.gpus = 3});
+  unsetenv("PARTITA_EMULATED_PEERS");
+  unsetenv("PARTITA_EMULATED_NVLINKS");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->nvlinks, options->peers);
+  EXPECT_FALSE(EmulatedCuda::New({.gpus = 2, .nvlinks = {{0, 1}}}).ok());
+}
+
+TEST(EmulatedCuda, NamesAndRoutesAreTheOptions) {
+  auto cuda = EmulatedCuda::New({.gpus = 3,
+                                 .name = "A name",
+                                 .peers = {{0, 1}, {1, 2}},
+                                 .nvlinks = {{1, 0}}});
+  ASSERT_TRUE(cuda.ok()) << cuda.status();
+  const DriverApi& api = (*cuda)->api();
+  EXPECT_EQ(api.Init(0), CUDA_SUCCESS);
+  char name[32] = "";
+  EXPECT_EQ(api.DeviceGetName(name, sizeof(name), 2), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "A name");
+  const auto get = [&](CUdevice_P2PAttribute attribute, int from, int to) {
+    int value = -1;
+    EXPECT_EQ(api.DeviceGetP2PAttribute(&value, attribute, from, to),
+              CUDA_SUCCESS);
+    return value;
+  };
+  struct Expected {
+    int from, to, access, atomics, rank;
+  };
+  for (const auto& [from, to, access, atomics, rank] :
+       {Expected{0, 1, 1, 1, 0}, Expected{1, 0, 1, 1, 0},
+        Expected{1, 2, 1, 0, 1}, Expected{0, 2, 0, 0, 1}}) {
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from, to), access);
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, from, to),
+              atomics);
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, from, to), rank);
+  }
+}
+
 TEST(EmulatedCuda, LeaksAreNamed) {
   auto cuda = EmulatedCuda::New({});
   ASSERT_TRUE(cuda.ok()) << cuda.status();

@@ -99,6 +99,11 @@ void Peers(Bench& bench) {
   bench.Is("create", api.StreamCreate(&there, CU_STREAM_NON_BLOCKING));
   bench.Is("alloc", api.MemAlloc(&far, 64));
   bench.Is("can access", api.DeviceCanAccessPeer(&can, 1, 0));
+  int supported = 0;
+  bench.Is("attribute",
+           api.DeviceGetP2PAttribute(
+               &supported, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 0));
+  bench.Equals("access supported", supported, can);
   const CUresult enabled = api.CtxEnablePeerAccess(bench.context, 0);
   bench.Is("enable", enabled,
            can != 0 ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
@@ -123,12 +128,26 @@ void Peers(Bench& bench) {
   bench.Is("release", api.DevicePrimaryCtxRelease(1));
 }
 
+void PeerAttributes(Bench& bench) {
+  const DriverApi& api = bench.api;
+  int value = 0;
+  bench.Is("of a device and itself",
+           api.DeviceGetP2PAttribute(
+               &value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+           CUDA_ERROR_INVALID_DEVICE);
+  bench.Is("of no device",
+           api.DeviceGetP2PAttribute(
+               &value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 4096),
+           CUDA_ERROR_INVALID_DEVICE);
+}
+
 constexpr Rule kRules[] = {
     {"context.stack", "cuda.h:6404", Stack},
     {"context.primary", "cuda.h:5896", Primary},
     {"context.foreign_function", "cuda.h:17492", ForeignFunction},
     {"context.devices", "cuda.h:5498", Devices},
     {"context.peers", "cuda.h:23855, 15236", Peers, /*devices=*/2},
+    {"context.peer_attributes", "cuda.h:23940", PeerAttributes},
 };
 
 }  // namespace
