@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
       !AreDifferentGpus(visible, options.gpus) ||
       options.bytes_per_gpu < options.bytes_per_context ||
       options.bytes_per_gpu > kMostBytesPerGpu ||
-      options.bytes_per_context < 0) {
+      options.bytes_per_context < 0 || options.bytes_per_kernel < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "emulated GPUs: found ", options.gpus, " GPUs of ",
         options.bytes_per_gpu, " bytes, ", options.bytes_per_context,

@@ -98,6 +98,29 @@ TEST(EmulatedCuda, NamesAndRoutesAreTheOptions) {
   }
 }
 
+// Once for each context that it is loaded in.
+TEST(EmulatedCuda, LoadedCodeTakesMemory) {
+  const auto free_of = [](Bench& bench) {
+    size_t free = 0;
+    bench.Is("free", bench.api.MemGetInfo(&free, nullptr));
+    return free;
+  };
+  const auto texts = FindingsOf(
+      [&](Bench& bench) {
+        const size_t before = free_of(bench);
+        bench.Is("launch", bench.Launch(bench.one, "empty"));
+        bench.Is("launch again", bench.Launch(bench.one, "empty"));
+        bench.Equals("taken", before - free_of(bench), size_t{1 << 20});
+        CUfunction function = nullptr;
+        bench.Is(
+            "no room",
+            bench.api.KernelGetFunction(&function, bench.Kernel("set_word")),
+            CUDA_ERROR_OUT_OF_MEMORY);
+      },
+      {.bytes_per_gpu = (1 << 20) + (1 << 19), .bytes_per_kernel = 1 << 20});
+  EXPECT_THAT(texts, IsEmpty());
+}
+
 TEST(EmulatedCuda, LeaksAreNamed) {
   auto cuda = EmulatedCuda::New({});
   ASSERT_TRUE(cuda.ok()) << cuda.status();

@@ -161,6 +161,8 @@ absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
       ReadNumber("PARTITA_EMULATED_BYTES", options.bytes_per_gpu));
   PARTITA_RETURN_IF_ERROR(
       ReadNumber("PARTITA_EMULATED_CONTEXT_BYTES", options.bytes_per_context));
+  PARTITA_RETURN_IF_ERROR(
+      ReadNumber("PARTITA_EMULATED_KERNEL_BYTES", options.bytes_per_kernel));
   PARTITA_RETURN_IF_ERROR(ReadNumber("PARTITA_EMULATED_SEED", options.seed));
   PARTITA_RETURN_IF_ERROR(ReadCapability(options));
   PARTITA_RETURN_IF_ERROR(ReadTopology(options));

@@ -33,6 +33,8 @@ struct EmulatedGpuOptions {
   int64_t bytes_per_gpu = int64_t{1} << 30;
   // What a context takes of them.
   int64_t bytes_per_context = 0;
+  // What a kernel takes of them that is loaded in a context.
+  int64_t bytes_per_kernel = 0;
   int compute_capability_major = 9;
   int compute_capability_minor = 0;
   int multiprocessors = 132;
@@ -68,6 +70,7 @@ std::vector<std::pair<int, int>> AllPeers(int gpus);
 //   PARTITA_EMULATED_GPUS=4
 //   PARTITA_EMULATED_BYTES=1073741824      of each GPU
 //   PARTITA_EMULATED_CONTEXT_BYTES=0
+//   PARTITA_EMULATED_KERNEL_BYTES=0
 //   PARTITA_EMULATED_CAPABILITY=9.0
 //   PARTITA_EMULATED_PEERS=all             or none, or 0-1,2-3 (default: all)
 //   PARTITA_EMULATED_NVLINKS=none          or all, or 0-1,2-3: of the peers
