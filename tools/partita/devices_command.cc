@@ -1,9 +1,18 @@
-// partita devices: the machine file of this host.
+// partita devices: the CPU and the GPUs of this host.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+#include <utility>
+
+#include "graph/atomic_file.h"
 #include "graph/gpu_split.h"
 #include "graph/status_macros.h"
+#include "partita/profile/measure_gpus.h"
+#include "placement/machine/detect_gpus.h"
 #include "placement/machine/detect_host.h"
+#include "third_party/cuda_search/library_path.h"
+#include "tools/partita/cuda_libs_flag.h"
+#include "tools/partita/device_list.h"
 #include "tools/partita/output.h"
 #include "tools/partita/placing_flags.h"
 #include "tools/partita/subcommand.h"
@@ -11,28 +20,88 @@
 namespace partita {
 namespace {
 
+constexpr double kUsualBudget = 20;  // seconds
+
 constexpr FlagDef kFlags[] = {
     {kSplitGpuFlag, "N",
      "list each GPU as N devices, for `partita run --split-gpu N` (default 1)"},
-    {"output", "FILE", "where to write it; standard output if left out",
+    kCudaLibsFlag,
+    {"measure", nullptr,
+     "measure the copies between the host and each GPU and between each two, "
+     "and what the driver takes of their memory"},
+    {"time-budget", "SECONDS",
+     "of --measure: begin no measurement after this (default 20)"},
+    {"output", "FILE", "write the machine file there, instead of the list",
      nullptr, FileUse::kWrites},
+    {"json", nullptr, "the list as JSON, beside a machine file too"},
 };
 
+absl::Status CheckFlags(const Arguments& arguments, GpuSplit split) {
+  if (arguments.has("time-budget") && !arguments.has("measure")) {
+    return CalledWrongly(
+        "--time-budget: found it without --measure; expected --measure with "
+        "it");
+  }
+  if (arguments.has("measure") && split.splits()) {
+    return CalledWrongly(
+        "--measure: found --split-gpu beside it; expected it alone, as shares "
+        "of a GPU do not take the time of devices");
+  }
+  if (arguments.has("json") && arguments.Get("output", "") == "-") {
+    return CalledWrongly(
+        "--json: found --output - beside it, and both write to standard "
+        "output; expected one of them, or the name of a file");
+  }
+  return absl::OkStatus();
+}
+
+// Writes what is measured into the machine.
+absl::Status Measure(const Arguments& arguments, DeviceList& list) {
+  MeasureOptions options;
+  PARTITA_ASSIGN_OR_RETURN(options.seconds,
+                           arguments.GetDouble("time-budget", kUsualBudget));
+  const std::string path = arguments.Get("output", "-");
+  if (path != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(path));
+  Progress progress("devices");
+  options.progress = [&](absl::string_view what) { progress.Stage(what); };
+  PARTITA_ASSIGN_OR_RETURN(list.measured, MeasureGpus(list.machine, options));
+  UseMeasurements(*list.measured, list.machine);
+  return absl::OkStatus();
+}
+
 absl::Status Run(const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const GpuSplit split, ReadSplitGpuFlag(arguments));
-  return WriteText(arguments.Get("output", "-"),
-                   MachineToJson(DetectHost({.split = split})));
+  DeviceList list;
+  PARTITA_ASSIGN_OR_RETURN(list.split, ReadSplitGpuFlag(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckFlags(arguments, list.split));
+  list.gpus = DetectGpus(ProcessCudaPath());
+  list.machine = HostMachine(list.gpus, list.split);
+  if (arguments.has("measure")) {
+    PARTITA_RETURN_IF_ERROR(Measure(arguments, list));
+  }
+  const bool writes_file = arguments.has("output");
+  if (writes_file) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(arguments.Get("output", ""), MachineToJson(list.machine)));
+  }
+  if (arguments.has("json")) return WriteText("-", DeviceListJson(list));
+  return writes_file ? absl::OkStatus() : WriteText("-", DeviceListText(list));
 }
 
 }  // namespace
 
 const Subcommand kDevicesCommand = {
     .name = "devices",
-    .usage = "devices [--output FILE]",
+    .usage = "devices [--measure] [--output FILE]",
     .doc =
-        "Writes the machine file of this host as JSON.\n"
-        "Lists the CPU and the NVIDIA GPUs that its driver shows; honours "
-        "CUDA_VISIBLE_DEVICES.",
+        "Lists the devices of this host, and writes its machine file.\n"
+        "The CPU, and the NVIDIA GPUs that the driver shows (within "
+        "CUDA_VISIBLE_DEVICES): name,\n"
+        "memory, compute capability, PCIe address, and for each two GPUs "
+        "NVLink, PCIe or no\n"
+        "peer access. The figures of the machine file come from tables; with "
+        "--measure, those\n"
+        "of links and the memory that the driver takes are measured. Measure "
+        "on a quiet machine.",
     .operand = nullptr,
     .flags = kFlags,
     .run = Run,

@@ -50,7 +50,7 @@ sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
 # Measured prices: a profile, a machine that names it, and steps that teach.
-"$partita" devices | sed '1a "profile": "here.profile",' > "$scratch/here.json"
+"$partita" devices --output - | sed '1a "profile": "here.profile",' > "$scratch/here.json"
 here=("$model" --machine "$scratch/here.json")
 expect 1 "measure one with \`partita profile" "$partita" compile "${here[@]}"
 expect 0 "measured" "$partita" profile "${here[@]}" --output "$scratch/here.profile" --time-budget 1
