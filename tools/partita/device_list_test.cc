@@ -112,7 +112,7 @@ TEST(DeviceList, MeasuredFiguresAreMarked) {
   DeviceList list = ListOf(gpus);
   EXPECT_THAT(LinesOf(list), Contains("  gpu:0  reserve 1.0 GiB, from tables"));
   EXPECT_THAT(LinesOf(list),
-              Contains("  cpu:0 - gpu:0  24.0 GB/s, 10 us, from tables"));
+              Contains("  cpu:0 - gpu:0  24.0 GB/s, 10.0 us, from tables"));
   list.measured = GpuMeasurements{
       .reserves = {{"gpu:0", int64_t{500} << 20, int64_t{600} << 20}},
       .links = {{"gpu:0", "cpu:0", 5e10, 2e-5}},
@@ -122,7 +122,7 @@ TEST(DeviceList, MeasuredFiguresAreMarked) {
   const auto lines = LinesOf(list);
   EXPECT_THAT(lines, Contains("  gpu:0  reserve 600.0 MiB, measured: 500.0 MiB "
                               "in use with a context, 600.0 MiB with code"));
-  EXPECT_THAT(lines, Contains("  cpu:0 - gpu:0  50.0 GB/s, 20 us, measured"));
+  EXPECT_THAT(lines, Contains("  cpu:0 - gpu:0  50.0 GB/s, 20.0 us, measured"));
   EXPECT_THAT(lines, Contains("left, as the time was over: 2 measurements; a "
                               "larger --time-budget measures them"));
   EXPECT_THAT(lines, Contains("not measured: link gpu:0 - gpu:1: a reason"));

@@ -55,7 +55,7 @@ expect 0 "ran 1 step" "$partita" run "$plan" --trust-code --cuda-libs "$only"
 expect 0 "ran 1 step" "$partita" run "$plan" --trust-code --cuda-libs "$scratch/empty:$only"
 CUDA_HOME=$scratch/cuda expect 0 "ran 1 step" "$partita" run "$plan" --trust-code
 VIRTUAL_ENV=$scratch/env expect 0 "ran 1 step" "$partita" run "$plan" --trust-code
-for command in "devices --output -" "compile $model --strategy single --device gpu:0" "leaderboard $model"; do
+for command in "devices --output -" "compile $model --strategy single --device gpu:0"; do
   expect 0 "gpu:0" "$partita" $command --cuda-libs "$only"
 done
 if ! /sbin/ldconfig -p | grep -q "libcuda.so.1 "; then
