@@ -1,6 +1,7 @@
-// A fake CUDA driver with four GPUs, for the test of detection: 0 and 1, 1 and
-// 2 access each other's memory, 0 and 1 with atomics. SPDX-License-Identifier:
-// Apache-2.0
+// A fake CUDA driver with four GPUs, for the test of detection.
+// SPDX-License-Identifier: Apache-2.0
+
+// GPUs 0 and 1, and 1 and 2, access each other's memory; 0 and 1 with atomics.
 
 #include <cstddef>
 #include <cstdio>

@@ -4,6 +4,8 @@
 #include "tools/partita/device_list.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
