@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/atomic_file.h"
 #include "graph/gpu_split.h"
 #include "graph/status_macros.h"
@@ -31,7 +32,8 @@ constexpr FlagDef kFlags[] = {
      "and what the driver takes of their memory"},
     {"time-budget", "SECONDS",
      "of --measure: begin no measurement after this (default 20)"},
-    {"output", "FILE", "write the machine file there, instead of the list",
+    {"output", "FILE",
+     "write the machine file there, instead of the list; with --measure, both",
      nullptr, FileUse::kWrites},
     {"json", nullptr, "the list as JSON, beside a machine file too"},
 };
@@ -57,6 +59,11 @@ absl::Status CheckFlags(const Arguments& arguments, GpuSplit split) {
 
 // Writes what is measured into the machine.
 absl::Status Measure(const Arguments& arguments, DeviceList& list) {
+  if (list.gpus.gpus.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--measure: found no GPU to measure (",
+                     list.gpus.why_no_gpus, "); expected at least one"));
+  }
   MeasureOptions options;
   PARTITA_ASSIGN_OR_RETURN(options.seconds,
                            arguments.GetDouble("time-budget", kUsualBudget));
@@ -69,6 +76,23 @@ absl::Status Measure(const Arguments& arguments, DeviceList& list) {
   return absl::OkStatus();
 }
 
+// To standard output, unless the machine file is there, or all that is asked
+// for.
+absl::Status WriteList(const Arguments& arguments, const DeviceList& list) {
+  if (arguments.has("json")) return WriteText("-", DeviceListJson(list));
+  if (arguments.Get("output", "") == "-") {
+    if (!list.measured.has_value()) return absl::OkStatus();
+    for (const std::string& reason : list.measured->skipped) {
+      WriteWarning(absl::StrCat("not measured: ", reason));
+    }
+    return absl::OkStatus();
+  }
+  if (arguments.has("output") && !arguments.has("measure")) {
+    return absl::OkStatus();
+  }
+  return WriteText("-", DeviceListText(list));
+}
+
 absl::Status Run(const Arguments& arguments) {
   DeviceList list;
   PARTITA_ASSIGN_OR_RETURN(list.split, ReadSplitGpuFlag(arguments));
@@ -78,13 +102,11 @@ absl::Status Run(const Arguments& arguments) {
   if (arguments.has("measure")) {
     PARTITA_RETURN_IF_ERROR(Measure(arguments, list));
   }
-  const bool writes_file = arguments.has("output");
-  if (writes_file) {
+  if (arguments.has("output")) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("output", ""), MachineToJson(list.machine)));
   }
-  if (arguments.has("json")) return WriteText("-", DeviceListJson(list));
-  return writes_file ? absl::OkStatus() : WriteText("-", DeviceListText(list));
+  return WriteList(arguments, list);
 }
 
 }  // namespace
