@@ -39,13 +39,11 @@ SerialStreams FindSerialStreams(const Plan& plan, const Entry& entry,
     const DeviceTraits& traits = plan.devices[device.index].traits;
     return !TraitsOf(traits.kind).overlaps_steps;
   };
-  for (const StreamId s : serial.ids()) {
-    serial[s] = is_serial(entry.streams[s.index].device);
-  }
   for (const Command& command : commands) {
-    if (serial[command.stream]) continue;
-    serial[command.stream] =
-        absl::c_any_of(CopiedMemory(entry, command), is_serial);
+    const StreamId s = command.stream;
+    if (serial[s]) continue;
+    serial[s] = is_serial(entry.streams[s.index].device) ||
+                absl::c_any_of(CopiedMemory(entry, command), is_serial);
   }
   return serial;
 }
@@ -76,8 +74,9 @@ class Simulator {
         active_(costs) {
     for (CommandId c : commands.ids()) {
       streams_[commands[c].stream].list.push_back(c);
-      for (int& left : serial_left_) left += serial_[commands[c].stream];
+      if (serial_[commands[c].stream]) ++serial_left_[0];
     }
+    absl::c_fill(serial_left_, serial_left_[0]);
     FindCollectives();
   }
 
