@@ -88,6 +88,7 @@ CUresult Driver::DeviceGetCount(int* count) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:5324: a name that is longer is shortened.
 CUresult Driver::DeviceGetName(char* name, int length, CUdevice number) {
   Device* device = nullptr;
   if (name == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
@@ -106,6 +107,7 @@ CUresult Driver::DeviceGetUuid(CUuuid* uuid, CUdevice number) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:9194: [domain]:[bus]:[device].[function].
 CUresult Driver::DeviceGetPCIBusId(char* id, int length, CUdevice number) {
   Device* device = nullptr;
   if (id == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;

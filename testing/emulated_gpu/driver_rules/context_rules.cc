@@ -1,6 +1,9 @@
 // Contexts, devices and peers.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdio>
+#include <cstring>
+
 #include "testing/emulated_gpu/driver_rules/rule.h"
 
 namespace partita::driver_rules {
@@ -85,6 +88,24 @@ void Devices(Bench& bench) {
            CUDA_ERROR_NOT_FOUND);
 }
 
+void Names(Bench& bench) {
+  const DriverApi& api = bench.api;
+  char name[256] = "";
+  char start[5] = "";
+  bench.Is("name", api.DeviceGetName(name, sizeof(name), 0));
+  bench.Holds("is there", name[0] != '\0');
+  bench.Is("name in five bytes", api.DeviceGetName(start, sizeof(start), 0));
+  bench.Holds("is its start",
+              std::strlen(start) == 4 && std::strncmp(name, start, 4) == 0);
+  char address[32] = "";
+  unsigned parts[4] = {};
+  bench.Is("address", api.DeviceGetPCIBusId(address, sizeof(address), 0));
+  bench.Equals("its parts",
+               std::sscanf(address, "%x:%x:%x.%x", &parts[0], &parts[1],
+                           &parts[2], &parts[3]),
+               4);
+}
+
 // Memory of one device on its way to another, by every kind of copy.
 void Peers(Bench& bench) {
   const DriverApi& api = bench.api;
@@ -146,6 +167,7 @@ constexpr Rule kRules[] = {
     {"context.primary", "cuda.h:5896", Primary},
     {"context.foreign_function", "cuda.h:17492", ForeignFunction},
     {"context.devices", "cuda.h:5498", Devices},
+    {"context.names", "cuda.h:5324, 9194", Names},
     {"context.peers", "cuda.h:23855, 15236", Peers, /*devices=*/2},
     {"context.peer_attributes", "cuda.h:23940", PeerAttributes},
 };
