@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "placement/machine/detect_gpus.h"
 #include "placement/machine/detect_host.h"
 #include "placement/machine/link_table.h"
 #include "placement/machine/sample_machines.h"
@@ -339,53 +338,6 @@ TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
   EXPECT_GT(cpu.usable(), int64_t{1} << 26);
   EXPECT_GT(cpu.traits.peak_flops[static_cast<int>(DType::kF32)], 1e9);
   EXPECT_EQ(MachineToJson(host), MachineToJson(DetectHost()));
-}
-
-TEST(DetectHostTest, TheDriversAttributesBecomeDevices) {
-  const std::vector<MachineDevice> gpus =
-      DetectGpus("placement/machine/libstand_in_driver.so");
-  ASSERT_EQ(gpus.size(), 2u);
-  EXPECT_EQ(gpus[1].traits.name, "gpu:1");
-  EXPECT_EQ(gpus[1].traits.kind, DeviceKind::kCuda);
-  EXPECT_EQ(gpus[1].traits.isa, "sm_90");
-  EXPECT_EQ(gpus[1].memory, int64_t{80} << 30);
-  EXPECT_EQ(gpus[1].usable(), int64_t{79} << 30);
-  // 100 multiprocessors of 128 lanes, 2 operations each, at 1 GHz.
-  EXPECT_DOUBLE_EQ(gpus[1].traits.peak_flops[static_cast<int>(DType::kF32)],
-                   2.56e13);
-  // 5,120 bits twice a clock of 2 GHz.
-  EXPECT_DOUBLE_EQ(gpus[1].traits.memory_bandwidth, 2.56e12);
-}
-
-TEST(DetectHostTest, AShareOfAGpuHasItsPartOfMemoryAndRates) {
-  const MachineDevice gpu =
-      DetectGpus("placement/machine/libstand_in_driver.so")[1];
-  const MachineDevice share = ShareOf(gpu, /*number=*/7, {.shares = 4});
-  EXPECT_EQ(share.traits.name, "gpu:7");
-  EXPECT_EQ(share.memory, int64_t{20} << 30);
-  EXPECT_EQ(4 * share.usable(), gpu.usable());
-  EXPECT_DOUBLE_EQ(4 * share.traits.memory_bandwidth,
-                   gpu.traits.memory_bandwidth);
-  const int f32 = static_cast<int>(DType::kF32);
-  EXPECT_DOUBLE_EQ(4 * share.traits.peak_flops[f32],
-                   gpu.traits.peak_flops[f32]);
-  // Whole blocks of 2 MiB.
-  EXPECT_EQ(ShareOf(gpu, 0, {.shares = 3}).usable() % (2 << 20), 0);
-}
-
-TEST(DetectHostTest, OneShareIsTheGpu) {
-  const MachineDevice gpu =
-      DetectGpus("placement/machine/libstand_in_driver.so")[1];
-  const MachineDevice share = ShareOf(gpu, /*number=*/1, {});
-  EXPECT_EQ(share.traits, gpu.traits);
-  EXPECT_EQ(share.memory, gpu.memory);
-  EXPECT_EQ(share.reserve, gpu.reserve);
-}
-
-TEST(DetectHostTest, WithoutADriverThereAreNoGpus) {
-  EXPECT_TRUE(DetectGpus("libno_such_driver.so").empty());
-  EXPECT_TRUE(DetectGpus("libc.so.6").empty());
-  EXPECT_EQ(DetectHost({.gpus = false}).devices.size(), 1u);
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ void DraftTimer::PriceItems() {
 void DraftTimer::PricePorts() {
   for (MachineDeviceId d : costs_.devices()) {
     const DeviceTraits& traits = costs_.machine().devices[d.index].traits;
-    ports_beside_.push_back(TraitsOf(traits.kind).ports_beside_kernels);
+    const DeviceKindTraits& kind = TraitsOf(traits.kind);
+    ports_beside_.push_back(kind.ports_beside_kernels);
+    overlaps_steps_.push_back(kind.overlaps_steps);
     const bool is_local = costs_.shares_host(d) || !costs_.host().valid();
     const Link* link = is_local ? nullptr : costs_.link(costs_.host(), d);
     if (link != nullptr) {
@@ -338,6 +340,15 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
   }
 }
 
+// True if a device overlaps its part of a step with the step before.
+bool DraftTimer::MayOverlapSteps() const {
+  if (request_.objective.depth <= 1) return false;
+  for (int d = 0; d < devices_; ++d) {
+    if (busy_[d] > 0 && overlaps_steps_[d] != 0) return true;
+  }
+  return false;
+}
+
 DraftScore DraftTimer::Result() const {
   const Objective& objective = request_.objective;
   double latency = std::max(end_, clocks_.end());
@@ -349,7 +360,7 @@ DraftScore DraftTimer::Result() const {
   if (latency == kNever) return kNoDraft;
   const int micro_batches = request_.options.micro_batches.count;
   double seconds = latency + (micro_batches - 1) * busiest;
-  if (objective.depth > 1 && objective.goal != Goal::kLatency) {
+  if (MayOverlapSteps() && objective.goal != Goal::kLatency) {
     seconds = std::max(micro_batches * busiest, seconds / objective.depth);
   }
   return ScoreOf(objective, {objective.memory_limits, most_held_, seconds});

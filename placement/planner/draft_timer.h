@@ -31,7 +31,8 @@ namespace partita {
 //     other values do so from their node to their last reader. A shard takes
 //     its share.
 //  5. With `depth` steps in flight, or micro-batches, a step takes as long as
-//     the busiest device, and the first one fills the pipeline.
+//     the busiest device, and the first one fills the pipeline. Steps need a
+//     device that overlaps them for that (DeviceKindTraits::overlaps_steps).
 // Sharded pins count as replicas. Not thread-safe.
 class DraftTimer {
  public:
@@ -68,6 +69,7 @@ class DraftTimer {
   MachineDeviceId HomeOfInput(const ItemDraft& draft, ValueId input) const;
   void FetchOutputs(const ItemDraft& draft);
   DraftScore Result() const;
+  bool MayOverlapSteps() const;
 
   bool IsMade(ValueId value) const {
     return space_.flow.values[value].maker >= 0;
@@ -86,6 +88,7 @@ class DraftTimer {
   std::vector<double> port_per_byte_;  // by device
   // By device: DeviceKindTraits::ports_beside_kernels.
   std::vector<char> ports_beside_;
+  std::vector<char> overlaps_steps_;  // by device, likewise
   // The first reader of the variable whose new value it is, and the variable.
   struct UpdateReader {
     int item = -1;  // -1: no update

@@ -143,10 +143,7 @@ class Pricer {
  private:
   // The checker may not have seen the plan, so any id may be out of range.
   absl::Status CheckIds(const Command& command) const {
-    const auto known = [&](BufferId id) {
-      return IsIn(id, entry_.buffers.size()) &&
-             IsIn(entry_.buffers[id.index].device, plan_.devices.size());
-    };
+    const auto known = [&](BufferId id) { return IsKnown(id); };
     using Kind = Command::Kind;
     const Kind kind = command.kind;
     const bool is_collective = kind == Kind::kCollective;
@@ -171,14 +168,20 @@ class Pricer {
     return UnknownId();
   }
 
+  bool IsKnown(BufferId id) const {
+    return IsIn(id, entry_.buffers.size()) &&
+           IsIn(entry_.buffers[id.index].device, plan_.devices.size());
+  }
   bool IsKnown(StreamId stream) const {
     return IsIn(stream, entry_.streams.size()) &&
            IsIn(entry_.streams[stream.index].device, plan_.devices.size());
   }
-  bool IsKnown(ChannelId channel) const {
-    return IsIn(channel, entry_.channels.size()) &&
-           IsKnown(entry_.channels[channel.index].sender) &&
-           IsKnown(entry_.channels[channel.index].receiver);
+  bool IsKnown(ChannelId id) const {
+    if (!IsIn(id, entry_.channels.size())) return false;
+    const Channel& channel = entry_.channels[id.index];
+    return IsKnown(channel.sender) && IsKnown(channel.receiver) &&
+           absl::c_all_of(channel.slots,
+                          [&](BufferId slot) { return IsKnown(slot); });
   }
 
   DeviceId DeviceOf(StreamId stream) const {

@@ -116,6 +116,19 @@ TEST(LowerBoundTest, AStepRunsEachMicroBatchAndOverlappingStepsShareThePath) {
   EXPECT_NEAR(Bound(g, two, AllTake(4), {.depth = 2}).seconds, 2, kNoPorts);
 }
 
+// Of GPUs alone, steps run one after the other; beside a CPU a plan may put all
+// work on that.
+TEST(LowerBoundTest, DevicesThatDoNotOverlapStepsDoNotShareThePath) {
+  SampleGraph g;
+  AddOneNode(g);
+  Machine gpus = CpuAndGpus(2, kRoom);
+  EXPECT_NEAR(Bound(g, gpus, AllTake(4), {.depth = 2}).seconds, 2, kNoPorts);
+  gpus.devices.erase(gpus.devices.begin());
+  gpus.links = {gpus.links.back()};
+  ASSERT_EQ(gpus.links[0].from, "gpu:0");
+  EXPECT_NEAR(Bound(g, gpus, AllTake(4), {.depth = 2}).seconds, 4, kNoPorts);
+}
+
 TEST(LowerBoundTest, WhatTakesMostIsNamed) {
   SampleGraph chain;
   ValueId value = chain.Input("x", 1);

@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "graph/status_macros.h"
 #include "placement/simulate/activities.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/messages.h"
 #include "runtime/plan/command_places.h"
+#include "runtime/plan/copied_memory.h"
 
 namespace partita {
 namespace {
@@ -24,15 +28,37 @@ using On = CommandCost::On;
 constexpr int kFillingDepths = 3;
 constexpr int kDrainingDepths = 1;
 
+// By stream: whether its steps run one after the other (rule 7).
+using SerialStreams = IdVector<StreamId, bool>;
+
+SerialStreams FindSerialStreams(const Plan& plan, const Entry& entry,
+                                const CommandList& commands) {
+  SerialStreams serial(entry.streams.size(), false);
+  if (entry.depth <= 1) return serial;
+  const auto is_serial = [&](DeviceId device) {
+    const DeviceTraits& traits = plan.devices[device.index].traits;
+    return !TraitsOf(traits.kind).overlaps_steps;
+  };
+  for (const Command& command : commands) {
+    const StreamId s = command.stream;
+    if (serial[s]) continue;
+    serial[s] = is_serial(entry.streams[s.index].device) ||
+                absl::c_any_of(CopiedMemory(entry, command), is_serial);
+  }
+  return serial;
+}
+
 class Simulator {
  public:
   Simulator(const Entry& entry, IdSpan<CommandId, Command> commands,
-            const IdVector<CommandId, CommandCost>& costs, size_t devices)
+            const IdVector<CommandId, CommandCost>& costs, SerialStreams serial,
+            size_t devices)
       : commands_(commands),
         costs_(costs),
         depth_(std::max(1, entry.depth)),
         steps_(depth_ == 1 ? 1 : (kFillingDepths + kDrainingDepths) * depth_),
         streams_(entry.streams.size()),
+        serial_(std::move(serial)),
         devices_(devices),
         first_step_(commands.size()),
         recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
@@ -42,12 +68,15 @@ class Simulator {
         messages_(MessagesOf(entry, commands)),
         delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
         left_(steps_, static_cast<int>(commands.size())),
+        serial_left_(steps_, 0),
         ends_(steps_, 0),
         collective_(commands.size()),
         active_(costs) {
     for (CommandId c : commands.ids()) {
       streams_[commands[c].stream].list.push_back(c);
+      if (serial_[commands[c].stream]) ++serial_left_[0];
     }
+    absl::c_fill(serial_left_, serial_left_[0]);
     FindCollectives();
   }
 
@@ -67,10 +96,9 @@ class Simulator {
   // for the end of an earlier step: another stream holds them up.)
   CommandId FirstStuck() const {
     CommandId first(static_cast<int>(commands_.size()));
-    for (const StreamState& stream : streams_) {
-      if (stream.step >= steps_ || stream.list.empty()) continue;
-      if (stream.step >= depth_ && left_[stream.step - depth_] > 0) continue;
-      first = std::min(first, stream.list[stream.next]);
+    for (StreamId s : streams_.ids()) {
+      const StreamState& stream = streams_[s];
+      if (MayRun(s)) first = std::min(first, stream.list[stream.next]);
     }
     return first;
   }
@@ -119,6 +147,15 @@ class Simulator {
     double received = -1;
   };
 
+  // True if the stream has a command of a step that has begun (rule 7).
+  bool MayRun(StreamId s) const {
+    const StreamState& stream = streams_[s];
+    if (stream.step >= steps_ || stream.list.empty()) return false;
+    if (stream.step >= depth_ && left_[stream.step - depth_] > 0) return false;
+    return !serial_[s] || stream.step == 0 ||
+           serial_left_[stream.step - 1] == 0;
+  }
+
   // The commands of a collective are adjacent in launch order.
   void FindCollectives() {
     CommandId previous;
@@ -157,10 +194,7 @@ class Simulator {
 
   bool TryNext(StreamId s) {
     StreamState& stream = streams_[s];
-    if (stream.busy || stream.step >= steps_ || stream.list.empty()) {
-      return false;
-    }
-    if (stream.step >= depth_ && left_[stream.step - depth_] > 0) return false;
+    if (stream.busy || !MayRun(s)) return false;
     const CommandId c = stream.list[stream.next];
     const Command& command = commands_[c];
     if (command.kind == Command::Kind::kWait) return TryWait(s, c);
@@ -342,7 +376,9 @@ class Simulator {
       ++stream.step;
     }
     runnable_.insert(commands_[c].stream);
-    if (--left_[step] == 0) WakeAll();
+    const bool ends_serial =
+        serial_[commands_[c].stream] && --serial_left_[step] == 0;
+    if (--left_[step] == 0 || ends_serial) WakeAll();
   }
 
   // From the last command to end, back along causes.
@@ -366,6 +402,7 @@ class Simulator {
   const int depth_;
   const int steps_;
   IdVector<StreamId, StreamState> streams_;
+  const SerialStreams serial_;
   IdVector<DeviceId, DeviceState> devices_;
   IdVector<CommandId, SimulatedCommand> first_step_;
   std::vector<double> recorded_;  // step * events + event; -1: not yet
@@ -376,6 +413,7 @@ class Simulator {
   const ChannelMessages messages_;
   std::vector<Delivery> delivery_;  // step * messages + message
   std::vector<int> left_;           // by step: commands that have not ended
+  std::vector<int> serial_left_;    // the same, of serial streams
   std::vector<double> ends_;        // by step
   IdVector<CommandId, CollectiveId> collective_;  // invalid: of none
   IdVector<CollectiveId, std::vector<CommandId>> collectives_;
@@ -400,7 +438,9 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   PARTITA_ASSIGN_OR_RETURN(
       const auto costs,
       CostCommands(plan, entry, commands, machine, node_seconds));
-  Simulator simulator(entry, commands, costs, plan.devices.size());
+  Simulator simulator(entry, commands, costs,
+                      FindSerialStreams(plan, entry, commands),
+                      plan.devices.size());
   if (!simulator.Run()) {
     const CommandId stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(

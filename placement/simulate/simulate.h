@@ -49,7 +49,10 @@ struct Simulation {
 //     transfer, the recv not before. Both start with the transfer; a recv that
 //     is ready later starts then.
 //  7. Step t starts when step t - depth has ended, and runs beside the steps in
-//     between.
+//     between. Streams of devices that do not overlap steps
+//     (DeviceKindTraits::overlaps_steps) also wait until all such streams have
+//     ended step t - 1. A stream that copies from or to the memory of such a
+//     device is one of them.
 //  8. A collective starts on all ranks when the last rank is ready, and takes
 //     the same time on all of them.
 // `node_seconds` is by node id of the placed graph of the entry

@@ -344,6 +344,146 @@ TEST(EmulatedFaults, DamagedCodeIsRefusedWithTheCompilersWords) {
             absl::NotFoundError("found no code of missing for sm_90"));
 }
 
+constexpr char kSound[] = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry sound()
+{
+ret;
+}
+)";
+
+// What LoadPtx returns while `replace` has changed calls of the driver's table,
+// and whether the text is trusted after that.
+struct LoadOutcome {
+  absl::Status status;
+  bool is_trusted = false;
+};
+LoadOutcome LoadSoundWith(void (*replace)(DriverApi&)) {
+  CodeObject code = {.target = "sm_90"};
+  for (const char c : absl::string_view(kSound)) {
+    code.bytes.push_back(static_cast<std::byte>(c));
+  }
+  EXPECT_TRUE(TrustPtx(code).ok());
+  EmulatedMachine machine({.gpus = 2});
+  LoadOutcome outcome;
+  {
+    auto device = NewCudaDevice(machine.api(), Gpu(), 1);
+    EXPECT_TRUE(device.ok()) << device.status();
+    const auto stream = (*device)->NewStream().value();
+    const int attached = stream->Attach();
+    DriverApi failing = machine.api();
+    replace(failing);
+    outcome.status = LoadPtx(failing, "sm_90", {.name = "sound"}).status();
+    outcome.is_trusted = HasTrustedPtx("sm_90", "sound");
+    // Of that driver, the text is not loaded any more: the next load is whole.
+    const absl::Status again =
+        LoadPtx(machine.api(), "sm_90", {.name = "sound"}).status();
+    EXPECT_EQ(again.ok(), outcome.is_trusted) << again;
+    stream->Detach(attached);
+  }
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return outcome;
+}
+
+template <CUresult kResult>
+void FailLibraryLoad(DriverApi& api) {
+  api.LibraryLoadData = [](CUlibrary*, const void*, CUjit_option*, void**,
+                           unsigned, CUlibraryOption*, void**,
+                           unsigned) { return kResult; };
+}
+template <CUresult kResult>
+void FailGetKernel(DriverApi& api) {
+  api.LibraryGetKernel = [](CUkernel*, CUlibrary, const char*) {
+    return kResult;
+  };
+}
+template <CUresult kResult>
+void FailGetFunction(DriverApi& api) {
+  api.KernelGetFunction = [](CUfunction*, CUkernel) { return kResult; };
+}
+template <CUresult kResult>
+void FailFuncLoad(DriverApi& api) {
+  api.FuncLoad = [](CUfunction) { return kResult; };
+}
+template <CUresult kResult>
+void FailParamInfo(DriverApi& api) {
+  api.KernelGetParamInfo = [](CUkernel, size_t, size_t*, size_t*) {
+    return kResult;
+  };
+}
+
+// Each call of a load, with errors that say nothing about the text.
+TEST(EmulatedFaults, AnErrorOfTheDriverDoesNotRefuseCode) {
+  for (const auto& replace :
+       {FailLibraryLoad<CUDA_ERROR_UNKNOWN>,
+        FailLibraryLoad<CUDA_ERROR_OUT_OF_MEMORY>,
+        FailLibraryLoad<CUDA_ERROR_JIT_COMPILER_NOT_FOUND>,
+        FailLibraryLoad<CUDA_ERROR_JIT_COMPILATION_DISABLED>,
+        FailLibraryLoad<CUDA_ERROR_CONTEXT_IS_DESTROYED>,
+        FailGetKernel<CUDA_ERROR_UNKNOWN>,
+        FailGetKernel<CUDA_ERROR_OUT_OF_MEMORY>,
+        FailParamInfo<CUDA_ERROR_UNKNOWN>,
+        FailGetFunction<CUDA_ERROR_INVALID_CONTEXT>,
+        FailGetFunction<CUDA_ERROR_ILLEGAL_ADDRESS>,
+        FailFuncLoad<CUDA_ERROR_UNKNOWN>,
+        FailFuncLoad<CUDA_ERROR_OUT_OF_MEMORY>}) {
+    const LoadOutcome outcome = LoadSoundWith(replace);
+    SCOPED_TRACE(outcome.status);
+    EXPECT_TRUE(outcome.is_trusted);
+    EXPECT_THAT(std::string(outcome.status.message()),
+                AllOf(HasSubstr("kernel sound: found an error of the driver ("),
+                      HasSubstr("while it loaded code for sm_90; expected "
+                                "none; the code is not at fault")));
+  }
+}
+
+TEST(EmulatedFaults, AnErrorOfTheTextRefusesIt) {
+  for (const auto& replace :
+       {FailLibraryLoad<CUDA_ERROR_INVALID_PTX>,
+        FailLibraryLoad<CUDA_ERROR_UNSUPPORTED_PTX_VERSION>,
+        FailLibraryLoad<CUDA_ERROR_INVALID_IMAGE>,
+        FailLibraryLoad<CUDA_ERROR_INVALID_SOURCE>,
+        FailGetKernel<CUDA_ERROR_INVALID_PTX>,
+        FailGetKernel<CUDA_ERROR_NOT_FOUND>,
+        FailGetFunction<CUDA_ERROR_NO_BINARY_FOR_GPU>,
+        FailFuncLoad<CUDA_ERROR_INVALID_PTX>}) {
+    const LoadOutcome outcome = LoadSoundWith(replace);
+    SCOPED_TRACE(outcome.status);
+    EXPECT_FALSE(outcome.is_trusted);
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(outcome.status.message()),
+                AllOf(HasSubstr("kernel sound: found code for sm_90 that the "
+                                "driver does not load ("),
+                      HasSubstr("compile the model again")));
+  }
+}
+
+// Each call of load in turn: no failure makes this process build code again.
+TEST(EmulatedFaults, ALoadThatFailedOnceFindsItsCodeAgain) {
+  const PtxPlan plan = MatmulSoftmaxPlan(1);
+  const PlanLibraries libraries;
+  std::vector<std::string> kernels;
+  for (const OpView& node : plan.plan->entries[0].graph->ops()) {
+    if (!HasPtxKernel(node)) continue;
+    kernels.push_back(LaunchOfNode(node, /*multiprocessors=*/1)->kernel);
+  }
+  ASSERT_EQ(kernels.size(), 4u);
+  int64_t calls = 0;
+  {
+    EmulatedMachine machine({});
+    ASSERT_TRUE(RunOnce(plan, libraries, machine.api()).ok());
+    calls = machine.cuda().calls();
+  }
+  for (int64_t call = 1; call <= calls; ++call) {
+    EmulatedMachine machine({.fail_call = call});
+    RunOnce(plan, libraries, machine.api()).status().IgnoreError();
+    for (const std::string& kernel : kernels) {
+      EXPECT_TRUE(HasTrustedPtx("sm_90", kernel)) << call;
+    }
+  }
+}
+
 // y = relu(x), of a shape that no other test builds code for.
 std::shared_ptr<Plan> ReluPlan() {
   PlanBuilder b(1, DeviceKind::kCuda);

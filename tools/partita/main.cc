@@ -22,6 +22,7 @@
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/misplaced_files.h"
 #include "tools/partita/output.h"
@@ -166,6 +167,7 @@ absl::Status RunCommand(const Subcommand& command,
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
   PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
   PARTITA_RETURN_IF_ERROR(CheckFileKinds(command, arguments));
+  PARTITA_RETURN_IF_ERROR(UseCudaLibsFlag(arguments));
   memory_remedy = MemoryRemedy(SizeFlagsOf(command, arguments));
   return command.run(arguments);
 }

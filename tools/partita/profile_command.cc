@@ -16,6 +16,7 @@
 #include "placement/machine/detect_host.h"
 #include "placement/machine/machine.h"
 #include "placement/machine/profile.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/json_text.h"
 #include "tools/partita/model_input.h"
@@ -40,6 +41,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"time-budget", "SECONDS",
      "measure no longer than this (default 60); what is left is measured first "
      "the next time"},
+    kCudaLibsFlag,
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags);

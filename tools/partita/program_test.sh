@@ -63,7 +63,7 @@ expect 2 "cannot be opened" "$partita" fits "$scratch/nothing.plan" --machine "$
 expect 2 "found a certificate over the hash" "$partita" fits "$scratch/changed.txt" --machine "$cpus"
 
 # Measured prices: a profile, a machine that names it, and steps that teach.
-"$partita" devices | sed '1a "profile": "here.profile",' > "$scratch/here.json"
+"$partita" devices --output - | sed '1a "profile": "here.profile",' > "$scratch/here.json"
 here=("$model" --machine "$scratch/here.json")
 expect 1 "measure one with \`partita profile" "$partita" compile "${here[@]}"
 expect 0 "measured" "$partita" profile "${here[@]}" --output "$scratch/here.profile" --time-budget 1

@@ -20,6 +20,7 @@
 #include "partita/reference_check.h"
 #include "partita/session.h"
 #include "tools/partita/compile_flags.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/emulated_gpus.h"
 #include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
@@ -44,6 +45,7 @@ constexpr FlagDef kOwnFlags[] = {
      "software runs the GPUs' real code, slowly, and checks every access"},
     {kSplitGpuFlag, "N",
      "each GPU stands for N devices of the plan, in their order (default 1)"},
+    kCudaLibsFlag,
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,

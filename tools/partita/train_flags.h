@@ -7,6 +7,7 @@
 #include "graph/builder/inference_training.h"
 #include "graph/builder/update_rule.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/memory_report.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/placing_flags.h"
@@ -106,6 +107,7 @@ inline constexpr FlagDef kTrainStepFlags[] = {
      "software runs the GPUs' real code, slowly, and checks every access"},
     {kSplitGpuFlag, "N",
      "each GPU stands for N devices of the plan, in their order (default 1)"},
+    kCudaLibsFlag,
 };
 
 inline constexpr FlagDef kTrainResultFlags[] = {
