@@ -97,6 +97,9 @@ class Launcher {
   absl::Status LaunchGraph(const Step& step, GraphRun& run);
   // Fails the entry; the place is the stream of graphs.
   void FailGraphs(const absl::Status& status);
+  // Fails the entry with the error that streams had when they were waited for.
+  void FailStreams(const Step& step, const absl::Status& status,
+                   absl::Span<StreamReplay* const> failed);
   void FinishStreams(const Step& step);
   absl::Status FinishGraphs();
   // Attaches the calling thread to `stream`, or to none, if it is null.

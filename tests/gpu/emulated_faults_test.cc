@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
+#include "graph/gpu_split.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/codegen/read_program.h"
@@ -232,20 +233,34 @@ class StrayLibrary : public KernelLibrary {
   const std::string value_;
 };
 
+// How the two devices of the plan are there.
+struct StrayMachine {
+  EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
+  GpuSplit split;
+};
+
 // What a step with a stray kernel returns. Its error is there for good: a next
 // step has it too.
 absl::Status StrayStep(const ExecutorOptions& options,
-                       absl::string_view value = "positive") {
+                       absl::string_view value = "positive",
+                       const StrayMachine& how = {}) {
   const PtxPlan plan = MatmulSoftmaxPlan(2);
-  EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
+  EmulatedMachine machine(how.options);
   absl::Status status;
   {
     const StrayLibrary stray(value);
-    auto devices = DevicesOf(*plan.plan, machine.api());
-    EXPECT_TRUE(devices.ok()) << devices.status();
+    Devices devices;
+    for (const PlanDevice& device : plan.plan->devices) {
+      auto gpu = NewCudaDevice(machine.api(), device.traits,
+                               static_cast<int>(devices.size()), how.split);
+      EXPECT_TRUE(gpu.ok()) << gpu.status();
+      if (!gpu.ok()) return gpu.status();
+      devices.push_back(*std::move(gpu));
+    }
     auto executor =
-        Executor::New(plan.plan, *std::move(devices), {&stray}, options);
+        Executor::New(plan.plan, std::move(devices), {&stray}, options);
     EXPECT_TRUE(executor.ok()) << executor.status();
+    if (!executor.ok()) return executor.status();
     status = RunStep(**executor, plan.x).status();
     EXPECT_THAT(std::string(RunStep(**executor, plan.x).status().message()),
                 HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
@@ -261,34 +276,73 @@ void ExpectThatCpusCompute() {
   EXPECT_EQ(y, Expected(Ramp(1)));
 }
 
+constexpr char kCommandsOfGpu0[] =
+    "gpu:0/compute command 0 feed to command 1 kernel matmul %product, "
+    "gpu:0/copy command 4 copy";
+constexpr char kCommandsOfGpu1[] =
+    "gpu:1/compute command 7 kernel add %shifted to command 10 fetch";
+constexpr char kHint[] =
+    "; run again with PARTITA_LAUNCH_BLOCKING=1, which names the command";
+
 // By graphs, and one by one.
 TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
   for (const bool graphs : {true, false}) {
     SCOPED_TRACE(graphs);
     const absl::Status status = StrayStep({.launch_graphs = graphs});
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_THAT(std::string(status.message()),
-                AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
-                                "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
-                      HasSubstr("; run again with PARTITA_LAUNCH_BLOCKING=1, "
-                                "which names the command")));
+    EXPECT_THAT(
+        std::string(status.message()),
+        AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
+                        "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+              HasSubstr(absl::StrCat("; made by one of these commands of step "
+                                     "0: ",
+                                     kCommandsOfGpu1, kHint))));
     ExpectThatCpusCompute();
   }
 }
 
 TEST(EmulatedFaults, EachKernelMayStray) {
-  for (const char* value : {"product", "shifted", "positive", "y"}) {
+  for (const absl::string_view value :
+       {"product", "shifted", "positive", "y"}) {
     SCOPED_TRACE(value);
     const absl::Status status = StrayStep({}, value);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_THAT(
-        std::string(status.message()),
-        HasSubstr(absl::StrCat(
-            "entry @f: gpu:", absl::string_view(value) == "product" ? 0 : 1,
-            "/compute: cuStreamSynchronize: "
-            "CUDA_ERROR_ILLEGAL_ADDRESS (700), ")));
+    const bool on_first = value == "product";
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(absl::StrCat(
+                          "entry @f: ", on_first ? "gpu:0" : "gpu:1/compute",
+                          ": cuStreamSynchronize: ",
+                          "CUDA_ERROR_ILLEGAL_ADDRESS (700), ")),
+                      HasSubstr(on_first ? kCommandsOfGpu0 : kCommandsOfGpu1),
+                      HasSubstr(kHint)));
   }
   ExpectThatCpusCompute();
+}
+
+// All devices on the GPU have the error; the driver does not say whose it is.
+TEST(EmulatedFaults, AStrayKernelOfASharedGpuMayBeAnyDevices) {
+  const absl::Status status =
+      StrayStep({}, "positive", {.options = {}, .split = {.shares = 2}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("entry @f: gpu:0: cuStreamSynchronize: "),
+                    HasSubstr(kCommandsOfGpu0), HasSubstr(kCommandsOfGpu1),
+                    HasSubstr(kHint)));
+}
+
+// The kernel runs at once, and a call behind it has the error.
+TEST(EmulatedFaults, AnErrorOfALaterCallIsNotBlamedOnItsCommand) {
+  const absl::Status status =
+      StrayStep({.launch_graphs = false}, "shifted",
+                {.options = {.gpus = 2,
+                             .peers = AllPeers(2),
+                             .order = emulated_gpu::Order::kAtOnce}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("entry @f: gpu:1/compute: command "),
+                    HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+                    HasSubstr("; made by this call or by an earlier command"),
+                    HasSubstr(kHint)));
 }
 
 // PARTITA_LAUNCH_BLOCKING=1; that sessions read it, emulated_sessions_test
