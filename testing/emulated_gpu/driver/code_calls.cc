@@ -67,6 +67,7 @@ CUresult Driver::LibraryUnload(CUlibrary handle) {
   if (library == nullptr) return BadHandle(libraries_, handle, "library");
   for (const auto& [name, kernel_handle] : library->kernels) {
     Kernel* kernel = kernels_.Find(kernel_handle);
+    *kernel->code->is_unloaded = true;
     for (const auto& [context, function] : kernel->functions) {
       functions_.End(functions_.Find(function));
     }

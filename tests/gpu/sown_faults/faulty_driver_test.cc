@@ -138,11 +138,11 @@ Outcome RunChain(std::optional<SownFault> fault) {
   }
   CUgraphExec exec = nullptr;
   EXPECT_EQ(api.GraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
-  driver.Account([](IssuedWork& work) { work.BeginStep(); });
+  driver.Account([](IssuedWork& work) { work.BeginStep(0); });
   EXPECT_EQ(api.GraphLaunch(exec, kStream), CUDA_SUCCESS);
   EXPECT_EQ(api.StreamSynchronize(kStream), CUDA_SUCCESS);
   driver.Account([&](IssuedWork& work) {
-    work.EndStep();
+    work.EndStep(0);
     outcome.violations = work.Violations(kNeeded);
   });
   EXPECT_EQ(api.GraphExecDestroy(exec), CUDA_SUCCESS);

@@ -33,13 +33,13 @@ void Issue(IssuedWork& work, int32_t command, HandleKey stream) {
 template <typename Between>
 std::vector<std::string> ViolationsOf(Between between) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   Issue(work, 0, kOne);
   between(work);
   Issue(work, 3, kTwo);
   work.HostWaitsForStream(kOne);
   work.HostWaitsForStream(kTwo);
-  work.EndStep();
+  work.EndStep(0);
   return work.Violations(kNeeded);
 }
 
@@ -77,9 +77,9 @@ TEST(IssuedWork, AWaitOfTheHostOrdersWhatItIssuesNext) {
 
 TEST(IssuedWork, AStepEndsAfterItsWork) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   Issue(work, 0, kOne);
-  work.EndStep();
+  work.EndStep(0);
   EXPECT_THAT(work.Violations({}),
               ElementsAre("the step ends while a kernel may be going on"));
 }
@@ -127,10 +127,10 @@ GraphNode NodeOf(int32_t command, std::vector<size_t> after) {
 std::vector<std::string> ViolationsOfGraph(
     const std::vector<GraphNode>& nodes) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   work.LaunchGraph(kOne, nodes);
   work.HostWaitsForStream(kOne);
-  work.EndStep();
+  work.EndStep(0);
   return work.Violations(kNeeded);
 }
 
@@ -164,9 +164,9 @@ TEST(IssuedWork, LaunchesInOneStreamAreOrdered) {
 
 TEST(IssuedWork, AStepEndsAfterAllNodes) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
-  work.EndStep();
+  work.EndStep(0);
   EXPECT_EQ(work.Violations({}).size(), 2u);
 }
 
