@@ -102,19 +102,36 @@ absl::Status WithSuspects(const absl::Status& status, uint64_t step,
 }
 
 absl::Status WithEarlierSuspects(const absl::Status& status) {
-  if (!absl::IsUnavailable(status)) return status;
   return Extended(status, absl::StrCat("made by this call or by an earlier "
                                        "command; ",
                                        BlockingHint()));
 }
 
 bool FailureLatch::Set(const absl::Status& status, FailedCommand where) {
+  return SetUnnamed(status, std::move(where), CommandId());
+}
+
+bool FailureLatch::SetUnnamed(const absl::Status& status, FailedCommand where,
+                              CommandId end) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_.load(std::memory_order_relaxed)) return false;
   status_ = AtCommand(where, status);
   where_ = std::move(where);
+  unnamed_end_ = end;
   stopped_.store(true, std::memory_order_seq_cst);
   return true;
+}
+
+CommandId FailureLatch::unnamed_end() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return unnamed_end_;
+}
+
+void FailureLatch::Name(const absl::Status& status, FailedCommand where) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  status_ = AtCommand(where, status);
+  where_ = std::move(where);
+  unnamed_end_ = CommandId();
 }
 
 absl::Status FailureLatch::status() const {
@@ -130,6 +147,7 @@ FailedCommand FailureLatch::where() const {
 void FailureLatch::Reset() {
   std::lock_guard<std::mutex> lock(mutex_);
   status_ = absl::OkStatus();
+  unnamed_end_ = CommandId();
   stopped_.store(false, std::memory_order_seq_cst);
 }
 

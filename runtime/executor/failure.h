@@ -29,9 +29,8 @@ struct SuspectedCommands {
 absl::Status WithSuspects(const absl::Status& status, uint64_t step,
                           const std::vector<SuspectedCommands>& suspects);
 
-// An error that a device behind the host returned from a call. If it ends the
-// device's use (Unavailable), an earlier command may have made it: the message
-// says so, and how to learn which one.
+// An error that a device behind the host returned from a call, and that an
+// earlier command may have made: says so, and how to learn which one.
 absl::Status WithEarlierSuspects(const absl::Status& status);
 
 // Describes command `id` of an entry.
@@ -50,6 +49,13 @@ class FailureLatch {
   const std::atomic<bool>& stopped() const { return stopped_; }
   // Keeps the first failure and drops later ones. True if this is the first.
   bool Set(const absl::Status& status, FailedCommand where);
+  // The same, of an error that any command before `end` may have made.
+  bool SetUnnamed(const absl::Status& status, FailedCommand where,
+                  CommandId end);
+  // That `end`, if the failure is such a one; else invalid.
+  CommandId unnamed_end() const;
+  // Replaces such a failure.
+  void Name(const absl::Status& status, FailedCommand where);
   absl::Status status() const;
   FailedCommand where() const;
   void Reset();
@@ -59,6 +65,7 @@ class FailureLatch {
   mutable std::mutex mutex_;
   absl::Status status_;
   FailedCommand where_;
+  CommandId unnamed_end_;
 };
 
 }  // namespace partita

@@ -232,11 +232,13 @@ absl::Status Launcher::PrepareTrace() {
   return absl::OkStatus();
 }
 
-void Launcher::FailGraphs(const absl::Status& status) {
-  state_.Fail(WithEarlierSuspects(status),
-              {.entry = state_.context.entry->name,
-               .device = streams_.front()->device().traits().name,
-               .stream = "graph"});
+void Launcher::FailGraphs(const absl::Status& status, CommandId end) {
+  const auto all = static_cast<int32_t>(state_.context.commands->size());
+  state_.FailAtCall(status,
+                    {.entry = state_.context.entry->name,
+                     .device = streams_.front()->device().traits().name,
+                     .stream = "graph"},
+                    end.valid() ? end : CommandId(all));
 }
 
 void Launcher::Observe(const Step& step, const GraphRun& run,
@@ -257,7 +259,9 @@ void Launcher::RunGraph(Step& step, GraphRun& run) {
   Observe(step, run, &CommandObserver::Before);
   const absl::Status status = LaunchGraph(step, run);
   Observe(step, run, &CommandObserver::After);
-  if (!status.ok()) FailGraphs(status);
+  if (status.ok()) return;
+  const CommandId last = run.actions().back().action().command;
+  FailGraphs(status, CommandId(last.index + 1));
 }
 
 // No wait is long: what it waits for has been recorded.
@@ -285,12 +289,14 @@ absl::Status Launcher::LaunchGraph(const Step& step, GraphRun& run) {
 
 namespace {
 
-// None if the stream does no work.
-std::optional<SuspectedCommands> SuspectsOf(const StreamReplay& stream) {
+// Of those before `end`, if it is valid. None if there are none that do work.
+std::optional<SuspectedCommands> SuspectsOf(const StreamReplay& stream,
+                                            CommandId end) {
   std::optional<size_t> first;
   size_t last = 0;
   for (size_t i = 0; i < stream.actions().size(); ++i) {
-    if (!DoesWork(stream.actions()[i])) continue;
+    const Action& action = stream.actions()[i];
+    if (!DoesWork(action) || (end.valid() && action.command >= end)) continue;
     if (!first.has_value()) first = i;
     last = i;
   }
@@ -318,13 +324,17 @@ void Launcher::FailStreams(const Step& step, const absl::Status& status,
   if (!first.runs_behind_host() || first.IsBlocking()) {
     return state_.Fail(status, std::move(where));
   }
+  // A call may have had the error before.
+  const CommandId end = state_.failure.unnamed_end();
   std::vector<SuspectedCommands> suspects;
   for (const StreamReplay* stream : failed) {
-    if (auto of_stream = SuspectsOf(*stream)) {
+    if (auto of_stream = SuspectsOf(*stream, end)) {
       suspects.push_back(*std::move(of_stream));
     }
   }
-  state_.Fail(WithSuspects(status, step.number, suspects), std::move(where));
+  const absl::Status named = WithSuspects(status, step.number, suspects);
+  if (end.valid()) return state_.failure.Name(named, std::move(where));
+  state_.Fail(named, std::move(where));
 }
 
 void Launcher::FinishStreams(const Step& step) {

@@ -209,12 +209,12 @@ void StreamReplay::AfterAction(const Step& step, const StreamProgram& program,
   }
 }
 
-// Before the work is waited for, a call of a device behind the host may return
-// the error of any work in front of it.
 void StreamReplay::FailAt(size_t index, const absl::Status& status) {
-  const bool is_of_this = !runs_behind_host() || IsBlocking();
-  state_.Fail(is_of_this ? status : WithEarlierSuspects(status),
-              Describe(index));
+  if (!runs_behind_host() || IsBlocking()) {
+    return state_.Fail(status, Describe(index));
+  }
+  const CommandId command = actions()[index].command;
+  state_.FailAtCall(status, Describe(index), CommandId(command.index + 1));
 }
 
 FailedCommand StreamReplay::Describe(size_t index) const {

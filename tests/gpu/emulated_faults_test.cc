@@ -237,6 +237,7 @@ class StrayLibrary : public KernelLibrary {
 struct StrayMachine {
   EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
   GpuSplit split;
+  std::optional<int> capacity;  // MatmulSoftmaxPlan
 };
 
 // What a step with a stray kernel returns. Its error is there for good: a next
@@ -244,7 +245,7 @@ struct StrayMachine {
 absl::Status StrayStep(const ExecutorOptions& options,
                        absl::string_view value = "positive",
                        const StrayMachine& how = {}) {
-  const PtxPlan plan = MatmulSoftmaxPlan(2);
+  const PtxPlan plan = MatmulSoftmaxPlan(2, how.capacity);
   EmulatedMachine machine(how.options);
   absl::Status status;
   {
@@ -330,18 +331,29 @@ TEST(EmulatedFaults, AStrayKernelOfASharedGpuMayBeAnyDevices) {
                     HasSubstr(kHint)));
 }
 
-// The kernel runs at once, and a call behind it has the error.
+// The kernel runs at once, and a call behind it has the error: of a command, or
+// of the next graph.
 TEST(EmulatedFaults, AnErrorOfALaterCallIsNotBlamedOnItsCommand) {
-  const absl::Status status =
-      StrayStep({.launch_graphs = false}, "shifted",
-                {.options = {.gpus = 2,
-                             .peers = AllPeers(2),
-                             .order = emulated_gpu::Order::kAtOnce}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("entry @f: gpu:1/compute: command "),
-                    HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
-                    HasSubstr("; made by this call or by an earlier command"),
+  const EmulatedGpuOptions at_once = {
+      .gpus = 2, .peers = AllPeers(2), .order = emulated_gpu::Order::kAtOnce};
+  const absl::Status by_command =
+      StrayStep({.launch_graphs = false}, "shifted", {.options = at_once});
+  EXPECT_EQ(by_command.code(), absl::StatusCode::kUnavailable) << by_command;
+  EXPECT_THAT(
+      std::string(by_command.message()),
+      AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
+                      "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+            HasSubstr(absl::StrCat("; made by one of these commands of step 0: "
+                                   "gpu:1/compute command 7 kernel add "
+                                   "%shifted to command 8 kernel relu "
+                                   "%positive",
+                                   kHint))));
+  const absl::Status by_graph =
+      StrayStep({}, "product", {.options = at_once, .capacity = 1});
+  EXPECT_THAT(std::string(by_graph.message()),
+              AllOf(HasSubstr("entry @f: gpu:0: cuStreamSynchronize: "),
+                    HasSubstr("of step 0: gpu:0/compute command 0 feed to "
+                              "command 1 kernel matmul %product"),
                     HasSubstr(kHint)));
 }
 
