@@ -23,8 +23,9 @@ const IssuedWork::Issued kKernel = {.what = "a kernel", .context = kContext};
 constexpr IssuedWork::HostCommand kOnGpu;
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(3)}};
 
-void Issue(IssuedWork& work, int32_t command, HandleKey stream) {
-  work.BeginCommand(0, CommandId(command), kOnGpu);
+void Issue(IssuedWork& work, int32_t command, HandleKey stream,
+           uint64_t step = 0) {
+  work.BeginCommand(step, CommandId(command), kOnGpu);
   work.AddWork(stream, kKernel);
   work.EndCommand(kOnGpu);
 }
@@ -255,6 +256,39 @@ TEST(IssuedWork, AStagedCopyHasReadItsSource) {
       Issue(work, 3, kTwo);
     }
     EXPECT_EQ(work.Violations(kNeeded).size(), on_host ? 0u : 1u);
+  }
+}
+
+// Step 1 is submitted before step 0 is waited for.
+std::vector<std::string> ViolationsOfOverlap(bool waits_in_step,
+                                             bool waits_later) {
+  IssuedWork work;
+  work.BeginStep(0);
+  Issue(work, 0, kOne);
+  if (waits_in_step) work.HostWaitsForStream(kOne);
+  work.BeginStep(1);
+  Issue(work, 3, kTwo, 1);
+  if (waits_later) work.HostWaitsForStream(kOne);
+  work.EndStep(0);
+  work.HostWaitsForStream(kTwo);
+  work.HostWaitsForStream(kOne);
+  work.EndStep(1);
+  return work.Violations({{CommandId(0), CommandId(3), 1}});
+}
+
+TEST(IssuedWork, AStepEndsWhileALaterOneGoesOn) {
+  EXPECT_THAT(ViolationsOfOverlap(/*waits_in_step=*/true,
+                                  /*waits_later=*/false),
+              IsEmpty());
+}
+
+// A wait of the next step is too late for it.
+TEST(IssuedWork, AStepWaitsForItsOwnWork) {
+  for (const bool waits_later : {false, true}) {
+    EXPECT_THAT(ViolationsOfOverlap(/*waits_in_step=*/false, waits_later),
+                ElementsAre("the step ends while a kernel may be going on",
+                            "step 0: nothing orders command 0 (a kernel) "
+                            "before command 3 of step 1 (a kernel)"));
   }
 }
 
