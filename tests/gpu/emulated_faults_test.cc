@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "graph/gpu_split.h"
 #include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
 #include "gtest/gtest.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/cuda/trusted_ptx.h"
@@ -128,15 +129,45 @@ TEST(EmulatedFaults, AGraphThatDoesNotFitIsRefusedWithWhatToDo) {
                 "larger `reserve`"));
 }
 
+// Loads the plan, runs two steps in flight, and ends the session: the first
+// error, or the result of the second step.
+absl::StatusOr<std::vector<float>> RunTwoAtOnce(const PtxPlan& plan,
+                                                const PlanLibraries& libraries,
+                                                const DriverApi& api,
+                                                const ExecutorOptions& how) {
+  std::vector<float> y[2];
+  const void* in = plan.x.data();
+  void* out[2];
+  for (int step = 0; step < 2; ++step) {
+    y[step].resize(static_cast<size_t>(
+        plan.plan->entries[0].outputs[0].type.num_elements()));
+    out[step] = y[step].data();
+  }
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(plan.plan, std::move(devices), libraries.all, how));
+  PARTITA_ASSIGN_OR_RETURN(const uint64_t first,
+                           executor->Submit(0, {{&in, 1}, {&out[0], 1}}));
+  // Refused if the first one has failed by then.
+  const absl::StatusOr<uint64_t> second =
+      executor->Submit(0, {{&in, 1}, {&out[1], 1}});
+  PARTITA_RETURN_IF_ERROR(executor->Wait(first));
+  PARTITA_RETURN_IF_ERROR(second.status());
+  PARTITA_RETURN_IF_ERROR(executor->Wait(*second));
+  return y[1];
+}
+
 // Each call of load, step and end fails once, in turn.
 void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
-                               const ExecutorOptions& how) {
+                               const ExecutorOptions& how,
+                               decltype(&RunTwoAtOnce) run = RunOnce) {
   const PlanLibraries libraries;
   int64_t calls = 0;
   std::vector<float> expected;
   {
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api(), how);
+    const auto y = run(plan, libraries, machine.api(), how);
     ASSERT_TRUE(y.ok()) << y.status();
     expected = *y;
     calls = machine.cuda().calls();
@@ -146,7 +177,7 @@ void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
   for (options.fail_call = 1; options.fail_call <= calls; ++options.fail_call) {
     SCOPED_TRACE(options.fail_call);
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api(), how);
+    const auto y = run(plan, libraries, machine.api(), how);
     if (y.ok()) {
       EXPECT_EQ(*y, expected);
     } else {
@@ -179,6 +210,16 @@ TEST(EmulatedFaults, NorDoesOneOfCommandsIssuedOneByOne) {
 TEST(EmulatedFaults, NorDoesOneBetweenGraphs) {
   ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2, /*capacity=*/1),
                             {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+TEST(EmulatedFaults, NorDoesOneWhileTwoStepsAreInFlight) {
+  for (const bool graphs : {true, false}) {
+    SCOPED_TRACE(graphs);
+    const PtxPlan plan = MatmulSoftmaxPlan(2);
+    plan.plan->entries[0].depth = 2;
+    ExpectThatEachCallMayFail(plan, {.gpus = 2, .peers = AllPeers(2)},
+                              {.launch_graphs = graphs}, RunTwoAtOnce);
+  }
 }
 
 // A graph copies by way of page-locked memory; and no call finds memory.
@@ -250,18 +291,11 @@ absl::Status StrayStep(const ExecutorOptions& options,
   absl::Status status;
   {
     const StrayLibrary stray(value);
-    Devices devices;
-    for (const PlanDevice& device : plan.plan->devices) {
-      auto gpu = NewCudaDevice(machine.api(), device.traits,
-                               static_cast<int>(devices.size()), how.split);
-      EXPECT_TRUE(gpu.ok()) << gpu.status();
-      if (!gpu.ok()) return gpu.status();
-      devices.push_back(*std::move(gpu));
-    }
+    auto devices = DevicesOf(*plan.plan, machine.api(), how.split);
+    EXPECT_TRUE(devices.ok()) << devices.status();
     auto executor =
-        Executor::New(plan.plan, std::move(devices), {&stray}, options);
+        Executor::New(plan.plan, *std::move(devices), {&stray}, options);
     EXPECT_TRUE(executor.ok()) << executor.status();
-    if (!executor.ok()) return executor.status();
     status = RunStep(**executor, plan.x).status();
     EXPECT_THAT(std::string(RunStep(**executor, plan.x).status().message()),
                 HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));

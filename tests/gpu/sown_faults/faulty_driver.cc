@@ -119,6 +119,7 @@ class FaultyDriver::Calls {
           goes_early_ = true;
           break;
         case Wrong::kSwapped:
+          ChangeFlags(call, args...);
           return AnswerWrongly(call, args...);
         case Wrong::kShort:
           ShortenMemory(call, args...);
@@ -397,6 +398,24 @@ class FaultyDriver::Calls {
   void ShortenMemory(Call<member>, Args&...) {}
   void ShortenMemory(Call<&DriverApi::MemAlloc>, CUdeviceptr*&, size_t& bytes) {
     is_sown_ = Shorten(bytes);
+  }
+
+  template <auto member, typename... Args>
+  void ChangeFlags(Call<member>, Args&...) {}
+  void ChangeFlags(Call<&DriverApi::EventCreate>, CUevent*&, unsigned& flags) {
+    ToggleFlag(CU_EVENT_DISABLE_TIMING, flags);
+  }
+  void ChangeFlags(Call<&DriverApi::StreamCreateWithPriority>, CUstream*&,
+                   unsigned& flags, int&) {
+    ToggleFlag(CU_STREAM_NON_BLOCKING, flags);
+  }
+  void ChangeFlags(Call<&DriverApi::MemHostAlloc>, void**&, size_t&,
+                   unsigned& flags) {
+    ToggleFlag(CU_MEMHOSTALLOC_PORTABLE, flags);
+  }
+  void ToggleFlag(unsigned flag, unsigned& flags) {
+    flags ^= flag;
+    is_sown_ = true;
   }
 
   template <auto member, typename... Args>

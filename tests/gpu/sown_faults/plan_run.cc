@@ -211,8 +211,9 @@ class PlanSession {
          BackendOf(DeviceKind::kCpu).libraries()) {
       libraries.push_back(library);
     }
-    PARTITA_ASSIGN_OR_RETURN(Devices devices,
-                             DevicesOf(*workload_.plan, driver_.api()));
+    PARTITA_ASSIGN_OR_RETURN(
+        Devices devices,
+        DevicesOf(*workload_.plan, driver_.api(), workload_.split));
     PARTITA_RETURN_IF_ERROR(commands_.Prepare(entry(), devices));
     PARTITA_ASSIGN_OR_RETURN(
         executor_,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "graph/gpu_split.h"
 #include "graph/host_tensor.h"
 #include "runtime/plan/plan.h"
 #include "testing/emulated_gpu/driver/options.h"
@@ -25,6 +26,7 @@ namespace partita {
 struct Workload {
   std::shared_ptr<const Plan> plan;
   emulated_gpu::EmulatedGpuOptions machine;
+  GpuSplit split;                   // of its GPUs
   std::vector<NeededOrder> needed;  // NeededOrders of the plan
   bool launches_graphs = true;      // ExecutorOptions
   uint64_t steps = 2;               // of each session, at most 16

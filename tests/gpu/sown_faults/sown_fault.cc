@@ -96,6 +96,7 @@ std::vector<Wrong> WrongsOf(CallKind kind) {
       return {Wrong::kDropped, Wrong::kLate, Wrong::kNeighbours};
     case CallKind::kEvent:
     case CallKind::kStream:
+      return {Wrong::kNeighbours, Wrong::kEarly, Wrong::kSwapped};
     case CallKind::kGraph:
       return {Wrong::kNeighbours, Wrong::kEarly};
     case CallKind::kCode:
@@ -105,6 +106,7 @@ std::vector<Wrong> WrongsOf(CallKind kind) {
     case CallKind::kContext:
       return {Wrong::kNeighbours, Wrong::kTwice};
     case CallKind::kPinned:
+      return {Wrong::kNeighbours, Wrong::kSwapped};
     case CallKind::kExec:
       return {Wrong::kNeighbours};
     case CallKind::kPeer:

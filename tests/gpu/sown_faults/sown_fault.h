@@ -63,7 +63,8 @@ enum class Wrong : uint8_t {
   kNeighbours,
   // What it made is given back while a step is at work, and not again.
   kEarly,
-  // With the next parameter; the two sides of a copy; the answer to a question.
+  // With the next parameter; the two sides of a copy; the answer to a question;
+  // the flags of an event, a stream or page-locked memory.
   kSwapped,
   kMoved,  // by kMovedBytes: an address, the target of a copy
   kShort,  // half as much: bytes, blocks, or threads of a single block

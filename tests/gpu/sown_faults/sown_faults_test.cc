@@ -28,6 +28,7 @@
 #include "graph/builder/ops.h"
 #include "graph/builder/random_tensor.h"
 #include "graph/builder/update_rule.h"
+#include "graph/gpu_split.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "tests/gpu/emulated_machine.h"
@@ -137,6 +138,7 @@ struct Case {
   // Without access to peers, a kernel that finds its memory on the other GPU is
   // reported: its context was not current when the memory was allocated.
   bool are_peers = false;
+  GpuSplit split;
   int in_flight = 1;  // steps
   int sessions = 1;
   bool traces = false;
@@ -151,6 +153,7 @@ enum class Launched { kAsGraphs, kOneByOne };
 constexpr Case kCases[] = {
     {.name = "OneGpu", .plan = OneGpu, .gpus = 1},
     {.name = "TwoGpus", .plan = TwoGpus, .gpus = 2},
+    {.name = "TwoShares", .plan = TwoGpus, .gpus = 1, .split = {.shares = 2}},
     {.name = "TwoPeers", .plan = TwoGpus, .gpus = 2, .are_peers = true},
     {.name = "Messages", .plan = Messages, .gpus = 2},
     {.name = "CpuAndGpu", .plan = CpuAndGpu, .gpus = 1, .fetches_wait = false},
@@ -184,6 +187,7 @@ Workload WorkloadOf(const Case& tested, Launched launched) {
     workload.machine.peers = emulated_gpu::AllPeers(tested.gpus);
   }
   workload.machine.readings.pageable_fetches_wait = tested.fetches_wait;
+  workload.split = tested.split;
   workload.needed = NeededOrders(*workload.plan, 0);
   workload.in_flight = tested.in_flight;
   workload.sessions = tested.sessions;
