@@ -240,7 +240,7 @@ class CallAccount {
     has_launched_ = true;
     launched.Add(KeyOf(exec));
     streams.Add(KeyOf(stream));
-    work_.LaunchGraph(KeyOf(stream), graphs_.NodesOf(exec));
+    work_.LaunchGraph(KeyOf(stream), KeyOf(exec), graphs_.NodesOf(exec));
   }
 
  private:

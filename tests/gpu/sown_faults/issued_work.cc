@@ -171,11 +171,12 @@ void IssuedWork::Wait(HandleKey stream, HandleKey event) {
   Join(streams_[ChainOf(stream)], events_[event]);
 }
 
-void IssuedWork::LaunchGraph(HandleKey stream,
+void IssuedWork::LaunchGraph(HandleKey stream, HandleKey exec,
                              const std::vector<GraphNode>& nodes) {
   const Thread& thread = ThisThread();
   Clock& clock = streams_[ChainOf(stream)];
   Join(clock, thread.clock);
+  Join(clock, execs_[exec]);
   Clock end = clock;
   std::vector<Clock> done;  // by node
   for (const GraphNode& node : nodes) {
@@ -194,6 +195,7 @@ void IssuedWork::LaunchGraph(HandleKey stream,
                      .before = std::move(before),
                      .issued = *node.issued});
   }
+  execs_[exec] = end;
   clock = std::move(end);
 }
 

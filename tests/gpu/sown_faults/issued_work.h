@@ -94,10 +94,11 @@ class IssuedWork {
   void AddStagedCopy(HandleKey stream, const Issued& issued);
   void Record(HandleKey event, HandleKey stream);
   void Wait(HandleKey stream, HandleKey event);
-  // One launch of a graph: its nodes start when those of their `after` are
-  // done, which are in front of them, and none before the stream's earlier
-  // work.
-  void LaunchGraph(HandleKey stream, const std::vector<GraphNode>& nodes);
+  // One launch of an exec: its nodes start when those of their `after` are
+  // done, which are in front of them, and none before the stream's earlier work
+  // and the exec's earlier launches (cuda.h:21050).
+  void LaunchGraph(HandleKey stream, HandleKey exec,
+                   const std::vector<GraphNode>& nodes);
   void HostWaitsForEvent(HandleKey event);
   void HostWaitsForStream(HandleKey stream);
   // Memory is freed: no work that accesses it may be going on.
@@ -160,6 +161,7 @@ class IssuedWork {
   std::map<HandleKey, Chain> stream_chains_;
   std::map<Chain, Clock> streams_;
   std::map<HandleKey, Clock> events_;
+  std::map<HandleKey, Clock> execs_;  // at the end of their last launch
   std::map<std::pair<uint64_t, int32_t>, Clock> host_events_;  // by step
   std::vector<uint64_t> counts_;                               // by chain
   std::map<uint64_t, Clock> starts_;                           // by step

@@ -19,6 +19,7 @@ using ::testing::IsEmpty;
 constexpr HandleKey kOne = 1, kTwo = 2;  // streams
 constexpr HandleKey kEvent = 3;
 constexpr HandleKey kContext = 4;
+constexpr HandleKey kExec = 5, kOtherExec = 6;
 const IssuedWork::Issued kKernel = {.what = "a kernel", .context = kContext};
 constexpr IssuedWork::HostCommand kOnGpu;
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(3)}};
@@ -129,7 +130,7 @@ std::vector<std::string> ViolationsOfGraph(
     const std::vector<GraphNode>& nodes) {
   IssuedWork work;
   work.BeginStep(0);
-  work.LaunchGraph(kOne, nodes);
+  work.LaunchGraph(kOne, kExec, nodes);
   work.HostWaitsForStream(kOne);
   work.EndStep(0);
   return work.Violations(kNeeded);
@@ -157,16 +158,23 @@ TEST(IssuedWork, ANodeWithoutWorkKeepsTheOrder) {
 TEST(IssuedWork, LaunchesInOneStreamAreOrdered) {
   for (const HandleKey second : {kOne, kTwo}) {
     IssuedWork work;
-    work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
-    work.LaunchGraph(second, {NodeOf(3, {})});
+    work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
+    work.LaunchGraph(second, kOtherExec, {NodeOf(3, {})});
     EXPECT_EQ(work.Violations(kNeeded).size(), second == kOne ? 0u : 1u);
   }
+}
+
+TEST(IssuedWork, LaunchesOfOneExecAreOrdered) {
+  IssuedWork work;
+  work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
+  work.LaunchGraph(kTwo, kExec, {NodeOf(3, {})});
+  EXPECT_THAT(work.Violations(kNeeded), IsEmpty());
 }
 
 TEST(IssuedWork, AStepEndsAfterAllNodes) {
   IssuedWork work;
   work.BeginStep(0);
-  work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
+  work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
   work.EndStep(0);
   EXPECT_EQ(work.Violations({}).size(), 2u);
 }
@@ -175,7 +183,7 @@ TEST(IssuedWork, AStepEndsAfterAllNodes) {
 TEST(IssuedWork, TheHopsOfACopyAreOrdered) {
   const auto violations = [](std::vector<size_t> after, uintptr_t from) {
     IssuedWork work;
-    work.LaunchGraph(kOne,
+    work.LaunchGraph(kOne, kExec,
                      {{.issued = CopyOf(100, 200), .command = CommandId(5)},
                       {.issued = CopyOf(300, from),
                        .command = CommandId(5),
@@ -195,7 +203,7 @@ TEST(IssuedWork, AHopAccessesTheGpuOfItsEnd) {
   const auto violations = [](HandleKey context, std::vector<size_t> after) {
     IssuedWork work;
     work.LaunchGraph(
-        kOne,
+        kOne, kExec,
         {{.issued = CopyOf(100, 200, 0, kContext), .command = CommandId(0)},
          {.issued = CopyOf(300, 100, kOther, 0),
           .command = CommandId(0),
@@ -214,7 +222,7 @@ TEST(IssuedWork, AHopAccessesTheGpuOfItsEnd) {
 TEST(IssuedWork, CopiesConflictWhereTheirBytesDo) {
   const auto violations = [](const IssuedWork::Issued& second) {
     IssuedWork work;
-    work.LaunchGraph(kOne,
+    work.LaunchGraph(kOne, kExec,
                      {{.issued = CopyOf(100, 200), .command = CommandId(0)},
                       {.issued = second, .command = CommandId(3)}});
     return work.Violations(kNeeded).size();

@@ -278,7 +278,9 @@ class Judge {
       return Verdict::kBits;
     }
     ADD_FAILURE() << TextOf(fault) << ": found no report; expected one: "
-                  << (same ? "equal" : "other") << " bits\n"
+                  << (same ? "equal" : "other") << " bits, in "
+                  << OrdersThatDiffer(fault) << " of " << std::size(kOrders)
+                  << " orders\n"
                   << absl::StrJoin(run.violations, "\n")
                   << absl::StrJoin(run.kept, "\n");
     return Verdict::kMissed;
