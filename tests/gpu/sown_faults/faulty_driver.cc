@@ -171,28 +171,11 @@ class FaultyDriver::Calls {
     Issue<member>(args...);
     return result;
   }
-  CUresult MakeTwice(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*& node,
-                     CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                     const CUDA_KERNEL_NODE_PARAMS*& params) {
+  template <auto member, typename... Rest>
+  CUresult MakeTwice(Call<member>, CUgraphNode*& node, CUgraph& graph,
+                     const CUgraphNode*& after, size_t& count, Rest&... rest) {
     return AddTwice(*node, [&] {
-      return Issue<&DriverApi::GraphAddKernelNode>(node, graph, after, count,
-                                                   params);
-    });
-  }
-  CUresult MakeTwice(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*& node,
-                     CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                     const CUDA_MEMCPY3D*& params, CUcontext& context) {
-    return AddTwice(*node, [&] {
-      return Issue<&DriverApi::GraphAddMemcpyNode>(node, graph, after, count,
-                                                   params, context);
-    });
-  }
-  CUresult MakeTwice(Call<&DriverApi::GraphAddEventRecordNode>,
-                     CUgraphNode*& node, CUgraph& graph,
-                     const CUgraphNode*& after, size_t& count, CUevent& event) {
-    return AddTwice(*node, [&] {
-      return Issue<&DriverApi::GraphAddEventRecordNode>(node, graph, after,
-                                                        count, event);
+      return Issue<member>(node, graph, after, count, rest...);
     });
   }
   // The program has the first node.
@@ -287,37 +270,17 @@ class FaultyDriver::Calls {
     return CUDA_SUCCESS;
   }
   // Later nodes may follow it.
-  CUresult Drop(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*& node,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_KERNEL_NODE_PARAMS*&) {
-    return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
-  }
-  CUresult Drop(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*& node,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_MEMCPY3D*&, CUcontext&) {
-    return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
-  }
-  CUresult Drop(Call<&DriverApi::GraphAddEventRecordNode>, CUgraphNode*& node,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                CUevent&) {
+  template <auto member, typename... Rest>
+  CUresult Drop(Call<member>, CUgraphNode*& node, CUgraph& graph,
+                const CUgraphNode*& after, size_t& count, Rest&...) {
     return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
   }
 
   template <auto member, typename... Args>
   void SowEdges(Call<member>, Args&...) {}
-  void SowEdges(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*&,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_KERNEL_NODE_PARAMS*&) {
-    SowEdges(graph, after, count);
-  }
-  void SowEdges(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*&,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_MEMCPY3D*&, CUcontext&) {
-    SowEdges(graph, after, count);
-  }
-  void SowEdges(Call<&DriverApi::GraphAddEventRecordNode>, CUgraphNode*&,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                CUevent&) {
+  template <auto member, typename... Rest>
+  void SowEdges(Call<member>, CUgraphNode*&, CUgraph& graph,
+                const CUgraphNode*& after, size_t& count, Rest&...) {
     SowEdges(graph, after, count);
   }
   void SowEdges(CUgraph graph, const CUgraphNode*& after, size_t& count) {
@@ -509,32 +472,15 @@ class FaultyDriver::Calls {
   // ---- What is given back early.
   template <auto member, typename... Args>
   void RememberEarly(Call<member>, Args...) {}
-  void RememberEarly(Call<&DriverApi::MemAlloc>, CUdeviceptr* block, size_t) {
-    SetEarly<&DriverApi::MemFree>(*block);
-  }
-  void RememberEarly(Call<&DriverApi::EventCreate>, CUevent* event, unsigned) {
-    SetEarly<&DriverApi::EventDestroy>(*event);
-  }
-  void RememberEarly(Call<&DriverApi::StreamCreateWithPriority>,
-                     CUstream* stream, unsigned, int) {
-    SetEarly<&DriverApi::StreamDestroy>(*stream);
-  }
-  void RememberEarly(Call<&DriverApi::GraphCreate>, CUgraph* graph, unsigned) {
-    SetEarly<&DriverApi::GraphDestroy>(*graph);
-  }
-  void RememberEarly(Call<&DriverApi::GraphInstantiate>, CUgraphExec* exec,
-                     CUgraph, unsigned long long) {
-    SetEarly<&DriverApi::GraphExecDestroy>(*exec);
-  }
-  void RememberEarly(Call<&DriverApi::LibraryLoadData>, CUlibrary* library,
-                     const void*, CUjit_option*, void**, unsigned,
-                     CUlibraryOption*, void**, unsigned) {
-    SetEarly<&DriverApi::LibraryUnload>(*library);
-  }
-  template <auto give_back, typename Handle>
-  void SetEarly(Handle handle) {
-    early_key_ = KeyOf(handle);
-    give_back_early_ = [this, handle] { Issue<give_back>(handle); };
+  template <auto member, typename Handle, typename... Rest>
+  void RememberEarly(Call<member>, Handle* made, Rest...) {
+    if constexpr (kIsGivenBack<member>) {
+      const Handle handle = *made;
+      early_key_ = KeyOf(handle);
+      give_back_early_ = [this, handle] {
+        Issue<GivesBack<member>::by>(handle);
+      };
+    }
   }
   void GiveBackEarly() {
     if (give_back_early_ == nullptr || !account_.has_launched() ||

@@ -74,6 +74,38 @@ constexpr std::optional<CallKind> KindOf() {
   return std::nullopt;
 }
 
+// The call that gives back what another one makes; none: no fault is about it.
+template <auto member>
+struct GivesBack {};
+template <>
+struct GivesBack<&DriverApi::MemAlloc> {
+  static constexpr auto by = &DriverApi::MemFree;
+};
+template <>
+struct GivesBack<&DriverApi::EventCreate> {
+  static constexpr auto by = &DriverApi::EventDestroy;
+};
+template <>
+struct GivesBack<&DriverApi::StreamCreateWithPriority> {
+  static constexpr auto by = &DriverApi::StreamDestroy;
+};
+template <>
+struct GivesBack<&DriverApi::GraphCreate> {
+  static constexpr auto by = &DriverApi::GraphDestroy;
+};
+template <>
+struct GivesBack<&DriverApi::GraphInstantiate> {
+  static constexpr auto by = &DriverApi::GraphExecDestroy;
+};
+template <>
+struct GivesBack<&DriverApi::LibraryLoadData> {
+  static constexpr auto by = &DriverApi::LibraryUnload;
+};
+template <auto member>
+constexpr bool kIsGivenBack = requires {
+  GivesBack<member>::by;
+};
+
 }  // namespace partita
 
 #endif  // PARTITA_TESTS_GPU_SOWN_FAULTS_KIND_OF_CALL_H_

@@ -110,8 +110,8 @@ class CommandAccount : public CommandObserver {
     std::vector<bool> done;
   };
 
-  // True if a command of the host that is not done needs no GPU but for what
-  // was issued to it.
+  // True if a command of the host is not done that needs nothing of a GPU
+  // except what was issued to it.
   bool HostHasWork() const {
     std::set<StreamId> held_back;  // streams of the host
     for (const auto& [step, progress] : steps_) {
