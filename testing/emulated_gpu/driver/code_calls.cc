@@ -68,6 +68,7 @@ CUresult Driver::LibraryUnload(CUlibrary handle) {
   for (const auto& [name, kernel_handle] : library->kernels) {
     Kernel* kernel = kernels_.Find(kernel_handle);
     Unload(*kernel);
+    *kernel->code->is_unloaded = true;
     for (const auto& [context, function] : kernel->functions) {
       functions_.End(functions_.Find(function));
     }

@@ -246,6 +246,44 @@ TEST(EmulatedCuda, ATargetThatIsTooNewForTheDeviceIsRefused) {
   EXPECT_EQ(bench.faults(), "");
 }
 
+TEST(EmulatedCuda, AGraphIsNotLaunchedOnceItsCodeIsUnloaded) {
+  auto cuda = EmulatedCuda::New({});
+  ASSERT_TRUE(cuda.ok()) << cuda.status();
+  {
+    Bench bench((*cuda)->api());
+    const DriverApi& api = bench.api;
+    CUlibrary library = nullptr;
+    CUkernel kernel = nullptr;
+    bench.Is("load", api.LibraryLoadData(
+                         &library,
+                         ".version 8.0\n.target sm_80\n.address_size 64\n"
+                         ".visible .entry f()\n{\nret;\n}\n",
+                         nullptr, nullptr, 0, nullptr, nullptr, 0));
+    bench.Is("get", api.LibraryGetKernel(&kernel, library, "f"));
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    params.func = reinterpret_cast<CUfunction>(kernel);
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.ctx = bench.context;
+    const CUgraph graph = bench.Graph();
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr;
+    bench.Is("add", api.GraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    bench.Is("instantiate", api.GraphInstantiate(&exec, graph, 0));
+    bench.Is("launch", api.GraphLaunch(exec, bench.one));
+    bench.Is("synchronize", api.StreamSynchronize(bench.one));
+    bench.Is("unload", api.LibraryUnload(library));
+    bench.Is("launch again", api.GraphLaunch(exec, bench.one),
+             CUDA_ERROR_INVALID_VALUE);
+    bench.Is("destroy", api.GraphExecDestroy(exec));
+    EXPECT_EQ(bench.faults(), "");
+  }
+  EXPECT_THAT(TextsOf((*cuda)->findings()),
+              testing::ElementsAre(
+                  HasSubstr("cuGraphLaunch: found kernel f, whose library was "
+                            "unloaded")));
+}
+
 // The same seed, the same order: the values of a racing program are equal.
 TEST(EmulatedCuda, RunsAreRepeatedFromTheirSeed) {
   const auto run = [](uint64_t seed) {
