@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,28 @@ TEST(ProfileFileTest, AFileIsMadeThenAddedTo) {
   ASSERT_EQ(both->nodes.size(), one.nodes.size());
   EXPECT_NEAR(both->nodes[0].in_steps->seconds, 0.002, 1e-9);
   EXPECT_EQ(both->nodes[0].in_steps->steps, 2);
+}
+
+// Each reads the file, adds a node and writes it, again and again: without a
+// lock, one overwrites what the other has added since it read.
+TEST(ProfileFileTest, TwoWritersLoseNothing) {
+  constexpr int kEach = 16;
+  const Profile one = LearnedFrom(CompiledFor(OneCpu()).plan, {0.001});
+  const std::string path = testing::TempDir() + "/two_writers.profile";
+  std::remove(path.c_str());
+  const auto add = [&](char writer) {
+    for (int i = 0; i < kEach; ++i) {
+      Profile fresh = one;
+      fresh.nodes.resize(1);
+      fresh.nodes[0].signature = std::string(1, writer) + std::to_string(i);
+      const absl::Status added = AddToProfileFile(fresh, OneCpu(), path);
+      EXPECT_TRUE(added.ok()) << added;
+    }
+  };
+  std::thread other([&] { add('b'); });
+  add('a');
+  other.join();
+  EXPECT_EQ(ReadProfile(path)->nodes.size(), 2u * kEach);
 }
 
 TEST(ProfileFileTest, AFileOfAnotherHostIsKept) {

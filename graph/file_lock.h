@@ -1,0 +1,38 @@
+// A lock on a file, for processes that read, change and write it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_FILE_LOCK_H_
+#define PARTITA_GRAPH_FILE_LOCK_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace partita {
+
+// At most one holder at a time, of all threads and processes of a host. The
+// lock is one of flock(2) on `path`.lock, since an AtomicFile replaces the file
+// itself; for a symbolic link, beside its target. The system releases it when
+// the holder dies, so a lock file that is left over locks nothing. It is not
+// removed: another process may wait for it.
+class FileLock {
+ public:
+  // Waits while another holds the lock. Unavailable after `patience`; errors of
+  // WriteFailure (atomic_file.h) if there can be no lock file.
+  static absl::StatusOr<FileLock> Of(const std::string& path,
+                                     absl::Duration patience);
+  ~FileLock();
+  FileLock(FileLock&& other) noexcept;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+
+  int fd_;  // -1: moved from
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_FILE_LOCK_H_

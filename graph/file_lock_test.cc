@@ -1,0 +1,76 @@
+// Tests of locks between threads and processes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/file_lock.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+std::string File(const char* name) { return testing::TempDir() + name; }
+
+absl::Status TryLock(const std::string& path) {
+  return FileLock::Of(path, absl::ZeroDuration()).status();
+}
+
+TEST(FileLockTest, AHeldLockIsRefusedUntilItsEnd) {
+  const std::string path = File("held");
+  {
+    const absl::StatusOr<FileLock> lock =
+        FileLock::Of(path, absl::ZeroDuration());
+    ASSERT_TRUE(lock.ok()) << lock.status();
+    const absl::Status second = TryLock(path);
+    EXPECT_TRUE(absl::IsUnavailable(second)) << second;
+    EXPECT_TRUE(absl::StrContains(second.message(), "held.lock: found it"));
+    EXPECT_TRUE(TryLock(File("another")).ok());
+  }
+  EXPECT_TRUE(TryLock(path).ok());
+}
+
+TEST(FileLockTest, ALinkHasTheLockOfItsTarget) {
+  const std::string path = File("target");
+  const std::string link = File("link");
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
+  const absl::StatusOr<FileLock> lock =
+      FileLock::Of(path, absl::ZeroDuration());
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_TRUE(absl::IsUnavailable(TryLock(link)));
+}
+
+TEST(FileLockTest, TheDeathOfTheHolderReleasesIt) {
+  const std::string path = File("dies");
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const absl::StatusOr<FileLock> lock =
+        FileLock::Of(path, absl::ZeroDuration());
+    const char byte = lock.ok() ? 1 : 0;
+    if (write(ready[1], &byte, 1) == 1) pause();
+    _exit(1);
+  }
+  char held = 0;
+  ASSERT_EQ(read(ready[0], &held, 1), 1);
+  EXPECT_EQ(held, 1);
+  EXPECT_TRUE(absl::IsUnavailable(TryLock(path)));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(TryLock(path).ok());
+}
+
+TEST(FileLockTest, WithoutAFolderThereIsNoLock) {
+  EXPECT_TRUE(absl::IsNotFound(TryLock(File("no_folder/file"))));
+}
+
+}  // namespace
+}  // namespace partita
