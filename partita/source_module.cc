@@ -10,6 +10,7 @@
 #include "graph/verifier.h"
 #include "partita/compile_request.h"
 #include "placement/partition/verify_micro_batches.h"
+#include "placement/planner/constraints.h"
 #include "placement/planner/pin_divisions.h"
 
 namespace partita {
@@ -30,6 +31,7 @@ absl::Status SourceModule::Optimise(std::vector<PassRecord>& records) {
   PARTITA_ASSIGN_OR_RETURN(pins_,
                            WritePins(module_, target_.machine(), options.pins));
   for (const auto& function : module_.functions()) {
+    WriteConstraints(*function, options.planner.constraints);
     PARTITA_RETURN_IF_ERROR(
         RunPipeline(SourcePasses(), passes, *function, &records));
   }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
 #include "graph/option_error.h"
+#include "placement/cost/node_roles.h"
 #include "placement/planner/match_pattern.h"
 #include "placement/planner/strategies.h"
 
@@ -43,12 +44,24 @@ absl::string_view OptionName(const Constraint& constraint) {
 
 std::string MostText(int most) { return absl::StrCat("most-devices ", most); }
 
-std::vector<NodeId> MatchingNodes(const PlanRequest& request,
-                                  const std::string& pattern) {
+// The patterns of each group.
+std::vector<std::vector<std::string>> GroupsOf(const Constraint& constraint) {
+  if (constraint.kind == Constraint::Kind::kTogether) {
+    return {constraint.patterns};
+  }
+  std::vector<std::vector<std::string>> groups;
+  for (const std::string& pattern : constraint.patterns) {
+    groups.push_back({pattern});
+  }
+  return groups;
+}
+
+std::vector<NodeId> NodesOfGroup(const PlanRequest& request, int group) {
   std::vector<NodeId> nodes;
   for (NodeId node : request.costs.order()) {
     if (!request.costs.computes(node)) continue;
-    if (Matches(pattern, request.graph().view(node))) nodes.push_back(node);
+    const std::vector<int>& groups = request.graph().node(node).placement.groups;
+    if (absl::c_linear_search(groups, group)) nodes.push_back(node);
   }
   return nodes;
 }
@@ -226,6 +239,24 @@ absl::Status CheckConstraintPatterns(const Module& module,
   return absl::OkStatus();
 }
 
+void WriteConstraints(Graph& graph, absl::Span<const Constraint> constraints) {
+  std::vector<std::vector<std::string>> groups;
+  for (const Constraint& constraint : constraints) {
+    absl::c_move(GroupsOf(constraint), std::back_inserter(groups));
+  }
+  for (const OpView& node : graph.ops()) {
+    if (IsStored(node)) continue;
+    std::vector<int>& own = graph.node(node.id()).placement.groups;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      const bool is_in_group =
+          absl::c_any_of(groups[g], [&](const std::string& pattern) {
+            return Matches(pattern, node);
+          });
+      if (is_in_group) own.push_back(static_cast<int>(g));
+    }
+  }
+}
+
 std::vector<MachineDeviceId> AllowedDevices(const PlanRequest& request,
                                             NodeId node) {
   std::vector<MachineDeviceId> devices;
@@ -273,11 +304,12 @@ absl::StatusOr<Constraints> Constraints::Resolve(const PlanRequest& request) {
   if (request.options.most_devices.has_value()) {
     resolved.most_devices_ = static_cast<int>(*request.options.most_devices);
   }
+  int next = 0;  // group
   for (const Constraint& constraint : request.options.constraints) {
     NodeConstraint& nodes = resolved.nodes_.emplace_back();
     nodes.constraint = constraint;
-    for (const std::string& pattern : constraint.patterns) {
-      nodes.groups.push_back(MatchingNodes(request, pattern));
+    for (size_t i = 0; i < GroupsOf(constraint).size(); ++i) {
+      nodes.groups.push_back(NodesOfGroup(request, next++));
     }
   }
   if (resolved.empty()) return resolved;
