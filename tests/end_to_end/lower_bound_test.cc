@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
@@ -127,6 +128,62 @@ TEST(LowerBound, RandomGraphsOnOddMachines) {
     plans += extremes.plans;
   }
   EXPECT_GE(plans, 120);
+}
+
+// Slices without elements, and what reads them.
+Module RandomEmptyValues(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<int> sizes = {65536, 65536};
+  std::string nodes;
+  std::vector<std::string> types, names;
+  for (int i = 2; i < 10; ++i) {
+    const size_t x = random() % sizes.size(), y = random() % sizes.size();
+    const int kind = static_cast<int>(random() % 4);
+    int size = sizes[x];
+    std::string op = absl::StrCat(kind == 0 ? "exp" : "neg", " %v", x);
+    if (kind == 2) {
+      size = 0;
+      op = absl::StrCat("slice %v", x, " {sizes = [0], starts = [0]}");
+    } else if (kind == 3 && size + sizes[y] <= 1 << 20) {
+      size += sizes[y];
+      op = absl::StrCat("concat %v", x, ", %v", y, " {axis = 0}");
+    }
+    sizes.push_back(size);
+    types.push_back(absl::StrCat("f32[", size, "]"));
+    names.push_back(absl::StrCat("%v", i));
+    absl::StrAppend(&nodes, "  %v", i, " = ", op, " : ", types.back(), "\n");
+  }
+  return Parsed(absl::StrCat("graph @f(%v0: f32[65536], %v1: f32[65536]) -> (",
+                             absl::StrJoin(types, ", "), ") {\n", nodes,
+                             "  return ", absl::StrJoin(names, ", "), "\n}\n"));
+}
+
+TEST(LowerBound, HoldsForValuesWithoutBytes) {
+  int plans = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Extremes extremes =
+        LookAtAll(RandomEmptyValues(seed), OddMachine(seed));
+    EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding) << seed;
+    plans += extremes.plans;
+  }
+  EXPECT_GE(plans, 80);
+}
+
+// A path of two nodes of some milliseconds, through a value without elements.
+TEST(LowerBound, NoPathLeadsThroughAnEmptySlice) {
+  const Module module = Parsed(R"(
+graph @f(%x: f32[1048576], %y: f32[1048576]) -> (f32[1048576], f32[1048576]) {
+  %a = exp %x : f32[1048576]
+  %e = slice %a {sizes = [0], starts = [0]} : f32[0]
+  %z = concat %y, %e {axis = 0} : f32[1048576]
+  %b = exp %z : f32[1048576]
+  return %a, %b
+}
+)");
+  const Extremes extremes = LookAtAll(module, EqualCpus(2, kRoom));
+  EXPECT_GE(extremes.plans, 4);
+  EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding);
 }
 
 // Regression: a bound of 158 ms for a plan of 42 ms.
