@@ -8,30 +8,28 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "graph/atomic_file.h"
 
 namespace partita {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(10);
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause(10);
 
 std::string LockFileOf(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path target =
-      std::filesystem::weakly_canonical(path, error);
-  return absl::StrCat(error ? path : target.string(), ".lock");
+  return absl::StrCat(BehindLinks(path), ".lock");
 }
 
 }  // namespace
 
 absl::StatusOr<FileLock> FileLock::Of(const std::string& path,
-                                      absl::Duration patience) {
+                                      std::chrono::milliseconds patience) {
   const std::string name = LockFileOf(path);
   const int fd =
       open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -39,18 +37,17 @@ absl::StatusOr<FileLock> FileLock::Of(const std::string& path,
   FileLock lock(fd);
   // flock waits without a limit, so it is asked again and again: a holder may
   // be stopped.
-  const absl::Time end = absl::Now() + patience;
+  const Clock::time_point end = Clock::now() + patience;
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return WriteFailure(name, "cannot be locked", errno);
     }
-    if (absl::Now() >= end) {
+    if (Clock::now() >= end) {
       return absl::UnavailableError(absl::StrCat(
-          name, ": found it locked by another process for ",
-          absl::FormatDuration(patience),
-          "; expected it free; end that process, or name another file"));
+          name, ": found it locked by another process for ", patience.count(),
+          " ms; expected it free; end that process, or name another file"));
     }
-    absl::SleepFor(kPause);
+    std::this_thread::sleep_for(kPause);
   }
   return lock;
 }

@@ -4,10 +4,10 @@
 #ifndef PARTITA_GRAPH_FILE_LOCK_H_
 #define PARTITA_GRAPH_FILE_LOCK_H_
 
+#include <chrono>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
 namespace partita {
 
@@ -21,7 +21,7 @@ class FileLock {
   // Waits while another holds the lock. Unavailable after `patience`; errors of
   // WriteFailure (atomic_file.h) if there can be no lock file.
   static absl::StatusOr<FileLock> Of(const std::string& path,
-                                     absl::Duration patience);
+                                     std::chrono::milliseconds patience);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
   FileLock(const FileLock&) = delete;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 
@@ -15,17 +16,18 @@
 namespace partita {
 namespace {
 
+constexpr std::chrono::milliseconds kNoPatience(0);
+
 std::string File(const char* name) { return testing::TempDir() + name; }
 
 absl::Status TryLock(const std::string& path) {
-  return FileLock::Of(path, absl::ZeroDuration()).status();
+  return FileLock::Of(path, kNoPatience).status();
 }
 
 TEST(FileLockTest, AHeldLockIsRefusedUntilItsEnd) {
   const std::string path = File("held");
   {
-    const absl::StatusOr<FileLock> lock =
-        FileLock::Of(path, absl::ZeroDuration());
+    const absl::StatusOr<FileLock> lock = FileLock::Of(path, kNoPatience);
     ASSERT_TRUE(lock.ok()) << lock.status();
     const absl::Status second = TryLock(path);
     EXPECT_TRUE(absl::IsUnavailable(second)) << second;
@@ -40,8 +42,7 @@ TEST(FileLockTest, ALinkHasTheLockOfItsTarget) {
   const std::string link = File("link");
   unlink(link.c_str());
   ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
-  const absl::StatusOr<FileLock> lock =
-      FileLock::Of(path, absl::ZeroDuration());
+  const absl::StatusOr<FileLock> lock = FileLock::Of(path, kNoPatience);
   ASSERT_TRUE(lock.ok()) << lock.status();
   EXPECT_TRUE(absl::IsUnavailable(TryLock(link)));
 }
@@ -53,8 +54,7 @@ TEST(FileLockTest, TheDeathOfTheHolderReleasesIt) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const absl::StatusOr<FileLock> lock =
-        FileLock::Of(path, absl::ZeroDuration());
+    const absl::StatusOr<FileLock> lock = FileLock::Of(path, kNoPatience);
     const char byte = lock.ok() ? 1 : 0;
     if (write(ready[1], &byte, 1) == 1) pause();
     _exit(1);

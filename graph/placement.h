@@ -55,9 +55,10 @@ inline Interval RankInterval(int64_t extent, int64_t unit, int rank,
 }
 
 // The devices of a node, by name ("gpu:0"), and the shardings of its values.
-// Before a planner runs, nodes with a pin have the user's choice, and those that
-// a constraint is about its groups. No devices: not placed yet. One device: values are whole. Several devices: `operands` and
-// `results` have one entry per value, or are empty if all are replicated.
+// Before a planner runs, nodes with a pin have the user's choice, and those
+// that a constraint is about its groups. No devices: not placed yet. One
+// device: values are whole. Several devices: `operands` and `results` have one
+// entry per value, or are empty if all are replicated.
 struct Placement {
   bool placed() const { return !devices.empty(); }
   friend bool operator==(const Placement&, const Placement&) = default;

@@ -3,7 +3,8 @@
 
 #include "partita/profile/profile_file.h"
 
-#include "absl/time/time.h"
+#include <chrono>
+
 #include "graph/file_lock.h"
 #include "graph/status_macros.h"
 
@@ -11,7 +12,7 @@ namespace partita {
 namespace {
 
 // To read, merge and write a profile takes milliseconds.
-constexpr absl::Duration kPatience = absl::Seconds(30);
+constexpr std::chrono::seconds kPatience(30);
 
 }  // namespace
 
