@@ -33,12 +33,11 @@ DraftFigures::DraftFigures(const SourceModule& source,
                            bool opens_codegen)
     : target_(target),
       stages_(stages),
-      lowering_(
-          target.machine(),
-          LowerOptions{.depth = target.options().depth,
-                       .micro_batches = source.micro_batches(),
-                       .least_memory =
-                           LeastMemoryOf(ObjectiveOf(target.options()))}),
+      lowering_(target.machine(),
+                LowerOptions{.depth = target.options().depth,
+                             .micro_batches = source.micro_batches(),
+                             .least_memory =
+                                 LeastMemoryOf(ObjectiveOf(target.options()))}),
       opens_codegen_(opens_codegen) {}
 
 absl::Status DraftFigures::Count(PlacedFunction& placed) {
@@ -82,9 +81,9 @@ absl::StatusOr<PredictedDraft> DraftFigures::Predict(
       counted.push_back(&*function->counted);
     }
     PARTITA_ASSIGN_OR_RETURN(PlanFigures figures, lowering_.Figures(counted));
-    return PredictedDraft{std::move(figures.needed_bytes),
-                          figures.step_seconds.value_or(
-                              std::numeric_limits<double>::infinity())};
+    return PredictedDraft{
+        std::move(figures.needed_bytes),
+        figures.step_seconds.value_or(std::numeric_limits<double>::infinity())};
   };
   return predicted_.emplace(std::move(fingerprints), predict()).first->second;
 }

@@ -113,18 +113,16 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
 // was such a search.
 std::optional<Remedy> BySearch(const Module& module, const Machine& machine,
                                const CompileOptions& options) {
-  const bool searches = options.strategy == "auto" ||
-                        options.strategy == "search";
-  const bool is_tried =
-      searches && ObjectiveOf(options).goal == Goal::kMemory;
+  const bool searches =
+      options.strategy == "auto" || options.strategy == "search";
+  const bool is_tried = searches && ObjectiveOf(options).goal == Goal::kMemory;
   if (is_tried || machine.devices.size() == 1) return std::nullopt;
   CompileOptions changed = AnyStrategy(options);
   changed.strategy = "search";
   changed.planner.objective = ObjectiveChoice{Goal::kMemory};
   const auto planners = PlannersFor(module, changed);
   if (!planners.ok()) return std::nullopt;
-  absl::StatusOr<Remedy> remedy =
-      FollowBy(*planners, module, machine, changed);
+  absl::StatusOr<Remedy> remedy = FollowBy(*planners, module, machine, changed);
   if (!remedy.ok()) return std::nullopt;
   remedy->least_memory = true;
   return *remedy;
@@ -192,7 +190,8 @@ absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
   const CompileOptions any = AnyStrategy(options);
   absl::StatusOr<Remedy> fit = Follow(module, machine, any);
   if (fit.ok() || !ShortageOf(fit.status()).has_value()) return fit;
-  const std::optional<Remedy> remedy = FindRemedy(module, machine, any, /*searches=*/false);
+  const std::optional<Remedy> remedy =
+      FindRemedy(module, machine, any, /*searches=*/false);
   if (remedy.has_value()) return *remedy;
   return fit;
 }
@@ -216,11 +215,10 @@ absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
   if (remedy.has_value()) {
     status.SetPayload(
         kPayload,
-        absl::Cord(absl::StrCat(remedy->strategy, " ", remedy->depth, " ",
-                                remedy->without_pins ? 1 : 0, " ",
-                                remedy->step_seconds, " ",
-                                remedy->micro_batches, " ",
-                                remedy->least_memory ? 1 : 0)));
+        absl::Cord(absl::StrCat(
+            remedy->strategy, " ", remedy->depth, " ",
+            remedy->without_pins ? 1 : 0, " ", remedy->step_seconds, " ",
+            remedy->micro_batches, " ", remedy->least_memory ? 1 : 0)));
   }
   return status;
 }

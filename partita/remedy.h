@@ -27,9 +27,10 @@ struct Remedy {
 };
 
 // Adds remedies to a refusal for memory: the remedy with the shortest predicted
-// step (another strategy, more micro-batches, steps that do not overlap; if none
-// of these fits, a search with the objective memory; other than pinned only if
-// nothing fits with the pins), and the memory with which no change is needed. Returns other refusals unchanged.
+// step (another strategy, more micro-batches, steps that do not overlap; if
+// none of these fits, a search with the objective memory; other than pinned
+// only if nothing fits with the pins), and the memory with which no change is
+// needed. Returns other refusals unchanged.
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);

@@ -348,8 +348,7 @@ TEST(Lower, TheCountIsThatOfThePlan) {
     ASSERT_EQ(needed.size(), 3u);
     for (const PlanDevice& device : plan->devices) {
       const int d = device.traits.name == "gpu:0" ? 0 : 1;
-      EXPECT_EQ(needed[d],
-                device.persistent_bytes + depth * device.step_bytes);
+      EXPECT_EQ(needed[d], device.persistent_bytes + depth * device.step_bytes);
     }
     EXPECT_EQ(needed[2], 0);  // not used, and not in the plan
     EXPECT_EQ(plan->devices.size(), 2u);

@@ -106,8 +106,8 @@ TEST(PredictedOrderTest, WithAPredictorTheFastestOrderIsTaken) {
   EXPECT_NEAR(seconds, 4, 0.01);
 }
 
-// gpu:1 waits for %a. If that is first, its bytes are copied while %y is fed and
-// read; after %b it takes the bytes of %y.
+// gpu:1 waits for %a. If that is first, its bytes are copied while %y is fed
+// and read; after %b it takes the bytes of %y.
 constexpr char kSecondInputFirst[] = R"(
 graph @f(%x: f32[4096], %y: f32[4096]) -> (f32[1], f32[4096]) {
   %b = reduce_max %y {axes = [0]} : f32[1] on gpu:0
@@ -125,10 +125,9 @@ PlanFigures FiguresFor(std::optional<LeastMemory> least_memory) {
   Graph& graph = *module.functions()[0];
   PartitionAsWritten(graph, machine);
   const Lowering lowering(machine, {.least_memory = least_memory});
-  absl::StatusOr<CountedFunction> counted =
-      lowering.CountLiveBytes(graph, 0, [&](Entry entry) {
-        return KernelSeconds(machine, std::move(entry));
-      });
+  absl::StatusOr<CountedFunction> counted = lowering.CountLiveBytes(
+      graph, 0,
+      [&](Entry entry) { return KernelSeconds(machine, std::move(entry)); });
   EXPECT_TRUE(counted.ok()) << counted.status();
   if (!counted.ok()) return {};
   const absl::StatusOr<PlanFigures> figures = lowering.Figures({&*counted});

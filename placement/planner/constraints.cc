@@ -60,7 +60,8 @@ std::vector<NodeId> NodesOfGroup(const PlanRequest& request, int group) {
   std::vector<NodeId> nodes;
   for (NodeId node : request.costs.order()) {
     if (!request.costs.computes(node)) continue;
-    const std::vector<int>& groups = request.graph().node(node).placement.groups;
+    const std::vector<int>& groups =
+        request.graph().node(node).placement.groups;
     if (absl::c_linear_search(groups, group)) nodes.push_back(node);
   }
   return nodes;
@@ -248,10 +249,9 @@ void WriteConstraints(Graph& graph, absl::Span<const Constraint> constraints) {
     if (IsStored(node)) continue;
     std::vector<int>& own = graph.node(node.id()).placement.groups;
     for (size_t g = 0; g < groups.size(); ++g) {
-      const bool is_in_group =
-          absl::c_any_of(groups[g], [&](const std::string& pattern) {
-            return Matches(pattern, node);
-          });
+      const bool is_in_group = absl::c_any_of(
+          groups[g],
+          [&](const std::string& pattern) { return Matches(pattern, node); });
       if (is_in_group) own.push_back(static_cast<int>(g));
     }
   }

@@ -24,16 +24,16 @@ absl::Status CheckConstraintPatterns(const Module& module,
                                      absl::Span<const Constraint> constraints);
 
 // Writes the constraints into Placement::groups, where passes and planners find
-// them: a node that replaces others has their groups. Nodes that match a pattern
-// of the constraint form a group, those to be together a single one. Call before
-// the passes, for each function.
+// them: a node that replaces others has their groups. Nodes that match a
+// pattern of the constraint form a group, those to be together a single one.
+// Call before the passes, for each function.
 void WriteConstraints(Graph& graph, absl::Span<const Constraint> constraints);
 
 // A constraint and the nodes of one graph that it is about.
 struct NodeConstraint {
   Constraint constraint;
-  // Computing nodes by pattern; those to be together as one group. A node that a
-  // pass folded or removed is in none.
+  // Computing nodes by pattern; those to be together as one group. A node that
+  // a pass folded or removed is in none.
   std::vector<std::vector<NodeId>> groups;
 };
 

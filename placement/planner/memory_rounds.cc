@@ -15,7 +15,8 @@ constexpr int kMostVainRounds = 2;
 }  // namespace
 
 MemoryRounds::MemoryRounds(std::vector<int64_t> usable, bool reads_limits)
-    : limits_(std::move(usable)), most_rounds_(reads_limits ? kMostRounds : 1) {}
+    : limits_(std::move(usable)),
+      most_rounds_(reads_limits ? kMostRounds : 1) {}
 
 bool MemoryRounds::goes_on() const {
   return round_ < most_rounds_ && vain_ < kMostVainRounds;

@@ -10,8 +10,8 @@
 namespace partita {
 
 // The limits of each round, and how many rounds there are: a strategy gives up
-// after kMostRounds, or once lower limits no longer make the shortage smaller. A
-// strategy that does not read limits has one round.
+// after kMostRounds, or once lower limits no longer make the shortage smaller.
+// A strategy that does not read limits has one round.
 class MemoryRounds {
  public:
   // `usable`: bytes by machine device.

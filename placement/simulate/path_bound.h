@@ -30,9 +30,9 @@ struct PathBound {
   IdVector<ValueId, double> tails;
 };
 
-// A path leads through values with bytes: no command waits for others. Each node
-// of a path runs on the group on which it ends first, sharded over
-// all devices. Its operands come from there or over a route between groups.
+// A path leads through values with bytes: no command waits for others. Each
+// node of a path runs on the group on which it ends first, sharded over all
+// devices. Its operands come from there or over a route between groups.
 //   1. In order, for each value and group: the earliest time at which a device
 //      of the group has a shard of it.
 //   2. In reverse order: tails, without transfers.
