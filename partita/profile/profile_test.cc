@@ -238,6 +238,7 @@ TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {
   ASSERT_TRUE(measured.ok()) << measured.status();
   EXPECT_GT(reports, 0);
   EXPECT_EQ(measured->profile.host, ThisProfileHost());
+  EXPECT_GT(measured->profile.wake_seconds.value_or(0), 0);
   for (const MeasuredNode& node : measured->profile.nodes) {
     EXPECT_GT(node.warm.value_or(0), 0);
     EXPECT_GT(node.cold.value_or(0), 0);
@@ -263,6 +264,7 @@ TEST(MeasureMachineTest, LinksThatAreNotKnownAreMeasuredFirst) {
   ASSERT_TRUE(measured.ok()) << measured.status();
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports[0], "link cpu:0 - cpu:2");
+  EXPECT_FALSE(measured->profile.wake_seconds.has_value());
 }
 
 TEST(MeasureMachineTest, AnEmptyBudgetIsRefused) {

@@ -60,6 +60,27 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
 }
 
+TEST(MachineTest, AHostHasItsCores) {
+  EXPECT_EQ(ParseMachine(kTwo, "two.json")->host.cores, 0);
+  const std::string text = absl::StrReplaceAll(
+      kTwo, {{"\"links\"",
+              "\"host\": {\"cores\": 8, \"wake_seconds\": 2e-5}, \"links\""}});
+  const absl::StatusOr<Machine> machine = ParseMachine(text, "two.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  EXPECT_EQ(machine->host.cores, 8);
+  EXPECT_EQ(machine->host.wake_seconds, 2e-5);
+  const absl::StatusOr<Machine> again =
+      ParseMachine(MachineToJson(*machine), "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->host.cores, 8);
+  EXPECT_EQ(again->host.wake_seconds, 2e-5);
+  for (const char* host : {"{}", "{\"cores\": 0}", "{\"core\": 2}", "2"}) {
+    const std::string wrong =
+        ErrorOf("\"links\"", absl::StrCat("\"host\": ", host, ", \"links\""));
+    EXPECT_TRUE(absl::StrContains(wrong, "host")) << wrong;
+  }
+}
+
 // The meaning of a file does not depend on the host.
 TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
   const auto machine = ParseMachine(
@@ -108,7 +129,7 @@ TEST(MachineTest, AnUnknownKeyNamesTheNearestKnownOne) {
             "memory_bandwidth, launch_seconds; did you mean reserve?");
   EXPECT_EQ(ErrorOf("\"links\"", "\"edges\""),
             "two.json: edges: found an unknown key; expected one of name, "
-            "devices, links, profile, profile_hash");
+            "devices, links, host, profile, profile_hash");
   EXPECT_EQ(ErrorOf("\"f64\"", "\"f46\""),
             "two.json: devices[0].peak_flops.f46: found an unknown key; "
             "expected one of f64, f32, f16, bf16, i64, i32, i16, i8, u8, u16, "
@@ -297,6 +318,12 @@ TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
   EXPECT_GT(cpu.usable(), int64_t{1} << 26);
   EXPECT_GT(cpu.traits.peak_flops[static_cast<int>(DType::kF32)], 1e9);
   EXPECT_EQ(MachineToJson(host), MachineToJson(DetectHost()));
+}
+
+TEST(DetectHostTest, TheHostsDevicesShareItsCores) {
+  const Machine machine = DetectHost({.gpus = false});
+  EXPECT_EQ(machine.host.cores, machine.devices[0].traits.threads);
+  EXPECT_GT(machine.host.wake_seconds, 0);
 }
 
 TEST(DetectHostTest, TheDriversAttributesBecomeDevices) {

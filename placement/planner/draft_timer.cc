@@ -31,7 +31,8 @@ DraftTimer::DraftTimer(const SearchSpace& space)
       forms_(space),
       devices_(costs_.num_devices()),
       ranks_(UpwardRanks(request_, flow_)),
-      clocks_(space, forms_) {
+      load_(costs_),
+      clocks_(space, forms_, load_) {
   PriceItems();
   PricePorts();
   FindUpdateReaders();
@@ -112,6 +113,7 @@ DraftScore DraftTimer::Score(const ItemDraft& draft) {
 }
 
 void DraftTimer::Reset(const ItemDraft& draft) {
+  load_.Reset();
   clocks_.Reset();
   is_held_.assign(clocks_.num_slots(), 0);
   free_at_.assign(devices_, 0);
@@ -227,8 +229,13 @@ void DraftTimer::Hold(FormedValue formed, MachineDeviceId device,
 void DraftTimer::Run(const ItemPlace& place, Unit unit) {
   const auto& [item, device] = unit;
   double start = StartOf(place, unit);
-  const double taken = Feed(place, unit, start) + SecondsOf(place, unit);
+  const double fed = Feed(place, unit, start);
+  const double computed = SecondsOf(place, unit);
+  const double taken = fed + computed;
+  load_.AddLocalCopy(device, fed);
+  load_.AddKernel(device, computed);
   double& free_at = free_at_[device.index];
+  start += load_.WakeSeconds(device, start - free_at);
   free_at = start + taken;
   busy_[device.index] += taken;
   end_ = std::max(end_, free_at);
@@ -335,13 +342,14 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
     }
     free_at += taken;
     (beside ? fetching_ : busy_)[device.index] += taken;
+    load_.AddLocalCopy(device, taken);
   }
 }
 
 DraftScore DraftTimer::Result() const {
   const Objective& objective = request_.objective;
-  double latency = std::max(end_, clocks_.end());
-  double busiest = 0;
+  double latency = std::max({end_, clocks_.end(), load_.LeastSeconds()});
+  double busiest = load_.LeastSeconds();
   for (int d = 0; d < devices_; ++d) {
     latency = std::max({latency, free_at_[d], fetched_at_[d]});
     busiest = std::max({busiest, busy_[d], fed_at_[d], fetching_[d]});

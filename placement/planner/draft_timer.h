@@ -11,6 +11,7 @@
 
 #include "graph/id_vector.h"
 #include "placement/planner/draft_score.h"
+#include "placement/planner/host_load.h"
 #include "placement/planner/item_draft.h"
 #include "placement/planner/value_clocks.h"
 #include "placement/planner/value_forms.h"
@@ -30,7 +31,9 @@ namespace partita {
 //  4. Constants and variables take memory on every device that reads them;
 //     other values do so from their node to their last reader. A shard takes
 //     its share.
-//  5. With `depth` steps in flight, or micro-batches, a step takes as long as
+//  5. A device that waits goes on after the host's wake-up, and no step is
+//     shorter than its work on the host's cores (HostLoad).
+//  6. With `depth` steps in flight, or micro-batches, a step takes as long as
 //     the busiest device, and the first one fills the pipeline.
 // Sharded pins count as replicas. Not thread-safe.
 class DraftTimer {
@@ -94,6 +97,7 @@ class DraftTimer {
   IdVector<ValueId, UpdateReader> update_readers_;
 
   // Of one draft.
+  HostLoad load_;
   ValueClocks clocks_;
   std::vector<int> fed_form_;    // by value: of inputs
   std::vector<double> free_at_;  // by device

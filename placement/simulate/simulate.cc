@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "placement/cost/host_cores.h"
 #include "placement/simulate/activities.h"
+#include "placement/simulate/collective_arrivals.h"
 #include "placement/simulate/command_cost.h"
-#include "placement/simulate/messages.h"
+#include "placement/simulate/deliveries.h"
+#include "placement/simulate/event_board.h"
+#include "placement/simulate/kernel_queues.h"
+#include "placement/simulate/stream_wakes.h"
 #include "runtime/plan/command_places.h"
 
 namespace partita {
@@ -24,31 +28,46 @@ using On = CommandCost::On;
 constexpr int kFillingDepths = 3;
 constexpr int kDrainingDepths = 1;
 
+// From the last command to end, back along causes.
+std::vector<CommandId> CriticalPath(
+    const IdVector<CommandId, SimulatedCommand>& commands) {
+  CommandId last;
+  for (CommandId c : commands.ids()) {
+    if (!last.valid() || commands[c].end > commands[last].end) last = c;
+  }
+  std::vector<CommandId> path;
+  for (CommandId c = last; c.valid() && path.size() <= commands.size();
+       c = commands[c].cause) {
+    path.push_back(c);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
 class Simulator {
  public:
-  Simulator(const Entry& entry, IdSpan<CommandId, Command> commands,
-            const IdVector<CommandId, CommandCost>& costs, size_t devices)
+  Simulator(const Plan& plan, const Entry& entry,
+            IdSpan<CommandId, Command> commands,
+            const IdVector<CommandId, CommandCost>& costs,
+            const HostCores& cores)
       : commands_(commands),
         costs_(costs),
         depth_(std::max(1, entry.depth)),
         steps_(depth_ == 1 ? 1 : (kFillingDepths + kDrainingDepths) * depth_),
+        num_devices_(plan.devices.size()),
         streams_(entry.streams.size()),
-        devices_(devices),
         first_step_(commands.size()),
-        recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
-        recorder_(entry.num_events),
-        waiters_(entry.num_events),
-        num_events_(entry.num_events),
-        messages_(MessagesOf(entry, commands)),
-        delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
         left_(steps_, static_cast<int>(commands.size())),
         ends_(steps_, 0),
-        collective_(commands.size()),
-        active_(costs) {
+        kernels_(plan.devices.size()),
+        events_(entry.num_events, steps_),
+        deliveries_(entry, commands, steps_),
+        arrivals_(commands, costs, steps_),
+        wakes_(plan, entry, commands, costs, cores),
+        active_(costs, cores) {
     for (CommandId c : commands.ids()) {
       streams_[commands[c].stream].list.push_back(c);
     }
-    FindCollectives();
   }
 
   // False on deadlock.
@@ -84,7 +103,7 @@ class Simulator {
       const int last = kFillingDepths * depth_ - 1;
       result.step_seconds = (ends_[last] - ends_[last - depth_]) / depth_;
     }
-    result.busy.assign(devices_.size(), 0);
+    result.busy.assign(num_devices_, 0);
     for (const CommandCost& cost : costs_) {
       if (cost.on != On::kCompute) continue;
       result.busy[cost.device.index] += cost.seconds;
@@ -104,43 +123,6 @@ class Simulator {
     double ready = 0;   // when its previous command ended
     CommandId last;     // that command; invalid: first of the step
   };
-  struct DeviceState {
-    bool busy = false;
-    CommandId holder;  // the kernel that runs or ran last
-    int holder_step = -1;
-    std::set<std::tuple<double, int, CommandId>> queue;  // time, step
-  };
-
-  // The times of one message in one step; -1: not yet.
-  struct Delivery {
-    double awaited = -1;  // recv became ready, before the bytes arrived
-    double begun = -1;
-    double arrived = -1;
-    double received = -1;
-  };
-
-  // The commands of a collective are adjacent in launch order.
-  void FindCollectives() {
-    CommandId previous;
-    for (CommandId c : commands_.ids()) {
-      if (costs_[c].on == On::kCollective) {
-        const bool goes_on =
-            previous.valid() && collective_[previous].valid() &&
-            commands_[previous].instance.node == commands_[c].instance.node &&
-            commands_[previous].instance.micro_batch ==
-                commands_[c].instance.micro_batch;
-        collective_[c] = goes_on ? collective_[previous] : collectives_.Add({});
-        collectives_[collective_[c]].push_back(c);
-      }
-      previous = c;
-    }
-    for (int step = 0; step < steps_; ++step) {
-      for (const std::vector<CommandId>& ranks : collectives_) {
-        missing_ranks_.push_back(static_cast<int>(ranks.size()));
-      }
-    }
-  }
-
   // Starts all commands that can start now.
   void Progress() {
     while (!runnable_.empty()) {
@@ -151,8 +133,11 @@ class Simulator {
     }
     // Kernels start last, so that launch order decides between kernels that
     // become ready at the same time.
-    for (DeviceId device : startable_) StartKernel(devices_[device]);
-    startable_.clear();
+    for (const KernelQueues::Start& start : kernels_.StartAll(now())) {
+      const auto& [step, c, held_up_by] = start;
+      Note(step, c, now(), held_up_by.valid() ? held_up_by : StreamOf(c).last);
+      active_.Add({step, c, now() + costs_[c].seconds, 0});
+    }
   }
 
   bool TryNext(StreamId s) {
@@ -167,11 +152,12 @@ class Simulator {
     if (command.kind == Command::Kind::kSend) return TrySend(s, c);
     if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
-      recorded_[EventIndex(stream.step, command)] = now();
-      if (stream.step == 0) recorder_[command.event] = c;
+      events_.Record(stream.step, command.event, c, now());
       Note(stream.step, c, now(), stream.last);
       Finish(stream.step, c);
-      WakeWaiters(command.event);
+      for (StreamId waiter : events_.TakeWaiters(command.event)) {
+        runnable_.insert(waiter);
+      }
       return true;
     }
     stream.busy = true;
@@ -185,63 +171,66 @@ class Simulator {
 
   bool TryWait(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const double recorded = recorded_[EventIndex(stream.step, commands_[c])];
+    const EventId event = commands_[c].event;
+    const double recorded = events_.RecordedAt(stream.step, event);
     if (recorded < 0) {
-      waiters_[commands_[c].event].push_back(s);
+      events_.Await(event, s);
       return false;
     }
     const bool waited = recorded > stream.ready;
-    const CommandId recorder = recorder_[commands_[c].event];
-    Note(stream.step, c, stream.ready, waited ? recorder : stream.last);
-    Finish(stream.step, c);
+    Note(stream.step, c, stream.ready,
+         waited ? events_.recorder(event) : stream.last);
+    Wake(s, c);
     return true;
+  }
+
+  // Rule 9. Ends a wait or recv, which began when the stream was ready.
+  void Wake(StreamId s, CommandId c) {
+    StreamState& stream = streams_[s];
+    const double seconds = wakes_.SecondsAfter(s, now() - stream.ready);
+    if (seconds > 0) {
+      stream.busy = true;
+      active_.Add({stream.step, c, now() + seconds, 0});
+    } else {
+      Finish(stream.step, c);
+    }
   }
 
   // Rule 6. Starts the message if there is room for it.
   bool TrySend(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
-    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
-    double room = 0;  // since when
-    if (message.rendezvous) room = delivery.awaited;
-    if (message.before.valid()) {
-      room = DeliveryOf(stream.step, message.before).received;
-    }
+    const double room = deliveries_.RoomSince(stream.step, c);
     if (room < 0) return false;
     CommandId cause = stream.last;
     if (room > stream.ready) {
+      const ChannelMessage& message = deliveries_.MessageOf(c);
       cause = message.rendezvous ? StreamOf(message.recv).last
-                                 : messages_.list[message.before].recv;
+                                 : deliveries_.RoomFrom(c);
     }
     stream.busy = true;
-    delivery.begun = now();
+    deliveries_.Of(stream.step, c).begun = now();
     Carry(stream.step, c, cause);
     return true;
   }
 
   bool TryRecv(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
-    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
+    const CommandId send = deliveries_.MessageOf(c).send;
+    Delivery& delivery = deliveries_.Of(stream.step, c);
     if (delivery.arrived < 0) {
       if (delivery.awaited < 0) {
         delivery.awaited = now();
-        WakeStreamOf(message.send);
+        WakeStreamOf(send);
       }
       return false;
     }
     const bool waited = delivery.arrived > stream.ready;
     Note(stream.step, c, std::max(stream.ready, delivery.begun),
-         waited ? message.send : stream.last);
+         waited ? send : stream.last);
     delivery.received = now();
-    Finish(stream.step, c);
-    WakeStreamOf(message.send);
+    Wake(s, c);
+    WakeStreamOf(send);
     return true;
-  }
-
-  Delivery& DeliveryOf(int step, MessageId message) {
-    return delivery_[static_cast<size_t>(step) * messages_.list.size() +
-                     message.index];
   }
 
   const StreamState& StreamOf(CommandId c) const {
@@ -250,16 +239,6 @@ class Simulator {
 
   void WakeStreamOf(CommandId c) {
     if (c.valid()) runnable_.insert(commands_[c].stream);
-  }
-
-  size_t EventIndex(int step, const Command& command) const {
-    return static_cast<size_t>(step) * num_events_ + command.event.index;
-  }
-
-  // Streams that wait for the event, in any step: each looks at its own step.
-  void WakeWaiters(EventId event) {
-    runnable_.insert(waiters_[event].begin(), waiters_[event].end());
-    waiters_[event].clear();
   }
 
   void WakeAll() {
@@ -277,8 +256,7 @@ class Simulator {
   void Start(int step, CommandId c) {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
-      devices_[cost.device].queue.insert({now(), step, c});
-      startable_.insert(cost.device);
+      kernels_.Add(cost.device, now(), step, c);
       return;
     }
     Carry(step, c, StreamOf(c).last);
@@ -290,44 +268,30 @@ class Simulator {
     active_.Add({step, c, now() + cost.seconds, cost.bytes});
   }
 
-  // Rule 8. The last rank to arrive starts all of them.
+  // Rule 8. The last rank to arrive starts all of them, once those that waited
+  // are awake.
   void Arrive(int step, CommandId c) {
-    const std::vector<CommandId>& ranks = collectives_[collective_[c]];
-    int& missing =
-        missing_ranks_[static_cast<size_t>(step) * collectives_.size() +
-                       collective_[c].index];
-    if (--missing > 0) return;
+    const absl::Span<const CommandId> ranks = arrivals_.Arrive(step, c);
+    double wake = 0;
+    for (CommandId rank : ranks) {
+      wake = std::max(wake, wakes_.SecondsAfter(commands_[rank].stream,
+                                                now() - StreamOf(rank).ready));
+    }
     const CommandId cause = StreamOf(c).last;
     for (CommandId rank : ranks) {
       Note(step, rank, now(), cause);
-      active_.Add({step, rank, now() + costs_[rank].seconds, 0});
+      active_.Add({step, rank, now() + wake + costs_[rank].seconds, 0});
     }
-  }
-
-  void StartKernel(DeviceState& device) {
-    if (device.busy || device.queue.empty()) return;
-    const auto [ready, step, c] = *device.queue.begin();
-    device.queue.erase(device.queue.begin());
-    device.busy = true;
-    const bool held = ready < now() && device.holder_step == step;
-    Note(step, c, now(), held ? device.holder : StreamOf(c).last);
-    device.holder = c;
-    device.holder_step = step;
-    active_.Add({step, c, now() + costs_[c].seconds, 0});
   }
 
   void End(const Activity& activity) {
     const CommandId c = activity.command;
     streams_[commands_[c].stream].busy = false;
     Finish(activity.step, c);
-    if (costs_[c].on == On::kCompute) {
-      devices_[costs_[c].device].busy = false;
-      startable_.insert(costs_[c].device);
-    }
+    if (costs_[c].on == On::kCompute) kernels_.Release(costs_[c].device);
     if (commands_[c].kind != Command::Kind::kSend) return;
-    const MessageId message = messages_.of_command[c];
-    DeliveryOf(activity.step, message).arrived = now();
-    WakeStreamOf(messages_.list[message].recv);
+    deliveries_.Of(activity.step, c).arrived = now();
+    WakeStreamOf(deliveries_.MessageOf(c).recv);
   }
 
   void Finish(int step, CommandId c) {
@@ -345,44 +309,22 @@ class Simulator {
     if (--left_[step] == 0) WakeAll();
   }
 
-  // From the last command to end, back along causes.
-  static std::vector<CommandId> CriticalPath(
-      const IdVector<CommandId, SimulatedCommand>& commands) {
-    CommandId last;
-    for (CommandId c : commands.ids()) {
-      if (!last.valid() || commands[c].end > commands[last].end) last = c;
-    }
-    std::vector<CommandId> path;
-    for (CommandId c = last; c.valid() && path.size() <= commands.size();
-         c = commands[c].cause) {
-      path.push_back(c);
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
-  }
-
   const IdSpan<CommandId, Command> commands_;
   const IdVector<CommandId, CommandCost>& costs_;
   const int depth_;
   const int steps_;
+  const size_t num_devices_;
   IdVector<StreamId, StreamState> streams_;
-  IdVector<DeviceId, DeviceState> devices_;
   IdVector<CommandId, SimulatedCommand> first_step_;
-  std::vector<double> recorded_;  // step * events + event; -1: not yet
-  IdVector<EventId, CommandId> recorder_;
-  // Streams that found the event not recorded; some more than once.
-  IdVector<EventId, std::vector<StreamId>> waiters_;
-  const int num_events_;
-  const ChannelMessages messages_;
-  std::vector<Delivery> delivery_;  // step * messages + message
-  std::vector<int> left_;           // by step: commands that have not ended
-  std::vector<double> ends_;        // by step
-  IdVector<CommandId, CollectiveId> collective_;  // invalid: of none
-  IdVector<CollectiveId, std::vector<CommandId>> collectives_;
-  std::vector<int> missing_ranks_;  // step * collectives + collective
+  std::vector<int> left_;     // by step: commands that have not ended
+  std::vector<double> ends_;  // by step
+  KernelQueues kernels_;
+  EventBoard events_;
+  Deliveries deliveries_;
+  CollectiveArrivals arrivals_;
+  const StreamWakes wakes_;
   Activities active_;
-  std::set<StreamId> runnable_;   // that may have a command to start
-  std::set<DeviceId> startable_;  // that may have a kernel to start
+  std::set<StreamId> runnable_;  // that may have a command to start
 };
 
 }  // namespace
@@ -400,7 +342,7 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   PARTITA_ASSIGN_OR_RETURN(
       const auto costs,
       CostCommands(plan, entry, commands, machine, node_seconds));
-  Simulator simulator(entry, commands, costs, plan.devices.size());
+  Simulator simulator(plan, entry, commands, costs, HostCores(machine));
   if (!simulator.Run()) {
     const CommandId stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(
