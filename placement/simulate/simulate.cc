@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -15,6 +16,7 @@
 #include "placement/simulate/deliveries.h"
 #include "placement/simulate/event_board.h"
 #include "placement/simulate/kernel_queues.h"
+#include "placement/simulate/step_log.h"
 #include "placement/simulate/stream_wakes.h"
 #include "runtime/plan/command_places.h"
 
@@ -22,27 +24,6 @@ namespace partita {
 namespace {
 
 using On = CommandCost::On;
-
-// The time between steps is measured after the pipeline has filled and before
-// it drains. Lengths of both phases, in units of the depth.
-constexpr int kFillingDepths = 3;
-constexpr int kDrainingDepths = 1;
-
-// From the last command to end, back along causes.
-std::vector<CommandId> CriticalPath(
-    const IdVector<CommandId, SimulatedCommand>& commands) {
-  CommandId last;
-  for (CommandId c : commands.ids()) {
-    if (!last.valid() || commands[c].end > commands[last].end) last = c;
-  }
-  std::vector<CommandId> path;
-  for (CommandId c = last; c.valid() && path.size() <= commands.size();
-       c = commands[c].cause) {
-    path.push_back(c);
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
-}
 
 class Simulator {
  public:
@@ -52,17 +33,13 @@ class Simulator {
             const HostCores& cores)
       : commands_(commands),
         costs_(costs),
-        depth_(std::max(1, entry.depth)),
-        steps_(depth_ == 1 ? 1 : (kFillingDepths + kDrainingDepths) * depth_),
         num_devices_(plan.devices.size()),
+        log_(std::max(1, entry.depth), commands.size()),
         streams_(entry.streams.size()),
-        first_step_(commands.size()),
-        left_(steps_, static_cast<int>(commands.size())),
-        ends_(steps_, 0),
         kernels_(plan.devices.size()),
-        events_(entry.num_events, steps_),
-        deliveries_(entry, commands, steps_),
-        arrivals_(commands, costs, steps_),
+        events_(entry.num_events, log_.steps()),
+        deliveries_(entry, commands, log_.steps()),
+        arrivals_(commands, costs, log_.steps()),
         wakes_(plan, entry, commands, costs, cores),
         active_(costs, cores) {
     for (CommandId c : commands.ids()) {
@@ -78,8 +55,7 @@ class Simulator {
       for (const Activity& activity : active_.Advance()) End(activity);
       Progress();
     }
-    return std::all_of(left_.begin(), left_.end(),
-                       [](int left) { return left == 0; });
+    return log_.have_all_ended();
   }
 
   // The first command that cannot run, for an error. (Skips streams that wait
@@ -87,28 +63,20 @@ class Simulator {
   CommandId FirstStuck() const {
     CommandId first(static_cast<int>(commands_.size()));
     for (const StreamState& stream : streams_) {
-      if (stream.step >= steps_ || stream.list.empty()) continue;
-      if (stream.step >= depth_ && left_[stream.step - depth_] > 0) continue;
+      if (stream.step >= log_.steps() || stream.list.empty()) continue;
+      if (!log_.MayStart(stream.step)) continue;
       first = std::min(first, stream.list[stream.next]);
     }
     return first;
   }
 
   Simulation Result() {
-    Simulation result;
-    result.commands = std::move(first_step_);
-    result.latency_seconds = ends_[0];
-    result.step_seconds = ends_[0];
-    if (depth_ > 1) {
-      const int last = kFillingDepths * depth_ - 1;
-      result.step_seconds = (ends_[last] - ends_[last - depth_]) / depth_;
-    }
+    Simulation result = std::move(log_).Take();
     result.busy.assign(num_devices_, 0);
     for (const CommandCost& cost : costs_) {
       if (cost.on != On::kCompute) continue;
       result.busy[cost.device.index] += cost.seconds;
     }
-    result.critical_path = CriticalPath(result.commands);
     return result;
   }
 
@@ -135,17 +103,18 @@ class Simulator {
     // become ready at the same time.
     for (const KernelQueues::Start& start : kernels_.StartAll(now())) {
       const auto& [step, c, held_up_by] = start;
-      Note(step, c, now(), held_up_by.valid() ? held_up_by : StreamOf(c).last);
+      log_.Start(step, c, now(),
+                 held_up_by.valid() ? held_up_by : StreamOf(c).last);
       active_.Add({step, c, now() + costs_[c].seconds, 0});
     }
   }
 
   bool TryNext(StreamId s) {
     StreamState& stream = streams_[s];
-    if (stream.busy || stream.step >= steps_ || stream.list.empty()) {
+    if (stream.busy || stream.step >= log_.steps() || stream.list.empty()) {
       return false;
     }
-    if (stream.step >= depth_ && left_[stream.step - depth_] > 0) return false;
+    if (!log_.MayStart(stream.step)) return false;
     const CommandId c = stream.list[stream.next];
     const Command& command = commands_[c];
     if (command.kind == Command::Kind::kWait) return TryWait(s, c);
@@ -153,7 +122,7 @@ class Simulator {
     if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
       events_.Record(stream.step, command.event, c, now());
-      Note(stream.step, c, now(), stream.last);
+      log_.Start(stream.step, c, now(), stream.last);
       Finish(stream.step, c);
       for (StreamId waiter : events_.TakeWaiters(command.event)) {
         runnable_.insert(waiter);
@@ -178,8 +147,8 @@ class Simulator {
       return false;
     }
     const bool waited = recorded > stream.ready;
-    Note(stream.step, c, stream.ready,
-         waited ? events_.recorder(event) : stream.last);
+    log_.Start(stream.step, c, stream.ready,
+               waited ? events_.recorder(event) : stream.last);
     Wake(s, c);
     return true;
   }
@@ -209,7 +178,7 @@ class Simulator {
     }
     stream.busy = true;
     deliveries_.Of(stream.step, c).begun = now();
-    Carry(stream.step, c, cause);
+    Carry(stream.step, c, cause, wakes_.SecondsAfter(s, now() - stream.ready));
     return true;
   }
 
@@ -225,8 +194,8 @@ class Simulator {
       return false;
     }
     const bool waited = delivery.arrived > stream.ready;
-    Note(stream.step, c, std::max(stream.ready, delivery.begun),
-         waited ? send : stream.last);
+    log_.Start(stream.step, c, std::max(stream.ready, delivery.begun),
+               waited ? send : stream.last);
     delivery.received = now();
     Wake(s, c);
     WakeStreamOf(send);
@@ -247,12 +216,6 @@ class Simulator {
     }
   }
 
-  void Note(int step, CommandId c, double start, CommandId cause) {
-    if (step > 0) return;
-    first_step_[c].start = start;
-    first_step_[c].cause = cause;
-  }
-
   void Start(int step, CommandId c) {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
@@ -262,10 +225,11 @@ class Simulator {
     Carry(step, c, StreamOf(c).last);
   }
 
-  void Carry(int step, CommandId c, CommandId cause) {
+  // `wake`: seconds until its stream, which waited, begins.
+  void Carry(int step, CommandId c, CommandId cause, double wake = 0) {
     const CommandCost& cost = costs_[c];
-    Note(step, c, now(), cause);
-    active_.Add({step, c, now() + cost.seconds, cost.bytes});
+    log_.Start(step, c, now(), cause);
+    active_.Add({step, c, now() + wake + cost.seconds, cost.bytes});
   }
 
   // Rule 8. The last rank to arrive starts all of them, once those that waited
@@ -279,7 +243,7 @@ class Simulator {
     }
     const CommandId cause = StreamOf(c).last;
     for (CommandId rank : ranks) {
-      Note(step, rank, now(), cause);
+      log_.Start(step, rank, now(), cause);
       active_.Add({step, rank, now() + wake + costs_[rank].seconds, 0});
     }
   }
@@ -296,8 +260,6 @@ class Simulator {
 
   void Finish(int step, CommandId c) {
     StreamState& stream = streams_[commands_[c].stream];
-    if (step == 0) first_step_[c].end = now();
-    ends_[step] = std::max(ends_[step], now());
     stream.ready = now();
     stream.last = c;
     if (++stream.next == stream.list.size()) {
@@ -306,18 +268,14 @@ class Simulator {
       ++stream.step;
     }
     runnable_.insert(commands_[c].stream);
-    if (--left_[step] == 0) WakeAll();
+    if (log_.End(step, c, now())) WakeAll();
   }
 
   const IdSpan<CommandId, Command> commands_;
   const IdVector<CommandId, CommandCost>& costs_;
-  const int depth_;
-  const int steps_;
   const size_t num_devices_;
+  StepLog log_;
   IdVector<StreamId, StreamState> streams_;
-  IdVector<CommandId, SimulatedCommand> first_step_;
-  std::vector<int> left_;     // by step: commands that have not ended
-  std::vector<double> ends_;  // by step
   KernelQueues kernels_;
   EventBoard events_;
   Deliveries deliveries_;
