@@ -130,14 +130,15 @@ class Search {
         drafts_(StrategyDrafts(request)),
         seeds_(AllowedSeeds()) {}
 
-  // Step 2, which no budget limits.
-  void OfferStrategies() {
-    judge_.Allow(static_cast<int64_t>(drafts_.size()));
-    for (const Draft& draft : drafts_) {
-      if (!judge_.is_open()) return;
-      std::optional<ItemDraft> items = ItemDraftOf(space_, draft);
-      if (items.has_value()) offered_.push_back(*items);
-      if (judge_.Offer(draft)) best_items_ = std::move(items);
+  // Step 2. Only the splits of a large graph, whose lowering takes long, are
+  // left out, where few evaluations are to be made.
+  void OfferSeeds(int64_t evaluations) {
+    OfferStrategies();
+    const auto splits = static_cast<int64_t>(seeds_.splits.size());
+    if (evaluations / kEvaluationsPerLowering < splits) return;
+    for (const ItemDraft& split : seeds_.splits) {
+      judge_.Allow(1);
+      Offer(split);
     }
   }
 
@@ -160,6 +161,16 @@ class Search {
   }
 
  private:
+  void OfferStrategies() {
+    judge_.Allow(static_cast<int64_t>(drafts_.size()));
+    for (const Draft& draft : drafts_) {
+      if (!judge_.is_open()) return;
+      std::optional<ItemDraft> items = ItemDraftOf(space_, draft);
+      if (items.has_value()) offered_.push_back(*items);
+      if (judge_.Offer(draft)) best_items_ = std::move(items);
+    }
+  }
+
   // What was offered before is not lowered again.
   bool Offer(const ItemDraft& draft) {
     if (!judge_.is_open() || absl::c_linear_search(offered_, draft)) {
@@ -191,6 +202,9 @@ class Search {
       if (!repaired.has_value()) continue;
       if (absl::c_linear_search(allowed.items, *repaired)) continue;
       allowed.items.push_back(*std::move(repaired));
+    }
+    for (ItemDraft& split : seeds.splits) {
+      if (constraints_.Allow(split)) allowed.splits.push_back(std::move(split));
     }
     const PlanRequest& request = space_.request;
     for (Draft& seed : seeds.others) {
@@ -273,7 +287,7 @@ absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
   int64_t evaluations = EvaluationsFor(
       request.options, static_cast<int64_t>(request.costs.order().size()));
   Search search(request);
-  search.OfferStrategies();
+  search.OfferSeeds(evaluations);
   bool is_done = search.Run(evaluations);
   while (request.objective.is_time_over && !is_done &&
          !request.objective.is_time_over()) {

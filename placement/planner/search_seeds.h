@@ -14,6 +14,7 @@ namespace partita {
 // Drafts without duplicates, in a fixed order.
 struct SearchSeeds {
   std::vector<ItemDraft> items;
+  std::vector<ItemDraft> splits;  // of `items`: every node split
   std::vector<Draft> others;  // that no ItemDraft describes
 };
 

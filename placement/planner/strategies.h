@@ -152,7 +152,8 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //      over k of n devices, with and without sharded updates, and every node
 //      split along one dimension (search_seeds.h).
 //   2. The drafts of the strategies above, within memory (strategy_drafts.h),
-//      are lowered and simulated: the result is never worse than the best.
+//      and the splits if evaluations allow, are lowered and simulated: the
+//      result is never worse than the best of them.
 //   3. Each seed climbs: moves (search_moves.h) that an estimate of the step
 //      (draft_timer.h) finds better are kept, until none is or the evaluations
 //      are used up.
