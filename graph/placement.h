@@ -67,7 +67,7 @@ struct Placement {
   std::vector<Sharding> operands;
   std::vector<Sharding> results;
   // Numbers of the groups of nodes that the user keeps together, or apart from
-  // others; ascending (placement/planner/constraints.h).
+  // others; ascending (placement/planner/constraint_groups.h).
   std::vector<int> groups;
 };
 

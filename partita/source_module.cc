@@ -10,7 +10,7 @@
 #include "graph/verifier.h"
 #include "partita/compile_request.h"
 #include "placement/partition/verify_micro_batches.h"
-#include "placement/planner/constraints.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/pin_divisions.h"
 
 namespace partita {

@@ -18,17 +18,6 @@
 
 namespace partita {
 
-// InvalidArgument for a pattern that matches no node of the module. Call before
-// the passes, so that patterns match the nodes that the user wrote.
-absl::Status CheckConstraintPatterns(const Module& module,
-                                     absl::Span<const Constraint> constraints);
-
-// Writes the constraints into Placement::groups, where passes and planners find
-// them: a node that replaces others has their groups. Nodes that match a
-// pattern of the constraint form a group, those to be together a single one.
-// Call before the passes, for each function.
-void WriteConstraints(Graph& graph, absl::Span<const Constraint> constraints);
-
 // A constraint and the nodes of one graph that it is about.
 struct NodeConstraint {
   Constraint constraint;
@@ -40,10 +29,10 @@ struct NodeConstraint {
 class Constraints {
  public:
   Constraints() = default;
-  // Those of request.options, as WriteConstraints wrote them. InvalidArgument
-  // if no placement meets them, the
-  // pins and the kernels of the devices: names a smallest set of them that no
-  // placement meets (SmallestContradiction).
+  // Those of request.options, as WriteConstraints (constraint_groups.h) wrote
+  // them. InvalidArgument if no placement meets them, the pins and the kernels
+  // of the devices: names a smallest set of them that no placement meets
+  // (SmallestContradiction).
   static absl::StatusOr<Constraints> Resolve(const PlanRequest& request);
 
   bool empty() const { return nodes_.empty() && !most_devices_.has_value(); }

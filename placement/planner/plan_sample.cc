@@ -11,7 +11,7 @@
 #include "graph/status_macros.h"
 #include "placement/lower/lower.h"
 #include "placement/partition/partition.h"
-#include "placement/planner/constraints.h"
+#include "placement/planner/constraint_groups.h"
 
 namespace partita {
 namespace {
