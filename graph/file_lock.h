@@ -13,9 +13,9 @@ namespace partita {
 
 // At most one holder at a time, of all threads and processes of a host. The
 // lock is one of flock(2) on `path`.lock, since an AtomicFile replaces the file
-// itself; for a symbolic link, beside its target. The system releases it when
-// the holder dies, so a lock file that is left over locks nothing. It is not
-// removed: another process may wait for it.
+// itself; for a symbolic link, beside its target. The holder removes that file
+// at the end. If it dies before, the system releases the lock: a file that is
+// left over locks nothing.
 class FileLock {
  public:
   // Waits while another holds the lock. Unavailable after `patience`; errors of
@@ -28,9 +28,10 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  explicit FileLock(int fd) : fd_(fd) {}
+  FileLock(std::string name, int fd);
 
-  int fd_;  // -1: moved from
+  std::string name_;  // of the lock file
+  int fd_;            // -1: moved from
 };
 
 }  // namespace partita

@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
@@ -35,6 +37,7 @@ TEST(FileLockTest, AHeldLockIsRefusedUntilItsEnd) {
     EXPECT_TRUE(TryLock(File("another")).ok());
   }
   EXPECT_TRUE(TryLock(path).ok());
+  EXPECT_NE(access((path + ".lock").c_str(), F_OK), 0) << "it is left";
 }
 
 TEST(FileLockTest, ALinkHasTheLockOfItsTarget) {
@@ -66,6 +69,26 @@ TEST(FileLockTest, TheDeathOfTheHolderReleasesIt) {
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(TryLock(path).ok());
+}
+
+// With a lock file that is removed and made again at each turn.
+TEST(FileLockTest, ThreadsTakeTurns) {
+  const std::string path = File("turns");
+  std::atomic<int> counter = 0;
+  const auto count = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const absl::StatusOr<FileLock> lock =
+          FileLock::Of(path, std::chrono::minutes(1));
+      ASSERT_TRUE(lock.ok()) << lock.status();
+      const int before = counter;
+      std::this_thread::yield();
+      counter = before + 1;
+    }
+  };
+  std::thread other(count);
+  count();
+  other.join();
+  EXPECT_EQ(counter, 400);
 }
 
 TEST(FileLockTest, WithoutAFolderThereIsNoLock) {
