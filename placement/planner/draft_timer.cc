@@ -10,7 +10,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
-#include "graph/device_kind_traits.h"
 #include "graph/op_view.h"
 #include "placement/planner/list_schedule.h"
 #include "placement/planner/strategies.h"
@@ -31,10 +30,10 @@ DraftTimer::DraftTimer(const SearchSpace& space)
       forms_(space),
       devices_(costs_.num_devices()),
       ranks_(UpwardRanks(request_, flow_)),
+      ports_(costs_),
       load_(costs_),
       clocks_(space, forms_, load_) {
   PriceItems();
-  PricePorts();
   FindUpdateReaders();
 }
 
@@ -49,24 +48,6 @@ void DraftTimer::PriceItems() {
                              ? partita::SecondsOf(costs_, item.node, pinned)
                          : cost.can_run ? cost.seconds
                                         : kNever);
-    }
-  }
-}
-
-// As CommandCost: a feed of a device that shares the host is a local copy.
-void DraftTimer::PricePorts() {
-  for (MachineDeviceId d : costs_.devices()) {
-    const DeviceTraits& traits = costs_.machine().devices[d.index].traits;
-    ports_beside_.push_back(TraitsOf(traits.kind).ports_beside_kernels);
-    const bool is_local = costs_.shares_host(d) || !costs_.host().valid();
-    const Link* link = is_local ? nullptr : costs_.link(costs_.host(), d);
-    if (link != nullptr) {
-      port_fixed_.push_back(link->latency);
-      port_per_byte_.push_back(1 / link->bandwidth);
-    } else {
-      const double bandwidth = traits.memory_bandwidth;
-      port_fixed_.push_back(traits.launch_seconds);
-      port_per_byte_.push_back(bandwidth > 0 ? 2 / bandwidth : 0);
     }
   }
 }
@@ -174,8 +155,7 @@ void DraftTimer::PushReady(const ItemDraft& draft, int item) {
 
 double DraftTimer::SecondsOfPort(FormedValue formed,
                                  MachineDeviceId device) const {
-  return port_fixed_[device.index] +
-         clocks_.bytes(formed) * port_per_byte_[device.index];
+  return ports_.Seconds(device, clocks_.bytes(formed));
 }
 
 double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
@@ -187,7 +167,7 @@ double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
 void DraftTimer::FeedTo(FormedValue fed, MachineDeviceId device,
                         double& seconds) {
   const double taken = SecondsOfPort(fed, device);
-  if (ports_beside_[device.index] != 0) {
+  if (ports_.AreBesideKernels(device)) {
     fed_at_[device.index] += taken;
     clocks_.Make(fed, device, fed_at_[device.index]);
   } else {
@@ -335,7 +315,7 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
     const bool is_fed_here = !is_made && value.readers.empty();
     double taken = SecondsOfPort(whole, device);
     if (is_fed_here) FeedTo(whole, device, taken);
-    const bool beside = ports_beside_[device.index] != 0;
+    const bool beside = ports_.AreBesideKernels(device);
     double& free_at = (beside ? fetched_at_ : free_at_)[device.index];
     if (is_made || beside) {
       free_at = std::max(free_at, clocks_.ready_at(whole, device));

@@ -13,6 +13,7 @@
 #include "placement/planner/draft_score.h"
 #include "placement/planner/host_load.h"
 #include "placement/planner/item_draft.h"
+#include "placement/planner/port_prices.h"
 #include "placement/planner/value_clocks.h"
 #include "placement/planner/value_forms.h"
 
@@ -53,7 +54,6 @@ class DraftTimer {
   using Key = std::tuple<double, double, int, MachineDeviceId>;
 
   void PriceItems();
-  void PricePorts();
   void FindUpdateReaders();
   void Reset(const ItemDraft& draft);
   void ChooseFeeds(const ItemDraft& draft);
@@ -83,12 +83,9 @@ class DraftTimer {
   const ValueForms forms_;
   const int devices_;
   const std::vector<double> ranks_;  // by item
+  const PortPrices ports_;
   // Of whole items: item * devices + device.
   std::vector<double> seconds_;
-  std::vector<double> port_fixed_;     // by device: seconds of any feed
-  std::vector<double> port_per_byte_;  // by device
-  // By device: DeviceKindTraits::ports_beside_kernels.
-  std::vector<char> ports_beside_;
   // The first reader of the variable whose new value it is, and the variable.
   struct UpdateReader {
     int item = -1;  // -1: no update
