@@ -10,8 +10,8 @@
 
 namespace partita {
 
-// Each stream of a device that shares the host is a thread, and the kernels of a
-// device have `threads` of them. A machine whose file names no cores
+// Each stream of a device that shares the host is a thread, and the kernels of
+// a device have `threads` of them. A machine whose file names no cores
 // (MachineHost) shares nothing: here all costs are then 0 and all slowdowns 1.
 // Depends on the machine alone, never on the host that asks. Thread safety:
 // const calls may run in parallel.
@@ -28,7 +28,7 @@ class HostCores {
   int OfLocalCopy(const DeviceTraits& device) const;
   // A copy between two devices. DMA copies to and from other devices.
   int OfCopy(const DeviceTraits& from, const DeviceTraits& to) const;
-  // A rank's part of a collective, after all have arrived.
+  // A rank's work for a collective, after all have arrived.
   int OfRank(const DeviceTraits& device) const { return OfLocalCopy(device); }
 
   // At least 1: the factor by which each of the commands that keep `busy` cores
@@ -40,12 +40,13 @@ class HostCores {
   // their seconds times the cores that each keeps busy.
   double LeastSeconds(double core_seconds) const;
 
-  // Seconds from the end of a wait of `waited` seconds until the stream goes on.
-  // `threads`: all that the plan's streams have. If each has a core, a thread
-  // that waits polls for a while before it sleeps.
+  // Seconds from the end of a wait of `waited` seconds until the stream goes
+  // on. `threads`: all that the plan's streams have. If each has a core, a
+  // thread that waits polls for a while before it sleeps.
   double WakeSeconds(const DeviceTraits& device, double waited,
                      int threads) const;
-  // What planners add to a transfer to the device, whose stream may wait for it.
+  // What planners add to a transfer to the device, whose stream may wait for
+  // it.
   double HandoverSeconds(const DeviceTraits& to) const;
 
  private:

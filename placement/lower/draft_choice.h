@@ -32,8 +32,8 @@ struct CountedFunction {
   std::optional<FunctionDraft> small;
 };
 
-// Asks for the drafts that need least on the device that needs most, of those
-// with a step of at most so many seconds.
+// Asks for the drafts that need least on the device that needs most, among
+// those whose step is within a limit.
 struct LeastMemory {
   double most_step_seconds = std::numeric_limits<double>::infinity();
 };

@@ -18,13 +18,13 @@ class HostLoad {
 
   void Reset() { core_seconds_ = 0; }
   void AddKernel(MachineDeviceId device, double seconds);
-  // A feed, a fetch, a slice, or a rank's part of a collective.
+  // A feed, a fetch, a slice, or a rank's work for a collective.
   void AddLocalCopy(MachineDeviceId device, double seconds);
   void AddCopy(MachineDeviceId from, MachineDeviceId to, double seconds);
 
   double LeastSeconds() const;
-  // Until the device's stream goes on after a wait. Assumes that all CPUs of the
-  // machine are in use, each with a stream for copies if there are several.
+  // Until the device's stream goes on after a wait. Assumes that all CPUs of
+  // the machine are in use, each with a stream for copies if there are several.
   double WakeSeconds(MachineDeviceId device, double waited) const;
 
  private:

@@ -15,7 +15,7 @@ namespace partita {
 
 class StepLog {
  public:
-  // Of steps that overlap `depth` deep, with so many commands each.
+  // `depth` steps overlap. `commands`: their number in each step.
   StepLog(int depth, size_t commands);
 
   // The number of steps that show the time between two.
