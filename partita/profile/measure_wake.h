@@ -7,8 +7,8 @@
 namespace partita {
 
 // MachineHost::wake_seconds: from the call that wakes a thread, which has slept
-// for a few milliseconds, until it runs; the median of some. Takes about a tenth
-// of a second.
+// for a few milliseconds, until it runs; the median of some. Takes about a
+// tenth of a second.
 double MeasureWakeSeconds();
 
 }  // namespace partita

@@ -15,7 +15,7 @@ namespace partita {
 struct SearchSeeds {
   std::vector<ItemDraft> items;
   std::vector<ItemDraft> splits;  // of `items`: every node split
-  std::vector<Draft> others;  // that no ItemDraft describes
+  std::vector<Draft> others;      // that no ItemDraft describes
 };
 
 // Each device alone, and the drafts of other strategies, which lower nothing

@@ -18,8 +18,8 @@ class CollectiveArrivals {
   CollectiveArrivals(IdSpan<CommandId, Command> commands,
                      const IdVector<CommandId, CommandCost>& costs, int steps);
 
-  // The commands of all ranks, if `rank` is the last one to arrive in this step;
-  // else nothing. Needs: a command of a collective.
+  // The commands of all ranks, if `rank` is the last one to arrive in this
+  // step; else nothing. Needs: a command of a collective.
   absl::Span<const CommandId> Arrive(int step, CommandId rank);
 
  private:

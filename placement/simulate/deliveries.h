@@ -34,7 +34,8 @@ class Deliveries {
   Delivery& Of(int step, CommandId command) {
     return At(step, messages_.of_command[command]);
   }
-  // Since when there is room for the message of a send; negative: there is none.
+  // Since when there is room for the message of a send; negative: there is
+  // none.
   double RoomSince(int step, CommandId send) {
     const ChannelMessage& message = MessageOf(send);
     if (message.before.valid()) return At(step, message.before).received;
