@@ -18,7 +18,7 @@
 #include "partita/predict_step.h"
 #include "placement/cost/node_roles.h"
 #include "placement/partition/variable_homes.h"
-#include "placement/planner/constraints.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/placement_draft.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/micro_batches.h"

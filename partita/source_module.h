@@ -33,7 +33,8 @@ class SourceModule {
   // more. Call it last.
   void Renumber();
   // Pins the nodes of a function, by node id; an empty placement removes a
-  // node's pin. Call it after Renumber.
+  // node's pin. Nodes keep the groups of their constraints. Call it after
+  // Renumber.
   void WritePlacements(int function, absl::Span<const Placement> placements);
 
   const Module& module() const { return module_; }

@@ -28,6 +28,7 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
+constexpr int kMaxHostCores = 65536;
 constexpr size_t kMaxProfileName = 255;
 
 absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
@@ -129,12 +130,28 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
                       "32 hexadecimal digits");
 }
 
+absl::StatusOr<MachineHost> ReadHost(const JsonObject& object) {
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys({"cores", "wake_seconds"}));
+  MachineHost host;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t cores,
+                           object.Integer("cores", 1, kMaxHostCores));
+  host.cores = static_cast<int>(cores);
+  if (!object.Has("wake_seconds")) return host;
+  PARTITA_ASSIGN_OR_RETURN(host.wake_seconds,
+                           object.Number("wake_seconds", 0, kMaxSeconds));
+  return host;
+}
+
 absl::StatusOr<Machine> ReadMachineObject(const JsonObject& object) {
   PARTITA_RETURN_IF_ERROR(object.AllowKeys(
-      {"name", "devices", "links", "profile", "profile_hash"}));
+      {"name", "devices", "links", "host", "profile", "profile_hash"}));
   Machine machine;
   PARTITA_ASSIGN_OR_RETURN(machine.name, object.String("name"));
   PARTITA_ASSIGN_OR_RETURN(machine.profile, ReadProfileKeys(object));
+  if (object.Has("host")) {
+    PARTITA_ASSIGN_OR_RETURN(const JsonObject host, object.Object("host"));
+    PARTITA_ASSIGN_OR_RETURN(machine.host, ReadHost(host));
+  }
   PARTITA_ASSIGN_OR_RETURN(std::vector<JsonObject> devices,
                            object.Objects("devices", 1, kMaxDevices));
   for (const JsonObject& entry : devices) {
@@ -193,6 +210,13 @@ std::string ProfileKeys(const MachineProfile& profile) {
     absl::StrAppend(&keys, ",\n  \"profile_hash\": ", JsonQuoted(profile.hash));
   }
   return keys;
+}
+
+std::string HostKey(const MachineHost& host) {
+  if (host.cores == 0) return "";
+  return absl::StrCat(",\n  \"host\": {\"cores\": ", host.cores,
+                      ", \"wake_seconds\": ", JsonNumber(host.wake_seconds),
+                      "}");
 }
 
 // Also follows links: the file is inside the folder of the machine file.
@@ -260,6 +284,7 @@ absl::StatusOr<Machine> ReadMachine(const std::string& path) {
 std::string MachineToJson(const Machine& machine) {
   return absl::StrCat(
       "{\n  \"name\": ", JsonQuoted(machine.name), ProfileKeys(machine.profile),
+      HostKey(machine.host),
       ",\n  \"devices\": ", JsonList(machine.devices, DeviceJson),
       ",\n  \"links\": ", JsonList(machine.links, LinkJson), "\n}\n");
 }

@@ -60,6 +60,42 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
 }
 
+TEST(MachineTest, AHostHasItsCores) {
+  EXPECT_EQ(ParseMachine(kTwo, "two.json")->host.cores, 0);
+  const std::string text = absl::StrReplaceAll(
+      kTwo, {{"\"links\"",
+              "\"host\": {\"cores\": 8, \"wake_seconds\": 2e-5}, \"links\""}});
+  const absl::StatusOr<Machine> machine = ParseMachine(text, "two.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  EXPECT_EQ(machine->host.cores, 8);
+  EXPECT_EQ(machine->host.wake_seconds, 2e-5);
+  const absl::StatusOr<Machine> again =
+      ParseMachine(MachineToJson(*machine), "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->host.cores, 8);
+  EXPECT_EQ(again->host.wake_seconds, 2e-5);
+}
+
+TEST(MachineTest, AWrongHostHasItsPlace) {
+  const auto error_of = [](absl::string_view host) {
+    return ErrorOf("\"links\"",
+                   absl::StrCat("\"host\": ", host, ", \"links\""));
+  };
+  EXPECT_EQ(error_of("2"),
+            "two.json:10:11: host: found 2; expected an object");
+  EXPECT_EQ(error_of("{}"),
+            "two.json:10:11: host: found no key \"cores\"; expected one");
+  EXPECT_EQ(error_of("{\"core\": 2}"),
+            "two.json:10:12: host.core: found an unknown key; expected one of "
+            "cores, wake_seconds; did you mean cores?");
+  EXPECT_EQ(error_of("{\"cores\": 0}"),
+            "two.json:10:21: host.cores: found 0; expected a whole number from "
+            "1 to 65536");
+  EXPECT_EQ(error_of("{\"cores\": 1, \"wake_seconds\": -1}"),
+            "two.json:10:40: host.wake_seconds: found -1; expected a number "
+            "from 0 to 60");
+}
+
 // The meaning of a file does not depend on the host.
 TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
   const auto machine = ParseMachine(
@@ -109,7 +145,7 @@ TEST(MachineTest, AnUnknownKeyNamesTheNearestKnownOne) {
       "memory_bandwidth, launch_seconds; did you mean reserve?");
   EXPECT_EQ(ErrorOf("\"links\"", "\"edges\""),
             "two.json:10:3: edges: found an unknown key; expected one of name, "
-            "devices, links, profile, profile_hash");
+            "devices, links, host, profile, profile_hash");
   EXPECT_EQ(ErrorOf("\"f64\"", "\"f46\""),
             "two.json:5:66: devices[0].peak_flops.f46: found an unknown key; "
             "expected one of f64, f32, f16, bf16, i64, i32, i16, i8, u8, u16, "
@@ -338,6 +374,12 @@ TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
   EXPECT_GT(cpu.usable(), int64_t{1} << 26);
   EXPECT_GT(cpu.traits.peak_flops[static_cast<int>(DType::kF32)], 1e9);
   EXPECT_EQ(MachineToJson(host), MachineToJson(DetectHost()));
+}
+
+TEST(DetectHostTest, TheHostsDevicesShareItsCores) {
+  const Machine machine = DetectHost({.gpus = false});
+  EXPECT_EQ(machine.host.cores, machine.devices[0].traits.threads);
+  EXPECT_GT(machine.host.wake_seconds, 0);
 }
 
 }  // namespace

@@ -83,6 +83,25 @@ TEST(ProfileTest, EveryMeasurementChangesTheHash) {
   EXPECT_NE(ProfileHash(other), ProfileHash(Sample()));
 }
 
+TEST(ProfileTest, AMeasuredWakeUpIsThatOfAHostWithCores) {
+  Profile profile = Sample();
+  EXPECT_FALSE(ParseProfile(ProfileToJson(profile), "p")->wake_seconds);
+  const std::string hash = ProfileHash(profile);
+  profile.wake_seconds = 3e-5;
+  EXPECT_NE(ProfileHash(profile), hash);
+  EXPECT_EQ(*ParseProfile(ProfileToJson(profile), "p"), profile);
+  Machine machine = TwoCpus();
+  ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
+  EXPECT_EQ(machine.host.wake_seconds, 0);
+  machine.host = {.cores = 2, .wake_seconds = 1e-5};
+  ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
+  EXPECT_EQ(machine.host.wake_seconds, 3e-5);
+  Profile merged = Sample();
+  MergeProfile(profile, merged);
+  MergeProfile(Sample(), merged);
+  EXPECT_EQ(merged.wake_seconds, 3e-5);
+}
+
 TEST(ProfileTest, DamageIsFoundAndNamed) {
   EXPECT_EQ(
       ErrorOf("2e-05", "3e-05"),

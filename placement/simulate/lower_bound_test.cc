@@ -226,6 +226,17 @@ TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
               kNoPorts);
 }
 
+// The reader of a value without bytes runs beside its maker.
+TEST(LowerBoundTest, NoPathLeadsThroughAValueWithoutBytes) {
+  for (const int64_t elements : {int64_t{0}, kLine}) {
+    SampleGraph g;
+    const ValueId a = g.Work("a", {g.Input("x", kLine)}, elements);
+    g.Return({g.Work("b", {a}, kLine), a});
+    const LowerBound bound = Bound(g, EqualCpus(2, kRoom), AllTake(4));
+    EXPECT_NEAR(bound.seconds, elements == 0 ? 4 : 8, kNoPorts);
+  }
+}
+
 // %y = fused %a, %b, whose body adds %b to the negative of %a
 ValueId AddFused(SampleGraph& g, ValueId a, ValueId b) {
   const TensorType type = g.graph().type(a);
