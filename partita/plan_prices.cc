@@ -16,9 +16,8 @@ namespace {
 absl::StatusOr<std::vector<double>> CatalogSeconds(const Graph& graph,
                                                    const Machine& machine) {
   const MachineCatalog prices(machine);
-  PARTITA_ASSIGN_OR_RETURN(
-      std::vector<double> seconds,
-      PlacedNodeSeconds(graph, machine, prices.catalog()));
+  PARTITA_ASSIGN_OR_RETURN(std::vector<double> seconds,
+                           PlacedNodeSeconds(graph, machine, prices.catalog()));
   PARTITA_RETURN_IF_ERROR(prices.Check());
   return seconds;
 }

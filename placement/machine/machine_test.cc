@@ -81,8 +81,7 @@ TEST(MachineTest, AWrongHostHasItsPlace) {
     return ErrorOf("\"links\"",
                    absl::StrCat("\"host\": ", host, ", \"links\""));
   };
-  EXPECT_EQ(error_of("2"),
-            "two.json:10:11: host: found 2; expected an object");
+  EXPECT_EQ(error_of("2"), "two.json:10:11: host: found 2; expected an object");
   EXPECT_EQ(error_of("{}"),
             "two.json:10:11: host: found no key \"cores\"; expected one");
   EXPECT_EQ(error_of("{\"core\": 2}"),

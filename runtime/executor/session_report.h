@@ -89,7 +89,7 @@ struct FailedCommand {
   std::string entry;
   std::string device;
   std::string stream;  // empty: any of the device's
-  int command = -1;  // number in launch order
+  int command = -1;    // number in launch order
   // "command 7", or "command 7 of program forward0 (invocation 8, batch 2)".
   std::string place;
   std::string kind;  // "kernel", "copy", ...
