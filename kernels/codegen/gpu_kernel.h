@@ -32,7 +32,7 @@ inline constexpr int64_t kGpuRegisters = 65536;
 inline constexpr int64_t kMostThreadRegisters = 255;
 // What a thread needs beside its live words (live_words.h): addresses, and the
 // coordinates of loops around them.
-inline constexpr int64_t kRegistersForAddresses = 20;
+inline constexpr int64_t kRegistersForAddresses = 16;
 // A thread computes as much at once as fits into these, so that 768 threads
 // share a multiprocessor. One element may need more.
 inline constexpr int64_t kUsualThreadRegisters = 80;

@@ -3,6 +3,7 @@
 
 #include "kernels/codegen/index_emitter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/codegen/keep_loop.h"
@@ -37,49 +38,40 @@ void IndexEmitter::EmitTile(const IndexTile& tile,
       EmitBody(program_.last, LoopsOf(program_, program_.last), state));
 }
 
+// Point after point, so that what only one needs is live for a short time.
 std::vector<IndexEmitter::Points> IndexEmitter::EmitBody(
     const ProgramBody& body, const std::vector<LoopSet>& loops,
     const std::vector<Points>& state) {
   const std::vector<bool> neighbours =
       NeighbourReads(program_, body, tile_.group);
-  std::vector<Points> values;
-  for (size_t at = 0; at < body.instructions.size(); ++at) {
-    values.push_back(
-        EmitInstruction(body, at, loops[at], neighbours[at], values, state));
+  const size_t points = tile_.points();
+  std::vector<Points> values(body.instructions.size(), Points(points, nullptr));
+  for (size_t point = 0; point < points; ++point) {
+    for (size_t at = 0; at < values.size(); ++at) {
+      const Instruction& i = body.instructions[at];
+      const size_t first = FirstWithValueOf(point, loops[at]);
+      if (first < point) {
+        values[at][point] = values[at][first];
+      } else if (!neighbours[at]) {
+        values[at][point] = EmitPoint(body, i, point, values, state);
+      } else if (point % tile_.group == 0) {
+        const Points loaded = EmitElements(i, point, tile_.group, values);
+        std::copy(loaded.begin(), loaded.end(), values[at].begin() + point);
+      }
+    }
   }
   std::vector<Points> results;
   for (int32_t result : body.results) results.push_back(values[result]);
   return results;
 }
 
-IndexEmitter::Points IndexEmitter::EmitInstruction(
-    const ProgramBody& body, size_t at, LoopSet depends, bool neighbours,
-    const std::vector<Points>& values, const std::vector<Points>& state) {
-  const Instruction& i = body.instructions[at];
-  const auto by_loop = [&](int loop) {
-    return loop >= 0 && (depends >> loop & 1) != 0;
+size_t IndexEmitter::FirstWithValueOf(size_t point, LoopSet loops) const {
+  const auto depends = [&](int loop) {
+    return loop >= 0 && (loops >> loop & 1) != 0;
   };
   const size_t group = tile_.group;
-  Points points;
-  points.reserve(tile_.points());
-  for (int row = 0; row < tile_.rows; ++row) {
-    if (row > 0 && !by_loop(tile_.rows_loop)) {
-      for (size_t k = 0; k < group; ++k) points.push_back(points[k]);
-      continue;
-    }
-    const size_t first = points.size();
-    if (neighbours) {
-      const Points loaded = EmitElements(i, first, tile_.group, values);
-      points.insert(points.end(), loaded.begin(), loaded.end());
-    } else if (!by_loop(Inner())) {
-      points.resize(first + group, EmitPoint(body, i, first, values, state));
-    } else {
-      for (size_t k = 0; k < group; ++k) {
-        points.push_back(EmitPoint(body, i, first + k, values, state));
-      }
-    }
-  }
-  return points;
+  const size_t row = depends(tile_.rows_loop) ? point / group : 0;
+  return row * group + (depends(Inner()) ? point % group : 0);
 }
 
 llvm::Value* IndexEmitter::EmitPoint(const ProgramBody& body,

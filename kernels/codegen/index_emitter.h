@@ -42,9 +42,9 @@ class IndexEmitter {
   std::vector<Points> EmitBody(const ProgramBody& body,
                                const std::vector<LoopSet>& loops,
                                const std::vector<Points>& state);
-  Points EmitInstruction(const ProgramBody& body, size_t at, LoopSet depends,
-                         bool neighbours, const std::vector<Points>& values,
-                         const std::vector<Points>& state);
+  // The first point that has the same value as `point` of what depends on
+  // these loops.
+  size_t FirstWithValueOf(size_t point, LoopSet loops) const;
   llvm::Value* EmitPoint(const ProgramBody& body, const Instruction& i,
                          size_t point, const std::vector<Points>& values,
                          const std::vector<Points>& state);

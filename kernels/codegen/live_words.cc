@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace partita {
@@ -75,8 +76,8 @@ int64_t OperandBytes(const ProgramBody& body,
   return bytes;
 }
 
-// The elements are computed in sequence: after one, its results are live and
-// its operands are not.
+// Compilers keep to the order of elements where registers are few: after one,
+// its results are live and its operands are not.
 int64_t WordsOfGroup(const ProgramBody& body,
                      const std::vector<ProgramOperand>& operands, int group) {
   const int64_t others =
@@ -116,8 +117,16 @@ class TileWords {
     return words * tile_.points();
   }
 
+  // A body for one point, and what other points add to it.
+  struct BodyWords {
+    std::vector<LiveRange> ranges;
+    int64_t others = 0;
+    int64_t results = 0;  // of all points
+    int64_t most() const { return MostAtOnce(ranges) + others; }
+  };
+
   int64_t OfBody(const ProgramBody& body) const {
-    return MostAtOnce(Ranges(body, LoopsOf(program_, body)));
+    return Count(body, LoopsOf(program_, body), std::nullopt).most();
   }
 
   // Sums that are complete are live beside the state.
@@ -125,40 +134,68 @@ class TileWords {
     int64_t most = 0;
     int64_t held = state_;
     for (const StepSum& sum : program_.sums) {
-      const std::vector<LoopSet> loops = LoopsOf(sum);
-      std::vector<LiveRange> ranges = Ranges(sum.body, loops);
-      const int64_t total = ranges[sum.body.results[0]].words;
-      HoldInvariants(sum.body, loops, TermLoop(program_), ranges);
-      most = std::max(most, held + Rounds(ranges, total, tile_.terms));
-      held += total;
+      const BodyWords words =
+          Count(sum.body, LoopsOf(sum), TermLoop(program_));
+      most = std::max(most, held + Rounds(words, tile_.terms));
+      held += words.results;
     }
     return most;
   }
 
   int64_t OfSteps() const {
     if (program_.steps.empty()) return 0;
-    const std::vector<LoopSet> loops = LoopsOf(program_, program_.step);
-    std::vector<LiveRange> ranges = Ranges(program_.step, loops);
-    HoldInvariants(program_.step, loops, InnermostStepLoop(program_), ranges);
-    return Rounds(ranges, state_, tile_.steps);
+    return Rounds(Count(program_.step, LoopsOf(program_, program_.step),
+                        InnermostStepLoop(program_)),
+                  tile_.steps);
   }
 
   // What is carried from round to round is there once.
-  static int64_t Rounds(const std::vector<LiveRange>& ranges, int64_t carried,
-                        int at_once) {
-    const int64_t of_one = std::max(carried, MostAtOnce(ranges));
-    return carried + at_once * (of_one - carried);
+  static int64_t Rounds(const BodyWords& words, int at_once) {
+    const int64_t carried = words.results;
+    return carried + at_once * std::max<int64_t>(0, words.most() - carried);
   }
 
-  std::vector<LiveRange> Ranges(const ProgramBody& body,
-                                const std::vector<LoopSet>& loops) const {
-    std::vector<LiveRange> ranges = RangesOf(body);
-    const std::vector<bool> in_group = DiffersInGroup(body, loops);
-    for (size_t at = 0; at < ranges.size(); ++at) {
-      if (in_group[at]) ranges[at].words *= tile_.group;
-      if (Depends(loops[at], tile_.rows_loop)) ranges[at].words *= tile_.rows;
+  // In the rounds of a loop, if it is one's body.
+  BodyWords Count(const ProgramBody& body, const std::vector<LoopSet>& loops,
+                  std::optional<size_t> loop) const {
+    BodyWords words{.ranges = RangesOf(body)};
+    const std::vector<int64_t> times = TimesOf(body, loops);
+    const auto bytes = [&](size_t at) {
+      const Instruction& i = body.instructions[at];
+      return i.op == Opcode::kConstant ? 0 : BytesOf(i.type);
+    };
+    int64_t results = 0, other_results = 0;
+    for (int32_t result : body.results) {
+      results += times[result] * bytes(result);
+      other_results += (times[result] - 1) * bytes(result);
     }
-    return ranges;
+    const std::vector<bool> is_held = InvariantsOf(body, loops, loop);
+    int64_t held = 0, read = 0;
+    for (size_t at = 0; at < times.size(); ++at) {
+      const Opcode op = body.instructions[at].op;
+      if (is_held[at]) {
+        words.ranges[at].from = 0;
+        words.ranges[at].to = times.size() + 1;
+        held += (times[at] - 1) * bytes(at);
+      } else if (op == Opcode::kLoad || op == Opcode::kElement) {
+        read += (times[at] - 1) * bytes(at);
+      }
+    }
+    words.others = PackedWords(held + std::max(read, other_results));
+    words.results = PackedWords(results);
+    return words;
+  }
+
+  // How many points of the tile have a value of their own, by instruction.
+  std::vector<int64_t> TimesOf(const ProgramBody& body,
+                               const std::vector<LoopSet>& loops) const {
+    const std::vector<bool> in_group = DiffersInGroup(body, loops);
+    std::vector<int64_t> times(loops.size(), 1);
+    for (size_t at = 0; at < times.size(); ++at) {
+      if (in_group[at]) times[at] *= tile_.group;
+      if (Depends(loops[at], tile_.rows_loop)) times[at] *= tile_.rows;
+    }
+    return times;
   }
 
   bool Depends(LoopSet loops, int loop) const {
@@ -183,20 +220,22 @@ class TileWords {
     return differs;
   }
 
-  // Compilers move what does not change in a loop before it: what is read in
-  // the loop is then live in all of it.
-  static void HoldInvariants(const ProgramBody& body,
-                             const std::vector<LoopSet>& loops, size_t loop,
-                             std::vector<LiveRange>& ranges) {
-    const auto changes = [&](size_t at) { return (loops[at] >> loop & 1) != 0; };
-    for (size_t at = 0; at < ranges.size(); ++at) {
+  // Compilers move what does not change in a loop before it: what the loop
+  // reads of that is then live in all of it.
+  static std::vector<bool> InvariantsOf(const ProgramBody& body,
+                                        const std::vector<LoopSet>& loops,
+                                        std::optional<size_t> loop) {
+    std::vector<bool> are_held(loops.size(), false);
+    const auto changes = [&](size_t at) {
+      return (loops[at] >> *loop & 1) != 0;
+    };
+    for (size_t at = 0; loop.has_value() && at < loops.size(); ++at) {
       const Instruction& i = body.instructions[at];
       for (int32_t read : {i.a, i.b, i.c}) {
-        if (read < 0 || changes(read) || !changes(at)) continue;
-        ranges[read].from = 0;
-        ranges[read].to = ranges.size() + 1;
+        if (read >= 0 && !changes(read) && changes(at)) are_held[read] = true;
       }
     }
+    return are_held;
   }
 
   const IndexProgram& program_;

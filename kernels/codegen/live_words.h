@@ -14,13 +14,15 @@
 namespace partita {
 
 // Each counts the words that are live at once where they are most. A value is
-// live from its instruction to the last one that reads it, for each element
-// that has a value of its own. Constants are in instructions, and bools in
-// predicates: they take none. Addresses and the coordinates of loops around a
-// program's bodies are not counted.
+// live from its instruction to the last one that reads it. Constants are in
+// instructions, and bools in predicates: they take none. Addresses and the
+// coordinates of loops around a program's bodies are not counted.
+//
+// Elements and points are counted in sequence: the first one with all its
+// values, the others with what they read or, if that is more, with their
+// results.
 
-// Of `group` elements: their operands are read before the first one is
-// computed, and their results are stored after the last one.
+// Of `group` elements.
 int64_t LiveWords(const ElementwiseProgram& program, int group);
 
 // The same, with the accumulators and the scalars of a row.

@@ -130,7 +130,7 @@ TEST(LiveWords, OfATileAreItsStatesAndWhatTheyShare) {
   const IndexTile tile = {.rows_loop = 0, .rows = 8, .group = 4};
   const int64_t words = LiveWords(matmul, tile);
   EXPECT_GE(words, 32 + 8 + 4 + 8 + 1);
-  EXPECT_LE(words, 60);
+  EXPECT_LE(words, 64);
 }
 
 TEST(LiveWords, StepsAtOnceReadMoreButHaveOneState) {
@@ -151,9 +151,9 @@ TEST(LiveWords, DoNotGrowWithTheTermsOfASum) {
 
 TEST(GpuRegisters, AGroupIsAsLargeAsFits) {
   EXPECT_EQ(GroupElements(SumOf(2, ScalarType::kF32)), 4);
-  EXPECT_EQ(GroupElements(SumOf(15, ScalarType::kF32)), 4);  // 60 words
-  EXPECT_EQ(GroupElements(SumOf(16, ScalarType::kF32)), 2);
-  EXPECT_EQ(GroupElements(SumOf(40, ScalarType::kF32)), 1);
+  EXPECT_EQ(GroupElements(SumOf(16, ScalarType::kF32)), 4);  // 64 words
+  EXPECT_EQ(GroupElements(SumOf(17, ScalarType::kF32)), 2);
+  EXPECT_EQ(GroupElements(SumOf(60, ScalarType::kF32)), 1);
 }
 
 TEST(GpuRegisters, ATileIsAsLargeAsFits) {
@@ -173,17 +173,17 @@ TEST(GpuRegisters, FewStepsAreOneRound) {
 
 TEST(GpuRegisters, BlocksShareAMultiprocessorsRegisters) {
   EXPECT_EQ(BlocksOfMultiprocessor(0, 256), 3u);
-  EXPECT_EQ(BlocksOfMultiprocessor(60, 256), 3u);
-  EXPECT_EQ(BlocksOfMultiprocessor(61, 256), 2u);
-  EXPECT_EQ(BlocksOfMultiprocessor(108, 256), 2u);
-  EXPECT_EQ(BlocksOfMultiprocessor(109, 256), 1u);
-  EXPECT_EQ(BlocksOfMultiprocessor(235, 256), 1u);
-  EXPECT_EQ(BlocksOfMultiprocessor(60, 128), 6u);
+  EXPECT_EQ(BlocksOfMultiprocessor(64, 256), 3u);
+  EXPECT_EQ(BlocksOfMultiprocessor(65, 256), 2u);
+  EXPECT_EQ(BlocksOfMultiprocessor(112, 256), 2u);
+  EXPECT_EQ(BlocksOfMultiprocessor(113, 256), 1u);
+  EXPECT_EQ(BlocksOfMultiprocessor(239, 256), 1u);
+  EXPECT_EQ(BlocksOfMultiprocessor(64, 128), 6u);
 }
 
 TEST(GpuRegisters, NoThreadHasMoreThanItsRegisters) {
-  EXPECT_TRUE(FitsThread(235));
-  EXPECT_FALSE(FitsThread(236));
+  EXPECT_TRUE(FitsThread(239));
+  EXPECT_FALSE(FitsThread(240));
   EXPECT_TRUE(FitsThread(ThreadWords(SumOf(64, ScalarType::kF32))));
   EXPECT_FALSE(FitsThread(ThreadWords(SumOf(128, ScalarType::kF64))));
 }
