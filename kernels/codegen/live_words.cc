@@ -155,7 +155,9 @@ class TileWords {
     return carried + at_once * std::max<int64_t>(0, words.most() - carried);
   }
 
-  // In the rounds of a loop, if it is one's body.
+  // In the rounds of a loop, if it is one's body: the assembler then computes
+  // the floats of points side by side, except for what the next instruction
+  // alone reads.
   BodyWords Count(const ProgramBody& body, const std::vector<LoopSet>& loops,
                   std::optional<size_t> loop) const {
     BodyWords words{.ranges = RangesOf(body)};
@@ -173,12 +175,17 @@ class TileWords {
     int64_t held = 0, read = 0;
     for (size_t at = 0; at < times.size(); ++at) {
       const Opcode op = body.instructions[at].op;
+      LiveRange& range = words.ranges[at];
       if (is_held[at]) {
-        words.ranges[at].from = 0;
-        words.ranges[at].to = times.size() + 1;
+        range.from = 0;
+        range.to = times.size() + 1;
         held += (times[at] - 1) * bytes(at);
       } else if (op == Opcode::kLoad || op == Opcode::kElement) {
         read += (times[at] - 1) * bytes(at);
+      } else if (loop.has_value() && range.to > at + 1 &&
+                 IsFloatType(body.instructions[at].type) &&
+                 range.to < times.size()) {
+        range.words *= times[at];
       }
     }
     words.others = PackedWords(held + std::max(read, other_results));
