@@ -159,21 +159,19 @@ bool IsUsual(const IndexProgram& program, const IndexTile& tile) {
 // A tile of one step, as large as is worth it.
 IndexTile PointsOfTile(const IndexProgram& program) {
   IndexTile tile;
-  tile.group = static_cast<int>(
-      WidestGroup(WidestAccess(program), NumInstructions(program),
-                  [&](int group) {
-                    return LiveWords(program, IndexTile{.group = group});
-                  }));
+  tile.group = static_cast<int>(WidestGroup(
+      WidestAccess(program), NumInstructions(program), [&](int group) {
+        return LiveWords(program, IndexTile{.group = group});
+      }));
   while (program.loops.back() % tile.group != 0) tile.group /= 2;
   const int loop = SharedLoop(program);
   if (loop < 0) return tile;
   tile.rows_loop = loop;
   tile.rows =
       static_cast<int>(std::min(kMostTileRows, kMostTilePoints / tile.group));
-  while (tile.rows > 1 &&
-         (program.loops[loop] % tile.rows != 0 ||
-          NumPoints(program) / tile.points() < kFewestTiles ||
-          !IsUsual(program, tile))) {
+  while (tile.rows > 1 && (program.loops[loop] % tile.rows != 0 ||
+                           NumPoints(program) / tile.points() < kFewestTiles ||
+                           !IsUsual(program, tile))) {
     tile.rows /= 2;
   }
   return tile;
@@ -213,8 +211,8 @@ void AddRounds(const IndexProgram& program, IndexTile& tile) {
 
 GpuLaunch LaunchOfBlocks(int64_t blocks, unsigned threads,
                          int multiprocessors) {
-  const int64_t most = std::min(multiprocessors * kLaunchedBlocks,
-                                kMostGpuThreads / threads);
+  const int64_t most =
+      std::min(multiprocessors * kLaunchedBlocks, kMostGpuThreads / threads);
   return {static_cast<unsigned>(
               std::max<int64_t>(1, std::min<int64_t>(blocks, most))),
           threads};
@@ -251,9 +249,9 @@ bool FitsThread(int64_t thread_words) {
 
 unsigned BlocksOfMultiprocessor(int64_t thread_words, unsigned block_threads) {
   // Threads get registers by eights.
-  const int64_t registers = std::clamp(
-      (thread_words + kRegistersForAddresses + 7) / 8 * 8,
-      kUsualThreadRegisters, kMostThreadRegisters);
+  const int64_t registers =
+      std::clamp((thread_words + kRegistersForAddresses + 7) / 8 * 8,
+                 kUsualThreadRegisters, kMostThreadRegisters);
   return static_cast<unsigned>(
       std::max<int64_t>(1, kGpuRegisters / (registers * block_threads)));
 }

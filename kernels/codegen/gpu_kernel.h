@@ -62,9 +62,9 @@ unsigned BlocksOfMultiprocessor(int64_t thread_words, unsigned block_threads);
 bool MayUnroll(int64_t thread_words);
 
 // How many neighbouring elements a thread computes at once: the widest accesses
-// have 16 bytes then, where the loops and its registers allow. A power of two. The elements of a
-// group are on one line of the innermost loop, except for the last group, if
-// the program is a single loop.
+// have 16 bytes then, where the loops and its registers allow. A power of two.
+// The elements of a group are on one line of the innermost loop, except for the
+// last group, if the program is a single loop.
 int GroupElements(const ElementwiseProgram& program);
 
 // How a thread reads an operand's elements for a group.

@@ -31,10 +31,10 @@ class GpuRowFunction {
         ir_(module.getContext()),
         emitter_(ir_, /*lanes=*/1),
         access_(ir_, emitter_),
-        function_(AddGpuEntry(
-            program.name, program.operands.size() + result_types_.size(),
-            GpuThreads::kExactly, shape_.block_threads(), ThreadWords(program),
-            module)),
+        function_(AddGpuEntry(program.name,
+                              program.operands.size() + result_types_.size(),
+                              GpuThreads::kExactly, shape_.block_threads(),
+                              ThreadWords(program), module)),
         join_(program, shape_, *function_, ir_, emitter_) {
     // Division of 64 bits takes several times as long.
     index_type_ = GreatestIndex(program) <= kMostGpuThreads ? ir_.getInt32Ty()
@@ -283,8 +283,8 @@ class GpuRowFunction {
     for (size_t k = 0; k < carried.size(); ++k) {
       carried[k]->addIncoming(values[k], last);
     }
-    llvm::BranchInst* back = ir_.CreateCondBr(
-        ir_.CreateICmpULT(after, Index(groups)), loop, next);
+    llvm::BranchInst* back =
+        ir_.CreateCondBr(ir_.CreateICmpULT(after, Index(groups)), loop, next);
     if (!MayUnroll(ThreadWords(program_))) KeepLoop(*back);
     ir_.SetInsertPoint(next);
     return values;

@@ -131,9 +131,8 @@ std::vector<IndexEmitter::Points> IndexEmitter::EmitSteps(
   if (level == program_.steps.size()) return EmitStep(state);
   const size_t loop = program_.loops.size() + level;
   const bool is_innermost = loop == InnermostStepLoop(program_);
-  return EmitRounds(loop, program_.steps[level],
-                    is_innermost ? tile_.steps : 1, state,
-                    [&](const std::vector<Points>& before) {
+  return EmitRounds(loop, program_.steps[level], is_innermost ? tile_.steps : 1,
+                    state, [&](const std::vector<Points>& before) {
                       return EmitSteps(level + 1, before);
                     });
 }
@@ -147,8 +146,7 @@ std::vector<IndexEmitter::Points> IndexEmitter::EmitStep(
 IndexEmitter::Points IndexEmitter::EmitSum(const StepSum& sum) {
   const std::vector<LoopSet> loops = LoopsOf(sum);
   const ScalarType type = sum.body.instructions[sum.body.results[0]].type;
-  llvm::Value* zero =
-      llvm::Constant::getNullValue(emitter_.RegisterType(type));
+  llvm::Value* zero = llvm::Constant::getNullValue(emitter_.RegisterType(type));
   const Round round = [&](const std::vector<Points>& before) {
     return EmitBody(sum.body, loops, before);
   };

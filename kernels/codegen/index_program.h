@@ -21,6 +21,16 @@ struct IndexedOperand {
   int64_t elements = 0;
 };
 
+// What a step adds up before its body runs.
+struct StepSum {
+  friend bool operator==(const StepSum&, const StepSum&) = default;
+  int64_t terms = 0;
+  // The next value of the sum, which begins as 0, from the one before: kLoad 0.
+  // Has one result. Reads coordinates as `step` does, and that of the term,
+  // which has the number after those of the step loops.
+  ProgramBody body;
+};
+
 // One element of each result for each point of the loops. All results are dense
 // in loop order.
 //
@@ -34,17 +44,8 @@ struct IndexedOperand {
 // those of the step loops, which have the numbers after them; and in `step` and
 // `last` the state, by kLoad.
 //
-// Sums are computed before each step, for that step alone: `step` reads them by
-// kLoad, with the numbers after those of the state.
-struct StepSum {
-  friend bool operator==(const StepSum&, const StepSum&) = default;
-  int64_t terms = 0;
-  // The next value of the sum, which begins as 0, from the one before: kLoad 0.
-  // Has one result. Reads coordinates as `step` does, and that of the term,
-  // which has the number after those of the step loops.
-  ProgramBody body;
-};
-
+// Sums are computed before each step, for that step alone, in order; `step`
+// reads them by kLoad, with the numbers after those of the state.
 struct IndexProgram {
   friend bool operator==(const IndexProgram&, const IndexProgram&) = default;
   std::string name;  // of the function

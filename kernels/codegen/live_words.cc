@@ -103,8 +103,8 @@ class TileWords {
         state_(StateWords()) {}
 
   int64_t Most() const {
-    return std::max({OfBody(program_.first), OfSums(), OfSteps(),
-                     OfBody(program_.last)});
+    return std::max(
+        {OfBody(program_.first), OfSums(), OfSteps(), OfBody(program_.last)});
   }
 
  private:
@@ -134,8 +134,7 @@ class TileWords {
     int64_t most = 0;
     int64_t held = state_;
     for (const StepSum& sum : program_.sums) {
-      const BodyWords words =
-          Count(sum.body, LoopsOf(sum), TermLoop(program_));
+      const BodyWords words = Count(sum.body, LoopsOf(sum), TermLoop(program_));
       most = std::max(most, held + Rounds(words, tile_.terms));
       held += words.results;
     }
@@ -262,13 +261,13 @@ int64_t LiveWords(const RowProgram& program, int group) {
   int64_t most = 0;
   for (const RowPhase& phase : program.phases) {
     const int64_t accumulators = group * ResultWords(phase.elements);
-    most = std::max(
-        most, scalars + accumulators +
-                  WordsOfGroup(phase.elements, program.operands, group));
+    most = std::max(most,
+                    scalars + accumulators +
+                        WordsOfGroup(phase.elements, program.operands, group));
     scalars += ResultWords(phase.elements) + ResultWords(phase.scalars);
   }
-  return std::max(most, scalars + WordsOfGroup(program.elements,
-                                               program.operands, group));
+  return std::max(
+      most, scalars + WordsOfGroup(program.elements, program.operands, group));
 }
 
 int64_t LiveWords(const IndexProgram& program, const IndexTile& tile) {

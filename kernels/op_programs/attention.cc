@@ -43,8 +43,7 @@ absl::Status BuildAttention(IndexNode& node) {
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
     const AttentionReader::Step step = step_of(read);
     const auto& [query, key] = step;
-    const Register score =
-        attention.Score(read, read.Sum(product), step).value;
+    const Register score = attention.Score(read, read.Sum(product), step).value;
     const Register top = read.State(0);
     const Register greater = Select((top < score) | IsNan(score), score, top);
     const Register weight = Exp(score - top);

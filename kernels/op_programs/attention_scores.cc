@@ -41,14 +41,14 @@ AttentionRow AttentionReader::KeyOf(const AttentionRow& query,
 size_t AttentionReader::AddProducts(
     IndexNode& node, size_t a, size_t b, int64_t size,
     const std::function<RowOffsets(const IndexReader& read)>& offsets) {
-  return node.AddSum(
-      size, [&](const IndexReader& read) -> std::vector<Register> {
-        const RowOffsets first = offsets(read);
-        const Register term = read.Term();
-        return {AddProduct(read.SumSoFar(read.NumberType(a)),
-                           read.Number(a, first.a + term),
-                           read.Number(b, first.b + term))};
-      });
+  return node.AddSum(size,
+                     [&](const IndexReader& read) -> std::vector<Register> {
+                       const RowOffsets first = offsets(read);
+                       const Register term = read.Term();
+                       return {AddProduct(read.SumSoFar(read.NumberType(a)),
+                                          read.Number(a, first.a + term),
+                                          read.Number(b, first.b + term))};
+                     });
 }
 
 size_t AttentionReader::AddScores(
@@ -63,8 +63,7 @@ size_t AttentionReader::AddScores(
       });
 }
 
-AttentionScore AttentionReader::Score(const IndexReader& read,
-                                      Register product,
+AttentionScore AttentionReader::Score(const IndexReader& read, Register product,
                                       const Step& step) const {
   const auto& [query, key] = step;
   const double scale = op_.attr_float("scale");

@@ -49,7 +49,8 @@ class AttentionReader {
   AttentionRow KeyOf(const AttentionRow& query, Register position) const;
 
   // Sums of products of `size` neighbouring elements of two operands, as one of
-  // the node's sums: its number. `offsets` are those of a step's first elements.
+  // the node's sums: its number. `offsets` are those of a step's first
+  // elements.
   struct RowOffsets {
     Register a, b;
   };
@@ -61,9 +62,9 @@ class AttentionReader {
     AttentionRow query;
     Register key;
   };
-  size_t AddScores(IndexNode& node,
-                   const std::function<Step(const IndexReader& read)>& step)
-      const;
+  size_t AddScores(
+      IndexNode& node,
+      const std::function<Step(const IndexReader& read)>& step) const;
   // The score of the product, a sum of AddScores.
   AttentionScore Score(const IndexReader& read, Register product,
                        const Step& step) const;

@@ -65,8 +65,7 @@ absl::StatusOr<GpuWork> WorkOfElementwise(const OpView& node) {
   PARTITA_ASSIGN_OR_RETURN(const ElementwiseProgram program,
                            ReadInstructions(node, /*has_fma=*/true));
   const double count = static_cast<double>(program.instructions.size());
-  const double points =
-      static_cast<double>(node.result_type(0).num_elements());
+  const double points = static_cast<double>(node.result_type(0).num_elements());
   return GpuWork{.kind = ProgramKind::kElementwise,
                  .instructions = count * points,
                  .longest = count,

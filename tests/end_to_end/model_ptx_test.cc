@@ -209,8 +209,8 @@ TEST_P(ModelPtx, IsAssembledAsItSays) {
     const auto has = [&](absl::string_view word) {
       return absl::StrContains(sass, word);
     };
-    for (const char* wide : {"v4.f32", "v4.u32", "v4.b32", "v2.f64", "v2.u64",
-                             "v2.b64"}) {
+    for (const char* wide :
+         {"v4.f32", "v4.u32", "v4.b32", "v2.f64", "v2.u64", "v2.b64"}) {
       if (absl::StrContains(ptx, absl::StrCat("ld.global.", wide))) {
         EXPECT_TRUE(has("LDG.E.128")) << name << ": " << wide;
       }

@@ -305,7 +305,8 @@ TEST(GeneratedOps, TheAssemblerNeedsNoStackAndSpillsNothing) {
         Assemble(ptxas, *text, kArchitectures[a].architecture);
     ASSERT_TRUE(assembled.ok()) << assembled.status();
     EXPECT_EQ(assembled->kernels.size(), programs.size());
-    EXPECT_EQ(assembled->StackAndSpills(), "") << kArchitectures[a].architecture;
+    EXPECT_EQ(assembled->StackAndSpills(), "")
+        << kArchitectures[a].architecture;
   }
 }
 

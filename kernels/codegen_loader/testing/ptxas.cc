@@ -36,8 +36,8 @@ std::string OutputOf(const std::string& command, int& status) {
 // Of the toolkit; empty if there is none.
 std::string FindTool(const char* name) {
   const char* home = std::getenv("CUDA_HOME");
-  const std::string path = absl::StrCat(
-      home == nullptr ? "/usr/local/cuda" : home, "/bin/", name);
+  const std::string path =
+      absl::StrCat(home == nullptr ? "/usr/local/cuda" : home, "/bin/", name);
   return access(path.c_str(), X_OK) == 0 ? path : "";
 }
 

@@ -41,12 +41,13 @@ struct Assembled {
 };
 
 // From the lines "Compiling entry function 'f' for 'sm_90'", "0 bytes stack
-// frame, 0 bytes spill stores, 0 bytes spill loads" and "Used 32 registers, ..."
-// of each kernel.
+// frame, 0 bytes spill stores, 0 bytes spill loads" and "Used 32 registers,
+// ..." of each kernel.
 Assembled ReadReport(const std::string& output);
 
 // Assembles PTX text for an architecture, such as sm_120. Internal, with the
-// begin of the output, if the assembler refuses it or warns of more than spills.
+// begin of the output, if the assembler refuses it or warns of more than
+// spills.
 absl::StatusOr<Assembled> Assemble(const std::string& ptxas,
                                    const std::string& text,
                                    const std::string& architecture);

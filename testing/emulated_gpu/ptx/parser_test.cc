@@ -61,8 +61,8 @@ TEST(PtxParser, RegistersInBracesEndWithThem) {
 }
 
 TEST(PtxParser, ALoopMaySayThatItIsNotUnrolled) {
-  const auto module =
-      ParseModule(Text("$L_1:\n.pragma \"nounroll\";\n@%p1 bra $L_1;"), "a.ptx");
+  const auto module = ParseModule(
+      Text("$L_1:\n.pragma \"nounroll\";\n@%p1 bra $L_1;"), "a.ptx");
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(module->kernels[0].instructions[0].target, 0u);
   ExpectRefused(".pragma \"used_bytes_mask\";",
