@@ -187,6 +187,23 @@ TEST(DraftTimerTest, AGpuFeedsAndFetchesBesideItsKernels) {
   EXPECT_DOUBLE_EQ(on_gpu.Score({kFirst, kFirst}).seconds, 3.5 + 1.25);
 }
 
+// Four nodes of a second on each of two devices, in stages; steps of GPUs do
+// not overlap.
+TEST(DraftTimerTest, StepsInFlightShareTheStagesOfCpusOnly) {
+  SearchQuestion two_steps;
+  two_steps.objective.goal = Goal::kThroughput;
+  two_steps.objective.depth = 2;
+  const ItemDraft stages = {kFirst, kFirst, kSecond, kSecond};
+  const Line g(4);
+  Machine gpus = CpuAndGpus(2, 10000);
+  gpus.devices.erase(gpus.devices.begin());
+  gpus.links = {gpus.links.back()};
+  EXPECT_NEAR(
+      SearchProblem(g, EqualCpus(2, 10000), two_steps).Score(stages).seconds, 2,
+      0.01);
+  EXPECT_NEAR(SearchProblem(g, gpus, two_steps).Score(stages).seconds, 4, 0.01);
+}
+
 TEST(DraftTimerTest, ACopyTakesItsLink) {
   Machine machine = EqualCpus(2, 10000);
   machine.links[0].latency = 5;
