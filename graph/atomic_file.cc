@@ -121,7 +121,8 @@ int OpenNameless(const std::string& folder) {
 
 constexpr int kMostLinks = 40;  // the limit of Linux
 
-// The target of symbolic links: the target is replaced, not the link.
+}  // namespace
+
 std::string BehindLinks(std::string path) {
   for (int i = 0; i < kMostLinks; ++i) {
     std::error_code error;
@@ -132,8 +133,6 @@ std::string BehindLinks(std::string path) {
   }
   return path;
 }
-
-}  // namespace
 
 int OpenToWrite(const std::string& path, int flags) {
   const int fd =

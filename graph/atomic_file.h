@@ -54,6 +54,10 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+// The target of symbolic links, which need not exist: AtomicFile replaces it,
+// not the link.
+std::string BehindLinks(std::string path);
+
 // open(2) for writing, with more flags. A pipe without a reader is an error,
 // ENXIO; the call does not wait.
 int OpenToWrite(const std::string& path, int flags);

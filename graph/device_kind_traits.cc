@@ -50,6 +50,7 @@ constexpr DeviceKindTraits kKinds[] = {
      .code_target = CpuCodeTarget,
      .collectives_beside_kernels = false,
      .ports_beside_kernels = false,
+     .overlaps_steps = true,
      // Nearly all x86-64 processors have avx2. The default of a file does not
      // depend on the host.
      .isa = {.accepts = IsCpuIsa, .names = CpuIsas, .usual = "avx2"}},
@@ -59,6 +60,7 @@ constexpr DeviceKindTraits kKinds[] = {
      .code_target = CudaCodeTarget,
      .collectives_beside_kernels = true,
      .ports_beside_kernels = true,
+     .overlaps_steps = false,
      .isa = {.accepts = IsCudaIsa,
              .names = nullptr,
              .form = "sm_ and the compute capability, like \"sm_90\""}},

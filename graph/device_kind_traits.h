@@ -42,6 +42,11 @@ struct DeviceKindTraits {
   bool collectives_beside_kernels;
   // So are inputs fed and outputs fetched.
   bool ports_beside_kernels;
+  // The streams of a step run beside those of the steps before it, if the plan
+  // lets them (Entry::depth). Otherwise one launcher feeds all streams of such
+  // devices (runtime/executor/launcher.h), and begins a step when they have
+  // ended the step before.
+  bool overlaps_steps;
   IsaRule isa;
 };
 

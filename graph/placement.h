@@ -55,9 +55,10 @@ inline Interval RankInterval(int64_t extent, int64_t unit, int rank,
 }
 
 // The devices of a node, by name ("gpu:0"), and the shardings of its values.
-// Before a planner runs, nodes with a pin have the user's choice. No devices:
-// not placed yet. One device: values are whole. Several devices: `operands` and
-// `results` have one entry per value, or are empty if all are replicated.
+// Before a planner runs, nodes with a pin have the user's choice, and those
+// that a constraint is about its groups. No devices: not placed yet. One
+// device: values are whole. Several devices: `operands` and `results` have one
+// entry per value, or are empty if all are replicated.
 struct Placement {
   bool placed() const { return !devices.empty(); }
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -65,6 +66,9 @@ struct Placement {
   absl::InlinedVector<std::string, 1> devices;
   std::vector<Sharding> operands;
   std::vector<Sharding> results;
+  // Numbers of the groups of nodes that the user keeps together, or apart from
+  // others; ascending (placement/planner/constraint_groups.h).
+  std::vector<int> groups;
 };
 
 // A result that may overwrite an operand, exactly in place.

@@ -3,7 +3,6 @@
 
 #include "partita/attempt.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,16 +11,9 @@
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "partita/placed_graph.h"
+#include "placement/planner/memory_rounds.h"
 
 namespace partita {
-namespace {
-
-// Rounds in which a strategy places a module that was short of memory. It gives
-// up earlier if that no longer makes the shortage smaller.
-constexpr int kMostRounds = 8;
-constexpr int kMostVainRounds = 2;
-
-}  // namespace
 
 Attempts::Attempts(const SourceModule& source, const CompileTarget& target,
                    StageClock& stages, bool opens_codegen)
@@ -80,17 +72,15 @@ absl::StatusOr<Attempt> Attempts::Finish(const Planner& planner,
 }
 
 absl::StatusOr<Attempt> Attempts::Try(const Planner& planner, bool with_texts) {
-  std::vector<int64_t> limits = target_.usable();
+  MemoryRounds rounds(target_.usable(), planner.reads_memory_limits);
   // The placement that misses least, or its refusal.
   std::optional<PlacedModule> least;
   absl::Status refusal;
-  int64_t least_bytes = 0;
-  int vain = 0;
-  const int most_rounds = planner.reads_memory_limits ? kMostRounds : 1;
-  for (int round = 0; round < most_rounds && vain < kMostVainRounds; ++round) {
-    absl::StatusOr<PlacedModule> attempted = placer_.Place(planner, limits);
+  while (rounds.goes_on()) {
+    absl::StatusOr<PlacedModule> attempted =
+        placer_.Place(planner, rounds.limits());
     // Within less memory there may be no placement; an earlier one is left.
-    if (!attempted.ok() && round > 0) break;
+    if (!attempted.ok() && !rounds.is_first()) break;
     PARTITA_ASSIGN_OR_RETURN(PlacedModule placed, std::move(attempted));
     const auto same = planned_.find(placed.fingerprints);
     if (same != planned_.end()) return Attempt{.repeats = same->second};
@@ -106,16 +96,10 @@ absl::StatusOr<Attempt> Attempts::Try(const Planner& planner, bool with_texts) {
       missing = drafts_.MissingIn(packed);
       if (missing.device < 0) return attempt;
     }
-    ++vain;
-    if (round == 0 || missing.bytes < least_bytes) {
-      vain = 0;
-      least_bytes = missing.bytes;
-      refusal = packed;
-      least.reset();
-      if (packed.ok()) least.emplace(std::move(placed));
-    }
-    int64_t& limit = limits[missing.device];
-    limit = std::max<int64_t>(0, limit - missing.bytes);
+    if (!rounds.EndShort(missing.device, missing.bytes)) continue;
+    refusal = packed;
+    least.reset();
+    if (packed.ok()) least.emplace(std::move(placed));
   }
   if (least.has_value()) return Finish(planner, with_texts, *std::move(least));
   return refusal;

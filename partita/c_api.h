@@ -14,9 +14,11 @@
 // Errors. Every function with a status returns a code, and stores the code and
 // a message in the status; a status of NULL is legal where the message is not
 // needed. After an error nothing has changed, except where a function says
-// otherwise, and a handle to be returned is NULL. No exception leaves the
-// library, and no error ends the process, except: another program truncates a
-// mapped file (SIGBUS), or memory runs out in a thread of a running step.
+// otherwise; a handle to be returned is NULL, and other results are undefined.
+// With a status that is neither NULL nor a valid handle, a call does nothing
+// and returns PARTITA_INVALID_HANDLE. No exception leaves the library, and no
+// error ends the process, except: another program truncates a mapped file
+// (SIGBUS), or memory runs out in a thread of a running step.
 //
 // Handles. A handle begins with a word that its _free function clears. A call
 // with a freed handle, or with one of another kind, returns
@@ -273,7 +275,7 @@ typedef struct partita_session_options {
   int32_t code;            // PARTITA_CODE_...
   int32_t copy_constants;  // 1: do not read constants of CPUs from the mapped
                            // plan; copy them into the session's memory
-  int32_t split_gpu;       // so many devices of the plan share each GPU; 0: 1
+  int32_t split_gpu;       // number of the plan's devices on each GPU; 0: 1
 } partita_session_options;
 
 static inline partita_session_options partita_session_options_default(void) {
@@ -377,8 +379,9 @@ PARTITA_API partita_code partita_session_bind_output(
     partita_status* status);
 // An output without a binding, from the last step; zeros before the first one.
 // Fills `value`; its data belong to the session, must not be written, and are
-// valid until the next step begins. PARTITA_FAILED_PRECONDITION for an output
-// with a binding, and while steps are in flight. One at a time.
+// valid until the next step begins or the output is bound.
+// PARTITA_FAILED_PRECONDITION for an output with a binding, and while steps are
+// in flight. One at a time.
 PARTITA_API partita_code partita_session_get_output(partita_session* session,
                                                     size_t output,
                                                     partita_tensor* value,
@@ -461,11 +464,13 @@ PARTITA_API partita_code partita_session_variable_type(partita_session* session,
                                                        partita_tensor* type,
                                                        partita_status* status);
 // Copies the variable to value->data, which has its dtype and shape.
-// PARTITA_FAILED_PRECONDITION while steps are in flight. One at a time.
+// PARTITA_FAILED_PRECONDITION while steps are in flight; PARTITA_NOT_FOUND for
+// a variable that no entry of the plan reads. One at a time.
 PARTITA_API partita_code partita_session_read_variable(
     partita_session* session, size_t variable, const partita_tensor* value,
     partita_status* status);
-// The reverse, on all devices that have the variable. One at a time.
+// The reverse, on all devices that have the variable. After an error of a
+// device the variable is undefined. One at a time.
 PARTITA_API partita_code partita_session_write_variable(
     partita_session* session, size_t variable, const partita_tensor* value,
     partita_status* status);
@@ -480,8 +485,8 @@ PARTITA_API partita_code partita_session_restore(partita_session* session,
 typedef struct partita_memory {
   size_t struct_size;  // sizeof(partita_memory)
   int64_t arena;       // persistent + depth * step, as the plan states
-  int64_t persistent;  // of it: constants and variables
-  int64_t step;        // of it: the values of one step
+  int64_t persistent;  // constants and variables in the arena
+  int64_t step;        // the values of one step in the arena
   int64_t depth;       // steps that may be in flight; a number, not bytes
   int64_t allocated;   // of the arena, now in use
   int64_t peak;        // the most that was in use

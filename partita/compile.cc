@@ -20,7 +20,7 @@
 #include "partita/predict.h"
 #include "partita/remedy.h"
 #include "partita/step_search.h"
-#include "placement/planner/constraints.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/draft_score.h"
 #include "runtime/plan/plan_text.h"
 

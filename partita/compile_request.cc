@@ -176,7 +176,7 @@ absl::Status CheckRequest(const Machine& machine,
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {
     return Refused(unread->name,
-                   absl::StrCat(": found it with strategy ", options.strategy,
+                   absl::StrCat(": found with strategy ", options.strategy,
                                 ", which does not read it; expected strategy ",
                                 unread->readers));
   }
@@ -214,7 +214,7 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
   }
   return Refused(
       "bucket-size",
-      absl::StrCat(": found it with ", found, ", where no gradients are ",
+      absl::StrCat(": found with ", found, ", where no gradients are ",
                    "reduced; expected strategy data, search or auto on ",
                    "several devices, or pins to several; leave it out"));
 }

@@ -37,19 +37,19 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
       {[](CompileOptions& options, Machine&) {
          options.planner.device = "cpu:0";
        },
-       "device: found it with strategy auto, which does not read it; "
+       "device: found with strategy auto, which does not read it; "
        "expected strategy single"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.planner.stages = 2;
        },
-       "stages: found it with strategy list, which does not read it; "
+       "stages: found with strategy list, which does not read it; "
        "expected strategy pipeline"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.planner.replicas = 2;
        },
-       "replicas: found it with strategy list, which does not read it; "
+       "replicas: found with strategy list, which does not read it; "
        "expected strategy data"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "data";
@@ -76,17 +76,17 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
          options.strategy = "single";
          options.planner.objective = ObjectiveChoice{Goal::kThroughput};
        },
-       "objective: found it with strategy single, which does not read it; "
+       "objective: found with strategy single, which does not read it; "
        "expected strategy auto or search"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.bucket_bytes = 1;
        },
-       "bucket-size: found it with strategy list, where no gradients are "
+       "bucket-size: found with strategy list, where no gradients are "
        "reduced; expected strategy data, search or auto on several devices, or "
        "pins to several; leave it out"},
       {[](CompileOptions& options, Machine&) { options.bucket_bytes = 1; },
-       "bucket-size: found it with a machine of one device, where no"},
+       "bucket-size: found with a machine of one device, where no"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
        "machine m: found no device; expected at least one"},
       {[](CompileOptions& options, Machine&) {

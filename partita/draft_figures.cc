@@ -18,6 +18,15 @@
 #include "placement/lower/refusal.h"
 
 namespace partita {
+namespace {
+
+// What decides between launch orders.
+std::optional<LeastMemory> LeastMemoryOf(const ObjectiveChoice& objective) {
+  if (objective.goal != Goal::kMemory) return std::nullopt;
+  return LeastMemory{objective.most_step_seconds};
+}
+
+}  // namespace
 
 DraftFigures::DraftFigures(const SourceModule& source,
                            const CompileTarget& target, StageClock& stages,
@@ -26,7 +35,9 @@ DraftFigures::DraftFigures(const SourceModule& source,
       stages_(stages),
       lowering_(target.machine(),
                 LowerOptions{.depth = target.options().depth,
-                             .micro_batches = source.micro_batches()}),
+                             .micro_batches = source.micro_batches(),
+                             .least_memory =
+                                 LeastMemoryOf(ObjectiveOf(target.options()))}),
       opens_codegen_(opens_codegen) {}
 
 absl::Status DraftFigures::Count(PlacedFunction& placed) {
@@ -69,12 +80,10 @@ absl::StatusOr<PredictedDraft> DraftFigures::Predict(
       PARTITA_RETURN_IF_ERROR(Count(*function));
       counted.push_back(&*function->counted);
     }
-    PredictedDraft predicted;
-    PARTITA_ASSIGN_OR_RETURN(predicted.needed_bytes,
-                             lowering_.NeededBytes(counted));
-    predicted.step_seconds = counted.back()->fast.step_seconds.value_or(
-        std::numeric_limits<double>::infinity());
-    return predicted;
+    PARTITA_ASSIGN_OR_RETURN(CountedPlan figures, lowering_.Figures(counted));
+    return PredictedDraft{
+        std::move(figures.needed_bytes),
+        figures.step_seconds.value_or(std::numeric_limits<double>::infinity())};
   };
   return predicted_.emplace(std::move(fingerprints), predict()).first->second;
 }

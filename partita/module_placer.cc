@@ -9,6 +9,7 @@
 #include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "partita/compile_request.h"
+#include "partita/latest_predictions.h"
 #include "partita/placed_graph.h"
 #include "placement/planner/strategies.h"
 
@@ -97,8 +98,11 @@ absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
   // one that misses least. Of the others only the figures are kept.
   std::optional<PlacedFunction> placed;
   int64_t missing = 0;
+  LatestPredictions latest;
   const auto predict = [&](absl::Span<const Placement> placements)
       -> absl::StatusOr<PredictedDraft> {
+    const PredictedDraft* known = latest.Find(placements);
+    if (known != nullptr) return *known;
     PARTITA_ASSIGN_OR_RETURN(
         PlacedFunction draft,
         PartitionAs(placing, function, {placements.begin(), placements.end()}));
@@ -107,6 +111,7 @@ absl::StatusOr<PlacedFunction> ModulePlacer::PlaceFunction(
     functions.push_back(&draft);
     PARTITA_ASSIGN_OR_RETURN(PredictedDraft predicted,
                              drafts_.Predict(functions));
+    latest.Add(placements, predicted);
     const int64_t missing_here =
         drafts_.MissingIn(predicted.needed_bytes).bytes;
     if (!placed.has_value() || missing_here == 0 || missing_here < missing) {

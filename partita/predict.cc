@@ -19,6 +19,7 @@
 #include "partita/predict_step.h"
 #include "partita/repeated_share.h"
 #include "partita/sharded_updates.h"
+#include "partita/transfer_count.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
@@ -157,27 +158,12 @@ void CountNodes(const Plan& plan, const Entry& entry,
       RepeatedShare(*entry.graph, chosen, RunsByNode(entry));
 }
 
-int64_t OperandBytes(const Entry& entry, const Command& command) {
-  int64_t bytes = 0;
-  for (BufferId operand : command.operands) {
-    bytes += entry.buffers[operand.index].range.size();
-  }
-  return bytes;
-}
-
-// A collective has one command a rank.
-absl::Status CountTransfers(const Entry& entry, EntryReport& report) {
-  PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
-  for (const Command& command : commands) {
-    if (command.kind == Command::Kind::kCopy) {
-      ++report.copies;
-      report.copied_bytes += OperandBytes(entry, command);
-    }
-    if (command.kind == Command::Kind::kCollective) {
-      report.collectives += command.instance.rank == 0 ? 1 : 0;
-      report.collective_bytes += OperandBytes(entry, command);
-    }
-  }
+absl::Status AddTransfers(const Entry& entry, EntryReport& report) {
+  PARTITA_ASSIGN_OR_RETURN(const TransferCount count, CountTransfers(entry));
+  report.copies = count.copies;
+  report.copied_bytes = count.copied_bytes;
+  report.collectives = count.collectives;
+  report.collective_bytes = count.collective_bytes;
   return absl::OkStatus();
 }
 
@@ -247,7 +233,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     if (shards_updates) {
       own.sharded_updates = CountShardedUpdates(plan.module, *entry.graph);
     }
-    PARTITA_RETURN_IF_ERROR(CountTransfers(entry, own));
+    PARTITA_RETURN_IF_ERROR(AddTransfers(entry, own));
   }
   return absl::OkStatus();
 }

@@ -59,7 +59,8 @@ std::vector<double> SecondsByNode(const Graph& graph,
 StepPredictor StepPredictorOf(const Graph& graph,
                               const std::vector<PricedNode>& chosen,
                               const Machine& machine, Goal goal) {
-  if (machine.devices.size() < 2) return nullptr;
+  // A limit of the step is one for a single device too.
+  if (machine.devices.size() < 2 && goal != Goal::kMemory) return nullptr;
   return [&machine, goal, seconds = SecondsByNode(graph, chosen)](Entry entry) {
     return PredictStep(machine, goal, seconds, std::move(entry));
   };

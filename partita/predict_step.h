@@ -20,7 +20,8 @@ std::vector<double> SecondsByNode(const Graph& graph,
 
 // For entries of a placed graph whose kernels are `chosen`: the latency of a
 // step, or for throughput the time between steps. The machine must outlive the
-// predictor. Empty for a machine of one device, on which no order is faster.
+// predictor. Empty for a machine of one device, on which no order is faster,
+// unless the goal is memory, which may limit the seconds.
 StepPredictor StepPredictorOf(const Graph& graph,
                               const std::vector<PricedNode>& chosen,
                               const Machine& machine, Goal goal);

@@ -85,11 +85,9 @@ std::vector<Kind> KindsWithoutPins(const Module& module,
   return kinds;
 }
 
-absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
-                              const CompileOptions& options) {
-  // Several changes are tried, each by a compilation: a search would be slow.
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           QuickPlanners(module, options));
+absl::StatusOr<Remedy> FollowBy(absl::Span<const Planner> planners,
+                                const Module& module, const Machine& machine,
+                                const CompileOptions& options) {
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
@@ -100,6 +98,34 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
                 .depth = options.depth,
                 .micro_batches = options.micro_batches.value_or(1),
                 .step_seconds = best.prediction.step_seconds};
+}
+
+// Several changes are tried, each by a compilation: a search would be slow.
+absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
+                              const CompileOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           QuickPlanners(module, options));
+  return FollowBy(planners, module, machine, options);
+}
+
+// A search also splits nodes. For the objective memory it goes on to drafts
+// with less memory than their estimates need to fit. Nothing if the request
+// was such a search.
+std::optional<Remedy> BySearch(const Module& module, const Machine& machine,
+                               const CompileOptions& options) {
+  const bool searches =
+      options.strategy == "auto" || options.strategy == "search";
+  const bool is_tried = searches && ObjectiveOf(options).goal == Goal::kMemory;
+  if (is_tried || machine.devices.size() == 1) return std::nullopt;
+  CompileOptions changed = AnyStrategy(options);
+  changed.strategy = "search";
+  changed.planner.objective = ObjectiveChoice{Goal::kMemory};
+  const auto planners = PlannersFor(module, changed);
+  if (!planners.ok()) return std::nullopt;
+  absl::StatusOr<Remedy> remedy = FollowBy(*planners, module, machine, changed);
+  if (!remedy.ok()) return std::nullopt;
+  remedy->least_memory = true;
+  return *remedy;
 }
 
 std::optional<Remedy> FastestOfKind(const Module& module,
@@ -132,9 +158,12 @@ std::optional<Remedy> Fastest(const Module& module, const Machine& machine,
 
 // Pins are the user's wish: they go only if nothing fits with them.
 std::optional<Remedy> FindRemedy(const Module& module, const Machine& machine,
-                                 const CompileOptions& options) {
+                                 const CompileOptions& options, bool searches) {
   std::optional<Remedy> remedy =
       Fastest(module, machine, Kinds(module, options));
+  if (!remedy.has_value() && searches) {
+    remedy = BySearch(module, machine, options);
+  }
   if (remedy.has_value() || options.pins.empty()) return remedy;
   remedy = Fastest(module, machine, KindsWithoutPins(module, options));
   if (remedy.has_value()) remedy->without_pins = true;
@@ -143,6 +172,7 @@ std::optional<Remedy> FindRemedy(const Module& module, const Machine& machine,
 
 std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
   std::string text = absl::StrCat("strategy ", remedy.strategy);
+  if (remedy.least_memory) absl::StrAppend(&text, " with objective memory");
   if (remedy.without_pins) absl::StrAppend(&text, " without the pins");
   if (remedy.depth != options.depth) absl::StrAppend(&text, " at depth 1");
   if (remedy.micro_batches != options.micro_batches.value_or(1)) {
@@ -160,7 +190,8 @@ absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
   const CompileOptions any = AnyStrategy(options);
   absl::StatusOr<Remedy> fit = Follow(module, machine, any);
   if (fit.ok() || !ShortageOf(fit.status()).has_value()) return fit;
-  const std::optional<Remedy> remedy = FindRemedy(module, machine, any);
+  const std::optional<Remedy> remedy =
+      FindRemedy(module, machine, any, /*searches=*/false);
   if (remedy.has_value()) return *remedy;
   return fit;
 }
@@ -170,7 +201,8 @@ absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const CompileOptions& options) {
   const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
   if (!shortage.has_value()) return refusal;
-  const std::optional<Remedy> remedy = FindRemedy(module, machine, options);
+  const std::optional<Remedy> remedy =
+      FindRemedy(module, machine, options, /*searches=*/true);
   const bool lines = refusal.message().find('\n') != absl::string_view::npos;
   std::string text =
       absl::StrCat(refusal.message(), lines ? "\n  try " : "; try ");
@@ -182,10 +214,11 @@ absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
   SetShortage(*shortage, status);
   if (remedy.has_value()) {
     status.SetPayload(
-        kPayload, absl::Cord(absl::StrCat(remedy->strategy, " ", remedy->depth,
-                                          " ", remedy->without_pins ? 1 : 0,
-                                          " ", remedy->step_seconds, " ",
-                                          remedy->micro_batches)));
+        kPayload,
+        absl::Cord(absl::StrCat(
+            remedy->strategy, " ", remedy->depth, " ",
+            remedy->without_pins ? 1 : 0, " ", remedy->step_seconds, " ",
+            remedy->micro_batches, " ", remedy->least_memory ? 1 : 0)));
   }
   return status;
 }
@@ -197,14 +230,17 @@ std::optional<Remedy> RemedyOf(const absl::Status& status) {
       absl::StrSplit(std::string(*payload), ' ');
   Remedy remedy;
   int without_pins = 0;
-  if (parts.size() != 5 || !absl::SimpleAtoi(parts[1], &remedy.depth) ||
+  int least_memory = 0;
+  if (parts.size() != 6 || !absl::SimpleAtoi(parts[1], &remedy.depth) ||
       !absl::SimpleAtoi(parts[2], &without_pins) ||
       !absl::SimpleAtod(parts[3], &remedy.step_seconds) ||
-      !absl::SimpleAtoi(parts[4], &remedy.micro_batches)) {
+      !absl::SimpleAtoi(parts[4], &remedy.micro_batches) ||
+      !absl::SimpleAtoi(parts[5], &least_memory)) {
     return std::nullopt;
   }
   remedy.strategy = parts[0];
   remedy.without_pins = without_pins != 0;
+  remedy.least_memory = least_memory != 0;
   return remedy;
 }
 

@@ -22,19 +22,21 @@ struct Remedy {
   int depth = 1;              // as requested, or 1
   int micro_batches = 1;      // as requested, or more
   bool without_pins = false;  // all pins of the options are dropped
+  bool least_memory = false;  // with the objective memory
   double step_seconds = 0;    // predicted, for one step of every entry
 };
 
 // Adds remedies to a refusal for memory: the remedy with the shortest predicted
-// step (another strategy, more micro-batches, steps that do not overlap; other
-// than pinned only if nothing fits with the pins), and the memory with which no
-// change is needed. Returns other refusals unchanged.
+// step (another strategy, more micro-batches, steps that do not overlap; if
+// none of these fits, a search with the objective memory; other than pinned
+// only if nothing fits with the pins), and the memory with which no change is
+// needed. Returns other refusals unchanged.
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);
 
-// Any strategy, if the module then fits the machine; else the remedy with the
-// shortest predicted step. ResourceExhausted if there is none.
+// Any strategy except search, if the module then fits the machine; else the
+// remedy with the shortest predicted step. ResourceExhausted if there is none.
 absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
                                const CompileOptions& options);
 

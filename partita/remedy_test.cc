@@ -154,6 +154,27 @@ TEST(Remedy, AScheduleIsNotKept) {
   ExpectHolds(step, machine, *remedy);
 }
 
+// The first weights alone are larger than a device: they must be split.
+TEST(Remedy, ASearchForLittleMemoryIsNamedWhereNothingElseFits) {
+  const Module model =
+      *TwoLayerPerceptron({.batch = 8, .inputs = 192, .hidden = 64});
+  const Machine machine = EqualCpus(2, 40 << 10);
+  const absl::Status refusal =
+      Predict(model.Clone(), machine, {.strategy = "list"}).status();
+  EXPECT_TRUE(absl::StrContains(
+      refusal.message(),
+      "; try strategy search with objective memory (predicted "))
+      << refusal;
+  const auto remedy = RemedyOf(refusal);
+  ASSERT_TRUE(remedy.has_value()) << refusal;
+  EXPECT_TRUE(remedy->least_memory);
+  CompileOptions options;
+  options.strategy = remedy->strategy;
+  options.planner.objective = ObjectiveChoice{Goal::kMemory};
+  const auto compiled = Predict(model.Clone(), machine, options);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+}
+
 TEST(Remedy, WhereOnlyMemoryHelpsNothingElseIsNamed) {
   const absl::Status refusal =
       Refusal({.strategy = "list"}, EqualCpus(1, 6 << 10));

@@ -10,6 +10,7 @@
 #include "graph/verifier.h"
 #include "partita/compile_request.h"
 #include "placement/partition/verify_micro_batches.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/pin_divisions.h"
 
 namespace partita {
@@ -30,6 +31,7 @@ absl::Status SourceModule::Optimise(std::vector<PassRecord>& records) {
   PARTITA_ASSIGN_OR_RETURN(pins_,
                            WritePins(module_, target_.machine(), options.pins));
   for (const auto& function : module_.functions()) {
+    WriteConstraints(*function, options.planner.constraints);
     PARTITA_RETURN_IF_ERROR(
         RunPipeline(SourcePasses(), passes, *function, &records));
   }
@@ -69,6 +71,17 @@ absl::Status SourceModule::DivideIntoMicroBatches() {
 }
 
 void SourceModule::Renumber() { module_ = module_.Clone(); }
+
+void SourceModule::WritePlacements(int function,
+                                   absl::Span<const Placement> placements) {
+  Graph& graph = *module_.functions()[function];
+  for (NodeId node : graph.order()) {
+    Placement& written = graph.node(node).placement;
+    std::vector<int> groups = std::move(written.groups);
+    written = placements[node.index];
+    written.groups = std::move(groups);
+  }
+}
 
 const MicroBatches& SourceModule::MicroBatchesOf(int function) const {
   return micro_batches_.empty() ? whole_batch_ : micro_batches_[function];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "partita/compile_target.h"
 #include "passes/pipeline.h"
@@ -31,6 +32,10 @@ class SourceModule {
   // Numbers the nodes as copies of the module do. No pin finds its nodes any
   // more. Call it last.
   void Renumber();
+  // Pins the nodes of a function, by node id; an empty placement removes a
+  // node's pin. Nodes keep the groups of their constraints. Call it after
+  // Renumber.
+  void WritePlacements(int function, absl::Span<const Placement> placements);
 
   const Module& module() const { return module_; }
   // By function; empty: the whole batch is one micro-batch.

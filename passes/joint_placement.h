@@ -1,4 +1,4 @@
-// Keeps nodes with different pins separate.
+// Keeps nodes with different pins or constraints separate.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PASSES_JOINT_PLACEMENT_H_
@@ -10,10 +10,12 @@
 
 namespace partita {
 
-// Before a planner runs, a node's placement is the user's pin, or none. A pass
+// Before a planner runs, a node's placement is what the user wants: a pin, or
+// groups that constraints are about (Placement::groups), or nothing. A pass
 // that replaces several nodes by one admits each of them here, and skips them
 // if one is refused. Pinned and unpinned nodes may become one pinned node;
-// nodes with different pins may not.
+// nodes with different pins may not. The same holds for nodes in groups and in
+// none, and for nodes in different groups.
 class JointPlacement {
  public:
   // False, and no change, if the node cannot be merged with those before it. A

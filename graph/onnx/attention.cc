@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/attention_attributes.h"
 #include "graph/onnx/attention_sizes.h"
 #include "graph/onnx/composition.h"
@@ -63,11 +64,11 @@ absl::Status CheckMask(const NodeImport& node, const AttentionSizes& sizes) {
     fits = dims[i] == most || dims[i] == 1 || (is_last && dims[i] < most);
   }
   if (fits) return absl::OkStatus();
-  return node.Invalid(
+  return OfExtents(node.Invalid(
       absl::StrCat("a mask ", node.type(kMask).ToString()),
       absl::StrCat("extents that broadcast to ",
                    TensorType{node.type(kMask).dtype, scores, {}}.ToString(),
-                   ": [batch, heads of queries, queries, keys]"));
+                   ": [batch, heads of queries, queries, keys]")));
 }
 
 absl::StatusOr<AttentionSizes> ReadSizes(NodeImport& node) {

@@ -4,6 +4,7 @@
 #include "graph/onnx/attention_sizes.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -110,8 +111,9 @@ absl::Status ExpectInput(const NodeImport& node, int input, DType dtype,
   const TensorType expected{dtype, dims, {}};
   const TensorType& found = node.type(input);
   if (found.dtype == dtype && found.dims == dims) return absl::OkStatus();
-  return node.Invalid(Described(node, input),
-                      absl::StrCat(expected.ToString(), ", ", what));
+  const absl::Status fault = node.Invalid(
+      Described(node, input), absl::StrCat(expected.ToString(), ", ", what));
+  return found.dtype == dtype ? OfExtents(fault) : fault;
 }
 
 }  // namespace partita

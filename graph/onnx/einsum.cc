@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
@@ -153,9 +154,10 @@ absl::Status CheckExtents(const NodeImport& node, const Equation& equation) {
       if (extent == 1 && first == d) extent = dims[d];
       const int64_t wanted = first < d ? dims[first] : extent;
       if (dims[d] == wanted || (dims[d] == 1 && first == d)) continue;
-      return node.Invalid(absl::StrCat("extent ", dims[d], " for ",
-                                       Name(labels[d]), " in input ", i),
-                          absl::StrCat(wanted, ", as elsewhere"));
+      return OfExtents(
+          node.Invalid(absl::StrCat("extent ", dims[d], " for ",
+                                    Name(labels[d]), " in input ", i),
+                       absl::StrCat(wanted, ", as elsewhere")));
     }
   }
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/tensor_proto.h"
@@ -196,8 +197,9 @@ absl::Status Swish(NodeImport& node) {
 
 absl::Status SwiGlu(NodeImport& node) {
   if (node.type(0).dims != node.type(1).dims) {
-    return node.Invalid(absl::StrCat("input 1 ", node.type(1).ToString()),
-                        absl::StrCat(node.type(0).ToString(), ", as input 0"));
+    return OfExtents(
+        node.Invalid(absl::StrCat("input 1 ", node.type(1).ToString()),
+                     absl::StrCat(node.type(0).ToString(), ", as input 0")));
   }
   Composition c(node);
   return c.Return(Swished(c.Input(0), node.Float("alpha", 1)) * c.Input(1));

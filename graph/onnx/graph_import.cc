@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/body_import.h"
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/fault_list.h"
@@ -73,13 +74,10 @@ class GraphImporter {
                               input.name);
   }
 
-  // If the caller gave the extents, they are blamed instead of the node.
+  // If the caller gave the extents, they may be at fault instead of the node.
   absl::Status BlamedOnExtents(const absl::Status& status) const {
     const bool given = !options_.dims.empty() || !options_.shapes.empty();
-    if (!given || !absl::IsInvalidArgument(status) ||
-        RemedyOption(status).has_value()) {
-      return status;
-    }
+    if (!given || !IsOfExtents(status)) return status;
     return WithRemedyOption(ImportOption::kGivenExtents, status);
   }
 

@@ -13,6 +13,7 @@
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
 #include "graph/text/number_text.h"
 #include "onnx/onnx_pb.h"
 
@@ -90,9 +91,17 @@ class InputReader {
               what, " ", name, ": found no such ", kind, "; expected ",
               known.empty()
                   ? absl::StrCat("none, as the model has none", ToHave(option))
-                  : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
+                  : absl::StrCat("one of: ", absl::StrJoin(known, ", "),
+                                 Nearest(name, known))));
     }
     return absl::OkStatus();
+  }
+
+  static std::string Nearest(const std::string& name,
+                             const std::vector<std::string>& known) {
+    const std::optional<std::string> meant = ProbablyMeant(name, known);
+    return meant.has_value() ? absl::StrCat("; did you mean ", *meant, "?")
+                             : "";
   }
 
   absl::StatusOr<TensorType> TypeOf(const onnx::ValueInfoProto& input) {

@@ -88,7 +88,6 @@ std::vector<std::string> DecidingInputs(const absl::Status& status) {
 }
 
 std::string JoinedInputs(const std::vector<std::string>& inputs) {
-  if (inputs.empty()) return "the inputs that decide it";
   if (inputs.size() == 1) return absl::StrCat("input ", inputs[0]);
   return absl::StrCat("inputs ", absl::StrJoin(inputs, ", "));
 }

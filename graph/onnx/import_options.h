@@ -75,7 +75,7 @@ std::optional<GivenOption> GivenOptionOf(const absl::Status& status);
 absl::Status DecidedBy(const std::vector<std::string>& inputs,
                        absl::Status status);
 std::vector<std::string> DecidingInputs(const absl::Status& status);
-// "a, b and c", or a phrase for inputs without names.
+// "input a", "inputs a, b".
 std::string JoinedInputs(const std::vector<std::string>& inputs);
 
 // The same error with another message: code and option stay.

@@ -177,7 +177,8 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"bach", 4}}, .shapes = {{"x", {4, 2}}}}),
             "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
-            "dimension; expected one of: batch, x.1 [partita/option='dims']");
+            "dimension; expected one of: batch, x.1; did you mean batch? "
+            "[partita/option='dims']");
 }
 
 TEST(Import, ABatchIsDimension0WhereItIsOpen) {
@@ -328,7 +329,7 @@ TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
 TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"xx", {2, 3}}}}),
             "INVALID_ARGUMENT: m: shape of xx: found no such input; expected "
-            "one of: x [partita/option='shapes']");
+            "one of: x; did you mean x? [partita/option='shapes']");
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
             "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3], "
             "where numbers are fixed in the file; to give others, export it "
@@ -414,6 +415,72 @@ TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
                                 "extents that broadcast with [4, 3]"))
       << status;
   EXPECT_EQ(RemedyOption(status), ImportOption::kGivenExtents);
+}
+
+TEST(ImportErrors, GivenExtentsAreNotBlamedForOtherFaults) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  const auto remedy_of = [&] {
+    const absl::Status status =
+        ImportOnnx(WriteModel(model.SerializeAsString()),
+                   {.dims = {{"batch", 4}}})
+            .status();
+    EXPECT_FALSE(status.ok());
+    return RemedyOption(status);
+  };
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_op_type("Softmax");
+  onnx::AttributeProto& axis = *node.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(7);
+  EXPECT_EQ(remedy_of(), std::nullopt);  // an attribute
+  node.clear_attribute();
+  node.set_op_type("Add");
+  node.add_input("w");
+  onnx::TensorProto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::INT64);
+  w.add_dims(1);
+  w.add_int64_data(1);
+  EXPECT_EQ(remedy_of(), std::nullopt);  // an element type
+  w.clear_int64_data();
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.set_dims(0, 2);
+  w.add_float_data(1);
+  w.add_float_data(1);
+  EXPECT_EQ(remedy_of(), ImportOption::kGivenExtents);
+}
+
+// It has too many elements to be computed here.
+TEST(ImportErrors, AShapeThatNoInputDecidesIsNotAskedFor) {
+  onnx::ModelProto model = ReluModel();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::TensorProto& count = *graph.add_initializer();
+  count.set_name("count");
+  count.set_data_type(onnx::TensorProto::INT64);
+  count.add_dims(1);
+  count.add_int64_data(int64_t{1} << 21);
+  onnx::NodeProto& many = *graph.mutable_node(0);
+  many.set_op_type("ConstantOfShape");
+  many.set_input(0, "count");
+  many.set_output(0, "s");
+  onnx::AttributeProto& value = *many.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(onnx::TensorProto::INT64);
+  value.mutable_t()->add_dims(1);
+  value.mutable_t()->add_int64_data(1);
+  onnx::NodeProto& reshape = *graph.add_node();
+  reshape.set_op_type("Reshape");
+  reshape.add_input("x");
+  reshape.add_input("s");
+  reshape.add_output("y");
+  const absl::Status status =
+      ImportOnnx(WriteModel(model.SerializeAsString()), {}).status();
+  EXPECT_TRUE(absl::EndsWith(status.message(), "known at compile time"))
+      << status;
+  EXPECT_EQ(RemedyOption(status), std::nullopt);
 }
 
 // The literal of the only constant in the module's function.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
@@ -22,10 +23,10 @@ absl::Status CheckOperands(const NodeImport& node) {
   Shape labels = scores.dims;
   labels.erase(labels.begin() + 1);
   if (node.type(1).dims != labels) {
-    return node.Invalid(
-        absl::StrCat("labels ", node.type(1).ToString()),
-        absl::StrCat("the extents of the scores ", scores.ToString(),
-                     " without dimension 1"));
+    return OfExtents(
+        node.Invalid(absl::StrCat("labels ", node.type(1).ToString()),
+                     absl::StrCat("the extents of the scores ",
+                                  scores.ToString(), " without dimension 1")));
   }
   if (node.has_input(2) && node.type(2).dims != Shape{scores.dims[1]}) {
     return node.Invalid(absl::StrCat("weights ", node.type(2).ToString()),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
@@ -52,11 +53,11 @@ absl::StatusOr<Ints> SplitSizes(NodeImport& node, int64_t extent) {
   const int64_t size = (extent + count - 1) / count;
   const int64_t last = extent - (count - 1) * size;
   if (last < 0 || (last != size && node.opset() < 18)) {
-    return node.Invalid(
+    return OfExtents(node.Invalid(
         absl::StrCat("extent ", extent, " for ", count, " outputs"),
         node.opset() < 18 ? "an extent that they divide, or their sizes"
                           : "parts of one size with a smaller one at the end, "
-                            "or their sizes");
+                            "or their sizes"));
   }
   sizes.assign(count, size);
   sizes.back() = last;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/import_options.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -173,14 +174,16 @@ absl::StatusOr<const HostTensor*> NodeImport::Constant(int i,
   }
   const HostTensor* known = known_.Find(input(i));
   if (known != nullptr) return known;
+  const std::string found =
+      absl::StrCat(what, " that depends on data (input ", node_.input(i), ")");
+  const std::string expected =
+      absl::StrCat(what, " that is known at compile time");
   const std::vector<std::string> inputs = known_.DecidingInputs(input(i));
+  // Random numbers, or more elements than are computed here.
+  if (inputs.empty()) return Unsupported(found, expected);
   return DecidedBy(
-      inputs,
-      Unsupported(
-          absl::StrCat(what, " that depends on data (input ", node_.input(i),
-                       ")"),
-          absl::StrCat(what, " that is known at compile time; give the value ",
-                       "of ", JoinedInputs(inputs))));
+      inputs, Unsupported(found, absl::StrCat(expected, "; give the value of ",
+                                              JoinedInputs(inputs))));
 }
 
 absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,
@@ -300,8 +303,9 @@ absl::StatusOr<ValueIds> NodeImport::AddAll(const OpDef& op, ValueIds operands,
        .scope = slash == std::string::npos ? "" : scope.substr(0, slash),
        .location = name});
   if (id.ok()) return graph_.node(*id).results;
-  return absl::InvalidArgumentError(
+  const absl::Status fault = absl::InvalidArgumentError(
       absl::StrCat(Where(), ": ", id.status().message()));
+  return IsOfExtents(id.status()) ? OfExtents(fault) : fault;
 }
 
 absl::StatusOr<ValueId> NodeImport::Add(const OpDef& op, ValueIds operands,

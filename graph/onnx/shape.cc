@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -42,9 +43,10 @@ absl::StatusOr<Ints> ResolveShape(NodeImport& node, Ints shape, bool zeros) {
   }
   if (unknown < 0) return shape;
   if (known == 0 || x.num_elements() % known != 0) {
-    return node.Invalid(absl::StrCat("shape [", absl::StrJoin(shape, ", "),
-                                     "] for ", x.ToString()),
-                        "extents that divide the number of elements");
+    return OfExtents(
+        node.Invalid(absl::StrCat("shape [", absl::StrJoin(shape, ", "),
+                                  "] for ", x.ToString()),
+                     "extents that divide the number of elements"));
   }
   shape[unknown] = x.num_elements() / known;
   return shape;
@@ -87,8 +89,8 @@ absl::Status Squeeze(NodeImport& node) {
   for (int i = 0; i < node.rank(0); ++i) {
     const bool named = absl::c_linear_search(axes, i);
     if (named && dims[i] != 1) {
-      return node.Invalid(absl::StrCat("extent ", dims[i], " at axis ", i),
-                          "1");
+      return OfExtents(
+          node.Invalid(absl::StrCat("extent ", dims[i], " at axis ", i), "1"));
     }
     if (!(named || (axes.empty() && dims[i] == 1))) shape.push_back(dims[i]);
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_cost.h"
@@ -20,9 +21,9 @@ absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
   Shape dims = x.dims;
   if (dims[AxisOf(op)] == 0) {
-    return BadOp(op, Describe(op, 0),
-                 absl::StrCat("at least 1 in dimension ", AxisOf(op)),
-                 "no position of an empty axis is the greatest or least");
+    return BadExtents(op, Describe(op, 0),
+                      absl::StrCat("at least 1 in dimension ", AxisOf(op)),
+                      "no position of an empty axis is the greatest or least");
   }
   dims[AxisOf(op)] = 1;
   if (!op.attr_bool("keep_dims")) dims.erase(dims.begin() + AxisOf(op));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/op_checks.h"
 
 namespace partita {
@@ -21,7 +22,7 @@ const char* Order(const OpView& op) {
 
 absl::Status Misfit(const OpView& op, int operand, const Shape& expected,
                     absl::string_view what) {
-  return BadOp(
+  return BadExtents(
       op, Describe(op, operand),
       absl::StrCat(
           TensorType{op.operand_type(0).dtype, expected, {}}.ToString(), ", ",
@@ -43,7 +44,7 @@ absl::Status CheckKeys(const OpView& op) {
   expected[3] = v[3];
   if (v != expected) return Misfit(op, 2, expected, "as the keys have");
   if (d.heads == d.kv_heads * d.group()) return absl::OkStatus();
-  return BadOp(
+  return BadExtents(
       op, absl::StrCat(d.kv_heads, " heads of keys"),
       absl::StrCat("a number that divides the ", d.heads, " heads of queries"),
       "repeat or leave out heads");
@@ -58,7 +59,7 @@ absl::Status CheckMask(const OpView& op, int operand) {
   if (BroadcastInto(op.operand_type(operand).dims, scores) && scores == whole) {
     return absl::OkStatus();
   }
-  return BadOp(
+  return BadExtents(
       op, Describe(op, operand),
       absl::StrCat("extents that broadcast to ",
                    TensorType{op.operand_type(0).dtype, whole, {}}.ToString(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -58,9 +59,9 @@ absl::Status InferGroups(const OpView& op, Types& results) {
   const int64_t groups = op.attr_int("groups");
   const int64_t channels = op.operand_type(0).dims[1];
   if (groups >= 1 && channels % groups == 0) return absl::OkStatus();
-  return BadOp(op, absl::StrCat("groups ", groups),
-               absl::StrCat("a divisor of ", channels, " channels"),
-               "correct groups");
+  return BadExtents(op, absl::StrCat("groups ", groups),
+                    absl::StrCat("a divisor of ", channels, " channels"),
+                    "correct groups");
 }
 
 // The extents as [outer, channels, inner].

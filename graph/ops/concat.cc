@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -23,10 +24,10 @@ absl::Status CheckOperand(const OpView& op, int operand, int axis) {
     agrees = d == axis || x.dims[d] == first.dims[d];
   }
   if (agrees) return absl::OkStatus();
-  return BadOp(op, Describe(op, operand),
-               absl::StrCat("the extents of ", Describe(op, 0),
-                            " except in dimension ", axis),
-               "reshape or slice the operand");
+  return BadExtents(op, Describe(op, operand),
+                    absl::StrCat("the extents of ", Describe(op, 0),
+                                 " except in dimension ", axis),
+                    "reshape or slice the operand");
 }
 
 absl::Status Infer(const OpView& op, Types& results) {

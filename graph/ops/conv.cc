@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/conv_gradient.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
@@ -32,17 +33,17 @@ absl::Status CheckGroups(const OpView& op) {
   const int64_t channels = op.operand_type(0).dims[1];
   const int64_t filters = op.operand_type(1).dims[0];
   if (groups < 1 || channels % groups != 0 || filters % groups != 0) {
-    return BadOp(op, absl::StrCat("groups ", groups),
-                 absl::StrCat("a divisor of ", channels, " channels and ",
-                              filters, " filters"),
-                 "correct groups or the weights");
+    return BadExtents(op, absl::StrCat("groups ", groups),
+                      absl::StrCat("a divisor of ", channels, " channels and ",
+                                   filters, " filters"),
+                      "correct groups or the weights");
   }
   if (op.operand_type(1).dims[1] == channels / groups) return absl::OkStatus();
-  return BadOp(op, Describe(op, 1),
-               absl::StrCat(channels / groups,
-                            " in dimension 1: the channels of a group of ",
-                            Describe(op, 0)),
-               "correct groups or the weights");
+  return BadExtents(op, Describe(op, 1),
+                    absl::StrCat(channels / groups,
+                                 " in dimension 1: the channels of a group of ",
+                                 Describe(op, 0)),
+                    "correct groups or the weights");
 }
 
 absl::Status Infer(const OpView& op, Types& results) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/conv_gradient.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
@@ -26,15 +27,16 @@ absl::Status CheckOperands(const OpView& op) {
   const TensorType& w = op.operand_type(1);
   const int64_t groups = op.attr_int("groups");
   if (groups < 1 || x.dims[1] % groups != 0) {
-    return BadOp(op, absl::StrCat("groups ", groups),
-                 absl::StrCat("a divisor of ", x.dims[1], " channels"),
-                 "correct groups");
+    return BadExtents(op, absl::StrCat("groups ", groups),
+                      absl::StrCat("a divisor of ", x.dims[1], " channels"),
+                      "correct groups");
   }
   if (w.dims[0] != x.dims[1]) {
-    return BadOp(op, Describe(op, 1),
-                 absl::StrCat(x.dims[1], " in dimension 0: the channels of ",
-                              Describe(op, 0)),
-                 "correct the weights");
+    return BadExtents(
+        op, Describe(op, 1),
+        absl::StrCat(x.dims[1], " in dimension 0: the channels of ",
+                     Describe(op, 0)),
+        "correct the weights");
   }
   if (w.dims[1] > kMaxTensorBytes / groups) {
     return BadOp(op, absl::StrCat("groups ", groups), "fewer groups",
@@ -50,20 +52,20 @@ absl::StatusOr<int64_t> ResultExtent(const OpView& op, const Window& w, int d) {
   const int64_t extra = more.empty() ? 0 : more[d];
   const int64_t most = kMaxTensorBytes / w.strides[d];
   if (extent > most || extra < 0 || extra > kMaxTensorBytes) {
-    return BadOp(op,
-                 absl::StrCat("extent ", extent, ", stride ", w.strides[d],
-                              " and output_padding ", extra,
-                              " in spatial dimension ", d),
-                 "a result that fits", "correct the attributes");
+    return BadExtents(op,
+                      absl::StrCat("extent ", extent, ", stride ", w.strides[d],
+                                   " and output_padding ", extra,
+                                   " in spatial dimension ", d),
+                      "a result that fits", "correct the attributes");
   }
   const int64_t spread = extent == 0 ? 0 : (extent - 1) * w.strides[d];
   const int64_t result =
       spread + extra + w.Extent(d) - w.before[d] - w.after[d];
   if (result >= 0) return result;
-  return BadOp(op, absl::StrCat("pads ", w.before[d], " and ", w.after[d]),
-               absl::StrCat("at most ", spread + extra + w.Extent(d),
-                            " in spatial dimension ", d),
-               "lower the pads");
+  return BadExtents(op, absl::StrCat("pads ", w.before[d], " and ", w.after[d]),
+                    absl::StrCat("at most ", spread + extra + w.Extent(d),
+                                 " in spatial dimension ", d),
+                    "lower the pads");
 }
 
 absl::Status Infer(const OpView& op, Types& results) {

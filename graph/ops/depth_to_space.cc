@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -33,7 +34,7 @@ absl::Status InferDepthToSpace(const OpView& op, Types& results) {
                  "\"dcr\" or \"crd\"", "name one of them");
   }
   if (type.dims[1] % (block * block) != 0) {
-    return BadOp(
+    return BadExtents(
         op, Describe(op, 0),
         absl::StrCat("a multiple of ", block * block, " in dimension 1"),
         "correct block");
@@ -42,7 +43,8 @@ absl::Status InferDepthToSpace(const OpView& op, Types& results) {
   for (int d : {2, 3}) {
     // No overflow: at most 2^46 elements times 2^20.
     if (type.dims[d] > kMaxTensorBytes / block) {
-      return BadOp(op, Describe(op, 0), "smaller extents", "correct block");
+      return BadExtents(op, Describe(op, 0), "smaller extents",
+                        "correct block");
     }
     type.dims[d] *= block;
   }
@@ -56,14 +58,15 @@ absl::Status InferSpaceToDepth(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckBlock(op));
   for (int d : {2, 3}) {
     if (type.dims[d] % block != 0) {
-      return BadOp(op, Describe(op, 0),
-                   absl::StrCat("a multiple of ", block, " in dimension ", d),
-                   "correct block");
+      return BadExtents(
+          op, Describe(op, 0),
+          absl::StrCat("a multiple of ", block, " in dimension ", d),
+          "correct block");
     }
     type.dims[d] /= block;
   }
   if (type.dims[1] > kMaxTensorBytes / (block * block)) {
-    return BadOp(op, Describe(op, 0), "fewer channels", "correct block");
+    return BadExtents(op, Describe(op, 0), "fewer channels", "correct block");
   }
   type.dims[1] *= block * block;
   return results.Set(0, type);

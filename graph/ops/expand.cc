@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -20,11 +21,11 @@ absl::Status Infer(const OpView& op, Types& results) {
   const Shape shape = ToShape(op.attr_ints("shape"));
   Shape broadcast = shape;
   if (!BroadcastInto(x.dims, broadcast) || broadcast != shape) {
-    return BadOp(op,
-                 absl::StrCat("shape = [", absl::StrJoin(shape, ", "), "] for ",
-                              Describe(op, 0)),
-                 "a shape that the operand broadcasts to",
-                 "extents must be equal, or 1 in the operand");
+    return BadExtents(op,
+                      absl::StrCat("shape = [", absl::StrJoin(shape, ", "),
+                                   "] for ", Describe(op, 0)),
+                      "a shape that the operand broadcasts to",
+                      "extents must be equal, or 1 in the operand");
   }
   return results.Set(0, {x.dtype, shape, {}});
 }

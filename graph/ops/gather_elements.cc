@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
@@ -27,10 +28,10 @@ absl::Status CheckIndices(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(ExpectRank(op, 1, x.rank(), x.rank()));
   for (int d = 0; d < x.rank(); ++d) {
     if (d == AxisOf(op) || indices.dims[d] <= x.dims[d]) continue;
-    return BadOp(op, Describe(op, 1),
-                 absl::StrCat("at most ", x.dims[d], " in dimension ", d,
-                              ", as in ", Describe(op, 0)),
-                 "slice the indices");
+    return BadExtents(op, Describe(op, 1),
+                      absl::StrCat("at most ", x.dims[d], " in dimension ", d,
+                                   ", as in ", Describe(op, 0)),
+                      "slice the indices");
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
@@ -68,15 +69,15 @@ absl::Status CheckIndices(const OpView& op) {
   }
   for (int d = 0; d < batch; ++d) {
     if (x.dims[d] == indices.dims[d]) continue;
-    return BadOp(
+    return BadExtents(
         op, Describe(op, 1),
         absl::StrCat("the first ", batch, " extents of ", Describe(op, 0)),
         "correct batch_dims or the indices");
   }
   if (indices.dims.back() <= x.rank() - batch) return absl::OkStatus();
-  return BadOp(op, Describe(op, 1),
-               absl::StrCat("index vectors of at most ", x.rank() - batch),
-               "shorten the last dimension of the indices");
+  return BadExtents(op, Describe(op, 1),
+                    absl::StrCat("index vectors of at most ", x.rank() - batch),
+                    "shorten the last dimension of the indices");
 }
 
 // The extents of the slices that the op reads or writes: [batch..., i...,

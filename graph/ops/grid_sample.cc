@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grid_sampler.h"
 #include "graph/ops/op_checks.h"
@@ -22,16 +23,18 @@ absl::Status CheckGrid(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(ExpectRank(op, 1, x.rank(), x.rank()));
   const int64_t spatial = x.rank() - 2;
   if (grid.dims.back() != spatial || grid.dims[0] != x.dims[0]) {
-    return BadOp(op, Describe(op, 1),
-                 absl::StrCat(x.dims[0], " in dimension 0 and ", spatial,
-                              " in the last one"),
-                 "give each position of the result a coordinate per spatial "
-                 "dimension");
+    return BadExtents(
+        op, Describe(op, 1),
+        absl::StrCat(x.dims[0], " in dimension 0 and ", spatial,
+                     " in the last one"),
+        "give each position of the result a coordinate per spatial "
+        "dimension");
   }
   for (int d = 2; d < x.rank(); ++d) {
     if (x.dims[d] > 0) continue;
-    return BadOp(op, Describe(op, 0), absl::StrCat("elements in dimension ", d),
-                 "an empty dimension cannot be sampled");
+    return BadExtents(op, Describe(op, 0),
+                      absl::StrCat("elements in dimension ", d),
+                      "an empty dimension cannot be sampled");
   }
   return absl::OkStatus();
 }

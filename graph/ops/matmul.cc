@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -68,7 +69,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   const Side a = A(op);
   const Side b = B(op);
   if (a.inner_size != b.inner_size) {
-    return BadOp(
+    return BadExtents(
         op, Describe(op, 1),
         absl::StrCat(a.inner_size, " in dimension ", b.inner, ", as dimension ",
                      a.inner, " of ", Describe(op, 0)),
@@ -76,10 +77,10 @@ absl::Status Infer(const OpView& op, Types& results) {
   }
   Shape dims = ToShape(BatchDims(op.operand_type(0)));
   if (!BroadcastInto(BatchDims(op.operand_type(1)), dims)) {
-    return BadOp(op, Describe(op, 1),
-                 absl::StrCat("leading extents that broadcast with [",
-                              absl::StrJoin(dims, ", "), "]"),
-                 "expand or reshape an operand");
+    return BadExtents(op, Describe(op, 1),
+                      absl::StrCat("leading extents that broadcast with [",
+                                   absl::StrJoin(dims, ", "), "]"),
+                      "expand or reshape an operand");
   }
   if (a.outer >= 0) dims.push_back(a.outer_size);
   if (b.outer >= 0) dims.push_back(b.outer_size);

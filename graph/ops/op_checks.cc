@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 
 namespace partita {
 namespace {
@@ -76,9 +77,9 @@ absl::Status ExpectDims(const OpView& op, int operand,
   if (absl::MakeConstSpan(op.operand_type(operand).dims) == dims) {
     return absl::OkStatus();
   }
-  return BadOp(op, Describe(op, operand),
-               absl::StrCat("extents [", absl::StrJoin(dims, ", "), "]"),
-               "reshape or expand the operand");
+  return BadExtents(op, Describe(op, operand),
+                    absl::StrCat("extents [", absl::StrJoin(dims, ", "), "]"),
+                    "reshape or expand the operand");
 }
 
 absl::Status ExpectPerDimension(const OpView& op, absl::string_view attr,
@@ -135,7 +136,7 @@ absl::StatusOr<Shape> BroadcastOperands(const OpView& op) {
   for (int i = 1; i < op.num_operands(); ++i) {
     const Shape before = dims;
     if (BroadcastInto(op.operand_type(i).dims, dims)) continue;
-    return BadOp(
+    return BadExtents(
         op, Describe(op, i),
         absl::StrCat("extents that broadcast with [",
                      absl::StrJoin(before, ", "), "]"),

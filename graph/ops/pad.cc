@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
@@ -49,12 +50,13 @@ absl::Status Infer(const OpView& op, Types& results) {
         extent + op.attr_ints("before")[d] + op.attr_ints("after")[d];
     const bool empty = extent == 0 && padded > 0;
     if (padded < 0 || (empty && op.attr_string("mode") != "constant")) {
-      return BadOp(op,
-                   absl::StrCat("pads of ", op.attr_ints("before")[d], " and ",
-                                op.attr_ints("after")[d], " in dimension ", d,
-                                " of ", Describe(op, 0)),
-                   empty ? "elements to copy" : "an extent of 0 or more",
-                   empty ? "use mode \"constant\"" : "crop less");
+      return BadExtents(
+          op,
+          absl::StrCat("pads of ", op.attr_ints("before")[d], " and ",
+                       op.attr_ints("after")[d], " in dimension ", d, " of ",
+                       Describe(op, 0)),
+          empty ? "elements to copy" : "an extent of 0 or more",
+          empty ? "use mode \"constant\"" : "crop less");
     }
     type.dims[d] = padded;
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_cost.h"
@@ -31,7 +32,7 @@ absl::Status CheckGates(const OpView& op, int gates_per_unit) {
   const Shape& gates = op.operand_type(kGates).dims;
   const int64_t units = op.operand_type(kWeights).dims[1];
   if (gates[3] / gates_per_unit != units || gates[3] % gates_per_unit != 0) {
-    return BadOp(
+    return BadExtents(
         op, Describe(op, kGates),
         absl::StrCat(gates_per_unit, " for each of the ", units, " units of ",
                      Describe(op, kWeights), " in dimension 3"),

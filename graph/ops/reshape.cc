@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -21,11 +22,11 @@ absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(results.Set(0, type));
   const int64_t wanted = op.operand_type(0).num_elements();
   if (type.num_elements() == wanted) return absl::OkStatus();
-  return BadOp(op,
-               absl::StrCat("shape = [", absl::StrJoin(type.dims, ", "),
-                            "] for ", Describe(op, 0)),
-               absl::StrCat("extents whose product is ", wanted),
-               "correct the shape");
+  return BadExtents(op,
+                    absl::StrCat("shape = [", absl::StrJoin(type.dims, ", "),
+                                 "] for ", Describe(op, 0)),
+                    absl::StrCat("extents whose product is ", wanted),
+                    "correct the shape");
 }
 
 std::vector<StridedMove> MovesOf(const OpView& op) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
@@ -24,8 +25,9 @@ absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckResample(op));
   for (int d = 0; d < x.rank(); ++d) {
     if (x.dims[d] > 0 || op.attr_ints("sizes")[d] == 0) continue;
-    return BadOp(op, Describe(op, 0), absl::StrCat("elements in dimension ", d),
-                 "an empty dimension cannot be resized");
+    return BadExtents(op, Describe(op, 0),
+                      absl::StrCat("elements in dimension ", d),
+                      "an empty dimension cannot be resized");
   }
   return results.Set(0, {x.dtype, ToShape(op.attr_ints("sizes")), {}});
 }

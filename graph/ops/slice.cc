@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -48,11 +49,12 @@ absl::Status Infer(const OpView& op, Types& results) {
   for (int d = 0; d < x.rank(); ++d) {
     const Range range = RangeOf(op, d);
     if (Fits(range, x.dims[d])) continue;
-    return BadOp(op,
-                 absl::StrCat(range.size, " elements from ", range.start,
-                              " with step ", range.step, " in dimension ", d),
-                 absl::StrCat("elements inside 0..", x.dims[d] - 1),
-                 "correct starts, sizes or steps");
+    return BadExtents(
+        op,
+        absl::StrCat(range.size, " elements from ", range.start, " with step ",
+                     range.step, " in dimension ", d),
+        absl::StrCat("elements inside 0..", x.dims[d] - 1),
+        "correct starts, sizes or steps");
   }
   return results.Set(0, {x.dtype, ToShape(op.attr_ints("sizes")), {}});
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -30,9 +31,10 @@ absl::Status Infer(const OpView& op, Types& results) {
   TensorType part = x.RowMajor();
   int64_t& extent = part.dims[AxisOf(op)];
   if (!SizesFill(sizes, extent)) {
-    return BadOp(op, absl::StrCat("sizes = [", absl::StrJoin(sizes, ", "), "]"),
-                 absl::StrCat("sizes of 0 or more that sum to ", extent),
-                 "correct sizes");
+    return BadExtents(
+        op, absl::StrCat("sizes = [", absl::StrJoin(sizes, ", "), "]"),
+        absl::StrCat("sizes of 0 or more that sum to ", extent),
+        "correct sizes");
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     extent = sizes[i];

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -21,11 +22,11 @@ absl::Status Infer(const OpView& op, Types& results) {
   for (int d = 0; d < type.rank(); ++d) {
     const int64_t most = kMaxTensorBytes / std::max<int64_t>(type.dims[d], 1);
     if (repeats[d] < 0 || repeats[d] > most) {
-      return BadOp(op,
-                   absl::StrCat("repeats = [", absl::StrJoin(repeats, ", "),
-                                "] for ", Describe(op, 0)),
-                   absl::StrCat("0..", most, " in dimension ", d),
-                   "correct repeats");
+      return BadExtents(
+          op,
+          absl::StrCat("repeats = [", absl::StrJoin(repeats, ", "), "] for ",
+                       Describe(op, 0)),
+          absl::StrCat("0..", most, " in dimension ", d), "correct repeats");
     }
     type.dims[d] *= repeats[d];
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/extent_error.h"
 #include "graph/ops/eval_numbers.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
@@ -25,7 +26,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   int64_t& extent = type.dims[AxisOf(op)];
   const int64_t k = op.attr_int("k");
   if (k < 0 || k > extent) {
-    return BadOp(
+    return BadExtents(
         op, absl::StrCat("k ", k),
         absl::StrCat("0..", extent, ", the extent of dimension ", AxisOf(op)),
         "correct k or axis");

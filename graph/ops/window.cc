@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/extent_error.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/strided.h"
 
@@ -161,10 +162,11 @@ absl::Status SlideOver(const OpView& op, absl::Span<const int64_t> large,
     const int64_t padded =
         large[d] + w.before[d] + w.after[d] + (extra.empty() ? 0 : extra[d]);
     if (w.Extent(d) > padded) {
-      return BadOp(op,
-                   absl::StrCat("a window of ", w.Extent(d), " over ", padded,
-                                " padded elements in spatial dimension ", d),
-                   "a window that fits", "lower the kernel or add pads");
+      return BadExtents(
+          op,
+          absl::StrCat("a window of ", w.Extent(d), " over ", padded,
+                       " padded elements in spatial dimension ", d),
+          "a window that fits", "lower the kernel or add pads");
     }
     w.small.push_back((padded - w.Extent(d)) / w.strides[d] + 1);
   }

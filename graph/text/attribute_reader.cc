@@ -86,9 +86,10 @@ bool ReadAttribute(TokenReader& reader, const OpDef& op,
   if (name.kind != Kind::kWord) return reader.Fail("an attribute's name");
   const AttrDef* attr = FindAttr(op, name.text);
   if (attr == nullptr) {
-    return reader.Report(
-        name, absl::StrCat("unknown attribute ", name.text, " of ", op.name),
-        KnownAttributes(op));
+    return reader.Report(name,
+                         absl::StrCat("unknown attribute ",
+                                      name.text.substr(0, 60), " of ", op.name),
+                         KnownAttributes(op));
   }
   if (attributes.Find(name.text) != nullptr) {
     return reader.Report(name, absl::StrCat("found attribute ", name.text,

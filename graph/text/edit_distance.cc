@@ -1,4 +1,4 @@
-// One row of Levenshtein's table at a time.
+// Three rows of the table at a time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/text/edit_distance.h"
@@ -11,17 +11,21 @@
 namespace partita {
 
 size_t EditDistance(absl::string_view a, absl::string_view b) {
-  constexpr size_t kMost = 64;
-  a = a.substr(0, kMost);
-  b = b.substr(0, kMost);
+  a = a.substr(0, kMostCompared);
+  b = b.substr(0, kMostCompared);
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1);
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    std::swap(before, above);
+    std::swap(above, row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({changed, above[j] + 1, row[j - 1] + 1});
+      const bool swapped =
+          i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();

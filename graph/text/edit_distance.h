@@ -10,8 +10,10 @@
 
 namespace partita {
 
-// Levenshtein's distance (1966): insertions, deletions and changes of one
-// character. Only the first 64 characters of each word count.
+inline constexpr size_t kMostCompared = 64;
+// The distance of Damerau (1964), without edits between swapped characters:
+// insertions, deletions and changes of one character, and swaps of two
+// neighbours. Only the first kMostCompared characters of each word count.
 size_t EditDistance(absl::string_view a, absl::string_view b);
 
 }  // namespace partita

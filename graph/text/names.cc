@@ -187,7 +187,7 @@ std::optional<std::string> ProbablyMeant(
   const std::vector<std::string> closest = ClosestNames(name, candidates, 1);
   if (closest.empty()) return std::nullopt;
   const size_t distance = EditDistance(name, closest[0]);
-  if (2 * distance > name.size()) return std::nullopt;
+  if (2 * distance > std::min(name.size(), kMostCompared)) return std::nullopt;
   return closest[0];
 }
 

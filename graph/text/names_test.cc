@@ -75,7 +75,10 @@ TEST(Names, DistantNamesAreNotSuggested) {
   const std::vector<std::string> known = {"ieee", "help", "machine"};
   EXPECT_EQ(ProbablyMeant("hlep", known), "help");
   EXPECT_EQ(ProbablyMeant("machin", known), "machine");
+  const std::vector<std::string> ops = {"elu", "relu"};
+  EXPECT_EQ(ProbablyMeant("rleu", ops), "relu");  // a swap
   EXPECT_EQ(ProbablyMeant("fly", known), std::nullopt);
+  EXPECT_EQ(ProbablyMeant(std::string(1000, 'u'), known), std::nullopt);
   EXPECT_EQ(ProbablyMeant("help", {}), std::nullopt);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
 #include "graph/text/graph_reader.h"
+#include "graph/text/names.h"
 #include "graph/text/placement_reader.h"
 
 namespace partita {
@@ -18,6 +19,7 @@ namespace {
 using Kind = Token::Kind;
 
 constexpr int kDeepestBody = 16;
+constexpr size_t kMostShown = 60;  // characters of an unknown word
 
 // A refused node has no results, so the op names it by its operand. Replaces
 // that by the name in the text.
@@ -67,8 +69,12 @@ bool NodeReader::ReadOp() {
   if (spec_.op == nullptr) {
     std::vector<std::string> names;
     for (const OpDef* known : text_.ops.ops()) names.push_back(known->name);
-    return reader_.Report(op_, absl::StrCat("unknown op ", op_.text),
-                          KnownHere(op_.text, names));
+    const std::optional<std::string> meant = ProbablyMeant(op_.text, names);
+    return reader_.Report(
+        op_, absl::StrCat("unknown op ", op_.text.substr(0, kMostShown)),
+        absl::StrCat(KnownHere(op_.text, names),
+                     meant.has_value() ? "; did you mean " : "",
+                     meant.has_value() ? absl::StrCat(*meant, "?") : ""));
   }
   reader_.Take();
   return true;

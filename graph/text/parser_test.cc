@@ -254,7 +254,7 @@ TEST(Parser, AnUnknownOpIsShownWithSimilarOnes) {
   EXPECT_EQ(module.status().message(), R"(t:2:8: unknown op varable
     %a = varable
          ^~~~~~~
-  known here: constant, fused, variable)");
+  known here: constant, fused, variable; did you mean variable?)");
 }
 
 TEST(Parser, SeveralFaultsAreReportedAndNoneTwice) {

@@ -19,7 +19,7 @@ std::mutex& BuildMutex() {
 
 }  // namespace
 
-bool PartitaBuildSharedObject7(const std::vector<partita::AnyProgram>* programs,
+bool PartitaBuildSharedObject8(const std::vector<partita::AnyProgram>* programs,
                                const char* isa, std::string* shared_object,
                                std::string* error) {
   const std::lock_guard<std::mutex> lock(BuildMutex());
@@ -31,7 +31,7 @@ bool PartitaBuildSharedObject7(const std::vector<partita::AnyProgram>* programs,
   return partita::LinkSharedObject(object, *shared_object, *error);
 }
 
-bool PartitaBuildPtx5(const std::vector<partita::AnyProgram>* programs,
+bool PartitaBuildPtx6(const std::vector<partita::AnyProgram>* programs,
                       const char* target, std::string* ptx,
                       std::string* error) {
   const std::lock_guard<std::mutex> lock(BuildMutex());

@@ -13,13 +13,13 @@ namespace partita {
 
 // Plain data only, since the library shares no graph code with its caller. The
 // number at the end of the symbol is the version of any_program.h.
-inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject7";
+inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject8";
 using CodegenFunction = bool (*)(const std::vector<AnyProgram>* programs,
                                  const char* isa, std::string* shared_object,
                                  std::string* error);
 
 // The same for GPUs: `target` is sm_80 or sm_90, and the result is PTX text.
-inline constexpr char kPtxSymbol[] = "PartitaBuildPtx5";
+inline constexpr char kPtxSymbol[] = "PartitaBuildPtx6";
 using PtxFunction = bool (*)(const std::vector<AnyProgram>* programs,
                              const char* target, std::string* ptx,
                              std::string* error);
@@ -33,11 +33,11 @@ using LlvmVersionFunction = const char* (*)();
 // One function for each program, with its name. The same input gives the same
 // bytes. Thread safety: calls are serialized.
 extern "C" __attribute__((visibility("default"))) bool
-PartitaBuildSharedObject7(const std::vector<partita::AnyProgram>* programs,
+PartitaBuildSharedObject8(const std::vector<partita::AnyProgram>* programs,
                           const char* isa, std::string* shared_object,
                           std::string* error);
 
-extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx5(
+extern "C" __attribute__((visibility("default"))) bool PartitaBuildPtx6(
     const std::vector<partita::AnyProgram>* programs, const char* target,
     std::string* ptx, std::string* error);
 

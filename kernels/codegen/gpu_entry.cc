@@ -3,8 +3,6 @@
 
 #include "kernels/codegen/gpu_entry.h"
 
-#include <algorithm>
-
 #include "kernels/codegen/gpu_kernel.h"
 
 namespace partita {
@@ -27,7 +25,7 @@ void Annotate(llvm::Function& kernel, const char* name, unsigned value) {
 
 llvm::Function* AddGpuEntry(const std::string& name, size_t parameters,
                             GpuThreads how, unsigned block_threads,
-                            llvm::Module& module) {
+                            int64_t thread_words, llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Function* function = llvm::Function::Create(
       llvm::FunctionType::get(
@@ -41,7 +39,7 @@ llvm::Function* AddGpuEntry(const std::string& name, size_t parameters,
   Annotate(*function, how == GpuThreads::kExactly ? "reqntidx" : "maxntidx",
            block_threads);
   Annotate(*function, "minctasm",
-           std::max(1u, kGpuThreadsWithRegisters / block_threads));
+           BlocksOfMultiprocessor(thread_words, block_threads));
   return function;
 }
 

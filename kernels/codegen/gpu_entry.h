@@ -17,10 +17,11 @@ namespace partita {
 // How many threads a block has.
 enum class GpuThreads : uint8_t { kAtMost, kExactly };
 
-// A kernel without a body. All parameters are addresses.
+// A kernel without a body. All parameters are addresses. The assembler may give
+// a thread registers for its live words (gpu_kernel.h) and no more.
 llvm::Function* AddGpuEntry(const std::string& name, size_t parameters,
                             GpuThreads how, unsigned block_threads,
-                            llvm::Module& module);
+                            int64_t thread_words, llvm::Module& module);
 
 // The parameters as addresses of the device's memory: `count` operands, then
 // the results. At the builder's position.

@@ -13,6 +13,7 @@
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/gpu_threads.h"
 #include "kernels/codegen/instruction_emitter.h"
+#include "kernels/codegen/keep_loop.h"
 #include "kernels/codegen/loop_index.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -28,9 +29,9 @@ class GpuFunction {
         ir_(module.getContext()),
         emitter_(ir_, /*lanes=*/1),
         access_(ir_, emitter_) {
-    function_ = AddGpuEntry(program.name,
-                            program.operands.size() + program.results.size(),
-                            GpuThreads::kAtMost, kGpuBlockThreads, module);
+    function_ = AddGpuEntry(
+        program.name, program.operands.size() + program.results.size(),
+        GpuThreads::kAtMost, kGpuBlockThreads, ThreadWords(program), module);
     index_type_ = CountsIn32Bits() ? ir_.getInt32Ty() : ir_.getInt64Ty();
   }
 
@@ -141,7 +142,9 @@ class GpuFunction {
     EmitElements(ir_.CreateMul(i, Index(lanes)), lanes);
     llvm::Value* after = ir_.CreateAdd(i, threads_);
     i->addIncoming(after, loop);
-    ir_.CreateCondBr(ir_.CreateICmpULT(after, Index(end)), loop, next);
+    llvm::BranchInst* back =
+        ir_.CreateCondBr(ir_.CreateICmpULT(after, Index(end)), loop, next);
+    if (!MayUnroll(ThreadWords(program_))) KeepLoop(*back);
   }
 
   void EmitElements(llvm::Value* index, int lanes) {

@@ -11,6 +11,7 @@
 #include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/gpu_threads.h"
 #include "kernels/codegen/index_emitter.h"
+#include "kernels/codegen/keep_loop.h"
 #include "kernels/codegen/loop_index.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -78,8 +79,7 @@ class GpuIndexLoops {
           beyond,
           ir_.CreateAnd(bits, ir_.getInt64(tile_.group * BytesOf(type) - 1)));
     };
-    for (const ProgramBody* body :
-         {&program_.first, &program_.step, &program_.last}) {
+    for (const ProgramBody* body : BodiesOf(program_)) {
       const std::vector<bool> reads =
           NeighbourReads(program_, *body, tile_.group);
       for (size_t i = 0; i < reads.size(); ++i) {
@@ -106,7 +106,9 @@ class GpuIndexLoops {
     emitter_.EmitTile(tile, FirstOf(tile, i));
     llvm::Value* after = ir_.CreateAdd(i, threads_);
     i->addIncoming(after, ir_.GetInsertBlock());
-    ir_.CreateCondBr(ir_.CreateICmpULT(after, end), loop, next);
+    llvm::BranchInst* back =
+        ir_.CreateCondBr(ir_.CreateICmpULT(after, end), loop, next);
+    if (!MayUnroll(ThreadWords(program_))) KeepLoop(*back);
   }
 
   // The coordinates of a tile's first point.
@@ -143,11 +145,12 @@ size_t NumResults(Parts parts) {
   return results;
 }
 
-void AddKernel(const std::string& name, Parts parts, llvm::Module& module) {
+void AddKernel(const std::string& name, Parts parts, int64_t thread_words,
+               llvm::Module& module) {
   const size_t num_operands = parts[0].operands.size();
   llvm::Function* function =
       AddGpuEntry(name, num_operands + NumResults(parts), GpuThreads::kAtMost,
-                  kGpuBlockThreads, module);
+                  kGpuBlockThreads, thread_words, module);
   llvm::IRBuilder<> ir(module.getContext());
   ir.SetInsertPoint(
       llvm::BasicBlock::Create(ir.getContext(), "entry", function));
@@ -165,11 +168,11 @@ void AddKernel(const std::string& name, Parts parts, llvm::Module& module) {
 }  // namespace
 
 void AddGpuIndexFunction(const IndexProgram& program, llvm::Module& module) {
-  AddKernel(program.name, Parts(&program, 1), module);
+  AddKernel(program.name, Parts(&program, 1), ThreadWords(program), module);
 }
 
 void AddGpuIndexFunction(const JoinedProgram& program, llvm::Module& module) {
-  AddKernel(program.name, program.parts, module);
+  AddKernel(program.name, program.parts, ThreadWords(program), module);
 }
 
 }  // namespace partita

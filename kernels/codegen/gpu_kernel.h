@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/codegen/index_program.h"
+#include "kernels/codegen/index_tile.h"
 #include "kernels/codegen/program.h"
 #include "kernels/codegen/row_program.h"
 
@@ -26,9 +27,15 @@ struct GpuLaunch {
 
 // Threads of a block; no kernel takes more.
 inline constexpr unsigned kGpuBlockThreads = 256;
-// Threads that a multiprocessor of sm_80 or later holds with 80 of its 65,536
-// registers each. No limit, or one of 64, makes ptxas spill in some kernels.
-inline constexpr unsigned kGpuThreadsWithRegisters = 768;
+// Registers of 4 bytes: of a multiprocessor of sm_80 or later, and of a thread.
+inline constexpr int64_t kGpuRegisters = 65536;
+inline constexpr int64_t kMostThreadRegisters = 255;
+// What a thread needs beside its live words (live_words.h): addresses, and the
+// coordinates of loops around them.
+inline constexpr int64_t kRegistersForAddresses = 16;
+// A thread computes as much at once as fits into these, so that 768 threads
+// share a multiprocessor. One element may need more.
+inline constexpr int64_t kUsualThreadRegisters = 80;
 // Threads of a warp, which shuffles connect.
 inline constexpr int kGpuWarpThreads = 32;
 // Bytes of the widest access.
@@ -38,10 +45,26 @@ inline constexpr int64_t kMostGpuThreads = int64_t{1} << 30;
 
 int64_t NumElements(const ElementwiseProgram& program);
 
+// The live words of what a thread computes at once.
+int64_t ThreadWords(const ElementwiseProgram& program);
+int64_t ThreadWords(const RowProgram& program);
+int64_t ThreadWords(const IndexProgram& program);
+int64_t ThreadWords(const JoinedProgram& program);  // of the largest part
+
+// True if a thread has registers for them. A kernel with more would keep values
+// in memory.
+bool FitsThread(int64_t thread_words);
+// How many blocks of a kernel share a multiprocessor, so that each thread has
+// registers for its live words; at least 1.
+unsigned BlocksOfMultiprocessor(int64_t thread_words, unsigned block_threads);
+// True if the assembler may compute several rounds of a loop over groups at
+// once: it may take four times the registers then.
+bool MayUnroll(int64_t thread_words);
+
 // How many neighbouring elements a thread computes at once: the widest accesses
-// have 16 bytes then, where the loops allow. A power of two. The elements of a
-// group are on one line of the innermost loop, except for the last group, if
-// the program is a single loop.
+// have 16 bytes then, where the loops and its registers allow. A power of two.
+// The elements of a group are on one line of the innermost loop, except for the
+// last group, if the program is a single loop.
 int GroupElements(const ElementwiseProgram& program);
 
 // How a thread reads an operand's elements for a group.
@@ -73,16 +96,6 @@ bool HasWholeGroups(const RowProgram& program);
 // or as many at once as it holds. It has exactly the shape's threads.
 GpuLaunch LaunchOf(const RowProgram& program, int multiprocessors);
 
-// The points that one thread computes at once: `rows` neighbours in one loop
-// times a group of neighbours in the innermost one. What does not depend on a
-// loop is read and computed once for all its neighbours, so that a matmul's
-// thread reads each element of an operand for several products.
-struct IndexTile {
-  int rows_loop = 0;
-  int rows = 1;   // divides the loop's extent
-  int group = 1;  // divides the innermost extent; accesses have up to 16 bytes
-  int points() const { return rows * group; }
-};
 IndexTile TileOf(const IndexProgram& program);
 // Instructions of a thread for one tile.
 double InstructionsOf(const IndexProgram& program, const IndexTile& tile);

@@ -13,6 +13,7 @@
 #include "kernels/codegen/gpu_row_join.h"
 #include "kernels/codegen/gpu_threads.h"
 #include "kernels/codegen/instruction_emitter.h"
+#include "kernels/codegen/keep_loop.h"
 #include "kernels/codegen/loop_index.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -30,9 +31,10 @@ class GpuRowFunction {
         ir_(module.getContext()),
         emitter_(ir_, /*lanes=*/1),
         access_(ir_, emitter_),
-        function_(AddGpuEntry(
-            program.name, program.operands.size() + result_types_.size(),
-            GpuThreads::kExactly, shape_.block_threads(), module)),
+        function_(AddGpuEntry(program.name,
+                              program.operands.size() + result_types_.size(),
+                              GpuThreads::kExactly, shape_.block_threads(),
+                              ThreadWords(program), module)),
         join_(program, shape_, *function_, ir_, emitter_) {
     // Division of 64 bits takes several times as long.
     index_type_ = GreatestIndex(program) <= kMostGpuThreads ? ir_.getInt32Ty()
@@ -281,7 +283,9 @@ class GpuRowFunction {
     for (size_t k = 0; k < carried.size(); ++k) {
       carried[k]->addIncoming(values[k], last);
     }
-    ir_.CreateCondBr(ir_.CreateICmpULT(after, Index(groups)), loop, next);
+    llvm::BranchInst* back =
+        ir_.CreateCondBr(ir_.CreateICmpULT(after, Index(groups)), loop, next);
+    if (!MayUnroll(ThreadWords(program_))) KeepLoop(*back);
     ir_.SetInsertPoint(next);
     return values;
   }

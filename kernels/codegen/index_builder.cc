@@ -86,6 +86,18 @@ Register IndexReader::State(size_t i) const {
   return builder_.Load(StateType(program_, i), static_cast<int>(i));
 }
 
+Register IndexReader::Sum(size_t i) const {
+  const ProgramBody& body = program_.sums[i].body;
+  return builder_.Load(body.instructions[body.results[0]].type,
+                       static_cast<int>(program_.first.results.size() + i));
+}
+
+Register IndexReader::Term() const { return Loop(TermLoop(program_)); }
+
+Register IndexReader::SumSoFar(ScalarType type) const {
+  return builder_.Load(type, 0);
+}
+
 Register IndexReader::Constant(ScalarType type, double value) const {
   return builder_.Constant(type, value);
 }
@@ -97,6 +109,13 @@ Register IndexReader::Bits(ScalarType type, uint64_t bits) const {
 void SetFirst(const IndexFormula& formula, bool has_fma,
               IndexProgram& program) {
   SetBody(formula, has_fma, program, program.first);
+}
+void AddSum(int64_t terms, const IndexFormula& formula, bool has_fma,
+            IndexProgram& program) {
+  StepSum sum;
+  sum.terms = terms;
+  SetBody(formula, has_fma, program, sum.body);
+  program.sums.push_back(std::move(sum));
 }
 void SetStep(const IndexFormula& formula, bool has_fma, IndexProgram& program) {
   SetBody(formula, has_fma, program, program.step);

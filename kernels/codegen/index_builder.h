@@ -44,6 +44,11 @@ class IndexReader {
 
   // What `first` or `step` computed last. Where `first` runs there is none.
   Register State(size_t i) const;
+  // In `step`: a sum that was set. In a sum's body: the number of the term, and
+  // the sum of the terms before it.
+  Register Sum(size_t i) const;
+  Register Term() const;
+  Register SumSoFar(ScalarType type) const;
 
   Register Constant(ScalarType type, double value) const;
   Register Bits(ScalarType type, uint64_t bits) const;
@@ -57,8 +62,10 @@ using IndexFormula =
     std::function<std::vector<Register>(const IndexReader& read)>;
 
 // Each sets a body of a program that has loops, steps and operands. The order
-// is first, step, last. `has_fma` as for ProgramBuilder.
+// is first, sums, step, last. `has_fma` as for ProgramBuilder.
 void SetFirst(const IndexFormula& formula, bool has_fma, IndexProgram& program);
+void AddSum(int64_t terms, const IndexFormula& formula, bool has_fma,
+            IndexProgram& program);
 void SetStep(const IndexFormula& formula, bool has_fma, IndexProgram& program);
 void SetLast(const IndexFormula& formula, bool has_fma, IndexProgram& program);
 

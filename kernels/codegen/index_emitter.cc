@@ -3,8 +3,10 @@
 
 #include "kernels/codegen/index_emitter.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "kernels/codegen/keep_loop.h"
 #include "kernels/codegen/loop_index.h"
 
 namespace partita {
@@ -28,55 +30,48 @@ void IndexEmitter::EmitTile(const IndexTile& tile,
                             const std::vector<llvm::Value*>& coordinates) {
   tile_ = tile;
   coordinates_ = coordinates;
-  coordinates_.resize(program_.loops.size() + program_.steps.size(), nullptr);
-  std::vector<Points> state = EmitBody(program_.first, {});
-  if (NumSteps(program_) > 0) state = EmitSteps(0, std::move(state));
-  StoreResults(EmitBody(program_.last, state));
+  coordinates_.resize(TermLoop(program_) + 1, nullptr);
+  std::vector<Points> state =
+      EmitBody(program_.first, LoopsOf(program_, program_.first), {});
+  if (NumSteps(program_) > 0) state = EmitSteps(0, state);
+  StoreResults(
+      EmitBody(program_.last, LoopsOf(program_, program_.last), state));
 }
 
+// Point after point, so that what only one needs is live for a short time.
 std::vector<IndexEmitter::Points> IndexEmitter::EmitBody(
-    const ProgramBody& body, const std::vector<Points>& state) {
-  const std::vector<LoopSet> depends = LoopsOf(body);
+    const ProgramBody& body, const std::vector<LoopSet>& loops,
+    const std::vector<Points>& state) {
   const std::vector<bool> neighbours =
       NeighbourReads(program_, body, tile_.group);
-  std::vector<Points> values;
-  for (size_t at = 0; at < body.instructions.size(); ++at) {
-    values.push_back(
-        EmitInstruction(body, at, depends[at], neighbours[at], values, state));
+  const size_t points = tile_.points();
+  std::vector<Points> values(body.instructions.size(), Points(points, nullptr));
+  for (size_t point = 0; point < points; ++point) {
+    for (size_t at = 0; at < values.size(); ++at) {
+      const Instruction& i = body.instructions[at];
+      const size_t first = FirstWithValueOf(point, loops[at]);
+      if (first < point) {
+        values[at][point] = values[at][first];
+      } else if (!neighbours[at]) {
+        values[at][point] = EmitPoint(body, i, point, values, state);
+      } else if (point % tile_.group == 0) {
+        const Points loaded = EmitElements(i, point, tile_.group, values);
+        std::copy(loaded.begin(), loaded.end(), values[at].begin() + point);
+      }
+    }
   }
   std::vector<Points> results;
   for (int32_t result : body.results) results.push_back(values[result]);
   return results;
 }
 
-IndexEmitter::Points IndexEmitter::EmitInstruction(
-    const ProgramBody& body, size_t at, LoopSet depends, bool neighbours,
-    const std::vector<Points>& values, const std::vector<Points>& state) {
-  const Instruction& i = body.instructions[at];
-  const auto by_loop = [&](int loop) {
-    return loop >= 0 && (depends >> loop & 1) != 0;
+size_t IndexEmitter::FirstWithValueOf(size_t point, LoopSet loops) const {
+  const auto depends = [&](int loop) {
+    return loop >= 0 && (loops >> loop & 1) != 0;
   };
   const size_t group = tile_.group;
-  Points points;
-  points.reserve(tile_.points());
-  for (int row = 0; row < tile_.rows; ++row) {
-    if (row > 0 && !by_loop(tile_.rows_loop)) {
-      for (size_t k = 0; k < group; ++k) points.push_back(points[k]);
-      continue;
-    }
-    const size_t first = points.size();
-    if (neighbours) {
-      const Points loaded = EmitElements(i, first, tile_.group, values);
-      points.insert(points.end(), loaded.begin(), loaded.end());
-    } else if (!by_loop(Inner())) {
-      points.resize(first + group, EmitPoint(body, i, first, values, state));
-    } else {
-      for (size_t k = 0; k < group; ++k) {
-        points.push_back(EmitPoint(body, i, first + k, values, state));
-      }
-    }
-  }
-  return points;
+  const size_t row = depends(tile_.rows_loop) ? point / group : 0;
+  return row * group + (depends(Inner()) ? point % group : 0);
 }
 
 llvm::Value* IndexEmitter::EmitPoint(const ProgramBody& body,
@@ -132,43 +127,78 @@ IndexEmitter::Points IndexEmitter::EmitElements(
 }
 
 std::vector<IndexEmitter::Points> IndexEmitter::EmitSteps(
-    size_t level, std::vector<Points> state) {
-  if (level == program_.steps.size()) return EmitBody(program_.step, state);
-  const size_t loop_number = program_.loops.size() + level;
-  const int64_t extent = program_.steps[level];
-  if (extent == 1) {
-    coordinates_[loop_number] = Index(0);
-    return EmitSteps(level + 1, std::move(state));
-  }
-  llvm::BasicBlock* before = ir_.GetInsertBlock();
-  llvm::BasicBlock* loop =
-      llvm::BasicBlock::Create(ir_.getContext(), "steps", before->getParent());
-  ir_.CreateBr(loop);
-  ir_.SetInsertPoint(loop);
-  llvm::PHINode* step = ir_.CreatePHI(index_type_, 2, "step");
-  step->addIncoming(Index(0), before);
-  std::vector<llvm::PHINode*> phis;
-  for (Points& points : state) {
-    for (llvm::Value*& value : points) {
-      phis.push_back(ir_.CreatePHI(value->getType(), 2));
-      phis.back()->addIncoming(value, before);
-      value = phis.back();
+    size_t level, const std::vector<Points>& state) {
+  if (level == program_.steps.size()) return EmitStep(state);
+  const size_t loop = program_.loops.size() + level;
+  const bool is_innermost = loop == InnermostStepLoop(program_);
+  return EmitRounds(loop, program_.steps[level], is_innermost ? tile_.steps : 1,
+                    state, [&](const std::vector<Points>& before) {
+                      return EmitSteps(level + 1, before);
+                    });
+}
+
+std::vector<IndexEmitter::Points> IndexEmitter::EmitStep(
+    std::vector<Points> state) {
+  for (const StepSum& sum : program_.sums) state.push_back(EmitSum(sum));
+  return EmitBody(program_.step, LoopsOf(program_, program_.step), state);
+}
+
+IndexEmitter::Points IndexEmitter::EmitSum(const StepSum& sum) {
+  const std::vector<LoopSet> loops = LoopsOf(sum);
+  const ScalarType type = sum.body.instructions[sum.body.results[0]].type;
+  llvm::Value* zero = llvm::Constant::getNullValue(emitter_.RegisterType(type));
+  const Round round = [&](const std::vector<Points>& before) {
+    return EmitBody(sum.body, loops, before);
+  };
+  return EmitRounds(TermLoop(program_), sum.terms, tile_.terms,
+                    {Points(tile_.points(), zero)}, round)[0];
+}
+
+std::vector<IndexEmitter::Points> IndexEmitter::EmitRounds(
+    size_t loop, int64_t extent, int at_once, std::vector<Points> values,
+    const Round& round) {
+  const int64_t in_loop = extent / at_once * at_once;
+  const auto emit = [&](llvm::Value* coordinate) {
+    coordinates_[loop] = coordinate;
+    values = round(values);
+  };
+  int64_t done = 0;
+  if (in_loop > at_once) {
+    llvm::BasicBlock* before = ir_.GetInsertBlock();
+    llvm::Function* function = before->getParent();
+    llvm::BasicBlock* begin =
+        llvm::BasicBlock::Create(ir_.getContext(), "rounds", function);
+    ir_.CreateBr(begin);
+    ir_.SetInsertPoint(begin);
+    llvm::PHINode* first = ir_.CreatePHI(index_type_, 2, "first");
+    first->addIncoming(Index(0), before);
+    std::vector<llvm::PHINode*> carried;
+    for (Points& points : values) {
+      for (llvm::Value*& value : points) {
+        carried.push_back(ir_.CreatePHI(value->getType(), 2));
+        carried.back()->addIncoming(value, before);
+        value = carried.back();
+      }
     }
+    for (int k = 0; k < at_once; ++k) {
+      emit(ir_.CreateAdd(first, Index(k)));
+    }
+    llvm::Value* next = ir_.CreateAdd(first, Index(at_once));
+    llvm::BasicBlock* end = ir_.GetInsertBlock();
+    first->addIncoming(next, end);
+    auto phi = carried.begin();
+    for (const Points& points : values) {
+      for (llvm::Value* value : points) (*phi++)->addIncoming(value, end);
+    }
+    llvm::BasicBlock* after =
+        llvm::BasicBlock::Create(ir_.getContext(), "after_rounds", function);
+    KeepLoop(*ir_.CreateCondBr(ir_.CreateICmpULT(next, Index(in_loop)), begin,
+                               after));
+    ir_.SetInsertPoint(after);
+    done = in_loop;
   }
-  coordinates_[loop_number] = step;
-  std::vector<Points> after = EmitSteps(level + 1, std::move(state));
-  llvm::Value* next = ir_.CreateAdd(step, Index(1));
-  llvm::BasicBlock* end = ir_.GetInsertBlock();
-  step->addIncoming(next, end);
-  auto phi = phis.begin();
-  for (const Points& points : after) {
-    for (llvm::Value* value : points) (*phi++)->addIncoming(value, end);
-  }
-  llvm::BasicBlock* done = llvm::BasicBlock::Create(ir_.getContext(), "stepped",
-                                                    before->getParent());
-  ir_.CreateCondBr(ir_.CreateICmpULT(next, Index(extent)), loop, done);
-  ir_.SetInsertPoint(done);
-  return after;
+  for (; done < extent; ++done) emit(Index(done));
+  return values;
 }
 
 void IndexEmitter::StoreResults(const std::vector<Points>& results) {

@@ -4,11 +4,12 @@
 #ifndef PARTITA_KERNELS_CODEGEN_INDEX_EMITTER_H_
 #define PARTITA_KERNELS_CODEGEN_INDEX_EMITTER_H_
 
+#include <functional>
 #include <vector>
 
 #include "kernels/codegen/gpu_access.h"
-#include "kernels/codegen/gpu_kernel.h"
 #include "kernels/codegen/index_program.h"
+#include "kernels/codegen/index_tile.h"
 #include "kernels/codegen/instruction_emitter.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -37,12 +38,13 @@ class IndexEmitter {
 
   llvm::Value* Index(int64_t value) const;
   int Inner() const { return static_cast<int>(program_.loops.size()) - 1; }
-  // The results of a body, by result.
+  // The results of a body, by result. `loops` are those of its instructions.
   std::vector<Points> EmitBody(const ProgramBody& body,
+                               const std::vector<LoopSet>& loops,
                                const std::vector<Points>& state);
-  Points EmitInstruction(const ProgramBody& body, size_t at, LoopSet depends,
-                         bool neighbours, const std::vector<Points>& values,
-                         const std::vector<Points>& state);
+  // The first point that has the same value as `point` of what depends on
+  // these loops.
+  size_t FirstWithValueOf(size_t point, LoopSet loops) const;
   llvm::Value* EmitPoint(const ProgramBody& body, const Instruction& i,
                          size_t point, const std::vector<Points>& values,
                          const std::vector<Points>& state);
@@ -51,7 +53,16 @@ class IndexEmitter {
   Points EmitElements(const Instruction& i, size_t point, int count,
                       const std::vector<Points>& values);
   // The state after all steps of loops `level` and further in.
-  std::vector<Points> EmitSteps(size_t level, std::vector<Points> state);
+  std::vector<Points> EmitSteps(size_t level, const std::vector<Points>& state);
+  // The state after one step.
+  std::vector<Points> EmitStep(std::vector<Points> state);
+  Points EmitSum(const StepSum& sum);
+  // The values after all rounds of a loop, `at_once` of them in the code of one
+  // after the other. A round makes new values of those before.
+  using Round = std::function<std::vector<Points>(const std::vector<Points>&)>;
+  std::vector<Points> EmitRounds(size_t loop, int64_t extent, int at_once,
+                                 std::vector<Points> values,
+                                 const Round& round);
   void StoreResults(const std::vector<Points>& results);
 
   const IndexProgram& program_;
@@ -62,7 +73,8 @@ class IndexEmitter {
   const std::vector<llvm::Value*> operands_;
   const std::vector<llvm::Value*> results_;
   IndexTile tile_;
-  std::vector<llvm::Value*> coordinates_;  // of loops, then of steps
+  // Of loops, then of steps, then of a term.
+  std::vector<llvm::Value*> coordinates_;
 };
 
 }  // namespace partita

@@ -84,56 +84,30 @@ IndexSlope SlopeOf(const Instruction& i, const ProgramBody& body,
   }
 }
 
-int64_t WordsOf(ScalarType type) {
-  if (type == ScalarType::kBool) return 0;
-  return BytesOf(type) == 8 ? 2 : 1;
-}
-
-// By instruction: the last one that reads it, or the end for results.
-std::vector<size_t> LastReaders(const ProgramBody& body) {
-  std::vector<size_t> last(body.instructions.size(), 0);
-  for (size_t at = 0; at < last.size(); ++at) {
-    const Instruction& i = body.instructions[at];
-    for (int32_t from : {i.a, i.b, i.c}) {
-      if (from >= 0) last[from] = at;
+// What loads depend on, by number; later ones on all loops.
+std::vector<LoopSet> LoopsOf(const ProgramBody& body,
+                             const std::vector<LoopSet>& loads) {
+  std::vector<LoopSet> sets;
+  for (const Instruction& i : body.instructions) {
+    LoopSet set = 0;
+    if (i.op == Opcode::kCoordinate) set = LoopSet{1} << i.bits;
+    if (i.op == Opcode::kLoad) {
+      set = i.bits < loads.size() ? loads[i.bits] : ~LoopSet{0};
     }
+    for (int32_t from : {i.a, i.b, i.c}) {
+      if (from >= 0) set |= sets[from];
+    }
+    sets.push_back(set);
   }
-  for (int32_t result : body.results) last[result] = last.size();
-  return last;
+  return sets;
 }
 
-int64_t LiveWords(const ProgramBody& body, int inner) {
-  const std::vector<LoopSet> loops = LoopsOf(body);
-  const std::vector<size_t> last = LastReaders(body);
-  // The changes before and after each instruction. States are there from the
-  // begin.
-  std::vector<int64_t> before(last.size() + 1, 0);
-  std::vector<int64_t> after(last.size() + 1, 0);
-  for (size_t at = 0; at < last.size(); ++at) {
-    const Instruction& i = body.instructions[at];
-    if ((loops[at] >> inner & 1) == 0) continue;
-    before[i.op == Opcode::kLoad ? 0 : at] += WordsOf(i.type);
-    after[last[at]] += WordsOf(i.type);
-  }
-  int64_t live = 0;
-  int64_t most = 0;
-  for (size_t at = 0; at < before.size(); ++at) {
-    live += before[at];
-    most = std::max(most, live);
-    live -= after[at];
-  }
-  return most;
+double InstructionsOf(const StepSum& sum) {
+  return static_cast<double>(sum.terms) *
+         static_cast<double>(sum.body.instructions.size());
 }
 
 }  // namespace
-
-int64_t LiveWords(const IndexProgram& program) {
-  const int inner = static_cast<int>(program.loops.size()) - 1;
-  if (inner < 0) return 0;
-  return std::max({LiveWords(program.first, inner),
-                   LiveWords(program.step, inner),
-                   LiveWords(program.last, inner)});
-}
 
 int64_t NumPoints(const IndexProgram& program) {
   return Extents(program.loops);
@@ -154,24 +128,49 @@ ScalarType ResultType(const IndexProgram& program, size_t result) {
 }
 
 double InstructionsOfPoint(const IndexProgram& program) {
+  double of_step = static_cast<double>(program.step.instructions.size());
+  for (const StepSum& sum : program.sums) of_step += InstructionsOf(sum);
   return static_cast<double>(program.first.instructions.size() +
                              program.last.instructions.size()) +
-         static_cast<double>(NumSteps(program)) *
-             static_cast<double>(program.step.instructions.size());
+         static_cast<double>(NumSteps(program)) * of_step;
 }
 
-std::vector<LoopSet> LoopsOf(const ProgramBody& body) {
-  std::vector<LoopSet> sets;
-  for (const Instruction& i : body.instructions) {
-    LoopSet set = 0;
-    if (i.op == Opcode::kCoordinate) set = LoopSet{1} << i.bits;
-    if (i.op == Opcode::kLoad) set = ~LoopSet{0};
-    for (int32_t from : {i.a, i.b, i.c}) {
-      if (from >= 0) set |= sets[from];
-    }
-    sets.push_back(set);
+std::vector<LoopSet> LoopsOf(const IndexProgram& program,
+                             const ProgramBody& body) {
+  std::vector<LoopSet> loads(program.first.results.size(), ~LoopSet{0});
+  for (const StepSum& sum : program.sums) {
+    loads.push_back(LoopsOfTotal(program, sum));
   }
-  return sets;
+  return LoopsOf(body, loads);
+}
+
+std::vector<LoopSet> LoopsOf(const StepSum& sum) {
+  // The sum so far depends on what the terms do.
+  const std::vector<LoopSet> terms = LoopsOf(sum.body, {0});
+  return LoopsOf(sum.body, {terms[sum.body.results[0]]});
+}
+
+LoopSet LoopsOfTotal(const IndexProgram& program, const StepSum& sum) {
+  const LoopSet term = LoopSet{1} << TermLoop(program);
+  return LoopsOf(sum)[sum.body.results[0]] & ~term;
+}
+
+std::vector<const ProgramBody*> BodiesOf(const IndexProgram& program) {
+  std::vector<const ProgramBody*> bodies = {&program.first};
+  for (const StepSum& sum : program.sums) bodies.push_back(&sum.body);
+  bodies.push_back(&program.step);
+  bodies.push_back(&program.last);
+  return bodies;
+}
+
+size_t TermLoop(const IndexProgram& program) {
+  return program.loops.size() + program.steps.size();
+}
+
+size_t InnermostStepLoop(const IndexProgram& program) {
+  size_t level = program.steps.empty() ? 0 : program.steps.size() - 1;
+  while (level > 0 && program.steps[level] == 1) --level;
+  return program.loops.size() + level;
 }
 
 std::vector<IndexSlope> SlopesAlong(const ProgramBody& body, int loop,

@@ -21,6 +21,16 @@ struct IndexedOperand {
   int64_t elements = 0;
 };
 
+// What a step adds up before its body runs.
+struct StepSum {
+  friend bool operator==(const StepSum&, const StepSum&) = default;
+  int64_t terms = 0;
+  // The next value of the sum, which begins as 0, from the one before: kLoad 0.
+  // Has one result. Reads coordinates as `step` does, and that of the term,
+  // which has the number after those of the step loops.
+  ProgramBody body;
+};
+
 // One element of each result for each point of the loops. All results are dense
 // in loop order.
 //
@@ -33,6 +43,9 @@ struct IndexedOperand {
 // operand wherever its condition holds; coordinates of the loops, and in `step`
 // those of the step loops, which have the numbers after them; and in `step` and
 // `last` the state, by kLoad.
+//
+// Sums are computed before each step, for that step alone, in order; `step`
+// reads them by kLoad, with the numbers after those of the state.
 struct IndexProgram {
   friend bool operator==(const IndexProgram&, const IndexProgram&) = default;
   std::string name;  // of the function
@@ -42,6 +55,7 @@ struct IndexProgram {
   std::vector<int64_t> steps;  // outermost first; without state: empty
   std::vector<IndexedOperand> operands;
   ProgramBody first;
+  std::vector<StepSum> sums;
   ProgramBody step;
   ProgramBody last;
 };
@@ -67,13 +81,20 @@ double InstructionsOfPoint(const IndexProgram& program);
 // Which coordinates an instruction depends on: a bit for each loop and step
 // loop, by number.
 using LoopSet = uint64_t;
-// Every step may change the state, which so depends on all loops.
-std::vector<LoopSet> LoopsOf(const ProgramBody& body);
+// Every step may change the state, which so depends on all loops. `body` is
+// first, step or last.
+std::vector<LoopSet> LoopsOf(const IndexProgram& program,
+                             const ProgramBody& body);
+// Of the instructions of a sum's body, and of the sum when it is complete.
+std::vector<LoopSet> LoopsOf(const StepSum& sum);
+LoopSet LoopsOfTotal(const IndexProgram& program, const StepSum& sum);
 
-// Words of 4 bytes that the values of a point take at once, in the body where
-// they take most: of those that depend on the innermost loop, from their
-// instruction to the last one that reads them. Bools take none.
-int64_t LiveWords(const IndexProgram& program);
+// All bodies in the order in which they run.
+std::vector<const ProgramBody*> BodiesOf(const IndexProgram& program);
+// The number of a sum's coordinate.
+size_t TermLoop(const IndexProgram& program);
+// The number of the last step loop with several steps, else of the first one.
+size_t InnermostStepLoop(const IndexProgram& program);
 
 // How an integer depends on the coordinate c of one loop, if c is a multiple of
 // `group` plus 0, 1, ... group - 1.

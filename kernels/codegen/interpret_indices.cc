@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "kernels/codegen/interpret.h"
@@ -19,7 +20,7 @@ class IndexInterpreter {
       : program_(program),
         operands_(operands),
         results_(results),
-        coordinates_(program.loops.size() + program.steps.size()) {}
+        coordinates_(TermLoop(program) + 1) {}
 
   void Point(int64_t point) {
     SetCoordinates(program_.loops, /*first=*/0, point);
@@ -27,6 +28,7 @@ class IndexInterpreter {
     KeepState(program_.first);
     for (int64_t step = 0; step < NumSteps(program_); ++step) {
       SetCoordinates(program_.steps, program_.loops.size(), step);
+      AddSums();
       Compute(program_.step);
       KeepState(program_.step);
     }
@@ -49,6 +51,21 @@ class IndexInterpreter {
   void KeepState(const ProgramBody& body) {
     state_.clear();
     for (int32_t result : body.results) state_.push_back(registers_[result]);
+  }
+
+  // Behind the state.
+  void AddSums() {
+    std::vector<uint64_t> all = state_;
+    for (const StepSum& sum : program_.sums) {
+      state_ = {0};
+      for (int64_t term = 0; term < sum.terms; ++term) {
+        coordinates_.back() = term;
+        Compute(sum.body);
+        KeepState(sum.body);
+      }
+      all.push_back(state_[0]);
+    }
+    state_ = std::move(all);
   }
 
   void Compute(const ProgramBody& body) {
@@ -85,7 +102,7 @@ class IndexInterpreter {
   const IndexProgram& program_;
   void* const* operands_;
   void* const* results_;
-  std::vector<int64_t> coordinates_;  // of loops, then of steps
+  std::vector<int64_t> coordinates_;  // of loops, steps, and a term
   std::vector<uint64_t> state_;
   std::vector<uint64_t> registers_;  // of a body
 };

@@ -134,8 +134,11 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
   return absl::OkStatus();
 }
 
-absl::Status ReadInstructions(const OpView& node, bool has_fma,
-                              ElementwiseProgram& program) {
+}  // namespace
+
+absl::StatusOr<ElementwiseProgram> ReadInstructions(const OpView& node,
+                                                    bool has_fma) {
+  ElementwiseProgram program;
   ProgramBuilder builder(has_fma);
   const auto load = [&](int operand) -> absl::StatusOr<Register> {
     return builder.Load(ScalarTypeOf(node.operand_type(operand).dtype),
@@ -144,27 +147,23 @@ absl::Status ReadInstructions(const OpView& node, bool has_fma,
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results,
                            ReadBody(node, {builder, load}));
   builder.Finish(results, program);
-  return absl::OkStatus();
+  for (int i = 0; i < node.num_operands(); ++i) {
+    program.operands.push_back({ScalarTypeOf(node.operand_type(i).dtype), {}});
+  }
+  return program;
 }
-
-}  // namespace
 
 std::optional<int> CountInstructions(const OpView& node) {
   if (node.num_operands() == 0) return std::nullopt;
-  ElementwiseProgram program;
-  if (!ReadInstructions(node, /*has_fma=*/true, program).ok()) {
-    return std::nullopt;
-  }
-  return static_cast<int>(program.instructions.size());
+  const auto program = ReadInstructions(node, /*has_fma=*/true);
+  if (!program.ok()) return std::nullopt;
+  return static_cast<int>(program->instructions.size());
 }
 
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa) {
-  ElementwiseProgram program;
-  PARTITA_RETURN_IF_ERROR(ReadInstructions(node, HasFma(isa), program));
-  for (int i = 0; i < node.num_operands(); ++i) {
-    program.operands.push_back({ScalarTypeOf(node.operand_type(i).dtype), {}});
-  }
+  PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
+                           ReadInstructions(node, HasFma(isa)));
   PARTITA_RETURN_IF_ERROR(ReadLoops(node, program));
   program.name = EntryName(node, "elementwise");
   return program;

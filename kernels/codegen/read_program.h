@@ -19,6 +19,11 @@ namespace partita {
 // generated for the node. Generated code supports row-major layouts, and any
 // other single layout without padding for all values with the result's extents.
 std::optional<int> CountInstructions(const OpView& node);
+// The instructions and the types of operands, without loops and strides,
+// whatever layouts the values have. Unimplemented, naming the cause: ops and
+// dtypes.
+absl::StatusOr<ElementwiseProgram> ReadInstructions(const OpView& node,
+                                                    bool has_fma);
 
 // The program for the layouts of the node's types. Unimplemented, naming the
 // cause: ops, dtypes, layouts with padding, two layouts of full-sized values,

@@ -92,54 +92,78 @@ absl::Status CheckParameters(const DriverApi& api, CUkernel kernel,
                             offset == i * sizeof(CUdeviceptr);
     if (i < addresses ? is_address : !is_there) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("parameter ", i, is_there ? " is none" : " is missing",
-                     " of the ", addresses, " addresses that a launch gives"));
+        absl::StrCat("of other parameters: parameter ", i,
+                     is_there ? " is none" : " is missing", " of the ",
+                     addresses, " addresses that a launch gives"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoadedPtx> LoadKernel(const DriverApi& api, PtxText& text,
-                                     const PtxEntry& kernel) {
-  LoadedPtx loaded;
+absl::StatusOr<CUkernel> FindKernel(const DriverApi& api,
+                                    const OwnedLibrary& library,
+                                    const std::string& name) {
+  CUkernel kernel = nullptr;
+  const CUresult result =
+      api.LibraryGetKernel(&kernel, library.get(), name.c_str());
+  const absl::Status status = CudaStatus(api, result, "cuLibraryGetKernel");
+  // The words of the text name the kernel, and for the driver it has none of
+  // that name (cuda.h:8027).
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    return absl::InvalidArgumentError(status.message());
+  }
+  PARTITA_RETURN_IF_ERROR(status);
+  return kernel;
+}
+
+absl::StatusOr<CUkernel> LoadByDriver(const DriverApi& api, PtxText& text,
+                                      const std::string& name,
+                                      LoadedPtx& loaded) {
   PARTITA_ASSIGN_OR_RETURN(loaded.library, LoadText(api, text));
-  CUkernel handle = nullptr;
-  PARTITA_RETURN_IF_ERROR(CudaStatus(
-      api,
-      api.LibraryGetKernel(&handle, loaded.library->get(), kernel.name.c_str()),
-      "cuLibraryGetKernel"));
-  PARTITA_RETURN_IF_ERROR(CheckParameters(api, handle, kernel.addresses));
+  PARTITA_ASSIGN_OR_RETURN(const CUkernel kernel,
+                           FindKernel(api, *loaded.library, name));
   PARTITA_RETURN_IF_ERROR(
-      CudaStatus(api, api.KernelGetFunction(&loaded.function, handle),
+      CudaStatus(api, api.KernelGetFunction(&loaded.function, kernel),
                  "cuKernelGetFunction"));
   PARTITA_RETURN_IF_ERROR(
       CudaStatus(api, api.FuncLoad(loaded.function), "cuFuncLoad"));
+  return kernel;
+}
+
+// The next load of the text fails as well, and another text may do. Any other
+// error of the driver says nothing about the text.
+bool IsOfText(const absl::Status& status) {
+  return absl::IsInvalidArgument(status);
+}
+
+// An error of the text follows "found code". The compiler's words have the
+// line.
+absl::StatusOr<LoadedPtx> LoadKernel(const DriverApi& api, PtxText& text,
+                                     const PtxEntry& kernel) {
+  LoadedPtx loaded;
+  const absl::StatusOr<CUkernel> handle =
+      LoadByDriver(api, text, kernel.name, loaded);
+  if (IsOfText(handle.status())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "that the driver does not load (", handle.status().message(),
+        "); expected PTX that it compiles"));
+  }
+  PARTITA_RETURN_IF_ERROR(handle.status());
+  PARTITA_RETURN_IF_ERROR(CheckParameters(api, *handle, kernel.addresses));
   return loaded;
 }
 
-// True if another text may do.
-bool IsOfText(const absl::Status& status) {
-  return absl::IsInternal(status) || absl::IsInvalidArgument(status);
-}
-
-// The compiler's words have the line.
-absl::Status Refused(absl::string_view target, const std::string& kernel,
-                     const absl::Status& status) {
-  const char* again =
-      "; compile the model again, or run the plan without --trust-code";
-  if (absl::IsInvalidArgument(status)) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat("kernel ", kernel, ": found code for ", target,
-                     " of other parameters: ", status.message(), again));
+absl::Status NotLoaded(absl::string_view target, const std::string& kernel,
+                       const absl::Status& status) {
+  if (IsOfText(status)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "kernel ", kernel, ": found code for ", target, " ", status.message(),
+        "; compile the model again, or run the plan without --trust-code"));
   }
-  const std::string remedy =
-      absl::IsInternal(status)
-          ? absl::StrCat("; expected PTX that it compiles", again)
-          : "";
-  return absl::Status(status.code(),
-                      absl::StrCat("kernel ", kernel, ": found code for ",
-                                   target, " that the driver does not load (",
-                                   status.message(), ")", remedy));
+  return absl::Status(
+      status.code(),
+      absl::StrCat("kernel ", kernel, ": found an error of the driver (",
+                   status.message(), ") while it loaded code for ", target,
+                   "; expected none; the code is not at fault"));
 }
 
 }  // namespace
@@ -186,7 +210,7 @@ absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
   absl::StatusOr<LoadedPtx> loaded = LoadKernel(api, *text, kernel);
   if (loaded.ok()) return loaded;
   text->refused |= IsOfText(loaded.status());
-  return Refused(target, kernel.name, loaded.status());
+  return NotLoaded(target, kernel.name, loaded.status());
 }
 
 }  // namespace partita

@@ -41,9 +41,11 @@ struct PtxEntry {
 // Loads the kernel of a trusted text completely, for the calling thread's
 // current context, so that no launch compiles: of `own`, if that is trusted and
 // has it, else of any text that no driver has refused. NotFound if there is
-// none; otherwise the driver's error, with the kernel's name and the line and
-// words of the driver's compiler; or that the kernel has other parameters: a
-// launch would read beyond those that it is given. Thread safe.
+// none. InvalidArgument if the driver refuses the text, with the kernel's name
+// and the line and words of the driver's compiler, or if the kernel has other
+// parameters: a launch would read beyond those that it is given. Then the text
+// counts as refused. Any other error of the driver, such as a lack of memory or
+// a context that has ended, leaves the text as it was. Thread safe.
 absl::StatusOr<LoadedPtx> LoadPtx(const DriverApi& api,
                                   absl::string_view target,
                                   const PtxEntry& kernel,

@@ -25,7 +25,7 @@ absl::Status BuildAttention(IndexNode& node) {
   const AttentionReader attention(op, kMask);
   const AttentionDims& d = attention.dims();
   PARTITA_RETURN_IF_ERROR(node.SetOperands({OperandUse::kNumber}));
-  PARTITA_RETURN_IF_ERROR(attention.Check(node, d.size));
+  PARTITA_RETURN_IF_ERROR(attention.Check(node));
   node.SetPoints(op.result_type(0).dims);
   node.SetSteps({2, d.keys});
   const auto number = [](const IndexReader& read, double value) {
@@ -35,18 +35,22 @@ absl::Status BuildAttention(IndexNode& node) {
   node.First([&](const IndexReader& read) -> std::vector<Register> {
     return {number(read, -kInfinity), number(read, 0), number(read, 0)};
   });
+  const auto step_of = [&](const IndexReader& read) {
+    return AttentionReader::Step{attention.RowAt(node.Point(read)),
+                                 read.Step(1)};
+  };
+  const size_t product = attention.AddScores(node, step_of);
   node.EachStep([&](const IndexReader& read) -> std::vector<Register> {
-    const std::vector<Register> point = node.Point(read);
-    const AttentionRow query = attention.RowAt(point);
-    const Register key = read.Step(1);
-    const Register score = attention.Score(read, query, key).value;
+    const AttentionReader::Step step = step_of(read);
+    const auto& [query, key] = step;
+    const Register score = attention.Score(read, read.Sum(product), step).value;
     const Register top = read.State(0);
     const Register greater = Select((top < score) | IsNan(score), score, top);
     const Register weight = Exp(score - top);
     const Register value = read.Number(
         2,
         attention.KeyOffset(read, attention.KeyOf(query, key), d.value_size) +
-            point[3]);
+            node.Point(read)[3]);
     Register compares = Equal(read.Step(0), read.Index(0));
     Register counts = Equal(read.Step(0), read.Index(1));
     if (const auto is_seen = attention.IsSeen(read, query, key)) {

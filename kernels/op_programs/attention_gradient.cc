@@ -3,7 +3,6 @@
 // of one of them; those of keys and values do so for each query of their group.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -30,9 +29,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kRounds = 3;
 
 // A step: a query, a key, and the number of the round.
-struct Step {
-  AttentionRow query;
-  Register key;
+struct Step : AttentionReader::Step {
   Register round;
 };
 
@@ -57,8 +54,7 @@ class GradientPart {
       return node_.NotGenerated("more states of f64 than a thread's registers");
     }
     PARTITA_RETURN_IF_ERROR(node_.SetOperands({OperandUse::kNumber}));
-    PARTITA_RETURN_IF_ERROR(
-        attention_.Check(node_, std::max(d_.size, d_.value_size)));
+    PARTITA_RETURN_IF_ERROR(attention_.Check(node_));
     node_.SetPoints(node_.op().result_type(static_cast<int>(result_)).dims);
     node_.SetSteps(result_ == kQueries
                        ? Shape{kRounds, d_.keys}
@@ -67,6 +63,9 @@ class GradientPart {
       return {NumberOf(read, -kInfinity), NumberOf(read, 0), NumberOf(read, 0),
               NumberOf(read, 0)};
     });
+    product_ = attention_.AddScores(
+        node_, [&](const IndexReader& read) { return StepOf(read); });
+    by_weight_ = AddDerivativesByWeight();
     node_.EachStep([&](const IndexReader& read) { return States(read); });
     const ScalarType type = node_.program().operands[0].type;
     node_.Last([&](const IndexReader& read) -> std::vector<Register> {
@@ -82,16 +81,17 @@ class GradientPart {
 
   Step StepOf(const IndexReader& read) const {
     AttentionRow row = attention_.RowAt(node_.Point(read));
-    if (result_ == kQueries) return {row, read.Step(1), read.Step(0)};
+    if (result_ == kQueries) return {{row, read.Step(1)}, read.Step(0)};
     row.head = row.head * read.Index(d_.group()) + read.Step(0);
     row.position = read.Step(1);
-    return {row, read.Step(3), read.Step(2)};
+    return {{row, read.Step(3)}, read.Step(2)};
   }
 
   std::vector<Register> States(const IndexReader& read) const {
     const Step step = StepOf(read);
-    const AttentionScore score = attention_.Score(read, step.query, step.key);
-    const Register by_weight = DerivativeByWeight(read, step);
+    const AttentionScore score =
+        attention_.Score(read, read.Sum(product_), step);
+    const Register by_weight = read.Sum(by_weight_);
     const auto in_round = [&](int64_t round) {
       const Register is_now = Equal(step.round, read.Index(round));
       const auto is_seen = attention_.IsSeen(read, step.query, step.key);
@@ -117,14 +117,17 @@ class GradientPart {
                    read.State(kResult))};
   }
 
-  // The product of the result's gradient and the key's value.
-  Register DerivativeByWeight(const IndexReader& read, const Step& step) const {
-    return attention_.Product(
-        read, kGradient,
-        attention_.QueryOffset(read, step.query, d_.value_size), kValues,
-        attention_.KeyOffset(read, attention_.KeyOf(step.query, step.key),
-                             d_.value_size),
-        d_.value_size);
+  // Products of the result's gradient and the key's value.
+  size_t AddDerivativesByWeight() {
+    return AttentionReader::AddProducts(
+        node_, kGradient, kValues, d_.value_size,
+        [&](const IndexReader& read) -> AttentionReader::RowOffsets {
+          const Step step = StepOf(read);
+          return {
+              attention_.QueryOffset(read, step.query, d_.value_size),
+              attention_.KeyOffset(read, attention_.KeyOf(step.query, step.key),
+                                   d_.value_size)};
+        });
   }
 
   // Gradients of keys and values have terms of their own key only.
@@ -169,6 +172,9 @@ class GradientPart {
   const AttentionReader attention_;
   const AttentionDims& d_;
   const size_t result_;
+  // The numbers of sums.
+  size_t product_ = 0;
+  size_t by_weight_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The products of a query and a key are written out.
+// The products of a query and a key are sums of a step.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/op_programs/attention_scores.h"
@@ -7,18 +7,8 @@
 #include "kernels/op_programs/products.h"
 
 namespace partita {
-namespace {
-
-constexpr int64_t kMostSize = 256;
-
-}  // namespace
-
-absl::Status AttentionReader::Check(const IndexNode& node,
-                                    int64_t longest) const {
-  if (longest > kMostSize || dims_.keys == 0) {
-    return node.NotGenerated("rows of more than 256 elements, or no keys");
-  }
-  return absl::OkStatus();
+absl::Status AttentionReader::Check(const IndexNode& node) const {
+  return dims_.keys == 0 ? node.NotGenerated("no keys") : absl::OkStatus();
 }
 
 AttentionRow AttentionReader::RowAt(const std::vector<Register>& point) const {
@@ -48,26 +38,36 @@ AttentionRow AttentionReader::KeyOf(const AttentionRow& query,
   return {query.sample, Quotient(query.head, dims_.group()), position};
 }
 
-Register AttentionReader::Product(const IndexReader& read, size_t a,
-                                  Register a_offset, size_t b,
-                                  Register b_offset, int64_t size) const {
-  Register product = read.Constant(read.NumberType(0), 0);
-  for (int64_t i = 0; i < size; ++i) {
-    const Register at = read.Index(i);
-    product = AddProduct(product, read.Number(a, a_offset + at),
-                         read.Number(b, b_offset + at));
-  }
-  return product;
+size_t AttentionReader::AddProducts(
+    IndexNode& node, size_t a, size_t b, int64_t size,
+    const std::function<RowOffsets(const IndexReader& read)>& offsets) {
+  return node.AddSum(size,
+                     [&](const IndexReader& read) -> std::vector<Register> {
+                       const RowOffsets first = offsets(read);
+                       const Register term = read.Term();
+                       return {AddProduct(read.SumSoFar(read.NumberType(a)),
+                                          read.Number(a, first.a + term),
+                                          read.Number(b, first.b + term))};
+                     });
 }
 
-AttentionScore AttentionReader::Score(const IndexReader& read,
-                                      const AttentionRow& query,
-                                      Register key) const {
+size_t AttentionReader::AddScores(
+    IndexNode& node,
+    const std::function<Step(const IndexReader& read)>& step) const {
+  return AddProducts(
+      node, /*a=*/0, /*b=*/1, dims_.size,
+      [&](const IndexReader& read) -> RowOffsets {
+        const Step now = step(read);
+        return {QueryOffset(read, now.query, dims_.size),
+                KeyOffset(read, KeyOf(now.query, now.key), dims_.size)};
+      });
+}
+
+AttentionScore AttentionReader::Score(const IndexReader& read, Register product,
+                                      const Step& step) const {
+  const auto& [query, key] = step;
   const double scale = op_.attr_float("scale");
-  Register value =
-      Product(read, 0, QueryOffset(read, query, dims_.size), 1,
-              KeyOffset(read, KeyOf(query, key), dims_.size), dims_.size) *
-      scale;
+  Register value = product * scale;
   Register slope = read.Constant(read.NumberType(0), scale);
   const double softcap = op_.attr_float("softcap");
   if (softcap > 0) {

@@ -5,6 +5,7 @@
 #define PARTITA_KERNELS_OP_PROGRAMS_ATTENTION_SCORES_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -33,9 +34,8 @@ class AttentionReader {
 
   const AttentionDims& dims() const { return dims_; }
 
-  // Unimplemented: f64, no keys, and products of more elements, `longest` at
-  // most, than are worth their code.
-  absl::Status Check(const IndexNode& node, int64_t longest) const;
+  // Unimplemented without keys.
+  absl::Status Check(const IndexNode& node) const;
 
   // The coordinates of a point of a result.
   AttentionRow RowAt(const std::vector<Register>& point) const;
@@ -48,14 +48,29 @@ class AttentionReader {
   // The row of the key that a query reads.
   AttentionRow KeyOf(const AttentionRow& query, Register position) const;
 
-  AttentionScore Score(const IndexReader& read, const AttentionRow& query,
-                       Register key) const;
+  // Sums of products of `size` neighbouring elements of two operands, as one of
+  // the node's sums: its number. `offsets` are those of a step's first
+  // elements.
+  struct RowOffsets {
+    Register a, b;
+  };
+  static size_t AddProducts(
+      IndexNode& node, size_t a, size_t b, int64_t size,
+      const std::function<RowOffsets(const IndexReader& read)>& offsets);
+  // Those of a step's query and key.
+  struct Step {
+    AttentionRow query;
+    Register key;
+  };
+  size_t AddScores(
+      IndexNode& node,
+      const std::function<Step(const IndexReader& read)>& step) const;
+  // The score of the product, a sum of AddScores.
+  AttentionScore Score(const IndexReader& read, Register product,
+                       const Step& step) const;
   // True where the query sees the key; nullopt: everywhere.
   std::optional<Register> IsSeen(const IndexReader& read,
                                  const AttentionRow& query, Register key) const;
-  // The sum of products of `size` neighbouring elements of two operands.
-  Register Product(const IndexReader& read, size_t a, Register a_offset,
-                   size_t b, Register b_offset, int64_t size) const;
 
  private:
   const OpView& op_;

@@ -45,13 +45,17 @@ class EpilogueReader {
     PARTITA_RETURN_IF_ERROR(BuildIndexProgram(node_));
     PARTITA_RETURN_IF_ERROR(is_read_);
     IndexProgram& program = node_.program();
-    for (ProgramBody* body : {&program.first, &program.step, &program.last}) {
-      for (Instruction& i : body->instructions) {
+    const auto renumber = [&](ProgramBody& body) {
+      for (Instruction& i : body.instructions) {
         if (i.op != Opcode::kElement) continue;
         i.bits = i.bits < head_operands_ ? operands[i.bits]
                                          : i.bits - head_operands_;
       }
-    }
+    };
+    renumber(program.first);
+    for (StepSum& sum : program.sums) renumber(sum.body);
+    renumber(program.step);
+    renumber(program.last);
     program.operands.erase(program.operands.begin(),
                            program.operands.begin() + head_operands_);
     return std::move(program);

@@ -105,6 +105,10 @@ std::vector<Register> IndexNode::Step(const IndexReader& read) const {
 void IndexNode::First(const IndexFormula& formula) {
   SetFirst(formula, has_fma_, program_);
 }
+size_t IndexNode::AddSum(int64_t terms, const IndexFormula& formula) {
+  partita::AddSum(terms, formula, has_fma_, program_);
+  return program_.sums.size() - 1;
+}
 void IndexNode::EachStep(const IndexFormula& formula) {
   SetStep(formula, has_fma_, program_);
 }

@@ -52,6 +52,8 @@ class IndexNode {
   std::vector<Register> Step(const IndexReader& read) const;
 
   void First(const IndexFormula& formula);
+  // A sum that each step needs, after the sums so far; its number.
+  size_t AddSum(int64_t terms, const IndexFormula& formula);
   void EachStep(const IndexFormula& formula);
   void Last(const IndexFormula& formula);
 

@@ -3,14 +3,17 @@
 
 #include "kernels/op_programs/read_any_program.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/gpu_kernel.h"
+#include "kernels/codegen/live_words.h"
 #include "kernels/codegen/not_generated.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/op_programs/epilogue.h"
@@ -57,9 +60,16 @@ absl::Status WhyOnHost(const OpView& node, const absl::Status& rows) {
   return rows;
 }
 
-absl::Status WhyNotElementwise(const OpView& node) {
-  const absl::Status status = ReadProgram(node, "sm_80").status();
-  return status.ok() ? NotGenerated(node, "no operands") : status;
+absl::StatusOr<GpuWork> WorkOfElementwise(const OpView& node) {
+  if (node.num_operands() == 0) return NotGenerated(node, "no operands");
+  PARTITA_ASSIGN_OR_RETURN(const ElementwiseProgram program,
+                           ReadInstructions(node, /*has_fma=*/true));
+  const double count = static_cast<double>(program.instructions.size());
+  const double points = static_cast<double>(node.result_type(0).num_elements());
+  return GpuWork{.kind = ProgramKind::kElementwise,
+                 .instructions = count * points,
+                 .longest = count,
+                 .words = LiveWords(program, /*group=*/1)};
 }
 
 GpuWork WorkOf(const RowProgram& program) {
@@ -72,7 +82,8 @@ GpuWork WorkOf(const RowProgram& program) {
   return {.kind = ProgramKind::kRows,
           .instructions =
               of_element * length * static_cast<double>(NumRows(program)),
-          .longest = of_element * length / threads};
+          .longest = of_element * length / threads,
+          .words = ThreadWords(program)};
 }
 
 GpuWork WorkOf(const IndexProgram& program) {
@@ -81,7 +92,8 @@ GpuWork WorkOf(const IndexProgram& program) {
   return {.kind = ProgramKind::kIndices,
           .instructions =
               of_tile * static_cast<double>(NumPoints(program)) / tile.points(),
-          .longest = of_tile};
+          .longest = of_tile,
+          .words = ThreadWords(program)};
 }
 
 GpuWork WorkOf(const JoinedProgram& program) {
@@ -90,8 +102,23 @@ GpuWork WorkOf(const JoinedProgram& program) {
     const GpuWork of_part = WorkOf(part);
     work.instructions += of_part.instructions;
     work.longest += of_part.longest;
+    work.words = std::max(work.words, of_part.words);
   }
   return work;
+}
+
+absl::StatusOr<GpuWork> WorkOf(const OpView& node) {
+  if (IsElementwise(node)) return WorkOfElementwise(node);
+  const absl::StatusOr<RowProgram> rows = ReadRowProgram(node, true);
+  if (rows.ok()) return WorkOf(*rows);
+  if (IsJoinedOp(node.op())) {
+    PARTITA_ASSIGN_OR_RETURN(const JoinedProgram joined,
+                             ReadJoinedProgram(node, true));
+    return WorkOf(joined);
+  }
+  if (!HasIndices(node)) return WhyOnHost(node, rows.status());
+  PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices, ReadIndices(node, true));
+  return WorkOf(indices);
 }
 
 }  // namespace
@@ -125,25 +152,10 @@ absl::StatusOr<AnyProgram> ReadAnyProgram(const OpView& node,
 }
 
 absl::StatusOr<GpuWork> CountGpuWork(const OpView& node) {
-  if (IsElementwise(node)) {
-    const std::optional<int> count = CountInstructions(node);
-    if (!count.has_value()) return WhyNotElementwise(node);
-    const double points =
-        static_cast<double>(node.result_type(0).num_elements());
-    return GpuWork{.kind = ProgramKind::kElementwise,
-                   .instructions = *count * points,
-                   .longest = static_cast<double>(*count)};
-  }
-  const absl::StatusOr<RowProgram> rows = ReadRowProgram(node, true);
-  if (rows.ok()) return WorkOf(*rows);
-  if (IsJoinedOp(node.op())) {
-    PARTITA_ASSIGN_OR_RETURN(const JoinedProgram joined,
-                             ReadJoinedProgram(node, true));
-    return WorkOf(joined);
-  }
-  if (!HasIndices(node)) return WhyOnHost(node, rows.status());
-  PARTITA_ASSIGN_OR_RETURN(const IndexProgram indices, ReadIndices(node, true));
-  return WorkOf(indices);
+  PARTITA_ASSIGN_OR_RETURN(const GpuWork work, WorkOf(node));
+  if (FitsThread(work.words)) return work;
+  return NotGenerated(
+      node, absl::StrCat(work.words, " registers of live values in a thread"));
 }
 
 }  // namespace partita

@@ -27,8 +27,10 @@ struct GpuWork {
   ProgramKind kind = ProgramKind::kElementwise;
   double instructions = 0;  // of all threads, each for the points that share it
   double longest = 0;       // of the instructions of one thread
+  int64_t words = 0;        // live in a thread (live_words.h)
 };
-// Unimplemented as above.
+// Unimplemented as above, and for more live values than a thread has registers,
+// so that no node is fused whose kernel would keep values in memory.
 absl::StatusOr<GpuWork> CountGpuWork(const OpView& node);
 
 }  // namespace partita

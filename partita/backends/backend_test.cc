@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "graph/device_kind_traits.h"
 #include "gtest/gtest.h"
 
 namespace partita {
@@ -47,6 +48,18 @@ TEST(Backend, ADeviceHasLibrariesForItsKernels) {
     EXPECT_NE(backend->libraries, nullptr) << backend->name;
     EXPECT_NE(backend->new_communicator, nullptr) << backend->name;
   }
+}
+
+// What predictions say of a kind is what its devices do: one launcher feeds all
+// streams that run behind the host, one step after the other. Of GPUs,
+// //tests/gpu:emulated_sessions_test.
+TEST(Backend, AKindOverlapsStepsIfItsStreamsRunOnTheHost) {
+  DeviceTraits cpu;
+  cpu.name = "cpu:0";
+  const auto device = BackendOf(DeviceKind::kCpu).new_device(cpu, {});
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_FALSE((*device)->properties().runs_behind_host);
+  EXPECT_TRUE(TraitsOf(DeviceKind::kCpu).overlaps_steps);
 }
 
 TEST(Backend, EmulatorsTakeDevicesOfAnyKind) {

@@ -41,7 +41,7 @@ graph @train(%x: f32[5, 4], %t: f32[5, 3]) -> f32[] {
 }
 )";
 
-// Two CPUs with so much memory and bandwidth each.
+// Two CPUs, each with this memory and bandwidth.
 std::string MachineJson(const std::string& memory, double bandwidth = 1e10) {
   const auto device = [&](int number) {
     return absl::StrCat(
@@ -165,6 +165,12 @@ TEST(CApiCompileTest, CodeThatThisProcessBuiltIsNoReasonToRefuse) {
             PARTITA_OK)
       << caught.message();
   partita_session_free(session);
+  // The plan does have code.
+  const std::string path = absl::StrCat(testing::TempDir(), "/code.plan");
+  ASSERT_EQ(partita_plan_write(plan.get(), path.c_str(), nullptr), PARTITA_OK);
+  const Owned<partita_plan> loaded = PlanFromBytes(FileBytes(path));
+  EXPECT_EQ(partita_session_new(loaded.get(), &options, &session, nullptr),
+            PARTITA_PERMISSION_DENIED);
 }
 
 TEST(CApiCompileTest, ASummarySaysHowThePlanCameToBe) {

@@ -79,10 +79,14 @@ absl::Status CheckOwnWeights(const Plan& plan, const std::string& path) {
 
 absl::Status InTermsOfMemory(const absl::Status& status,
                              const std::string& path) {
-  // The plan itself was found.
-  if (absl::IsNotFound(status) ||
-      absl::StrContains(status.message(), ": weights: ")) {
+  if (absl::StrContains(status.message(), ": weights: ")) {
     return WeightsElsewhere();
+  }
+  if (absl::IsNotFound(status)) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        kPlanInMemory, ": found that its copy, ", path,
+        ", cannot be opened; expected two free file descriptors and /proc; "
+        "free some, mount it, or load the plan from a file"));
   }
   return absl::Status(
       status.code(),

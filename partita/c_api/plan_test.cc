@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <string>
@@ -180,19 +181,37 @@ TEST(CApiPlanTest, APlanInMemoryHasItsWeightsItself) {
             "compile the model with weights=embed");
 }
 
-TEST(CApiPlanTest, WithoutAFileDescriptorAPlanInMemoryIsNotLoaded) {
+// LoadFailure while the process may not have descriptors from `limit` on.
+std::string LoadFailureBelow(int limit) {
   const std::string bytes = Bytes();
   rlimit before = {};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(limit);
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   const std::string failure = LoadFailure(bytes);
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(failure,
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  return failure;
+}
+
+TEST(CApiPlanTest, WithoutAFileDescriptorAPlanInMemoryIsNotLoaded) {
+  EXPECT_EQ(LoadFailureBelow(0),
             "RESOURCE_EXHAUSTED: plan in memory: cannot be copied: Too many "
             "open files; expected memory and a free file descriptor; free "
             "some, or load the plan from a file");
+}
+
+TEST(CApiPlanTest, OneFileDescriptorIsNotEnoughForAPlanInMemory) {
+  const int lowest = dup(STDERR_FILENO);  // the next one that is free
+  ASSERT_GE(lowest, 0);
+  close(lowest);
+  EXPECT_EQ(LoadFailureBelow(lowest + 1),
+            absl::StrCat("RESOURCE_EXHAUSTED: plan in memory: found that its "
+                         "copy, /proc/self/fd/",
+                         lowest,
+                         ", cannot be opened; expected two free file "
+                         "descriptors and /proc; free some, mount it, or load "
+                         "the plan from a file"));
 }
 
 TEST(CApiPlanTest, NullIsRefused) {

@@ -164,7 +164,7 @@ TEST(CApiPortsTest, NullAndTooFewBytesAreRefused) {
   value.struct_size = 0;
   EXPECT_EQ(InputRefusal(session.get(), &value),
             "INVALID_ARGUMENT: partita_tensor: found a struct_size of 0; "
-            "expected at least 160; set it to sizeof(partita_tensor)");
+            "expected 160..1024; set it to sizeof(partita_tensor)");
 }
 
 TEST(CApiPortsTest, AnInputThatIsNotSetIsNamed) {

@@ -123,7 +123,7 @@ TEST(CApiSessionTest, OptionsOutOfRangeAreRefused) {
   options.struct_size = 8;
   EXPECT_EQ(Refusal(plan.get(), &options),
             "INVALID_ARGUMENT: partita_session_options: found a struct_size "
-            "of 8; expected at least 24; set it to "
+            "of 8; expected 24..1024; set it to "
             "sizeof(partita_session_options)");
 }
 

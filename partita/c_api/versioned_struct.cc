@@ -27,8 +27,8 @@ absl::StatusOr<size_t> GivenSize(const void* given, const StructSizes& sizes) {
   std::memcpy(&size, given, sizeof(size));
   if (size >= sizes.first && size <= kMostBytes) return size;
   return absl::InvalidArgumentError(absl::StrCat(
-      sizes.name, ": found a struct_size of ", size, "; expected at least ",
-      sizes.first, "; set it to sizeof(", sizes.name, ")"));
+      sizes.name, ": found a struct_size of ", size, "; expected ", sizes.first,
+      "..", kMostBytes, "; set it to sizeof(", sizes.name, ")"));
 }
 
 absl::Span<char> FieldsOf(void* given, size_t begin, size_t end) {

@@ -22,6 +22,7 @@
 #include "partita/compile.h"
 #include "partita/profile/kernel_timer.h"
 #include "partita/profile/measure_links.h"
+#include "partita/profile/measure_wake.h"
 #include "partita/profile/plan_kernels.h"
 #include "partita/profile/this_host.h"
 #include "placement/machine/link_table.h"
@@ -81,6 +82,7 @@ class Measurer {
 
   absl::StatusOr<MachineMeasurements> Run(absl::Span<const Module> models) {
     PARTITA_RETURN_IF_ERROR(FindDevices());
+    MeasureHost();
     MeasureLinks();
     for (const Module& model : models) {
       if (IsOver(1)) break;
@@ -133,6 +135,12 @@ class Measurer {
                      ": found no device that this host has", reasons,
                      "\nexpected at least one; `partita devices` writes the "
                      "machine file of this host"));
+  }
+
+  void MeasureHost() {
+    if (machine_.host.cores == 0) return;
+    ShowProgress("wake-up of a thread");
+    result_.profile.wake_seconds = MeasureWakeSeconds();
   }
 
   // Those that are not known first.

@@ -3,9 +3,18 @@
 
 #include "partita/profile/profile_file.h"
 
+#include <chrono>
+
+#include "graph/file_lock.h"
 #include "graph/status_macros.h"
 
 namespace partita {
+namespace {
+
+// To read, merge and write a profile takes milliseconds.
+constexpr std::chrono::seconds kPatience(30);
+
+}  // namespace
 
 absl::StatusOr<Profile> KnownProfile(const Machine& machine,
                                      const ProfileHost& host,
@@ -20,6 +29,7 @@ absl::StatusOr<Profile> KnownProfile(const Machine& machine,
 
 absl::Status AddToProfileFile(const Profile& fresh, const Machine& machine,
                               const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Of(path, kPatience));
   PARTITA_ASSIGN_OR_RETURN(Profile profile,
                            KnownProfile(machine, fresh.host, path));
   MergeProfile(fresh, profile);

@@ -21,8 +21,9 @@ absl::StatusOr<Profile> KnownProfile(const Machine& machine,
                                      const std::string& path);
 
 // Adds `fresh`, of devices of `machine`, to the profile in the file, or makes
-// the file. The file changes whole or not at all. Errors of KnownProfile and
-// WriteProfile.
+// the file. The file changes whole or not at all. Of several processes that add
+// to one file, each waits for the others (FileLock), and all are added. Errors
+// of KnownProfile, WriteProfile and FileLock.
 absl::Status AddToProfileFile(const Profile& fresh, const Machine& machine,
                               const std::string& path);
 

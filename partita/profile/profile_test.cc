@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,28 @@ TEST(ProfileFileTest, AFileIsMadeThenAddedTo) {
   EXPECT_EQ(both->nodes[0].in_steps->steps, 2);
 }
 
+// Each reads the file, adds a node and writes it, again and again: without a
+// lock, one overwrites what the other has added since it read.
+TEST(ProfileFileTest, TwoWritersLoseNothing) {
+  constexpr int kEach = 16;
+  const Profile one = LearnedFrom(CompiledFor(OneCpu()).plan, {0.001});
+  const std::string path = testing::TempDir() + "/two_writers.profile";
+  std::remove(path.c_str());
+  const auto add = [&](char writer) {
+    for (int i = 0; i < kEach; ++i) {
+      Profile fresh = one;
+      fresh.nodes.resize(1);
+      fresh.nodes[0].signature = std::string(1, writer) + std::to_string(i);
+      const absl::Status added = AddToProfileFile(fresh, OneCpu(), path);
+      EXPECT_TRUE(added.ok()) << added;
+    }
+  };
+  std::thread other([&] { add('b'); });
+  add('a');
+  other.join();
+  EXPECT_EQ(ReadProfile(path)->nodes.size(), 2u * kEach);
+}
+
 TEST(ProfileFileTest, AFileOfAnotherHostIsKept) {
   const Compiled compiled = CompiledFor(OneCpu());
   const std::string path = testing::TempDir() + "/other_host.profile";
@@ -215,6 +238,7 @@ TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {
   ASSERT_TRUE(measured.ok()) << measured.status();
   EXPECT_GT(reports, 0);
   EXPECT_EQ(measured->profile.host, ThisProfileHost());
+  EXPECT_GT(measured->profile.wake_seconds.value_or(0), 0);
   for (const MeasuredNode& node : measured->profile.nodes) {
     EXPECT_GT(node.warm.value_or(0), 0);
     EXPECT_GT(node.cold.value_or(0), 0);
@@ -240,6 +264,7 @@ TEST(MeasureMachineTest, LinksThatAreNotKnownAreMeasuredFirst) {
   ASSERT_TRUE(measured.ok()) << measured.status();
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports[0], "link cpu:0 - cpu:2");
+  EXPECT_FALSE(measured->profile.wake_seconds.has_value());
 }
 
 TEST(MeasureMachineTest, AnEmptyBudgetIsRefused) {

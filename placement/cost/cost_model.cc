@@ -94,7 +94,8 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
       position_(graph.node_id_bound(), -1),
       roles_(graph.node_id_bound(), kGone),
       bytes_(graph.value_id_bound(), 0),
-      sharded_seconds_(graph.node_id_bound(), 0) {
+      sharded_seconds_(graph.node_id_bound(), 0),
+      host_cores_(machine) {
   for (size_t i = 0; i < order_.size(); ++i) {
     position_[order_[i]] = static_cast<int>(i);
   }
@@ -221,7 +222,8 @@ double CostModel::TransferSeconds(MachineDeviceId from, MachineDeviceId to,
   if (from == to) return 0;
   const Link* path = link(from, to);
   if (path == nullptr) return kNever;
-  return path->latency + static_cast<double>(bytes) / path->bandwidth;
+  return path->latency + static_cast<double>(bytes) / path->bandwidth +
+         host_cores_.HandoverSeconds(machine_.devices[to.index].traits);
 }
 
 MachineDeviceId CostModel::FindDevice(absl::string_view name) const {

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "graph/id_vector.h"
 #include "graph/kernel_catalog.h"
+#include "placement/cost/host_cores.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
@@ -68,7 +69,9 @@ class CostModel {
   const Link* link(MachineDeviceId from, MachineDeviceId to) const {
     return links_[from.index * num_devices() + to.index];
   }
-  // 0 within one device, infinite without a link.
+  const HostCores& host_cores() const { return host_cores_; }
+  // 0 within one device, infinite without a link. With the wake-up of a stream
+  // that waits for it (HostCores).
   double TransferSeconds(MachineDeviceId from, MachineDeviceId to,
                          int64_t bytes) const;
   // The device that graph inputs come from: the first that shares the host;
@@ -107,6 +110,7 @@ class CostModel {
   IdVector<NodeId, double> sharded_seconds_;
   std::vector<const Link*> links_;  // from * devices + to
   MachineDeviceId host_;
+  const HostCores host_cores_;
 };
 
 }  // namespace partita

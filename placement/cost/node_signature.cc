@@ -75,20 +75,25 @@ absl::string_view LargestOp(const Graph& body) {
 
 }  // namespace
 
-std::string SignatureOf(const OpView& node, const DeviceTraits& device,
-                        const KernelChoice& choice) {
+NodeSignatures::NodeSignatures(const OpView& node, const DeviceTraits& device)
+    : family_(FamilyOf(node, device)),
+      node_(absl::StrCat(family_.op, " ", TypesText(node), " #",
+                         HashOf(NodeKey(node)), " ")),
+      device_(absl::StrCat(" on ", DeviceKindName(device.kind), " ", device.isa,
+                           " threads ", device.threads)) {}
+
+std::string NodeSignatures::Of(const KernelChoice& choice) const {
   std::string chosen = ChoiceText(choice);
-  std::string text =
-      absl::StrCat(FamilyOf(node, device).op, " ", TypesText(node), " #",
-                   HashOf(NodeKey(node)), " ");
-  const std::string where =
-      absl::StrCat(" on ", DeviceKindName(device.kind), " ", device.isa,
-                   " threads ", device.threads);
   // Nodes of hundreds of operands, and kernels of many arithmetics.
-  if (text.size() + chosen.size() + where.size() > kMostSignatureBytes) {
+  if (node_.size() + chosen.size() + device_.size() > kMostSignatureBytes) {
     chosen = absl::StrCat("by #", HashOf(chosen));
   }
-  return absl::StrCat(text, chosen, where);
+  return absl::StrCat(node_, chosen, device_);
+}
+
+std::string SignatureOf(const OpView& node, const DeviceTraits& device,
+                        const KernelChoice& choice) {
+  return NodeSignatures(node, device).Of(choice);
 }
 
 KernelFamily FamilyOf(const OpView& node, const DeviceTraits& device) {
@@ -112,8 +117,9 @@ std::string VersionOf(const KernelChoice& choice) {
 
 MeasuredNode UnmeasuredNode(const OpView& node, const DeviceTraits& device,
                             const KernelChoice& choice) {
-  return {.signature = SignatureOf(node, device, choice),
-          .family = FamilyOf(node, device),
+  const NodeSignatures signatures(node, device);
+  return {.signature = signatures.Of(choice),
+          .family = signatures.family(),
           .kernel = choice.kernel.ToString(),
           .version = VersionOf(choice),
           .fallback = choice.fallback,

@@ -27,6 +27,23 @@ std::string SignatureOf(const OpView& node, const DeviceTraits& device,
 // The family that the node is scaled with.
 KernelFamily FamilyOf(const OpView& node, const DeviceTraits& device);
 
+// The signatures of a node's choices on a device. Node and device are read and
+// hashed once, for all choices: a body may have hundreds of nodes.
+class NodeSignatures {
+ public:
+  NodeSignatures(const OpView& node, const DeviceTraits& device);
+
+  // SignatureOf the node, the device and the choice.
+  std::string Of(const KernelChoice& choice) const;
+  // FamilyOf the node.
+  const KernelFamily& family() const { return family_; }
+
+ private:
+  const KernelFamily family_;
+  const std::string node_;
+  const std::string device_;
+};
+
 // The version of the choice's kernel: the source of its first arithmetic, or
 // the kernel's name if it states none.
 std::string VersionOf(const KernelChoice& choice);

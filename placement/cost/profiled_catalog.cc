@@ -43,13 +43,15 @@ ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
 std::vector<KernelChoice> ProfiledCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   std::vector<KernelChoice> choices = all_.Choices(node, device);
+  if (choices.empty()) return choices;
+  const NodeSignatures signatures(node, device);
   double roofline = kNever;  // of the fastest choice that is no fallback
   double seconds = kNever;   // and its price
   for (KernelChoice& choice : choices) {
     NoteVersion(choice);
     if (choice.fallback) continue;
     roofline = std::min(roofline, choice.seconds);
-    choice.seconds = Measured(node, device, choice).value_or(choice.seconds);
+    choice.seconds = Measured(signatures, choice).value_or(choice.seconds);
     seconds = std::min(seconds, choice.seconds);
   }
   const double slower =
@@ -57,26 +59,23 @@ std::vector<KernelChoice> ProfiledCatalog::Choices(
   for (KernelChoice& choice : choices) {
     if (!choice.fallback) continue;
     choice.seconds =
-        Measured(node, device, choice).value_or(slower * choice.seconds);
+        Measured(signatures, choice).value_or(slower * choice.seconds);
   }
   SortBestFirst(choices);
   return choices;
 }
 
 std::optional<double> ProfiledCatalog::Measured(
-    const OpView& node, const DeviceTraits& device,
-    const KernelChoice& choice) const {
-  const auto exact = by_signature_.find(SignatureOf(node, device, choice));
+    const NodeSignatures& node, const KernelChoice& choice) const {
+  const auto exact = by_signature_.find(node.Of(choice));
   if (exact != by_signature_.end()) return exact->second->seconds();
-  const MeasuredScale* scale = FindScale(node, device, choice);
+  const MeasuredScale* scale = FindScale(node.family(), choice);
   if (scale == nullptr) return std::nullopt;
   return scale->Seconds(choice.seconds);
 }
 
 const MeasuredScale* ProfiledCatalog::FindScale(
-    const OpView& node, const DeviceTraits& device,
-    const KernelChoice& choice) const {
-  const KernelFamily family = FamilyOf(node, device);
+    const KernelFamily& family, const KernelChoice& choice) const {
   const auto find = [&](const std::string& kernel) -> const MeasuredScale* {
     const auto found =
         scales_.find(FamilyKey(family.op, family.dtype, family.device, kernel));

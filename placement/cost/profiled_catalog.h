@@ -22,6 +22,8 @@
 
 namespace partita {
 
+class NodeSignatures;  // node_signature.h
+
 // Offers the choices of `all`, at these prices, best first:
 //  1. The seconds measured for the choice's signature (node_signature.h).
 //  2. Else its roofline, which is what `all` states, scaled (measured_scale.h)
@@ -57,9 +59,9 @@ class ProfiledCatalog : public KernelCatalog {
   using FamilyKey = std::tuple<std::string, DType, DeviceKind, std::string>;
 
   // By rules 1 and 2.
-  std::optional<double> Measured(const OpView& node, const DeviceTraits& device,
+  std::optional<double> Measured(const NodeSignatures& node,
                                  const KernelChoice& choice) const;
-  const MeasuredScale* FindScale(const OpView& node, const DeviceTraits& device,
+  const MeasuredScale* FindScale(const KernelFamily& family,
                                  const KernelChoice& choice) const;
   void NoteVersion(const KernelChoice& choice) const;
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,6 +206,18 @@ TEST(NodeSignatureTest, EverythingThatChangesTheTimeChangesIt) {
   EXPECT_NE(SignatureOf(work.node(), Cpu(), other), signature);
   EXPECT_TRUE(absl::StartsWith(signature, "work f32[1000] -> f32[1000] #"))
       << signature;
+}
+
+TEST(NodeSignatureTest, ANodeIsReadOnceForAllChoices) {
+  const OneWork work(1000);
+  const NodeSignatures signatures(work.node(), Cpu());
+  EXPECT_EQ(signatures.family(), FamilyOf(work.node(), Cpu()));
+  std::set<std::string> all;
+  for (const KernelChoice& choice : TwoKernels().Choices(work.node(), Cpu())) {
+    EXPECT_EQ(signatures.Of(choice), SignatureOf(work.node(), Cpu(), choice));
+    all.insert(signatures.Of(choice));
+  }
+  EXPECT_EQ(all.size(), 3u);
 }
 
 TEST(NodeSignatureTest, ItIsBounded) {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "placement/lower/lower_fixture.h"
-#include "placement/lower/step_predictor.h"
-#include "placement/partition/partition.h"
 #include "placement/simulate/simulate.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_text.h"
@@ -249,86 +246,6 @@ graph @f(%x: f32[2]) -> f32[2] {
 TEST(LaunchOrder, UpdatesFromOtherDevicesRunAfterTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfStatistics("%a"), "gpu:1"), "a y n");
   EXPECT_EQ(OrderOf(PlanOfStatistics("%n"), "gpu:1"), "n a y");
-}
-
-// A second for every kernel, nothing for all else.
-std::optional<PredictedStep> KernelSeconds(const Machine& machine,
-                                           Entry entry) {
-  const std::vector<double> seconds(entry.graph->node_id_bound(), 1);
-  Plan plan;
-  for (const MachineDevice& device : machine.devices) {
-    plan.devices.push_back({.traits = device.traits});
-  }
-  plan.entries.push_back(std::move(entry));
-  const auto simulation = Simulate(plan, 0, machine, seconds);
-  const auto commands = Expand(plan.entries[0]);
-  if (!simulation.ok() || !commands.ok()) return std::nullopt;
-  PredictedStep predicted{simulation->step_seconds, {}};
-  for (CommandId id : simulation->commands.ids()) {
-    const Command::Kind kind = (*commands)[id].kind;
-    if (kind == Command::Kind::kRecord || kind == Command::Kind::kWait) {
-      continue;
-    }
-    const SimulatedCommand& command = simulation->commands[id];
-    predicted.command_seconds.push_back(command.end - command.start);
-  }
-  return predicted;
-}
-
-// The other device waits for %a. In the graph's order %a is last, and no other
-// order has a smaller peak.
-constexpr char kLateProducer[] = R"(
-graph @f(%x: f32[4096], %y: f32[4096]) -> (f32[4096], f32[4096]) {
-  %b = exp %y : f32[4096] on gpu:0
-  %c = exp %b : f32[4096] on gpu:0
-  %a = abs %x : f32[4096] on gpu:0
-  %d = neg %a : f32[4096] on gpu:1
-  %e = neg %d : f32[4096] on gpu:1
-  %f = add %a, %c : f32[4096] on gpu:0
-  return %f, %e
-}
-)";
-
-// The first kernel in launch order, and the predicted seconds.
-std::pair<std::string, double> FirstKernel(const std::string& text,
-                                           const StepPredictor& predict) {
-  const Machine machine = LinkedMachine(2);
-  Module module = ModuleOf(text);
-  Graph& graph = *module.functions()[0];
-  std::vector<Placement> placements(graph.node_id_bound());
-  for (const OpView& op : graph.ops()) {
-    placements[op.id().index] = op.node().placement;
-  }
-  EXPECT_TRUE(Partition(graph, placements, machine).ok());
-  BindTestKernels(graph);
-  const Lowering lowering(machine, {});
-  const auto counted = lowering.CountLiveBytes(graph, 0, predict);
-  EXPECT_TRUE(counted.ok()) << counted.status();
-  if (!counted.ok()) return {};
-  for (const Task& task : counted->fast.draft.tasks) {
-    if (task.kind != Command::Kind::kKernel) continue;
-    return {std::string(graph.view(task.instance.node).result(0).name()),
-            counted->fast.step_seconds.value_or(0)};
-  }
-  return {};
-}
-
-TEST(LaunchOrder, WithAPredictorTheFastestOrderIsTaken) {
-  const Machine machine = LinkedMachine(2);
-  const StepPredictor predict = [&](Entry entry) {
-    return KernelSeconds(machine, std::move(entry));
-  };
-  EXPECT_EQ(FirstKernel(kLateProducer, nullptr).first, "b");
-  const auto [first, seconds] = FirstKernel(kLateProducer, predict);
-  EXPECT_EQ(first, "a");
-  // %a, %b, %c and %f on one device, beside %d and %e.
-  EXPECT_NEAR(seconds, 4, 0.01);
-}
-
-// Its prediction fails, so memory decides.
-TEST(LaunchOrder, WithoutAPredictionTheLeastPeakIsTaken) {
-  const StepPredictor fails = [](Entry) { return std::nullopt; };
-  EXPECT_EQ(FirstKernel(kLateProducer, fails).first, "b");
 }
 
 }  // namespace

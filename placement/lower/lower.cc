@@ -14,7 +14,6 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/lower/conflicts.h"
-#include "placement/lower/delayed_all_reduces.h"
 #include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
 #include "placement/lower/equal_packs.h"
@@ -146,26 +145,6 @@ absl::Status FillDevices(const std::vector<LaidOutFunction>& functions,
   return ShortageError(*short_of_memory->draft, largest);
 }
 
-// The goals after `goal` whose drafts differ from those before, in order.
-std::vector<DraftGoal> SmallerGoals(
-    DraftGoal goal, absl::Span<CountedFunction* const> functions) {
-  const auto is_larger = [](const CountedFunction* function) {
-    return !function->fast.least_peak;
-  };
-  const auto overlaps = [](const CountedFunction* function) {
-    return HasOverlappedCollectives(function->fast.draft) ||
-           HasPortStreams(function->fast.draft);
-  };
-  std::vector<DraftGoal> goals;
-  if (goal < DraftGoal::kLeastPeak && absl::c_any_of(functions, is_larger)) {
-    goals.push_back(DraftGoal::kLeastPeak);
-  }
-  if (goal < DraftGoal::kSmall && absl::c_any_of(functions, overlaps)) {
-    goals.push_back(DraftGoal::kSmall);
-  }
-  return goals;
-}
-
 // True if the refusal's device lacks fewer bytes.
 bool MissesLess(const absl::Status& refusal, const absl::Status& other) {
   const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
@@ -204,30 +183,29 @@ absl::StatusOr<CountedFunction> Lowering::CountLiveBytes(
                          std::move(fast), std::nullopt, std::nullopt};
 }
 
+IdVector<MachineDeviceId, int64_t> Lowering::NeededBytes(
+    const Drafts& drafts) const {
+  return partita::NeededBytes(drafts, options_.depth, devices_);
+}
+
 absl::StatusOr<Lowering::ChosenDrafts> Lowering::Choose(
     absl::Span<CountedFunction* const> functions) const {
+  const auto score_of = [&](const Drafts& drafts) {
+    return ScoreOf(drafts, NeededBytes(drafts), machine_,
+                   options_.least_memory);
+  };
   ChosenDrafts best;
   PARTITA_ASSIGN_OR_RETURN(best.drafts, DraftsFor(DraftGoal::kFast, functions));
-  int64_t missing = MissingBytes(best.drafts);
+  DraftsScore score = score_of(best.drafts);
   for (DraftGoal goal : SmallerGoals(DraftGoal::kFast, functions)) {
-    if (missing == 0) break;
+    if (score.missing == 0 && !options_.least_memory.has_value()) break;
     PARTITA_ASSIGN_OR_RETURN(Drafts drafts, DraftsFor(goal, functions));
-    const int64_t missing_here = MissingBytes(drafts);
-    if (missing_here >= missing) continue;
-    missing = missing_here;
+    const DraftsScore score_here = score_of(drafts);
+    if (score_here >= score) continue;
+    score = score_here;
     best = {goal, std::move(drafts)};
   }
   return best;
-}
-
-int64_t Lowering::MissingBytes(const Drafts& drafts) const {
-  const IdVector<MachineDeviceId, int64_t> needed =
-      partita::NeededBytes(drafts, options_.depth, devices_);
-  int64_t missing = 0;
-  for (MachineDeviceId d : needed.ids()) {
-    missing = std::max(missing, needed[d] - machine_.devices[d.index].usable());
-  }
-  return missing;
 }
 
 absl::StatusOr<Lowering::Drafts> Lowering::DraftsFor(
@@ -252,12 +230,12 @@ absl::StatusOr<Lowering::Drafts> Lowering::DraftsFor(
   return drafts;
 }
 
-absl::StatusOr<std::vector<int64_t>> Lowering::NeededBytes(
+absl::StatusOr<CountedPlan> Lowering::Figures(
     absl::Span<CountedFunction* const> functions) const {
   PARTITA_ASSIGN_OR_RETURN(const ChosenDrafts chosen, Choose(functions));
-  const IdVector<MachineDeviceId, int64_t> needed =
-      partita::NeededBytes(chosen.drafts, options_.depth, devices_);
-  return std::vector<int64_t>(needed.begin(), needed.end());
+  const IdVector<MachineDeviceId, int64_t> needed = NeededBytes(chosen.drafts);
+  return CountedPlan{{needed.begin(), needed.end()},
+                     chosen.drafts.back()->step_seconds};
 }
 
 absl::StatusOr<Plan> Lowering::Finish(const Module& module,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "placement/lower/draft_choice.h"
 #include "placement/lower/function_draft.h"
 #include "placement/lower/launch_order.h"
 #include "placement/lower/plan_draft.h"
@@ -29,17 +30,15 @@ struct LowerOptions {
   // Search effort for smaller arenas: comparisons of conflicting buffers, for
   // each device and function.
   int64_t search_budget = 8'000'000;
+  // Nothing: of the drafts that fit, the fastest is taken.
+  std::optional<LeastMemory> least_memory;
 };
 
-// A function whose memory is counted, on its way to a plan.
-struct CountedFunction {
-  const Graph* graph = nullptr;
-  int number = 0;  // in its module
-  StepPredictor predict;
-  FunctionDraft fast;
-  // For the other goals. Made where drafts before them are short of memory.
-  std::optional<FunctionDraft> least_peak;
-  std::optional<FunctionDraft> small;
+// What a plan of some functions takes.
+struct CountedPlan {
+  std::vector<int64_t> needed_bytes;  // by machine device
+  // Of the last function; nothing: it was not predicted.
+  std::optional<double> step_seconds;
 };
 
 // Needs: every function partitioned for the machine, and a kernel on every node
@@ -50,6 +49,7 @@ struct CountedFunction {
 //   launch_order         the fastest order of schedule and timed_order; streams
 //                        for kernels, for collectives, for copies to each
 //                        device, for feeds and for fetches
+//   draft_choice         among the fastest order and those with less memory
 //   updates              new values of variables made in place
 //   clocks               the necessary waits
 //   in_place             results in the bytes of an operand
@@ -68,8 +68,8 @@ class Lowering {
   Lowering& operator=(const Lowering&) = delete;
 
   // Counts the live bytes of function `number` of the module, in the launch
-  // order that fits and `predict` finds fastest; without it, in the order with
-  // the smallest peak. The graph must not move or change until the end.
+  // order that `predict` finds fastest; without it, in the order with the
+  // smallest peak. The graph must not move or change until the end.
   // InvalidArgument if `depth` is out of range. FailedPrecondition if an
   // earlier phase left a node unfinished; the message names it. Unimplemented
   // for a resharding of too many blocks, or for updates that overlapping steps
@@ -77,10 +77,11 @@ class Lowering {
   absl::StatusOr<CountedFunction> CountLiveBytes(
       const Graph& function, int number, StepPredictor predict = nullptr) const;
 
-  // By machine device: the bytes that a plan of these functions needs, as
-  // partita::NeededBytes. If they are more than a device has, those of the
-  // drafts, by goal, that miss least on the device that lacks most.
-  absl::StatusOr<std::vector<int64_t>> NeededBytes(
+  // The bytes that a plan of these functions (at least one) needs, as
+  // partita::NeededBytes, and its step: of the drafts, by goal, that fit first,
+  // or of the best for LeastMemory. If none fits, of those that miss least on
+  // the device that lacks most.
+  absl::StatusOr<CountedPlan> Figures(
       absl::Span<CountedFunction* const> functions) const;
 
   // The plan of all functions of the module, in its order. It lists the devices
@@ -100,9 +101,8 @@ class Lowering {
   absl::StatusOr<FunctionDraft> Draft(const Graph& function, int number,
                                       const StepPredictor& predict,
                                       DraftGoal goal) const;
-  // Bytes on the device that lacks most; 0: the drafts fit.
-  int64_t MissingBytes(const Drafts& drafts) const;
-  // The drafts of the first goal that fits; else of the one that misses least.
+  IdVector<MachineDeviceId, int64_t> NeededBytes(const Drafts& drafts) const;
+  // The drafts of the goal with the least ScoreOf; the first among equals.
   absl::StatusOr<ChosenDrafts> Choose(
       absl::Span<CountedFunction* const> functions) const;
   // Makes those that are not made yet.

@@ -342,15 +342,15 @@ TEST(Lower, TheCountIsThatOfThePlan) {
     absl::StatusOr<CountedFunction> counted =
         lowering.CountLiveBytes(plan->module.main(), 0);
     ASSERT_TRUE(counted.ok()) << counted.status();
-    const auto needed = lowering.NeededBytes({&*counted});
-    ASSERT_TRUE(needed.ok()) << needed.status();
-    ASSERT_EQ(needed->size(), 3u);
+    const auto figures = lowering.Figures({&*counted});
+    ASSERT_TRUE(figures.ok()) << figures.status();
+    const std::vector<int64_t>& needed = figures->needed_bytes;
+    ASSERT_EQ(needed.size(), 3u);
     for (const PlanDevice& device : plan->devices) {
       const int d = device.traits.name == "gpu:0" ? 0 : 1;
-      EXPECT_EQ((*needed)[d],
-                device.persistent_bytes + depth * device.step_bytes);
+      EXPECT_EQ(needed[d], device.persistent_bytes + depth * device.step_bytes);
     }
-    EXPECT_EQ((*needed)[2], 0);  // not used, and not in the plan
+    EXPECT_EQ(needed[2], 0);  // not used, and not in the plan
     EXPECT_EQ(plan->devices.size(), 2u);
   }
 }
@@ -387,9 +387,9 @@ graph @f(%x: f32[4, 8]) -> f32[8] {
     for (DeviceStorages& device : counted->small->storages) {
       device.bound += more;
     }
-    const auto bytes = lowering.NeededBytes({&*counted});
-    EXPECT_TRUE(bytes.ok()) << bytes.status();
-    return bytes.ok() ? (*bytes)[0] : 0;
+    const auto figures = lowering.Figures({&*counted});
+    EXPECT_TRUE(figures.ok()) << figures.status();
+    return figures.ok() ? figures->needed_bytes[0] : 0;
   };
   const int64_t equal = needed(0);
   EXPECT_EQ(needed(64), equal);

@@ -1,48 +1,22 @@
-// Lists GPUs with the CUDA driver, which is opened with dlopen.
+// Asks the driver for its GPUs, and for the routes between them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/machine/detect_gpus.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdlib>
+#include <optional>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "placement/machine/gpu_driver.h"
+#include "placement/machine/nvlink_counter.h"
 
 namespace partita {
 namespace {
-
-// The few declarations of cuda.h that are needed here; the numbers are part of
-// the driver's stable interface.
-constexpr int kClockKilohertz = 13;
-constexpr int kMultiprocessors = 16;
-constexpr int kMemoryClockKilohertz = 36;
-constexpr int kMemoryBusBits = 37;
-constexpr int kCapabilityMajor = 75;
-constexpr int kCapabilityMinor = 76;
-
-struct Driver {
-  int (*init)(unsigned flags) = nullptr;
-  int (*count)(int* count) = nullptr;
-  int (*device)(int* device, int ordinal) = nullptr;
-  int (*total_memory)(size_t* bytes, int device) = nullptr;
-  int (*attribute)(int* value, int attribute, int device) = nullptr;
-};
-
-template <typename Function>
-bool Load(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-bool LoadDriver(void* library, Driver& driver) {
-  return Load(library, "cuInit", driver.init) &&
-         Load(library, "cuDeviceGetCount", driver.count) &&
-         Load(library, "cuDeviceGet", driver.device) &&
-         Load(library, "cuDeviceTotalMem_v2", driver.total_memory) &&
-         Load(library, "cuDeviceGetAttribute", driver.attribute);
-}
 
 // f32 lanes of one multiprocessor: 64 in data-centre parts before Hopper, 128
 // elsewhere.
@@ -54,16 +28,20 @@ int Lanes(int major, int minor) {
 // Rates from the driver's attributes: two operations (one fused multiply-add)
 // per lane and cycle, two transfers per memory clock. Matrix units reach about
 // 16 times the f32 rate for bf16 and f16; 8 is conservative.
-void EstimateRates(const Driver& driver, int device, DeviceTraits& traits) {
-  const auto get = [&](int attribute) {
+void EstimateRates(const GpuDriver& driver, int id, DetectedGpu& gpu) {
+  const auto get = [&](GpuDriver::Attribute attribute) {
     int value = 0;
-    return driver.attribute(&value, attribute, device) == 0 ? value : 0;
+    return driver.attribute(&value, attribute, id) == 0 ? value : 0;
   };
-  const int major = get(kCapabilityMajor);
-  const int minor = get(kCapabilityMinor);
+  const int major = get(GpuDriver::kCapabilityMajor);
+  const int minor = get(GpuDriver::kCapabilityMinor);
+  gpu.capability_major = major;
+  gpu.capability_minor = minor;
+  DeviceTraits& traits = gpu.device.traits;
   traits.isa = absl::StrCat("sm_", major, minor);
-  const double f32 = 2.0 * get(kMultiprocessors) * Lanes(major, minor) *
-                     get(kClockKilohertz) * 1e3;
+  const double f32 = 2.0 * get(GpuDriver::kMultiprocessors) *
+                     Lanes(major, minor) * get(GpuDriver::kClockKilohertz) *
+                     1e3;
   const auto set = [&](DType dtype, double flops) {
     traits.peak_flops[static_cast<int>(dtype)] = std::max(flops, 1e9);
   };
@@ -71,37 +49,146 @@ void EstimateRates(const Driver& driver, int device, DeviceTraits& traits) {
   set(DType::kF64, f32 / (Lanes(major, minor) == 64 || major == 9 ? 2 : 64));
   set(DType::kF16, 8 * f32);
   set(DType::kBF16, 8 * f32);
-  traits.memory_bandwidth = std::max(
-      2.0 * get(kMemoryClockKilohertz) * 1e3 * get(kMemoryBusBits) / 8, 1e9);
+  traits.memory_bandwidth =
+      std::max(2.0 * get(GpuDriver::kMemoryClockKilohertz) * 1e3 *
+                   get(GpuDriver::kMemoryBusBits) / 8,
+               1e9);
   traits.launch_seconds = 4e-6;
 }
 
 // The approximate size of driver context, library handles and loaded code.
 constexpr int64_t kReserve = int64_t{1} << 30;
 
+// What the driver writes at an address; empty if it does not.
+template <typename Call>
+std::string TextBy(Call call, int id) {
+  std::array<char, 256> text{};
+  if (call(text.data(), static_cast<int>(text.size()), id) != 0) return "";
+  text.back() = '\0';
+  return text.data();
+}
+
+std::optional<DetectedGpu> Describe(const GpuDriver& driver, int number,
+                                    int id) {
+  size_t memory = 0;
+  if (driver.total_memory(&memory, id) != 0) return std::nullopt;
+  DetectedGpu gpu;
+  gpu.model = TextBy(driver.name, id);
+  gpu.pci_address = TextBy(driver.pci_address, id);
+  gpu.device.traits.name = absl::StrCat("gpu:", number);
+  gpu.device.traits.kind = DeviceKind::kCuda;
+  gpu.device.memory = static_cast<int64_t>(memory);
+  gpu.device.reserve = std::min(kReserve, gpu.device.memory / 4);
+  EstimateRates(driver, id, gpu);
+  return gpu;
+}
+
+// The pair as the driver alone describes it.
+GpuPair PairOf(const GpuDriver& driver, const std::vector<int>& ids, int one,
+               int two) {
+  const auto get = [&](GpuDriver::PeerAttribute attribute) {
+    const auto from_to = [&](int from, int to) {
+      int value = 0;
+      return driver.peer_attribute(&value, attribute, ids[from], ids[to]) == 0
+                 ? value
+                 : 0;
+    };
+    return std::pair(from_to(one, two), from_to(two, one));
+  };
+  GpuPair pair = {.one = one, .two = two};
+  const auto [access, access_back] = get(GpuDriver::kAccessSupported);
+  if (access == 0 || access_back == 0) return pair;
+  const auto [atomics, atomics_back] = get(GpuDriver::kNativeAtomics);
+  const auto [rank, rank_back] = get(GpuDriver::kPerformanceRank);
+  pair.native_atomics = atomics != 0 && atomics_back != 0;
+  pair.performance_rank = std::max(rank, rank_back);
+  pair.route = pair.native_atomics ? GpuRoute::kNvlink : GpuRoute::kPcie;
+  return pair;
+}
+
+// Replaces the guess by what NVML counts.
+void CountNvlinks(const CudaSearchPath& path, GpuInventory& inventory) {
+  const auto is_direct = [](const GpuPair& pair) {
+    return pair.route != GpuRoute::kThroughHost;
+  };
+  if (absl::c_none_of(inventory.pairs, is_direct)) return;
+  const absl::StatusOr<NvlinkCounter> counter = NvlinkCounter::Open(path);
+  if (!counter.ok()) {
+    inventory.why_no_nvlinks = std::string(counter.status().message());
+    return;
+  }
+  for (GpuPair& pair : inventory.pairs) {
+    if (!is_direct(pair)) continue;
+    const absl::StatusOr<int> links =
+        counter->Between(inventory.gpus[pair.one].pci_address,
+                         inventory.gpus[pair.two].pci_address);
+    if (!links.ok()) {
+      inventory.why_no_nvlinks = std::string(links.status().message());
+      continue;
+    }
+    pair.nvlinks = *links;
+    pair.route = *links > 0 ? GpuRoute::kNvlink : GpuRoute::kPcie;
+  }
+}
+
+std::string ShowsNone(absl::string_view why) {
+  const char* const shown = std::getenv("CUDA_VISIBLE_DEVICES");
+  return absl::StrCat(
+      "the driver shows no GPU", why,
+      shown == nullptr
+          ? ""
+          : absl::StrCat("; CUDA_VISIBLE_DEVICES=", shown, " may hide them"));
+}
+
+// The driver's numbers of the GPUs that it shows.
+std::vector<int> IdsOf(const GpuDriver& driver, std::string& why_none) {
+  std::vector<int> ids;
+  int count = 0;
+  if (const int result = driver.init(0); result != 0) {
+    why_none =
+        ShowsNone(absl::StrCat(" (cuInit: ", driver.TextOf(result), ")"));
+    return ids;
+  }
+  if (driver.count(&count) != 0 || count <= 0) {
+    why_none = ShowsNone("");
+    return ids;
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int id = 0;
+    if (driver.device(&id, ordinal) != 0) break;
+    ids.push_back(id);
+  }
+  return ids;
+}
+
 }  // namespace
 
-std::vector<MachineDevice> DetectGpus(const char* library) {
-  std::vector<MachineDevice> gpus;
-  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);  // kept open
-  Driver driver;
-  int count = 0;
-  if (handle == nullptr || !LoadDriver(handle, driver)) return gpus;
-  if (driver.init(0) != 0 || driver.count(&count) != 0) return gpus;
-  for (int i = 0; i < count; ++i) {
-    int id = 0;
-    size_t memory = 0;
-    if (driver.device(&id, i) != 0) continue;
-    if (driver.total_memory(&memory, id) != 0) continue;
-    MachineDevice gpu;
-    gpu.traits.name = absl::StrCat("gpu:", i);
-    gpu.traits.kind = DeviceKind::kCuda;
-    gpu.memory = static_cast<int64_t>(memory);
-    gpu.reserve = std::min(kReserve, gpu.memory / 4);
-    EstimateRates(driver, id, gpu.traits);
-    gpus.push_back(std::move(gpu));
+GpuInventory DetectGpus(const CudaSearchPath& path) {
+  GpuInventory inventory;
+  const absl::StatusOr<GpuDriver> driver = OpenGpuDriver(path);
+  if (!driver.ok()) {
+    inventory.why_no_gpus = std::string(driver.status().message());
+    return inventory;
   }
-  return gpus;
+  const std::vector<int> ids = IdsOf(*driver, inventory.why_no_gpus);
+  for (const int id : ids) {
+    const int number = static_cast<int>(inventory.gpus.size());
+    std::optional<DetectedGpu> gpu = Describe(*driver, number, id);
+    // A plan names a GPU by its number: none is left out between others.
+    if (!gpu.has_value()) break;
+    inventory.gpus.push_back(*std::move(gpu));
+  }
+  if (inventory.gpus.empty() && inventory.why_no_gpus.empty()) {
+    inventory.why_no_gpus = ShowsNone("");
+  }
+  const int count = static_cast<int>(inventory.gpus.size());
+  for (int one = 0; one < count; ++one) {
+    for (int two = one + 1; two < count; ++two) {
+      inventory.pairs.push_back(PairOf(*driver, ids, one, two));
+    }
+  }
+  CountNvlinks(path, inventory);
+  return inventory;
 }
 
 MachineDevice ShareOf(const MachineDevice& gpu, int number, GpuSplit split) {

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "graph/host_capacity.h"
 #include "graph/instruction_set.h"
 #include "placement/machine/detect_gpus.h"
+#include "third_party/cuda_search/library_path.h"
 
 namespace partita {
 namespace {
@@ -27,6 +29,9 @@ double F32PerCycle(const std::string& isa) {
 constexpr double kNominalHertz = 3e9;
 constexpr double kBandwidthPerCore = 1.2e10;
 constexpr double kMostBandwidth = 2e11;
+// Of a thread that sleeps in the kernel: between 5 microseconds on idle
+// hardware and some 100 in a virtual machine, whose core was given away.
+constexpr double kWakeSeconds = 5e-5;
 
 MachineDevice DetectCpu() {
   MachineDevice cpu;
@@ -50,16 +55,66 @@ MachineDevice DetectCpu() {
   return cpu;
 }
 
-// Assumes a direct PCIe 4.0 path with 16 lanes, as the driver does not report
-// it. The GPUs share the host's end of it.
+// Assumes PCIe 4.0 with 16 lanes, as the driver does not report it. All GPUs
+// share the host's end of it.
+constexpr double kPcieBandwidth = 2.4e10;
+constexpr double kPcieLatency = 1e-5;
+
 Link PcieLink(const std::string& from, const std::string& to) {
   Link link;
   link.from = from;
   link.to = to;
-  link.bandwidth = 2.4e10;
-  link.latency = 1e-5;
+  link.bandwidth = kPcieBandwidth;
+  link.latency = kPcieLatency;
   link.bus = "pcie";
   return link;
+}
+
+// Each byte crosses the bus twice, by way of the host's memory.
+Link LinkThroughHost(const std::string& from, const std::string& to) {
+  Link link = PcieLink(from, to);
+  link.bandwidth = kPcieBandwidth / 2;
+  link.latency = 2 * kPcieLatency;
+  return link;
+}
+
+// One direction of one NVLink: 25 GB/s from the second to the fourth
+// generation, 50 from the fifth on.
+double NvlinkBandwidth(int capability_major) {
+  return capability_major >= 10 ? 5e10 : 2.5e10;
+}
+
+// Of a GPU all of whose links lead to its peers, as in NVIDIA's servers. For
+// others, fewer.
+int UsualNvlinks(const DetectedGpu& gpu) {
+  const int capability = 10 * gpu.capability_major + gpu.capability_minor;
+  if (capability >= 90) return 18;
+  if (capability == 80) return 12;
+  return capability == 70 ? 6 : 4;
+}
+
+Link NvlinkLink(const DetectedGpu& gpu, int nvlinks, const std::string& from,
+                const std::string& to) {
+  Link link;
+  link.from = from;
+  link.to = to;
+  link.bandwidth = (nvlinks > 0 ? nvlinks : UsualNvlinks(gpu)) *
+                   NvlinkBandwidth(gpu.capability_major);
+  link.latency = 3e-6;
+  return link;
+}
+
+Link LinkOf(const GpuPair& pair, const DetectedGpu& gpu,
+            const std::string& from, const std::string& to) {
+  switch (pair.route) {
+    case GpuRoute::kNvlink:
+      return NvlinkLink(gpu, pair.nvlinks, from, to);
+    case GpuRoute::kPcie:
+      return PcieLink(from, to);
+    case GpuRoute::kThroughHost:
+      return LinkThroughHost(from, to);
+  }
+  return LinkThroughHost(from, to);
 }
 
 // Of two shares of `gpu`: a copy reads and writes its memory.
@@ -73,12 +128,18 @@ Link LinkInside(const MachineDevice& gpu, const std::string& from,
   return link;
 }
 
+const GpuPair& PairOf(const GpuInventory& inventory, int one, int two) {
+  return *absl::c_find_if(inventory.pairs, [&](const GpuPair& pair) {
+    return pair.one == one && pair.two == two;
+  });
+}
+
 // The devices of each GPU, and the links between them.
-void AddGpus(const std::vector<MachineDevice>& gpus, GpuSplit split,
-             Machine& machine) {
+void AddGpus(const GpuInventory& inventory, GpuSplit split, Machine& machine) {
+  const std::vector<DetectedGpu>& gpus = inventory.gpus;
   const int count = static_cast<int>(gpus.size()) * split.shares;
   for (int i = 0; i < count; ++i) {
-    machine.devices.push_back(ShareOf(gpus[split.GpuOf(i)], i, split));
+    machine.devices.push_back(ShareOf(gpus[split.GpuOf(i)].device, i, split));
     const std::string name = machine.devices.back().traits.name;
     machine.links.push_back(
         PcieLink(machine.devices.front().traits.name, name));
@@ -87,24 +148,32 @@ void AddGpus(const std::vector<MachineDevice>& gpus, GpuSplit split,
     for (int j = i + 1; j < count; ++j) {
       const std::string from = machine.devices[1 + i].traits.name;
       const std::string to = machine.devices[1 + j].traits.name;
-      const bool inside = split.GpuOf(i) == split.GpuOf(j);
-      machine.links.push_back(inside
-                                  ? LinkInside(gpus[split.GpuOf(i)], from, to)
-                                  : PcieLink(from, to));
+      const int one = split.GpuOf(i);
+      const int two = split.GpuOf(j);
+      machine.links.push_back(
+          one == two
+              ? LinkInside(gpus[one].device, from, to)
+              : LinkOf(PairOf(inventory, one, two), gpus[one], from, to));
     }
   }
 }
 
 }  // namespace
 
-Machine DetectHost(const DetectOptions& options) {
+Machine HostMachine(const GpuInventory& gpus, GpuSplit split) {
   Machine machine;
   char name[256] = "host";
   if (gethostname(name, sizeof(name) - 1) == 0) machine.name = name;
   machine.devices.push_back(DetectCpu());
-  if (!options.gpus) return machine;
-  AddGpus(DetectGpus(), options.split, machine);
+  machine.host = {ThisHost().threads, kWakeSeconds};
+  AddGpus(gpus, split, machine);
   return machine;
+}
+
+Machine DetectHost(const DetectOptions& options) {
+  return HostMachine(
+      options.gpus ? DetectGpus(ProcessCudaPath()) : GpuInventory(),
+      options.split);
 }
 
 }  // namespace partita

@@ -9,6 +9,8 @@
 
 namespace partita {
 
+struct GpuInventory;  // detect_gpus.h
+
 struct DetectOptions {
   bool gpus = true;  // ask the NVIDIA driver, if there is one
   GpuSplit split;    // list the shares of each GPU as devices
@@ -16,7 +18,8 @@ struct DetectOptions {
 
 // `cpu:0` with the cores and the memory that this process may use (affinity
 // mask, cgroup limits), and `gpu:0` ... in the driver's order, which honours
-// CUDA_VISIBLE_DEVICES. Never fails; without a driver there are no GPUs.
+// CUDA_VISIBLE_DEVICES. The devices share those cores. Never fails; without a
+// driver there are no GPUs.
 //
 // A share of a GPU has its part of the memory and of the rates, as if all were
 // busy at once; between two of one GPU, a link has half of its memory
@@ -25,7 +28,13 @@ struct DetectOptions {
 // Rates are estimates from instruction set, cores and nominal clocks, not
 // measurements: the same host gives the same machine each time, and so the same
 // plans. A machine file with better figures replaces them.
+//
+// GPUs are looked for in ProcessCudaPath. The link of two GPUs is that of their
+// route: NVLink, by the number of links; PCIe; or the way through the host.
 Machine DetectHost(const DetectOptions& options = {});
+
+// The same, with these GPUs.
+Machine HostMachine(const GpuInventory& gpus, GpuSplit split);
 
 }  // namespace partita
 

@@ -36,6 +36,14 @@ struct Link {
   std::string bus;       // links of one bus share its bandwidth; empty: none
 };
 
+// What all CPU devices of the machine share. Without cores nothing is shared:
+// each device has all the cores that its threads need, and waits cost nothing
+// (placement/cost/host_cores.h).
+struct MachineHost {
+  int cores = 0;            // 0: the file names none
+  double wake_seconds = 0;  // until a thread that slept goes on
+};
+
 struct Profile;
 
 // Measurements that a machine file names.
@@ -52,6 +60,7 @@ struct Machine {
   std::vector<MachineDevice> devices;
   std::vector<Link> links;
   MachineProfile profile;
+  MachineHost host;
 
   const MachineDevice* FindDevice(absl::string_view name) const;
   // "cpu:0, gpu:0", for errors.
@@ -79,6 +88,8 @@ struct Machine {
 //       "bandwidth": 2.5e10,                    bytes per second, one direction
 //       "latency": 1e-5, "duplex": true,        default 0 seconds; true
 //       "bus": "pcie"}],                        default: no bus
+//    "host": {"cores": 16,                      default: none that are shared
+//             "wake_seconds": 5e-5},            default 0
 //    "profile": "here.profile",                 measurements: a file in the
 //                                               folder of this one, or below
 //    "profile_hash": "5c5e..."}                 default: any contents
@@ -94,10 +105,11 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
 absl::StatusOr<Machine> ReadMachine(const std::string& path);
 absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
 
-// Makes the machine's prices those of `profile`: its links get the measured
-// figures, and ProfiledCatalog (placement/cost) reads the nodes. `source` is
-// the profile's file, for errors: FailedPrecondition if it is of another
-// machine, or if the machine file states another hash.
+// Makes the machine's prices those of `profile`: its links, and the wake-up of
+// a host with cores, get the measured figures, and ProfiledCatalog
+// (placement/cost) reads the nodes. `source` is the profile's file, for errors:
+// FailedPrecondition if it is of another machine, or if the machine file states
+// another hash.
 absl::Status UseProfile(Profile profile, absl::string_view source,
                         Machine& machine);
 

@@ -28,6 +28,7 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
+constexpr int kMaxHostCores = 65536;
 constexpr size_t kMaxProfileName = 255;
 
 absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
@@ -58,7 +59,7 @@ absl::StatusOr<std::string> ReadEnd(const JsonObject& object,
   if (machine.FindDevice(name) != nullptr) return name;
   std::vector<absl::string_view> known;
   for (const MachineDevice& d : machine.devices) known.push_back(d.traits.name);
-  return object.Error(key, absl::StrCat("unknown device \"", name, "\""),
+  return object.Error(key, absl::StrCat("unknown device ", ShownText(name)),
                       absl::StrCat("one of ", absl::StrJoin(known, ", "),
                                    DidYouMean(name, known)));
 }
@@ -117,7 +118,7 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
   if (object.Has("profile")) {
     PARTITA_ASSIGN_OR_RETURN(profile.file, object.String("profile"));
     if (!IsProfileName(profile.file)) {
-      return object.Error("profile", absl::StrCat("\"", profile.file, "\""),
+      return object.Error("profile", ShownText(profile.file),
                           "a file in the folder of the machine file, such as "
                           "\"here.profile\"");
     }
@@ -125,16 +126,32 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
   if (!object.Has("profile_hash")) return profile;
   PARTITA_ASSIGN_OR_RETURN(profile.hash, object.String("profile_hash"));
   if (ParseContentHash(profile.hash).has_value()) return profile;
-  return object.Error("profile_hash", absl::StrCat("\"", profile.hash, "\""),
+  return object.Error("profile_hash", ShownText(profile.hash),
                       "32 hexadecimal digits");
+}
+
+absl::StatusOr<MachineHost> ReadHost(const JsonObject& object) {
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys({"cores", "wake_seconds"}));
+  MachineHost host;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t cores,
+                           object.Integer("cores", 1, kMaxHostCores));
+  host.cores = static_cast<int>(cores);
+  if (!object.Has("wake_seconds")) return host;
+  PARTITA_ASSIGN_OR_RETURN(host.wake_seconds,
+                           object.Number("wake_seconds", 0, kMaxSeconds));
+  return host;
 }
 
 absl::StatusOr<Machine> ReadMachineObject(const JsonObject& object) {
   PARTITA_RETURN_IF_ERROR(object.AllowKeys(
-      {"name", "devices", "links", "profile", "profile_hash"}));
+      {"name", "devices", "links", "host", "profile", "profile_hash"}));
   Machine machine;
   PARTITA_ASSIGN_OR_RETURN(machine.name, object.String("name"));
   PARTITA_ASSIGN_OR_RETURN(machine.profile, ReadProfileKeys(object));
+  if (object.Has("host")) {
+    PARTITA_ASSIGN_OR_RETURN(const JsonObject host, object.Object("host"));
+    PARTITA_ASSIGN_OR_RETURN(machine.host, ReadHost(host));
+  }
   PARTITA_ASSIGN_OR_RETURN(std::vector<JsonObject> devices,
                            object.Objects("devices", 1, kMaxDevices));
   for (const JsonObject& entry : devices) {
@@ -193,6 +210,13 @@ std::string ProfileKeys(const MachineProfile& profile) {
     absl::StrAppend(&keys, ",\n  \"profile_hash\": ", JsonQuoted(profile.hash));
   }
   return keys;
+}
+
+std::string HostKey(const MachineHost& host) {
+  if (host.cores == 0) return "";
+  return absl::StrCat(",\n  \"host\": {\"cores\": ", host.cores,
+                      ", \"wake_seconds\": ", JsonNumber(host.wake_seconds),
+                      "}");
 }
 
 // Also follows links: the file is inside the folder of the machine file.
@@ -260,6 +284,7 @@ absl::StatusOr<Machine> ReadMachine(const std::string& path) {
 std::string MachineToJson(const Machine& machine) {
   return absl::StrCat(
       "{\n  \"name\": ", JsonQuoted(machine.name), ProfileKeys(machine.profile),
+      HostKey(machine.host),
       ",\n  \"devices\": ", JsonList(machine.devices, DeviceJson),
       ",\n  \"links\": ", JsonList(machine.links, LinkJson), "\n}\n");
 }

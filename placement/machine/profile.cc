@@ -174,6 +174,10 @@ absl::Status UseProfile(Profile profile, absl::string_view source,
     link.bandwidth = measured->second->bandwidth;
     link.latency = measured->second->latency;
   }
+  if (machine.host.cores > 0) {
+    machine.host.wake_seconds =
+        profile.wake_seconds.value_or(machine.host.wake_seconds);
+  }
   machine.profile.hash = std::move(hash);
   machine.profile.measured =
       std::make_shared<const Profile>(std::move(profile));
@@ -207,6 +211,7 @@ void MergeProfile(const Profile& fresh, Profile& profile) {
     return a.signature < b.signature;
   });
   MergeLinks(fresh, profile);
+  if (fresh.wake_seconds.has_value()) profile.wake_seconds = fresh.wake_seconds;
 }
 
 }  // namespace partita

@@ -97,6 +97,8 @@ struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 
   ProfileHost host;
+  // MachineHost::wake_seconds, where it was measured.
+  std::optional<double> wake_seconds;
   // The devices that were measured, each once. The rates are those of the
   // machine file, which the rooflines were computed with.
   std::vector<DeviceTraits> devices;
@@ -135,7 +137,8 @@ absl::Status CheckMeasuredHere(const Profile& profile, const ProfileHost& host,
                                absl::string_view source);
 
 // Adds `fresh` to `profile`, which is of the same host:
-//  1. Fresh figures of kernels alone, and of links, replace older ones.
+//  1. Fresh figures of kernels alone, of links and of the host replace older
+//     ones.
 //  2. Figures in steps are averaged, by their numbers of steps.
 //  3. Measurements of another version of a fresh kernel's library are dropped:
 //     no node will have it again.

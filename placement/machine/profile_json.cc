@@ -74,7 +74,7 @@ absl::StatusOr<KernelFamily> ReadFamily(const JsonObject& object) {
   PARTITA_ASSIGN_OR_RETURN(const std::string dtype, object.String("dtype"));
   const std::optional<DType> parsed = ParseDType(dtype);
   if (!parsed.has_value()) {
-    return object.Error("dtype", absl::StrCat("\"", dtype, "\""),
+    return object.Error("dtype", ShownText(dtype),
                         "an element type such as \"f32\"");
   }
   family.dtype = *parsed;
@@ -219,8 +219,12 @@ std::string LinkJson(const MeasuredLink& link) {
 
 // All that the checksum covers.
 std::string Measurements(const Profile& profile) {
+  const std::string wake =
+      profile.wake_seconds.has_value()
+          ? absl::StrCat(",\n  \"wake\": ", JsonNumber(*profile.wake_seconds))
+          : "";
   return absl::StrCat(
-      "  \"host\": ", HostJson(profile.host),
+      "  \"host\": ", HostJson(profile.host), wake,
       ",\n  \"devices\": ", JsonList(profile.devices, DeviceJson),
       ",\n  \"nodes\": ", JsonList(profile.nodes, NodeJson),
       ",\n  \"links\": ", JsonList(profile.links, LinkJson));
@@ -249,10 +253,12 @@ absl::StatusOr<Profile> ParseProfile(absl::string_view json,
   PARTITA_ASSIGN_OR_RETURN(const JsonObject root, document.Root());
   PARTITA_RETURN_IF_ERROR(CheckFormat(root));
   PARTITA_RETURN_IF_ERROR(root.AllowKeys(
-      {"format", "checksum", "host", "devices", "nodes", "links"}));
+      {"format", "checksum", "host", "wake", "devices", "nodes", "links"}));
   Profile profile;
   PARTITA_ASSIGN_OR_RETURN(const JsonObject host, root.Object("host"));
   PARTITA_ASSIGN_OR_RETURN(profile.host, ReadHost(host));
+  PARTITA_ASSIGN_OR_RETURN(profile.wake_seconds,
+                           ReadOptionalSeconds(root, "wake"));
   PARTITA_RETURN_IF_ERROR(
       ReadList(root, "devices", 1, kMaxDevices, ReadDevice, profile.devices));
   PARTITA_RETURN_IF_ERROR(

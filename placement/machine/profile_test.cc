@@ -83,11 +83,31 @@ TEST(ProfileTest, EveryMeasurementChangesTheHash) {
   EXPECT_NE(ProfileHash(other), ProfileHash(Sample()));
 }
 
+TEST(ProfileTest, AMeasuredWakeUpIsThatOfAHostWithCores) {
+  Profile profile = Sample();
+  EXPECT_FALSE(ParseProfile(ProfileToJson(profile), "p")->wake_seconds);
+  const std::string hash = ProfileHash(profile);
+  profile.wake_seconds = 3e-5;
+  EXPECT_NE(ProfileHash(profile), hash);
+  EXPECT_EQ(*ParseProfile(ProfileToJson(profile), "p"), profile);
+  Machine machine = TwoCpus();
+  ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
+  EXPECT_EQ(machine.host.wake_seconds, 0);
+  machine.host = {.cores = 2, .wake_seconds = 1e-5};
+  ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
+  EXPECT_EQ(machine.host.wake_seconds, 3e-5);
+  Profile merged = Sample();
+  MergeProfile(profile, merged);
+  MergeProfile(Sample(), merged);
+  EXPECT_EQ(merged.wake_seconds, 3e-5);
+}
+
 TEST(ProfileTest, DamageIsFoundAndNamed) {
-  EXPECT_EQ(ErrorOf("2e-05", "3e-05"),
-            "p: checksum: found measurements that were changed or damaged; "
-            "expected the file as it was written; restore it, or measure again "
-            "with `partita profile`");
+  EXPECT_EQ(
+      ErrorOf("2e-05", "3e-05"),
+      "p:3:15: checksum: found measurements that were changed or damaged; "
+      "expected the file as it was written; restore it, or measure again "
+      "with `partita profile`");
   const std::string text = ProfileToJson(Sample());
   for (size_t end = 0; end + 2 < text.size(); end += 7) {
     EXPECT_FALSE(ParseProfile(text.substr(0, end), "p").ok()) << end;
@@ -95,10 +115,11 @@ TEST(ProfileTest, DamageIsFoundAndNamed) {
 }
 
 TEST(ProfileTest, ANewerFormatIsNamed) {
-  EXPECT_EQ(ErrorOf("\"format\": 1", "\"format\": 2, \"more\": 1"),
-            "p: format: found 2; expected 1, as this program reads no newer "
-            "profiles; use a newer program, or measure again with `partita "
-            "profile`");
+  EXPECT_EQ(
+      ErrorOf("\"format\": 1", "\"format\": 2, \"more\": 1"),
+      "p:2:13: format: found 2; expected 1, as this program reads no newer "
+      "profiles; use a newer program, or measure again with `partita "
+      "profile`");
 }
 
 TEST(ProfileTest, NumbersAndTextsAreBounded) {
@@ -121,9 +142,10 @@ TEST(ProfileTest, ALinkIsMeasuredOnce) {
   Profile profile = Sample();
   profile.links.push_back(
       {.from = "cpu:1", .to = "cpu:0", .bandwidth = 1e9, .latency = 0});
-  EXPECT_EQ(ParseProfile(ProfileToJson(profile), "p").status().message(),
-            "p: links: found the link from cpu:1 to cpu:0 out of order or "
-            "twice; expected every pair of devices once, sorted");
+  EXPECT_EQ(
+      ParseProfile(ProfileToJson(profile), "p").status().message(),
+      "p:12:12: links: found the link from cpu:1 to cpu:0 out of order or "
+      "twice; expected every pair of devices once, sorted");
   profile.links = Sample().links;
   Profile fresh = Sample();
   fresh.nodes.clear();

@@ -1,15 +1,58 @@
-// A fake CUDA driver with two GPUs, for the test of detection.
+// A fake CUDA driver with four GPUs, for the test of detection.
 // SPDX-License-Identifier: Apache-2.0
 
+// GPUs 0 and 1, and 1 and 2, access each other's memory; 0 and 1 with atomics.
+
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 
 extern "C" {
 
-int cuInit(unsigned flags) { return flags == 0 ? 0 : 1; }
+// With PARTITA_STAND_IN_FAILS, no device.
+int cuInit(unsigned flags) {
+  if (std::getenv("PARTITA_STAND_IN_FAILS") != nullptr) return 100;
+  return flags == 0 ? 0 : 1;
+}
+
+int cuGetErrorName(int result, const char** name) {
+  if (result != 100) return 1;
+  *name = "CUDA_ERROR_NO_DEVICE";
+  return 0;
+}
 
 int cuDeviceGetCount(int* count) {
-  *count = 2;
+  *count = 4;
   return 0;
+}
+
+int cuDeviceGetName(char* name, int length, int device) {
+  std::snprintf(name, static_cast<size_t>(length), "Stand-in %d", device - 40);
+  return 0;
+}
+
+int cuDeviceGetPCIBusId(char* address, int length, int device) {
+  std::snprintf(address, static_cast<size_t>(length), "0000:%02x:00.0",
+                16 + device - 40);
+  return 0;
+}
+
+int cuDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
+  if (from == to) return 101;
+  const int sum = from + to - 80;
+  const bool are_neighbours = from - to == 1 || to - from == 1;
+  switch (attribute) {
+    case 1:  // performance rank
+      *value = sum == 1 ? 0 : 1;
+      return 0;
+    case 2:  // access
+      *value = are_neighbours && sum <= 3 ? 1 : 0;
+      return 0;
+    case 3:  // atomics
+      *value = sum == 1 ? 1 : 0;
+      return 0;
+  }
+  return 1;
 }
 
 int cuDeviceGet(int* device, int ordinal) {
@@ -19,7 +62,7 @@ int cuDeviceGet(int* device, int ordinal) {
 
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   *bytes = size_t{80} << 30;
-  return device == 40 || device == 41 ? 0 : 1;
+  return device >= 40 && device < 44 ? 0 : 1;
 }
 
 int cuDeviceGetAttribute(int* value, int attribute, int) {

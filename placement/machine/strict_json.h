@@ -13,23 +13,32 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "placement/machine/json_places.h"
 
 namespace partita {
 
 // Longer texts are refused without parsing.
 inline constexpr size_t kMaxJsonBytes = 4 << 20;
 
+// A text of the document for a message: in quotes, with escapes for all that is
+// not printable ASCII, and cut if it is long.
+std::string ShownText(absl::string_view text);
+
 // "; did you mean memory?" for the nearest known word, or nothing.
 std::string DidYouMean(absl::string_view word,
                        absl::Span<const absl::string_view> known);
 
-// One object of a document, and its location: "two.json: devices[1]". Valid as
-// long as its document. Every getter fails with `two.json: devices[1].memory:
-// found WHAT; expected WHAT`.
+class JsonDocument;
+
+// One object of a document, and its location. Valid as long as its document,
+// which must not move. Every getter fails with `two.json:7:35:
+// devices[1].memory: found WHAT; expected WHAT`.
 class JsonObject {
  public:
-  JsonObject(const nlohmann::json* json, std::string source, std::string path)
-      : json_(json), source_(std::move(source)), path_(std::move(path)) {}
+  // `text` is the part of the document's text that is the object.
+  JsonObject(const nlohmann::json* json, const JsonDocument* document,
+             absl::string_view text, std::string path)
+      : json_(json), document_(document), text_(text), path_(std::move(path)) {}
 
   // Refuses the first key that is not among these.
   absl::Status AllowKeys(absl::Span<const absl::string_view> keys) const;
@@ -54,15 +63,21 @@ class JsonObject {
 
  private:
   absl::StatusOr<const nlohmann::json*> Find(absl::string_view key) const;
+  JsonMember MemberText(absl::string_view key) const;
+  // `place` is a part of the document's text.
+  absl::Status ErrorAt(absl::string_view place, absl::string_view key,
+                       absl::string_view found,
+                       absl::string_view expected) const;
   std::string PathTo(absl::string_view key) const;
 
   const nlohmann::json* json_;
-  std::string source_;
+  const JsonDocument* document_;
+  absl::string_view text_;
   std::string path_;
 };
 
-// A parsed text. Refuses syntax errors (with line and column), keys that occur
-// twice in an object, and nesting deeper than 16.
+// A parsed text. Refuses syntax errors, keys that occur twice in an object, and
+// nesting deeper than 16, all with line and column.
 class JsonDocument {
  public:
   static absl::StatusOr<JsonDocument> Parse(absl::string_view text,
@@ -71,8 +86,13 @@ class JsonDocument {
   absl::StatusOr<JsonObject> Root() const;
 
  private:
+  friend class JsonObject;
+  // "two.json:7:35"
+  std::string PlaceOf(size_t offset) const;
+
   nlohmann::json json_;
   std::string source_;
+  std::string text_;
 };
 
 }  // namespace partita

@@ -38,13 +38,15 @@ absl::StatusOr<std::string> ReadIsa(const JsonObject& object,
   if (!object.Has("isa")) return std::string(rule.usual);
   PARTITA_ASSIGN_OR_RETURN(std::string isa, object.String("isa"));
   if (rule.accepts(isa)) return isa;
-  return object.Error("isa", absl::StrCat("\"", isa, "\""),
-                      ExpectedIsa(rule, isa));
+  return object.Error("isa", ShownText(isa), ExpectedIsa(rule, isa));
 }
 
-// "\"cpu\" or \"cuda\""
-std::string KindNames() {
-  return absl::StrCat("\"", absl::StrJoin(DeviceKindNames(), "\" or \""), "\"");
+// "\"cpu\" or \"cuda\"; did you mean cuda?"
+std::string ExpectedKind(absl::string_view found) {
+  const auto names = DeviceKindNames();
+  const std::vector<absl::string_view> known(names.begin(), names.end());
+  return absl::StrCat("\"", absl::StrJoin(known, "\" or \""), "\"",
+                      DidYouMean(found, known));
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
@@ -70,7 +72,7 @@ absl::StatusOr<std::string> ReadDeviceName(const JsonObject& object,
                                            absl::string_view key) {
   PARTITA_ASSIGN_OR_RETURN(std::string name, object.String(key));
   if (IsDeviceName(name)) return name;
-  return object.Error(key, absl::StrCat("\"", name, "\""),
+  return object.Error(key, ShownText(name),
                       "1 to 64 letters, digits or _-.: like \"gpu:0\"");
 }
 
@@ -78,7 +80,7 @@ absl::StatusOr<DeviceKind> ReadKind(const JsonObject& object) {
   PARTITA_ASSIGN_OR_RETURN(const std::string name, object.String("kind"));
   const std::optional<DeviceKind> kind = ParseDeviceKind(name);
   if (kind.has_value()) return *kind;
-  return object.Error("kind", absl::StrCat("\"", name, "\""), KindNames());
+  return object.Error("kind", ShownText(name), ExpectedKind(name));
 }
 
 absl::Status ReadRates(const JsonObject& object, DeviceTraits& traits) {

@@ -307,6 +307,7 @@ class MicroBatcher {
                   .scope = node.scope,
                   .location = node.location};
     if (one_pin) spec.placement = node.placement;
+    spec.placement.groups = node.placement.groups;
     const NodeId next = NextOf(maker);
     const TensorType type = graph_.type(value);
     // The uses are copied before `accumulate` is added, which reads the value

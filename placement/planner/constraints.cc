@@ -1,4 +1,4 @@
-// Matches patterns with nodes, and checks drafts.
+// Resolves constraints, and checks drafts.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/constraints.h"
@@ -12,8 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
-#include "graph/option_error.h"
-#include "placement/planner/match_pattern.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -21,34 +20,15 @@ namespace {
 
 using Devices = std::vector<MachineDeviceId>;
 
-bool Matches(const std::string& pattern, const OpView& node) {
-  if (MatchesPattern(pattern, node.node().scope)) return true;
-  for (int i = 0; i < node.num_results(); ++i) {
-    if (MatchesPattern(pattern, node.result(i).name())) return true;
-  }
-  return false;
-}
-
-bool MatchesAny(const Module& module, const std::string& pattern) {
-  return absl::c_any_of(module.functions(), [&](const auto& function) {
-    return absl::c_any_of(function->ops(), [&](const OpView& node) {
-      return Matches(pattern, node);
-    });
-  });
-}
-
-absl::string_view OptionName(const Constraint& constraint) {
-  return constraint.kind == Constraint::Kind::kTogether ? "together" : "apart";
-}
-
 std::string MostText(int most) { return absl::StrCat("most-devices ", most); }
 
-std::vector<NodeId> MatchingNodes(const PlanRequest& request,
-                                  const std::string& pattern) {
+std::vector<NodeId> NodesOfGroup(const PlanRequest& request, int group) {
   std::vector<NodeId> nodes;
   for (NodeId node : request.costs.order()) {
     if (!request.costs.computes(node)) continue;
-    if (Matches(pattern, request.graph().view(node))) nodes.push_back(node);
+    const std::vector<int>& groups =
+        request.graph().node(node).placement.groups;
+    if (absl::c_linear_search(groups, group)) nodes.push_back(node);
   }
   return nodes;
 }
@@ -205,27 +185,6 @@ absl::Status CheckMost(const PlanRequest& request, const Draft& draft,
 
 }  // namespace
 
-std::string ConstraintText(const Constraint& constraint) {
-  return absl::StrCat(OptionName(constraint), " ",
-                      absl::StrJoin(constraint.patterns, ","));
-}
-
-absl::Status CheckConstraintPatterns(const Module& module,
-                                     absl::Span<const Constraint> constraints) {
-  for (const Constraint& constraint : constraints) {
-    for (const std::string& pattern : constraint.patterns) {
-      if (MatchesAny(module, pattern)) continue;
-      return OfOption(
-          OptionName(constraint),
-          absl::InvalidArgumentError(absl::StrCat(
-              ConstraintText(constraint), ": found no node with scope or ",
-              "result name ", pattern, "; expected the name of one; ",
-              "`partita compile --stop-after imported` prints the names")));
-    }
-  }
-  return absl::OkStatus();
-}
-
 std::vector<MachineDeviceId> AllowedDevices(const PlanRequest& request,
                                             NodeId node) {
   std::vector<MachineDeviceId> devices;
@@ -273,11 +232,12 @@ absl::StatusOr<Constraints> Constraints::Resolve(const PlanRequest& request) {
   if (request.options.most_devices.has_value()) {
     resolved.most_devices_ = static_cast<int>(*request.options.most_devices);
   }
+  int next = 0;  // group
   for (const Constraint& constraint : request.options.constraints) {
     NodeConstraint& nodes = resolved.nodes_.emplace_back();
     nodes.constraint = constraint;
-    for (const std::string& pattern : constraint.patterns) {
-      nodes.groups.push_back(MatchingNodes(request, pattern));
+    for (size_t i = 0; i < GroupsOf(constraint).size(); ++i) {
+      nodes.groups.push_back(NodesOfGroup(request, next++));
     }
   }
   if (resolved.empty()) return resolved;

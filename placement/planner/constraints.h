@@ -18,25 +18,21 @@
 
 namespace partita {
 
-// InvalidArgument for a pattern that matches no node of the module. Call before
-// the passes, so that patterns match the nodes that the user wrote.
-absl::Status CheckConstraintPatterns(const Module& module,
-                                     absl::Span<const Constraint> constraints);
-
 // A constraint and the nodes of one graph that it is about.
 struct NodeConstraint {
   Constraint constraint;
-  // Computing nodes by pattern. A node that a pass folded or removed is in
-  // none.
+  // Computing nodes by pattern; those to be together as one group. A node that
+  // a pass folded or removed is in none.
   std::vector<std::vector<NodeId>> groups;
 };
 
 class Constraints {
  public:
   Constraints() = default;
-  // Those of request.options. InvalidArgument if no placement meets them, the
-  // pins and the kernels of the devices: names a smallest set of them that no
-  // placement meets (SmallestContradiction).
+  // Those of request.options, as WriteConstraints (constraint_groups.h) wrote
+  // them. InvalidArgument if no placement meets them, the pins and the kernels
+  // of the devices: names a smallest set of them that no placement meets
+  // (SmallestContradiction).
   static absl::StatusOr<Constraints> Resolve(const PlanRequest& request);
 
   bool empty() const { return nodes_.empty() && !most_devices_.has_value(); }

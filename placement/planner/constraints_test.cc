@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/random_sample.h"

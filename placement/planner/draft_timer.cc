@@ -31,9 +31,10 @@ DraftTimer::DraftTimer(const SearchSpace& space)
       forms_(space),
       devices_(costs_.num_devices()),
       ranks_(UpwardRanks(request_, flow_)),
-      clocks_(space, forms_) {
+      ports_(costs_),
+      load_(costs_),
+      clocks_(space, forms_, load_) {
   PriceItems();
-  PricePorts();
   FindUpdateReaders();
 }
 
@@ -48,24 +49,6 @@ void DraftTimer::PriceItems() {
                              ? partita::SecondsOf(costs_, item.node, pinned)
                          : cost.can_run ? cost.seconds
                                         : kNever);
-    }
-  }
-}
-
-// As CommandCost: a feed of a device that shares the host is a local copy.
-void DraftTimer::PricePorts() {
-  for (MachineDeviceId d : costs_.devices()) {
-    const DeviceTraits& traits = costs_.machine().devices[d.index].traits;
-    ports_beside_.push_back(TraitsOf(traits.kind).ports_beside_kernels);
-    const bool is_local = costs_.shares_host(d) || !costs_.host().valid();
-    const Link* link = is_local ? nullptr : costs_.link(costs_.host(), d);
-    if (link != nullptr) {
-      port_fixed_.push_back(link->latency);
-      port_per_byte_.push_back(1 / link->bandwidth);
-    } else {
-      const double bandwidth = traits.memory_bandwidth;
-      port_fixed_.push_back(traits.launch_seconds);
-      port_per_byte_.push_back(bandwidth > 0 ? 2 / bandwidth : 0);
     }
   }
 }
@@ -112,6 +95,7 @@ DraftScore DraftTimer::Score(const ItemDraft& draft) {
 }
 
 void DraftTimer::Reset(const ItemDraft& draft) {
+  load_.Reset();
   clocks_.Reset();
   is_held_.assign(clocks_.num_slots(), 0);
   free_at_.assign(devices_, 0);
@@ -172,8 +156,7 @@ void DraftTimer::PushReady(const ItemDraft& draft, int item) {
 
 double DraftTimer::SecondsOfPort(FormedValue formed,
                                  MachineDeviceId device) const {
-  return port_fixed_[device.index] +
-         clocks_.bytes(formed) * port_per_byte_[device.index];
+  return ports_.Seconds(device, clocks_.bytes(formed));
 }
 
 double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
@@ -185,7 +168,7 @@ double DraftTimer::SecondsOf(const ItemPlace& place, Unit unit) const {
 void DraftTimer::FeedTo(FormedValue fed, MachineDeviceId device,
                         double& seconds) {
   const double taken = SecondsOfPort(fed, device);
-  if (ports_beside_[device.index] != 0) {
+  if (ports_.AreBesideKernels(device)) {
     fed_at_[device.index] += taken;
     clocks_.Make(fed, device, fed_at_[device.index]);
   } else {
@@ -227,8 +210,13 @@ void DraftTimer::Hold(FormedValue formed, MachineDeviceId device,
 void DraftTimer::Run(const ItemPlace& place, Unit unit) {
   const auto& [item, device] = unit;
   double start = StartOf(place, unit);
-  const double taken = Feed(place, unit, start) + SecondsOf(place, unit);
+  const double fed = Feed(place, unit, start);
+  const double computed = SecondsOf(place, unit);
+  const double taken = fed + computed;
+  load_.AddLocalCopy(device, fed);
+  load_.AddKernel(device, computed);
   double& free_at = free_at_[device.index];
+  start += load_.WakeSeconds(device, start - free_at);
   free_at = start + taken;
   busy_[device.index] += taken;
   end_ = std::max(end_, free_at);
@@ -328,20 +316,31 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
     const bool is_fed_here = !is_made && value.readers.empty();
     double taken = SecondsOfPort(whole, device);
     if (is_fed_here) FeedTo(whole, device, taken);
-    const bool beside = ports_beside_[device.index] != 0;
+    const bool beside = ports_.AreBesideKernels(device);
     double& free_at = (beside ? fetched_at_ : free_at_)[device.index];
     if (is_made || beside) {
       free_at = std::max(free_at, clocks_.ready_at(whole, device));
     }
     free_at += taken;
     (beside ? fetching_ : busy_)[device.index] += taken;
+    load_.AddLocalCopy(device, taken);
   }
+}
+
+// True if a device overlaps its part of a step with the step before.
+bool DraftTimer::MayOverlapSteps() const {
+  if (request_.objective.depth <= 1) return false;
+  for (int d = 0; d < devices_; ++d) {
+    const DeviceKind kind = costs_.machine().devices[d].traits.kind;
+    if (busy_[d] > 0 && TraitsOf(kind).overlaps_steps) return true;
+  }
+  return false;
 }
 
 DraftScore DraftTimer::Result() const {
   const Objective& objective = request_.objective;
-  double latency = std::max(end_, clocks_.end());
-  double busiest = 0;
+  double latency = std::max({end_, clocks_.end(), load_.LeastSeconds()});
+  double busiest = load_.LeastSeconds();
   for (int d = 0; d < devices_; ++d) {
     latency = std::max({latency, free_at_[d], fetched_at_[d]});
     busiest = std::max({busiest, busy_[d], fed_at_[d], fetching_[d]});
@@ -349,7 +348,7 @@ DraftScore DraftTimer::Result() const {
   if (latency == kNever) return kNoDraft;
   const int micro_batches = request_.options.micro_batches.count;
   double seconds = latency + (micro_batches - 1) * busiest;
-  if (objective.depth > 1 && objective.goal != Goal::kLatency) {
+  if (MayOverlapSteps() && objective.goal != Goal::kLatency) {
     seconds = std::max(micro_batches * busiest, seconds / objective.depth);
   }
   return ScoreOf(objective, {objective.memory_limits, most_held_, seconds});

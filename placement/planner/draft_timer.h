@@ -11,7 +11,9 @@
 
 #include "graph/id_vector.h"
 #include "placement/planner/draft_score.h"
+#include "placement/planner/host_load.h"
 #include "placement/planner/item_draft.h"
+#include "placement/planner/port_prices.h"
 #include "placement/planner/value_clocks.h"
 #include "placement/planner/value_forms.h"
 
@@ -30,8 +32,11 @@ namespace partita {
 //  4. Constants and variables take memory on every device that reads them;
 //     other values do so from their node to their last reader. A shard takes
 //     its share.
-//  5. With `depth` steps in flight, or micro-batches, a step takes as long as
-//     the busiest device, and the first one fills the pipeline.
+//  5. A device that waits goes on after the host's wake-up, and no step is
+//     shorter than its work on the host's cores (HostLoad).
+//  6. With `depth` steps in flight, or micro-batches, a step takes as long as
+//     the busiest device, and the first one fills the pipeline. Steps need a
+//     device that overlaps them for that (DeviceKindTraits::overlaps_steps).
 // Sharded pins count as replicas. Not thread-safe.
 class DraftTimer {
  public:
@@ -50,7 +55,6 @@ class DraftTimer {
   using Key = std::tuple<double, double, int, MachineDeviceId>;
 
   void PriceItems();
-  void PricePorts();
   void FindUpdateReaders();
   void Reset(const ItemDraft& draft);
   void ChooseFeeds(const ItemDraft& draft);
@@ -68,6 +72,7 @@ class DraftTimer {
   MachineDeviceId HomeOfInput(const ItemDraft& draft, ValueId input) const;
   void FetchOutputs(const ItemDraft& draft);
   DraftScore Result() const;
+  bool MayOverlapSteps() const;
 
   bool IsMade(ValueId value) const {
     return space_.flow.values[value].maker >= 0;
@@ -80,12 +85,9 @@ class DraftTimer {
   const ValueForms forms_;
   const int devices_;
   const std::vector<double> ranks_;  // by item
+  const PortPrices ports_;
   // Of whole items: item * devices + device.
   std::vector<double> seconds_;
-  std::vector<double> port_fixed_;     // by device: seconds of any feed
-  std::vector<double> port_per_byte_;  // by device
-  // By device: DeviceKindTraits::ports_beside_kernels.
-  std::vector<char> ports_beside_;
   // The first reader of the variable whose new value it is, and the variable.
   struct UpdateReader {
     int item = -1;  // -1: no update
@@ -94,6 +96,7 @@ class DraftTimer {
   IdVector<ValueId, UpdateReader> update_readers_;
 
   // Of one draft.
+  HostLoad load_;
   ValueClocks clocks_;
   std::vector<int> fed_form_;    // by value: of inputs
   std::vector<double> free_at_;  // by device

@@ -29,7 +29,7 @@ std::vector<std::vector<NodeId>> EqualNodes(const PlanRequest& request) {
   absl::flat_hash_map<std::string, size_t> sets;
   std::vector<std::vector<NodeId>> equal;
   for (NodeId node : request.costs.order()) {
-    if (request.costs.is_stored(node) || request.pin(node) != nullptr) continue;
+    if (!request.costs.computes(node) || request.pin(node) != nullptr) continue;
     const auto [set, is_new] =
         sets.try_emplace(SignatureOf(request.graph().view(node)), equal.size());
     if (is_new) equal.emplace_back();

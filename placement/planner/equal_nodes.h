@@ -10,9 +10,10 @@
 
 namespace partita {
 
-// The nodes that are neither pinned nor stored, by op and types of operands and
-// results. Each set is in the graph's order; so are the sets, by their first
-// nodes.
+// The computing nodes that are not pinned, by op and types of operands and
+// results. A view is in no set, though a node of its op and types may compute
+// (a slice that is not aligned). Each set is in the graph's order; so are the
+// sets, by their first nodes.
 std::vector<std::vector<NodeId>> EqualNodes(const PlanRequest& request);
 
 }  // namespace partita

@@ -307,6 +307,7 @@ struct Remains {
       if (node.is(kConstant)) constants.insert(node.result(0).name());
       if (IsStored(node) || !node.node().placement.placed()) continue;
       placements.push_back(node.node().placement);
+      placements.back().groups.clear();
     }
   }
 

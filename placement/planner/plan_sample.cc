@@ -11,6 +11,7 @@
 #include "graph/status_macros.h"
 #include "placement/lower/lower.h"
 #include "placement/partition/partition.h"
+#include "placement/planner/constraint_groups.h"
 
 namespace partita {
 namespace {
@@ -42,7 +43,8 @@ absl::StatusOr<std::vector<int64_t>> SampleBytes(
   const Lowering lowering(machine, {.depth = depth});
   PARTITA_ASSIGN_OR_RETURN(CountedFunction counted,
                            lowering.CountLiveBytes(*graph, 0));
-  return lowering.NeededBytes({&counted});
+  PARTITA_ASSIGN_OR_RETURN(CountedPlan figures, lowering.Figures({&counted}));
+  return std::move(figures.needed_bytes);
 }
 
 absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
@@ -58,9 +60,11 @@ absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
   objective.needed_bytes = [&](absl::Span<const Placement> placements) {
     return SampleBytes(g, machine, placements, catalog, depth);
   };
+  const std::unique_ptr<Graph> graph = g.graph().Clone(&g.graph().literals());
+  WriteConstraints(*graph, options.constraints);
   for (const Planner& planner : Planners()) {
     if (planner.name != strategy) continue;
-    return planner.Place(g.graph(), machine, catalog, objective, options);
+    return planner.Place(*graph, machine, catalog, objective, options);
   }
   return absl::NotFoundError(strategy);
 }

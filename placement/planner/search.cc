@@ -11,9 +11,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "placement/planner/constraints.h"
+#include "placement/planner/draft_judge.h"
 #include "placement/planner/draft_score.h"
 #include "placement/planner/draft_timer.h"
 #include "placement/planner/first_fit.h"
@@ -23,6 +22,7 @@
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_seeds.h"
 #include "placement/planner/strategies.h"
+#include "placement/planner/strategy_drafts.h"
 
 namespace partita {
 namespace {
@@ -120,68 +120,6 @@ class Climber {
   int64_t left_ = 0;
 };
 
-// Judges drafts by lowering and simulating them, and keeps the best.
-class Judge {
- public:
-  explicit Judge(const PlanRequest& request) : request_(request) {
-    for (const MachineDevice& device : request.costs.machine().devices) {
-      usable_.push_back(device.usable());
-    }
-  }
-
-  // Adds to the drafts that may be lowered.
-  void Allow(int64_t lowerings) {
-    if (request_.objective.predict) left_ += lowerings;
-  }
-  // The first draft is lowered even if the time is over.
-  bool is_open() const {
-    return left_ > 0 && !(best_.has_value() && IsTimeOver(request_.objective));
-  }
-
-  // True if the draft is the best so far.
-  bool Offer(Draft draft) {
-    if (!is_open()) return false;
-    --left_;
-    ++lowered_;
-    Report();
-    const std::optional<DraftScore> score = Score(draft);
-    if (!score.has_value()) return false;
-    if (best_.has_value() && !IsBetter(*score, score_)) return false;
-    best_ = std::move(draft);
-    score_ = *score;
-    return true;
-  }
-
-  std::optional<Draft>& best() { return best_; }
-
- private:
-  void Report() const {
-    if (!request_.objective.progress) return;
-    std::string text = absl::StrCat("search, draft ", lowered_);
-    if (best_.has_value()) {
-      absl::StrAppendFormat(&text, ", best %.3g ms a step",
-                            score_.seconds * 1e3);
-    }
-    request_.objective.progress(text);
-  }
-
-  std::optional<DraftScore> Score(const Draft& draft) const {
-    if (!CheckLinks(request_, draft).ok()) return std::nullopt;
-    const absl::StatusOr<PredictedDraft> predicted =
-        request_.objective.predict(PlacementsOf(request_, draft));
-    if (!predicted.ok()) return std::nullopt;
-    return ScoreOf(request_.objective,
-                   {usable_, predicted->needed_bytes, predicted->step_seconds});
-  }
-
-  const PlanRequest& request_;
-  std::vector<int64_t> usable_;  // by machine device: bytes
-  int64_t left_ = 0;
-  int64_t lowered_ = 0;
-  std::optional<Draft> best_;
-  DraftScore score_;
-};
-
 class Search {
  public:
   explicit Search(const PlanRequest& request)
@@ -189,13 +127,26 @@ class Search {
         constraints_(space_),
         climber_(space_, constraints_),
         judge_(request),
+        drafts_(StrategyDrafts(request)),
         seeds_(AllowedSeeds()) {}
 
-  // Steps 2 and 3. True if they ended before the evaluations did: no move is
+  // Step 2. Only the splits of a large graph, whose lowering takes long, are
+  // left out, where few evaluations are to be made.
+  void OfferSeeds(int64_t evaluations) {
+    OfferStrategies();
+    const auto splits = static_cast<int64_t>(seeds_.splits.size());
+    if (evaluations / kEvaluationsPerLowering < splits) return;
+    for (const ItemDraft& split : seeds_.splits) {
+      judge_.Allow(1);
+      Offer(split);
+    }
+  }
+
+  // Steps 3 and 4. True if they ended before the evaluations did: no move is
   // better.
   bool Run(int64_t evaluations) {
     climber_.Allow(evaluations);
-    judge_.Allow(evaluations / kEvaluationsPerLowering);
+    judge_.Allow(std::max<int64_t>(1, evaluations / kEvaluationsPerLowering));
     climbs_ = ClimbAll(evaluations);
     for (const ScoredDraft& climb : climbs_) Offer(climb.draft);
     for (const Draft& draft : seeds_.others) OfferOther(draft);
@@ -210,6 +161,16 @@ class Search {
   }
 
  private:
+  void OfferStrategies() {
+    judge_.Allow(static_cast<int64_t>(drafts_.size()));
+    for (const Draft& draft : drafts_) {
+      if (!judge_.is_open()) return;
+      std::optional<ItemDraft> items = ItemDraftOf(space_, draft);
+      if (items.has_value()) offered_.push_back(*items);
+      if (judge_.Offer(draft)) best_items_ = std::move(items);
+    }
+  }
+
   // What was offered before is not lowered again.
   bool Offer(const ItemDraft& draft) {
     if (!judge_.is_open() || absl::c_linear_search(offered_, draft)) {
@@ -228,6 +189,12 @@ class Search {
   // Without those that break a constraint and cannot be repaired.
   SearchSeeds AllowedSeeds() const {
     SearchSeeds seeds = FindSearchSeeds(space_);
+    for (const Draft& draft : drafts_) {
+      std::optional<ItemDraft> items = ItemDraftOf(space_, draft);
+      if (!items.has_value()) continue;
+      if (absl::c_linear_search(seeds.items, *items)) continue;
+      seeds.items.push_back(*std::move(items));
+    }
     if (constraints_.empty()) return seeds;
     SearchSeeds allowed;
     for (ItemDraft& seed : seeds.items) {
@@ -235,6 +202,9 @@ class Search {
       if (!repaired.has_value()) continue;
       if (absl::c_linear_search(allowed.items, *repaired)) continue;
       allowed.items.push_back(*std::move(repaired));
+    }
+    for (ItemDraft& split : seeds.splits) {
+      if (constraints_.Allow(split)) allowed.splits.push_back(std::move(split));
     }
     const PlanRequest& request = space_.request;
     for (Draft& seed : seeds.others) {
@@ -300,7 +270,8 @@ class Search {
   const SearchSpace space_;
   const ItemConstraints constraints_;
   Climber climber_;
-  Judge judge_;
+  DraftJudge judge_;
+  const std::vector<Draft> drafts_;  // of the other strategies
   const SearchSeeds seeds_;
   std::vector<ScoredDraft> climbs_;
   std::vector<ItemDraft> offered_;
@@ -316,6 +287,7 @@ absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
   int64_t evaluations = EvaluationsFor(
       request.options, static_cast<int64_t>(request.costs.order().size()));
   Search search(request);
+  search.OfferSeeds(evaluations);
   bool is_done = search.Run(evaluations);
   while (request.objective.is_time_over && !is_done &&
          !request.objective.is_time_over()) {

@@ -133,6 +133,7 @@ class SeedCollector {
       items[i] = {{devices.begin(), devices.end()},
                   SplitAlong(static_cast<int>(i), dim)};
     }
+    seeds_.splits.push_back(items);
     AddItems(std::move(items));
   }
 

@@ -14,7 +14,8 @@ namespace partita {
 // Drafts without duplicates, in a fixed order.
 struct SearchSeeds {
   std::vector<ItemDraft> items;
-  std::vector<Draft> others;  // that no ItemDraft describes
+  std::vector<ItemDraft> splits;  // of `items`: every node split
+  std::vector<Draft> others;      // that no ItemDraft describes
 };
 
 // Each device alone, and the drafts of other strategies, which lower nothing

@@ -8,12 +8,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "placement/cost/testing/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/draft_score.h"
+#include "placement/planner/equal_nodes.h"
 #include "placement/planner/item_draft.h"
 #include "placement/planner/item_splits.h"
 #include "placement/planner/plan_sample.h"
@@ -86,6 +88,33 @@ TEST(ItemSplitsTest, AMatmulSplitsByRowsColumnsAndItsSum) {
   EXPECT_TRUE(alone.space().splits.of(0).empty());
 }
 
+// Of two slices with equal types the aligned one is a view: no item, so that it
+// has no splits and moves with none.
+TEST(EqualNodesTest, ASliceThatIsAViewIsNotEqualToOneThatCopies) {
+  const char* text = R"(
+graph @g(%x: f32[64], %y: f32[64]) -> (f32[16], f32[16], f32[16]) {
+  %copied = slice %x {sizes = [16], starts = [1]} : f32[16]
+  %viewed = slice %x {sizes = [16], starts = [16]} : f32[16]
+  %again = slice %y {sizes = [16], starts = [1]} : f32[16]
+  %a = relu %copied : f32[16]
+  %b = relu %viewed : f32[16]
+  %c = relu %again : f32[16]
+  return %a, %b, %c
+}
+)";
+  const Module module = *ParseModule(text, "slices", OpSet::BuiltIn());
+  SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
+  const SearchSpace& space = problem.space();
+  ASSERT_EQ(space.flow.items.size(), 5u);
+  std::vector<size_t> sizes;
+  for (const std::vector<NodeId>& nodes : EqualNodes(space.request)) {
+    sizes.push_back(nodes.size());
+    for (NodeId node : nodes) EXPECT_TRUE(space.request.costs.computes(node));
+  }
+  EXPECT_THAT(sizes, testing::ElementsAre(2, 3));
+  EXPECT_EQ(space.splits.of(0).size(), 1u);
+}
+
 TEST(ItemDraftTest, ADraftOfAllNodesHasTheSameItems) {
   const Module module = TwoLayers();
   SearchProblem problem(module.main(), EqualCpus(2, 1 << 20));
@@ -156,6 +185,23 @@ TEST(DraftTimerTest, AGpuFeedsAndFetchesBesideItsKernels) {
                    2 * (1.25 + 1 + 1.25));
   SearchProblem on_gpu(g, WithSlowPorts(DeviceKind::kCuda));
   EXPECT_DOUBLE_EQ(on_gpu.Score({kFirst, kFirst}).seconds, 3.5 + 1.25);
+}
+
+// Four nodes of a second on each of two devices, in stages; steps of GPUs do
+// not overlap.
+TEST(DraftTimerTest, StepsInFlightShareTheStagesOfCpusOnly) {
+  SearchQuestion two_steps;
+  two_steps.objective.goal = Goal::kThroughput;
+  two_steps.objective.depth = 2;
+  const ItemDraft stages = {kFirst, kFirst, kSecond, kSecond};
+  const Line g(4);
+  Machine gpus = CpuAndGpus(2, 10000);
+  gpus.devices.erase(gpus.devices.begin());
+  gpus.links = {gpus.links.back()};
+  EXPECT_NEAR(
+      SearchProblem(g, EqualCpus(2, 10000), two_steps).Score(stages).seconds, 2,
+      0.01);
+  EXPECT_NEAR(SearchProblem(g, gpus, two_steps).Score(stages).seconds, 4, 0.01);
 }
 
 TEST(DraftTimerTest, ACopyTakesItsLink) {

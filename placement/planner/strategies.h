@@ -151,13 +151,16 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //   1. Seeds: each device alone, the drafts of the strategies above, the batch
 //      over k of n devices, with and without sharded updates, and every node
 //      split along one dimension (search_seeds.h).
-//   2. Each seed climbs: moves (search_moves.h) that an estimate of the step
+//   2. The drafts of the strategies above, within memory (strategy_drafts.h),
+//      and the splits if evaluations allow, are lowered and simulated: the
+//      result is never worse than the best of them.
+//   3. Each seed climbs: moves (search_moves.h) that an estimate of the step
 //      (draft_timer.h) finds better are kept, until none is or the evaluations
 //      are used up.
-//   3. The best climbs, then the seeds that cannot climb, are lowered and
-//      simulated. The best of them climbs on, its moves lowered and simulated,
+//   4. The best climbs, then the seeds that cannot climb, are lowered and
+//      simulated. The best of all climbs on, its moves lowered and simulated,
 //      while evaluations are left.
-//   4. Within a time budget, steps 2 and 3 run again from the best draft too,
+//   5. Within a time budget, steps 3 and 4 run again from the best draft too,
 //      with ever more evaluations, until no move is better or the time is over.
 // Drafts that miss memory are worse than all that fit; the objective orders
 // these (draft_score.h). No draft breaks a constraint (constraint.h): items

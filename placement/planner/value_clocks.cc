@@ -49,10 +49,12 @@ CollectiveKind KindOf(Kind made, Kind need) {
 
 }  // namespace
 
-ValueClocks::ValueClocks(const SearchSpace& space, const ValueForms& forms)
+ValueClocks::ValueClocks(const SearchSpace& space, const ValueForms& forms,
+                         HostLoad& load)
     : space_(space),
       costs_(space.request.costs),
       forms_(forms),
+      load_(load),
       devices_(costs_.num_devices()),
       split_devices_(space.splits.devices().begin(),
                      space.splits.devices().end()),
@@ -146,6 +148,7 @@ double ValueClocks::Flow(MachineDeviceId from, MachineDeviceId to, double ready,
       std::max(std::max(copied_at, ready) + link.latency, flowed_at);
   copied_at = flows + bytes / link.bandwidth;
   flowed_at = copied_at;
+  load_.AddCopy(from, to, link.latency + bytes / link.bandwidth);
   end_ = std::max(end_, copied_at);
   return copied_at;
 }
@@ -180,6 +183,7 @@ void ValueClocks::Slice(FormedValue whole, const ItemDevices& from,
   }
   double& copied_at = copied_at_[Between(to, to)];
   ready = std::max(copied_at, ready_at(whole, to)) + SecondsOfSlice(shard, to);
+  load_.AddLocalCopy(to, SecondsOfSlice(shard, to));
   copied_at = ready;
 }
 
@@ -210,8 +214,10 @@ void ValueClocks::Collect(FormedValue made, FormedValue need) {
         std::max({start, ready_at(made, device), collected_at_[device.index]});
   }
   if (is_done) return;
-  const double end = start + SecondsOfCollective(made, need);
+  const double seconds = SecondsOfCollective(made, need);
+  const double end = start + seconds;
   for (MachineDeviceId device : split_devices_) {
+    if (seconds < kNever) load_.AddLocalCopy(device, seconds);
     double& ready = ready_at_[SlotOf(need, device)];
     ready = std::min(ready, end);
     collected_at_[device.index] = end;

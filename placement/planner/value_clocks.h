@@ -9,6 +9,7 @@
 
 #include "graph/id_vector.h"
 #include "placement/machine/link_table.h"
+#include "placement/planner/host_load.h"
 #include "placement/planner/item_draft.h"
 #include "placement/planner/value_forms.h"
 
@@ -21,8 +22,9 @@ namespace partita {
 // have the value, and takes its own time on each. Not thread-safe.
 class ValueClocks {
  public:
-  // All must outlive it.
-  ValueClocks(const SearchSpace& space, const ValueForms& forms);
+  // All must outlive it. Adds the work of transfers to `load`.
+  ValueClocks(const SearchSpace& space, const ValueForms& forms,
+              HostLoad& load);
 
   // Forgets all times.
   void Reset();
@@ -69,6 +71,7 @@ class ValueClocks {
   const SearchSpace& space_;
   const CostModel& costs_;
   const ValueForms& forms_;
+  HostLoad& load_;
   const int devices_;
   const ItemDevices split_devices_;
   const LinkTable links_;

@@ -1,4 +1,4 @@
-// Divides the bandwidth of links and buses among transfers.
+// Divides bandwidth among transfers, and cores among all that need them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/simulate/activities.h"
@@ -9,9 +9,26 @@
 #include <utility>
 
 namespace partita {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void Activities::Add(const Activity& activity) {
+  Running running{activity, added_++};
+  const int cores = CostOf(running).cores;
+  if (cores == 0) {
+    fixed_.push(running);
+    return;
+  }
+  busy_cores_ += cores;
+  running.work_end = worked_ + (activity.fixed_end - now_);
+  working_.push(running);
+}
 
 Hop Activities::HopOf(const Running& transfer) const {
-  const CommandCost& cost = costs_[transfer.activity.command];
+  const CommandCost& cost = CostOf(transfer);
   return {cost.link, cost.forward};
 }
 
@@ -19,10 +36,21 @@ std::vector<double> Activities::EndsOfFlowing() const {
   std::vector<double> ends;
   for (const Running& transfer : flowing_) {
     const Hop hop = HopOf(transfer);
-    const double rate = hop.link->bandwidth / sharers_.With(hop);
+    double rate = hop.link->bandwidth / sharers_.With(hop);
+    if (CostOf(transfer).cores > 0) rate *= Speed();
     ends.push_back(now_ + transfer.activity.bytes_left / rate);
   }
   return ends;
+}
+
+double Activities::EndOfWork() const {
+  if (working_.empty()) return kNever;
+  return now_ + (working_.top().work_end - worked_) / Speed();
+}
+
+void Activities::End(const Running& running, std::vector<Running>& ended) {
+  busy_cores_ -= CostOf(running).cores;
+  ended.push_back(running);
 }
 
 void Activities::FlowUntil(double time, const std::vector<double>& ends,
@@ -32,7 +60,7 @@ void Activities::FlowUntil(double time, const std::vector<double>& ends,
     Running& transfer = flowing_[i];
     if (ends[i] <= time) {
       sharers_.Remove(HopOf(transfer));
-      ended.push_back(transfer);
+      End(transfer, ended);
       continue;
     }
     // Leaves the fraction that does not flow before `time`.
@@ -42,28 +70,46 @@ void Activities::FlowUntil(double time, const std::vector<double>& ends,
   flowing_ = std::move(going);
 }
 
-// Ends what has a known end, or lets a transfer flow after its latency.
+void Activities::FlowOrEnd(const Running& running,
+                           std::vector<Running>& ended) {
+  const bool flows = CostOf(running).on == CommandCost::On::kLink &&
+                     running.activity.bytes_left > 0;
+  if (!flows) {
+    End(running, ended);
+    return;
+  }
+  sharers_.Add(HopOf(running));
+  flowing_.push_back(running);
+}
+
 void Activities::EndFixed(std::vector<Running>& ended) {
   for (; !fixed_.empty() && fixed_.top().activity.fixed_end <= now_;
        fixed_.pop()) {
-    const Running& running = fixed_.top();
-    const bool flows =
-        costs_[running.activity.command].on == CommandCost::On::kLink &&
-        running.activity.bytes_left > 0;
-    if (flows) sharers_.Add(HopOf(running));
-    (flows ? flowing_ : ended).push_back(running);
+    FlowOrEnd(fixed_.top(), ended);
+  }
+}
+
+void Activities::EndWork(std::vector<Running>& ended) {
+  for (; !working_.empty() && working_.top().work_end <= worked_;
+       working_.pop()) {
+    FlowOrEnd(working_.top(), ended);
   }
 }
 
 std::vector<Activity> Activities::Advance() {
   const std::vector<double> ends = EndsOfFlowing();
-  double time = fixed_.empty() ? std::numeric_limits<double>::infinity()
-                               : fixed_.top().activity.fixed_end;
+  const double end_of_work = EndOfWork();
+  double time = fixed_.empty() ? kNever : fixed_.top().activity.fixed_end;
+  time = std::min(time, end_of_work);
   for (double end : ends) time = std::min(time, end);
+  // Exactly the end of the first, whatever the rounding.
+  worked_ = end_of_work <= time ? working_.top().work_end
+                                : worked_ + (time - now_) * Speed();
   std::vector<Running> ended;
   FlowUntil(time, ends, ended);
   now_ = time;
   EndFixed(ended);
+  EndWork(ended);
   std::sort(ended.begin(), ended.end(), [](const Running& a, const Running& b) {
     return a.number < b.number;
   });

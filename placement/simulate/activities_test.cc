@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "placement/cost/host_cores.h"
+#include "placement/machine/machine.h"
 
 namespace partita {
 namespace {
@@ -128,6 +132,38 @@ TEST(Activities, EndAsInThePlainVersion) {
       ASSERT_EQ(activities.now(), plain.now()) << "round " << round;
       ASSERT_EQ(activities.empty(), plain.empty());
     }
+  }
+}
+
+// Where k of equal demands remain on c cores, each has a share of c / k.
+TEST(Activities, WorkOnCoresEndsAsUnderProcessorSharing) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 200; ++round) {
+    const int count = 1 + static_cast<int>(random() % 12);
+    const int cores = 1 + static_cast<int>(random() % 4);
+    std::vector<double> work;
+    for (int i = 0; i < count; ++i) work.push_back(0.25 * (random() % 40));
+    IdVector<CommandId, CommandCost> costs;
+    for (const double seconds : work) {
+      costs.Add({.on = CommandCost::On::kCompute, .seconds = seconds});
+      costs[CommandId(static_cast<int>(costs.size()) - 1)].cores = 1;
+    }
+    Machine machine;
+    machine.host.cores = cores;
+    Activities activities(costs, HostCores(machine));
+    for (CommandId c : costs.ids()) {
+      activities.Add({.command = c, .fixed_end = costs[c].seconds});
+    }
+    std::sort(work.begin(), work.end());
+    double end = 0, done = 0;
+    for (int i = 0; i < count;) {
+      end += (work[i] - done) * std::max(1.0, 1.0 * (count - i) / cores);
+      done = work[i];
+      const size_t ended = activities.Advance().size();
+      EXPECT_NEAR(activities.now(), end, 1e-9) << "round " << round;
+      for (size_t k = 0; k < ended; ++k, ++i) EXPECT_EQ(work[i], done);
+    }
+    EXPECT_TRUE(activities.empty());
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include "placement/simulate/command_cost.h"
 
-#include <algorithm>
 #include <tuple>
 
 #include "absl/algorithm/container.h"
@@ -14,10 +13,10 @@
 #include "graph/core_ops.h"
 #include "graph/device_kind_traits.h"
 #include "graph/node_kernels.h"
-#include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "placement/cost/collective_cost.h"
+#include "placement/cost/host_cores.h"
 #include "placement/cost/node_roles.h"
+#include "placement/simulate/collective_seconds.h"
 #include "runtime/plan/command_places.h"
 
 namespace partita {
@@ -25,8 +24,8 @@ namespace {
 
 using On = CommandCost::On;
 
-absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
-                                 const KernelCatalog& catalog) {
+absl::StatusOr<double> SecondsOfNode(const OpView& node, const Machine& machine,
+                                     const KernelCatalog& catalog) {
   const Placement& placement = node.node().placement;
   std::vector<const DeviceTraits*> devices;
   for (const std::string& name : placement.devices) {
@@ -52,44 +51,6 @@ absl::StatusOr<double> SecondsOf(const OpView& node, const Machine& machine,
       "; expected one; take the machine that the plan is for"));
 }
 
-// The ranks in ring order, the root first.
-std::vector<std::string> ChainFromRoot(std::vector<Participant> ranks) {
-  std::rotate(
-      ranks.begin(),
-      absl::c_find_if(ranks, [](const Participant& p) { return p.gives >= 0; }),
-      ranks.end());
-  std::vector<std::string> chain;
-  for (Participant& rank : ranks) {
-    chain.push_back(std::move(rank.device));
-  }
-  return chain;
-}
-
-// The routes of the shards of a permute.
-std::vector<Route> RoutesOf(const std::vector<Participant>& ranks) {
-  std::vector<Route> routes;
-  for (const Participant& to : ranks) {
-    for (const Participant& from : ranks) {
-      if (to.takes < 0 || from.gives != to.takes) continue;
-      routes.push_back({from.device, to.device});
-    }
-  }
-  return routes;
-}
-
-double LargestShard(const OpView& node) {
-  const Placement& placement = node.node().placement;
-  const int ranks = static_cast<int>(placement.devices.size());
-  int64_t bytes = 0;
-  for (int m = 0; m < ranks; ++m) {
-    bytes =
-        std::max(bytes, ShardType(node.operand_type(0),
-                                  ShardingOf(placement.operands, 0), m, ranks)
-                            .num_bytes());
-  }
-  return static_cast<double>(bytes);
-}
-
 template <typename SomeId>
 bool IsIn(SomeId id, size_t size) {
   return id.valid() && static_cast<size_t>(id.index) < size;
@@ -108,6 +69,7 @@ class Pricer {
       : plan_(plan),
         entry_(entry),
         links_(machine),
+        cores_(machine),
         node_seconds_(node_seconds) {
     for (const MachineDevice& device : machine.devices) {
       if (!TraitsOf(device.traits.kind).shares_host) continue;
@@ -143,10 +105,7 @@ class Pricer {
  private:
   // The checker may not have seen the plan, so any id may be out of range.
   absl::Status CheckIds(const Command& command) const {
-    const auto known = [&](BufferId id) {
-      return IsIn(id, entry_.buffers.size()) &&
-             IsIn(entry_.buffers[id.index].device, plan_.devices.size());
-    };
+    const auto known = [&](BufferId id) { return IsKnown(id); };
     using Kind = Command::Kind;
     const Kind kind = command.kind;
     const bool is_collective = kind == Kind::kCollective;
@@ -171,14 +130,20 @@ class Pricer {
     return UnknownId();
   }
 
+  bool IsKnown(BufferId id) const {
+    return IsIn(id, entry_.buffers.size()) &&
+           IsIn(entry_.buffers[id.index].device, plan_.devices.size());
+  }
   bool IsKnown(StreamId stream) const {
     return IsIn(stream, entry_.streams.size()) &&
            IsIn(entry_.streams[stream.index].device, plan_.devices.size());
   }
-  bool IsKnown(ChannelId channel) const {
-    return IsIn(channel, entry_.channels.size()) &&
-           IsKnown(entry_.channels[channel.index].sender) &&
-           IsKnown(entry_.channels[channel.index].receiver);
+  bool IsKnown(ChannelId id) const {
+    if (!IsIn(id, entry_.channels.size())) return false;
+    const Channel& channel = entry_.channels[id.index];
+    return IsKnown(channel.sender) && IsKnown(channel.receiver) &&
+           absl::c_all_of(channel.slots,
+                          [&](BufferId slot) { return IsKnown(slot); });
   }
 
   DeviceId DeviceOf(StreamId stream) const {
@@ -195,6 +160,7 @@ class Pricer {
     cost.on = On::kCompute;
     cost.device = DeviceOf(command.stream);
     cost.seconds = node_seconds_[command.instance.node.index];
+    cost.cores = cores_.OfKernel(traits(cost.device));
     return cost;
   }
 
@@ -206,42 +172,26 @@ class Pricer {
     const CollectiveKey key{command.instance.node, command.group, bytes};
     auto seconds = collective_seconds_.find(key);
     if (seconds == collective_seconds_.end()) {
-      PARTITA_ASSIGN_OR_RETURN(const double all,
-                               SecondsOfCollective(command, bytes));
+      PARTITA_ASSIGN_OR_RETURN(const double all, SecondsOf(command, bytes));
       seconds = collective_seconds_.emplace(key, all).first;
     }
     CommandCost cost;
     cost.on = On::kCollective;
     cost.device = DeviceOf(command.stream);
     cost.seconds = seconds->second + traits(cost.device).launch_seconds;
+    cost.cores = cores_.OfRank(traits(cost.device));
     return cost;
   }
 
-  absl::StatusOr<double> SecondsOfCollective(const Command& command,
-                                             int64_t bytes) const {
-    const OpView node = entry_.graph->view(command.instance.node);
-    const std::optional<CollectiveKind> kind = CollectiveOf(node);
-    if (!kind.has_value()) {
-      return absl::InvalidArgumentError(
-          "found a collective command whose node is no collective; expected a "
-          "plan that the checker accepts");
-    }
-    switch (DefOf(*kind).routes) {
-      case CollectiveRoutes::kAll:
-        break;
-      case CollectiveRoutes::kFromRoot:
-        return BroadcastSeconds(node.operand_type(0).num_bytes(),
-                                ChainFromRoot(ParticipantsOf(node)), links_);
-      case CollectiveRoutes::kShardwise:
-        return TransferSeconds(LargestShard(node),
-                               RoutesOf(ParticipantsOf(node)), links_);
-    }
+  absl::StatusOr<double> SecondsOf(const Command& command,
+                                   int64_t bytes) const {
     std::vector<std::string> ranks;
     for (StreamId stream : entry_.groups[command.group.index].ranks) {
       if (!IsIn(stream, entry_.streams.size())) return UnknownId();
       ranks.push_back(traits(DeviceOf(stream)).name);
     }
-    return CollectiveSeconds(*kind, static_cast<double>(bytes), ranks, links_);
+    return SecondsOfCollective(entry_.graph->view(command.instance.node),
+                               static_cast<double>(bytes), ranks, links_);
   }
 
   // A local copy reads and writes every byte once.
@@ -250,6 +200,7 @@ class Pricer {
     cost.on = On::kDevice;
     cost.device = device;
     cost.seconds = traits(device).launch_seconds;
+    cost.cores = cores_.OfLocalCopy(traits(device));
     if (traits(device).memory_bandwidth > 0) {
       cost.seconds += 2.0 * bytes / traits(device).memory_bandwidth;
     }
@@ -285,7 +236,9 @@ class Pricer {
           " and no link between them in machine ", links_.machine().name,
           "; expected one; simulate on the machine that the plan is for"));
     }
-    return PriceLink(*link, link->from == source_name, to, bytes);
+    CommandCost cost = PriceLink(*link, link->from == source_name, to, bytes);
+    cost.cores = cores_.OfCopy(traits(from), traits(to));
+    return cost;
   }
 
   // Feeds and fetches of a device that shares the host are copies in its
@@ -318,6 +271,7 @@ class Pricer {
   const Plan& plan_;
   const Entry& entry_;
   const LinkTable links_;
+  const HostCores cores_;
   const absl::Span<const double> node_seconds_;
   std::vector<const DeviceTraits*> host_devices_;
   absl::flat_hash_map<CollectiveKey, double> collective_seconds_;
@@ -336,7 +290,7 @@ absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
     // A view has a kernel only if it changes the layout.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
     PARTITA_ASSIGN_OR_RETURN(seconds[node.id().index],
-                             SecondsOf(node, machine, catalog));
+                             SecondsOfNode(node, machine, catalog));
   }
   return seconds;
 }

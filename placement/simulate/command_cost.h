@@ -39,6 +39,7 @@ struct CommandCost {
   const Link* link = nullptr;
   bool forward = true;  // along the link, from `from` to `to`
   double bytes = 0;     // kLink: transferred after the latency
+  int cores = 0;        // of the host that it keeps busy (HostCores)
 };
 
 // A kernel takes the seconds of its node, which are those of one rank. A copy

@@ -62,7 +62,9 @@ void DeviceGroups::AddDevice(MachineDeviceId device) {
 // other takes a link from the host.
 void DeviceGroups::AddPort(MachineDeviceId device, DeviceGroup& group) const {
   const DeviceTraits& traits = costs_.machine().devices[device.index].traits;
-  group.ports_beside_kernels |= TraitsOf(traits.kind).ports_beside_kernels;
+  const DeviceKindTraits& kind = TraitsOf(traits.kind);
+  group.ports_beside_kernels |= kind.ports_beside_kernels;
+  group.overlaps_steps |= kind.overlaps_steps;
   if (costs_.shares_host(device) || !costs_.host().valid()) {
     const double bandwidth = traits.memory_bandwidth;
     group.port_fixed = std::min(group.port_fixed, traits.launch_seconds);

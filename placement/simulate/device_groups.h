@@ -25,7 +25,8 @@ struct DeviceGroup {
   double port_per_byte = 0;  // and for each of its bytes
   // Feeds, and fetches, run beside kernels, in a stream of their own.
   bool ports_beside_kernels = false;
-  int64_t memory = 0;  // usable bytes of all devices together
+  bool overlaps_steps = false;  // DeviceKindTraits::overlaps_steps
+  int64_t memory = 0;           // usable bytes of all devices together
 };
 
 // The least that any route between two groups takes.

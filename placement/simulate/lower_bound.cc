@@ -37,6 +37,7 @@ class Bounder {
         floor_(costs, groups_, known),
         paths_(BoundPaths(costs, groups_, floor_, ShardSize::kSmallest)),
         longest_(LongestPath()),
+        depth_(AnyOverlapsSteps() ? known.depth : 1),
         ports_beside_kernels_(AnyPortsBesideKernels()),
         kernels_(groups_.size()),
         feeds_(groups_.size()),
@@ -52,7 +53,7 @@ class Bounder {
     LowerBound bound;
     bound.critical_path = longest_.total();
     bound.load = std::max(load.seconds, ports.seconds);
-    const double path = bound.critical_path / known_.depth;
+    const double path = bound.critical_path / depth_;
     bound.seconds = std::max(path, bound.load);
     // No device can do some of the work: there is no plan to bound.
     if (!std::isfinite(bound.seconds)) return {};
@@ -79,9 +80,15 @@ class Bounder {
     });
   }
 
+  bool AnyOverlapsSteps() const {
+    return absl::c_any_of(groups_.ids(), [&](DeviceGroupId group) {
+      return groups_[group].overlaps_steps;
+    });
+  }
+
   LoadBound LoadOf(const StepWork& work) const {
     const LoadBounder bounder(groups_, work);
-    return known_.depth > 1 ? bounder.Overlapping() : bounder.WithinAStep();
+    return depth_ > 1 ? bounder.Overlapping() : bounder.WithinAStep();
   }
 
   LoadBound LoadOfPorts() const {
@@ -200,6 +207,7 @@ class Bounder {
   const StepFloor floor_;
   const PathBound paths_;
   const PathSeconds longest_;
+  const int depth_;  // steps that overlap on some device
   // On some device, which may have any feed and fetch.
   const bool ports_beside_kernels_;
   StepWork kernels_;  // with ports, unless these are beside

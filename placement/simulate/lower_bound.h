@@ -49,7 +49,7 @@ std::string BoundByText(const LowerBound& bound);
 //      devices. Assumes that the shards of a node together take no less than
 //      the whole node, or than those of `known`.
 //   2. The longest path (path_bound.h), with the transfers that it cannot
-//   avoid.
+//      avoid. Overlapping steps share it if any device overlaps steps.
 //   3. The load (load_bound.h) of the kernels within the memory for constants.
 //      It has the feeds and fetches too, unless some device has them beside
 //      kernels: then it is the largest of the loads of all three.

@@ -116,6 +116,19 @@ TEST(LowerBoundTest, AStepRunsEachMicroBatchAndOverlappingStepsShareThePath) {
   EXPECT_NEAR(Bound(g, two, AllTake(4), {.depth = 2}).seconds, 2, kNoPorts);
 }
 
+// Of GPUs alone, steps run one after the other; beside a CPU a plan may put all
+// work on that.
+TEST(LowerBoundTest, DevicesThatDoNotOverlapStepsDoNotShareThePath) {
+  SampleGraph g;
+  AddOneNode(g);
+  Machine gpus = CpuAndGpus(2, kRoom);
+  EXPECT_NEAR(Bound(g, gpus, AllTake(4), {.depth = 2}).seconds, 2, kNoPorts);
+  gpus.devices.erase(gpus.devices.begin());
+  gpus.links = {gpus.links.back()};
+  ASSERT_EQ(gpus.links[0].from, "gpu:0");
+  EXPECT_NEAR(Bound(g, gpus, AllTake(4), {.depth = 2}).seconds, 4, kNoPorts);
+}
+
 TEST(LowerBoundTest, WhatTakesMostIsNamed) {
   SampleGraph chain;
   ValueId value = chain.Input("x", 1);
@@ -211,6 +224,17 @@ TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
   known.sharded[g.node(y).index] = {.ranks = 3, .seconds = 1};
   EXPECT_NEAR(Bound(g, machine, AllTake(6), known).critical_path, 1 + 6,
               kNoPorts);
+}
+
+// The reader of a value without bytes runs beside its maker.
+TEST(LowerBoundTest, NoPathLeadsThroughAValueWithoutBytes) {
+  for (const int64_t elements : {int64_t{0}, kLine}) {
+    SampleGraph g;
+    const ValueId a = g.Work("a", {g.Input("x", kLine)}, elements);
+    g.Return({g.Work("b", {a}, kLine), a});
+    const LowerBound bound = Bound(g, EqualCpus(2, kRoom), AllTake(4));
+    EXPECT_NEAR(bound.seconds, elements == 0 ? 4 : 8, kNoPorts);
+  }
 }
 
 // %y = fused %a, %b, whose body adds %b to the negative of %a

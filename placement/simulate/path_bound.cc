@@ -65,6 +65,7 @@ class PathFinder {
   }
 
   void SetHead(ValueId value) {
+    if (!floor_.IsAwaited(value)) return;
     double head = kNever;
     for (DeviceGroupId group : groups_.ids()) {
       head = std::min(head, At(value, group).total());
@@ -84,6 +85,7 @@ class PathFinder {
 
   // A resharding splits a shard at most once more, along any dimension.
   PathSeconds Arrival(ValueId value, DeviceGroupId group) {
+    if (!floor_.IsAwaited(value)) return {};
     PathSeconds first = At(value, group);
     const double share = floor_.LeastShare(value, size_);
     const double bytes =
@@ -131,6 +133,7 @@ class PathFinder {
       least = std::min(least, port.total());
     }
     Lengthen(soonest, bound_.longest);
+    if (!floor_.IsAwaited(output)) return;
     double& tail = bound_.tails[output];
     tail = std::max(tail, least);
   }
@@ -145,7 +148,9 @@ class PathFinder {
     const double all = Least(node, floor_.LeastShare(node, size_));
     const double launch = Least(node, 0);
     for (size_t i = 0; i < precedes.size(); ++i) {
-      double& tail = bound_.tails[graph().node(node).operands[i]];
+      const ValueId operand = graph().node(node).operands[i];
+      if (!floor_.IsAwaited(operand)) continue;
+      double& tail = bound_.tails[operand];
       tail = std::max(tail, after + (precedes[i] ? all : launch));
     }
   }

@@ -25,13 +25,14 @@ struct PathSeconds {
 struct PathBound {
   PathSeconds longest;
   // The earliest time at which a value is on some device, and the least time
-  // from then to the end of the step; by value id.
+  // from then to the end of the step; by value id, 0 without bytes.
   IdVector<ValueId, double> heads;
   IdVector<ValueId, double> tails;
 };
 
-// Each node of a path runs on the group on which it ends first, sharded over
-// all devices. Its operands come from there or over a route between groups.
+// A path leads through values with bytes: no command waits for others. Each
+// node of a path runs on the group on which it ends first, sharded over all
+// devices. Its operands come from there or over a route between groups.
 //   1. In order, for each value and group: the earliest time at which a device
 //      of the group has a shard of it.
 //   2. In reverse order: tails, without transfers.

@@ -5,13 +5,20 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "placement/cost/host_cores.h"
 #include "placement/simulate/activities.h"
+#include "placement/simulate/collective_arrivals.h"
 #include "placement/simulate/command_cost.h"
-#include "placement/simulate/messages.h"
+#include "placement/simulate/deliveries.h"
+#include "placement/simulate/event_board.h"
+#include "placement/simulate/kernel_queues.h"
+#include "placement/simulate/serial_streams.h"
+#include "placement/simulate/step_log.h"
+#include "placement/simulate/stream_wakes.h"
 #include "runtime/plan/command_places.h"
 
 namespace partita {
@@ -19,36 +26,27 @@ namespace {
 
 using On = CommandCost::On;
 
-// The time between steps is measured after the pipeline has filled and before
-// it drains. Lengths of both phases, in units of the depth.
-constexpr int kFillingDepths = 3;
-constexpr int kDrainingDepths = 1;
-
 class Simulator {
  public:
-  Simulator(const Entry& entry, IdSpan<CommandId, Command> commands,
-            const IdVector<CommandId, CommandCost>& costs, size_t devices)
+  Simulator(const Plan& plan, const Entry& entry,
+            IdSpan<CommandId, Command> commands,
+            const IdVector<CommandId, CommandCost>& costs,
+            const HostCores& cores)
       : commands_(commands),
         costs_(costs),
-        depth_(std::max(1, entry.depth)),
-        steps_(depth_ == 1 ? 1 : (kFillingDepths + kDrainingDepths) * depth_),
+        num_devices_(plan.devices.size()),
+        log_(std::max(1, entry.depth), commands.size()),
+        serial_(plan, entry, commands, log_.steps()),
         streams_(entry.streams.size()),
-        devices_(devices),
-        first_step_(commands.size()),
-        recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
-        recorder_(entry.num_events),
-        waiters_(entry.num_events),
-        num_events_(entry.num_events),
-        messages_(MessagesOf(entry, commands)),
-        delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
-        left_(steps_, static_cast<int>(commands.size())),
-        ends_(steps_, 0),
-        collective_(commands.size()),
-        active_(costs) {
+        kernels_(plan.devices.size()),
+        events_(entry.num_events, log_.steps()),
+        deliveries_(entry, commands, log_.steps()),
+        arrivals_(commands, costs, log_.steps()),
+        wakes_(plan, entry, commands, costs, cores),
+        active_(costs, cores) {
     for (CommandId c : commands.ids()) {
       streams_[commands[c].stream].list.push_back(c);
     }
-    FindCollectives();
   }
 
   // False on deadlock.
@@ -59,37 +57,27 @@ class Simulator {
       for (const Activity& activity : active_.Advance()) End(activity);
       Progress();
     }
-    return std::all_of(left_.begin(), left_.end(),
-                       [](int left) { return left == 0; });
+    return log_.have_all_ended();
   }
 
   // The first command that cannot run, for an error. (Skips streams that wait
   // for the end of an earlier step: another stream holds them up.)
   CommandId FirstStuck() const {
     CommandId first(static_cast<int>(commands_.size()));
-    for (const StreamState& stream : streams_) {
-      if (stream.step >= steps_ || stream.list.empty()) continue;
-      if (stream.step >= depth_ && left_[stream.step - depth_] > 0) continue;
-      first = std::min(first, stream.list[stream.next]);
+    for (StreamId s : streams_.ids()) {
+      const StreamState& stream = streams_[s];
+      if (MayRun(s)) first = std::min(first, stream.list[stream.next]);
     }
     return first;
   }
 
   Simulation Result() {
-    Simulation result;
-    result.commands = std::move(first_step_);
-    result.latency_seconds = ends_[0];
-    result.step_seconds = ends_[0];
-    if (depth_ > 1) {
-      const int last = kFillingDepths * depth_ - 1;
-      result.step_seconds = (ends_[last] - ends_[last - depth_]) / depth_;
-    }
-    result.busy.assign(devices_.size(), 0);
+    Simulation result = std::move(log_).Take();
+    result.busy.assign(num_devices_, 0);
     for (const CommandCost& cost : costs_) {
       if (cost.on != On::kCompute) continue;
       result.busy[cost.device.index] += cost.seconds;
     }
-    result.critical_path = CriticalPath(result.commands);
     return result;
   }
 
@@ -104,41 +92,12 @@ class Simulator {
     double ready = 0;   // when its previous command ended
     CommandId last;     // that command; invalid: first of the step
   };
-  struct DeviceState {
-    bool busy = false;
-    CommandId holder;  // the kernel that runs or ran last
-    int holder_step = -1;
-    std::set<std::tuple<double, int, CommandId>> queue;  // time, step
-  };
 
-  // The times of one message in one step; -1: not yet.
-  struct Delivery {
-    double awaited = -1;  // recv became ready, before the bytes arrived
-    double begun = -1;
-    double arrived = -1;
-    double received = -1;
-  };
-
-  // The commands of a collective are adjacent in launch order.
-  void FindCollectives() {
-    CommandId previous;
-    for (CommandId c : commands_.ids()) {
-      if (costs_[c].on == On::kCollective) {
-        const bool goes_on =
-            previous.valid() && collective_[previous].valid() &&
-            commands_[previous].instance.node == commands_[c].instance.node &&
-            commands_[previous].instance.micro_batch ==
-                commands_[c].instance.micro_batch;
-        collective_[c] = goes_on ? collective_[previous] : collectives_.Add({});
-        collectives_[collective_[c]].push_back(c);
-      }
-      previous = c;
-    }
-    for (int step = 0; step < steps_; ++step) {
-      for (const std::vector<CommandId>& ranks : collectives_) {
-        missing_ranks_.push_back(static_cast<int>(ranks.size()));
-      }
-    }
+  // Rule 7. True if the stream has a command of a step that has begun.
+  bool MayRun(StreamId s) const {
+    const StreamState& stream = streams_[s];
+    if (stream.step >= log_.steps() || stream.list.empty()) return false;
+    return log_.MayStart(stream.step) && serial_.MayStart(s, stream.step);
   }
 
   // Starts all commands that can start now.
@@ -151,27 +110,29 @@ class Simulator {
     }
     // Kernels start last, so that launch order decides between kernels that
     // become ready at the same time.
-    for (DeviceId device : startable_) StartKernel(devices_[device]);
-    startable_.clear();
+    for (const KernelQueues::Start& start : kernels_.StartAll(now())) {
+      const auto& [step, c, held_up_by] = start;
+      log_.Start(step, c, now(),
+                 held_up_by.valid() ? held_up_by : StreamOf(c).last);
+      active_.Add({step, c, now() + costs_[c].seconds, 0});
+    }
   }
 
   bool TryNext(StreamId s) {
     StreamState& stream = streams_[s];
-    if (stream.busy || stream.step >= steps_ || stream.list.empty()) {
-      return false;
-    }
-    if (stream.step >= depth_ && left_[stream.step - depth_] > 0) return false;
+    if (stream.busy || !MayRun(s)) return false;
     const CommandId c = stream.list[stream.next];
     const Command& command = commands_[c];
     if (command.kind == Command::Kind::kWait) return TryWait(s, c);
     if (command.kind == Command::Kind::kSend) return TrySend(s, c);
     if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
-      recorded_[EventIndex(stream.step, command)] = now();
-      if (stream.step == 0) recorder_[command.event] = c;
-      Note(stream.step, c, now(), stream.last);
+      events_.Record(stream.step, command.event, c, now());
+      log_.Start(stream.step, c, now(), stream.last);
       Finish(stream.step, c);
-      WakeWaiters(command.event);
+      for (StreamId waiter : events_.TakeWaiters(command.event)) {
+        runnable_.insert(waiter);
+      }
       return true;
     }
     stream.busy = true;
@@ -185,63 +146,66 @@ class Simulator {
 
   bool TryWait(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const double recorded = recorded_[EventIndex(stream.step, commands_[c])];
+    const EventId event = commands_[c].event;
+    const double recorded = events_.RecordedAt(stream.step, event);
     if (recorded < 0) {
-      waiters_[commands_[c].event].push_back(s);
+      events_.Await(event, s);
       return false;
     }
     const bool waited = recorded > stream.ready;
-    const CommandId recorder = recorder_[commands_[c].event];
-    Note(stream.step, c, stream.ready, waited ? recorder : stream.last);
-    Finish(stream.step, c);
+    log_.Start(stream.step, c, stream.ready,
+               waited ? events_.recorder(event) : stream.last);
+    Wake(s, c);
     return true;
+  }
+
+  // Rule 9. Ends a wait or recv, which began when the stream was ready.
+  void Wake(StreamId s, CommandId c) {
+    StreamState& stream = streams_[s];
+    const double seconds = wakes_.SecondsAfter(s, now() - stream.ready);
+    if (seconds > 0) {
+      stream.busy = true;
+      active_.Add({stream.step, c, now() + seconds, 0});
+    } else {
+      Finish(stream.step, c);
+    }
   }
 
   // Rule 6. Starts the message if there is room for it.
   bool TrySend(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
-    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
-    double room = 0;  // since when
-    if (message.rendezvous) room = delivery.awaited;
-    if (message.before.valid()) {
-      room = DeliveryOf(stream.step, message.before).received;
-    }
+    const double room = deliveries_.RoomSince(stream.step, c);
     if (room < 0) return false;
     CommandId cause = stream.last;
     if (room > stream.ready) {
+      const ChannelMessage& message = deliveries_.MessageOf(c);
       cause = message.rendezvous ? StreamOf(message.recv).last
-                                 : messages_.list[message.before].recv;
+                                 : deliveries_.RoomFrom(c);
     }
     stream.busy = true;
-    delivery.begun = now();
-    Carry(stream.step, c, cause);
+    deliveries_.Of(stream.step, c).begun = now();
+    Carry(stream.step, c, cause, wakes_.SecondsAfter(s, now() - stream.ready));
     return true;
   }
 
   bool TryRecv(StreamId s, CommandId c) {
     StreamState& stream = streams_[s];
-    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
-    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
+    const CommandId send = deliveries_.MessageOf(c).send;
+    Delivery& delivery = deliveries_.Of(stream.step, c);
     if (delivery.arrived < 0) {
       if (delivery.awaited < 0) {
         delivery.awaited = now();
-        WakeStreamOf(message.send);
+        WakeStreamOf(send);
       }
       return false;
     }
     const bool waited = delivery.arrived > stream.ready;
-    Note(stream.step, c, std::max(stream.ready, delivery.begun),
-         waited ? message.send : stream.last);
+    log_.Start(stream.step, c, std::max(stream.ready, delivery.begun),
+               waited ? send : stream.last);
     delivery.received = now();
-    Finish(stream.step, c);
-    WakeStreamOf(message.send);
+    Wake(s, c);
+    WakeStreamOf(send);
     return true;
-  }
-
-  Delivery& DeliveryOf(int step, MessageId message) {
-    return delivery_[static_cast<size_t>(step) * messages_.list.size() +
-                     message.index];
   }
 
   const StreamState& StreamOf(CommandId c) const {
@@ -252,88 +216,56 @@ class Simulator {
     if (c.valid()) runnable_.insert(commands_[c].stream);
   }
 
-  size_t EventIndex(int step, const Command& command) const {
-    return static_cast<size_t>(step) * num_events_ + command.event.index;
-  }
-
-  // Streams that wait for the event, in any step: each looks at its own step.
-  void WakeWaiters(EventId event) {
-    runnable_.insert(waiters_[event].begin(), waiters_[event].end());
-    waiters_[event].clear();
-  }
-
   void WakeAll() {
     for (StreamId s : streams_.ids()) {
       if (!streams_[s].busy) runnable_.insert(s);
     }
   }
 
-  void Note(int step, CommandId c, double start, CommandId cause) {
-    if (step > 0) return;
-    first_step_[c].start = start;
-    first_step_[c].cause = cause;
-  }
-
   void Start(int step, CommandId c) {
     const CommandCost& cost = costs_[c];
     if (cost.on == On::kCompute) {
-      devices_[cost.device].queue.insert({now(), step, c});
-      startable_.insert(cost.device);
+      kernels_.Add(cost.device, now(), step, c);
       return;
     }
     Carry(step, c, StreamOf(c).last);
   }
 
-  void Carry(int step, CommandId c, CommandId cause) {
+  // `wake`: seconds until its stream, which waited, begins.
+  void Carry(int step, CommandId c, CommandId cause, double wake = 0) {
     const CommandCost& cost = costs_[c];
-    Note(step, c, now(), cause);
-    active_.Add({step, c, now() + cost.seconds, cost.bytes});
+    log_.Start(step, c, now(), cause);
+    active_.Add({step, c, now() + wake + cost.seconds, cost.bytes});
   }
 
-  // Rule 8. The last rank to arrive starts all of them.
+  // Rule 8. The last rank to arrive starts all of them, once those that waited
+  // are awake.
   void Arrive(int step, CommandId c) {
-    const std::vector<CommandId>& ranks = collectives_[collective_[c]];
-    int& missing =
-        missing_ranks_[static_cast<size_t>(step) * collectives_.size() +
-                       collective_[c].index];
-    if (--missing > 0) return;
+    const absl::Span<const CommandId> ranks = arrivals_.Arrive(step, c);
+    double wake = 0;
+    for (CommandId rank : ranks) {
+      wake = std::max(wake, wakes_.SecondsAfter(commands_[rank].stream,
+                                                now() - StreamOf(rank).ready));
+    }
     const CommandId cause = StreamOf(c).last;
     for (CommandId rank : ranks) {
-      Note(step, rank, now(), cause);
-      active_.Add({step, rank, now() + costs_[rank].seconds, 0});
+      log_.Start(step, rank, now(), cause);
+      active_.Add({step, rank, now() + wake + costs_[rank].seconds, 0});
     }
-  }
-
-  void StartKernel(DeviceState& device) {
-    if (device.busy || device.queue.empty()) return;
-    const auto [ready, step, c] = *device.queue.begin();
-    device.queue.erase(device.queue.begin());
-    device.busy = true;
-    const bool held = ready < now() && device.holder_step == step;
-    Note(step, c, now(), held ? device.holder : StreamOf(c).last);
-    device.holder = c;
-    device.holder_step = step;
-    active_.Add({step, c, now() + costs_[c].seconds, 0});
   }
 
   void End(const Activity& activity) {
     const CommandId c = activity.command;
     streams_[commands_[c].stream].busy = false;
     Finish(activity.step, c);
-    if (costs_[c].on == On::kCompute) {
-      devices_[costs_[c].device].busy = false;
-      startable_.insert(costs_[c].device);
-    }
+    if (costs_[c].on == On::kCompute) kernels_.Release(costs_[c].device);
     if (commands_[c].kind != Command::Kind::kSend) return;
-    const MessageId message = messages_.of_command[c];
-    DeliveryOf(activity.step, message).arrived = now();
-    WakeStreamOf(messages_.list[message].recv);
+    deliveries_.Of(activity.step, c).arrived = now();
+    WakeStreamOf(deliveries_.MessageOf(c).recv);
   }
 
   void Finish(int step, CommandId c) {
     StreamState& stream = streams_[commands_[c].stream];
-    if (step == 0) first_step_[c].end = now();
-    ends_[step] = std::max(ends_[step], now());
     stream.ready = now();
     stream.last = c;
     if (++stream.next == stream.list.size()) {
@@ -342,47 +274,23 @@ class Simulator {
       ++stream.step;
     }
     runnable_.insert(commands_[c].stream);
-    if (--left_[step] == 0) WakeAll();
-  }
-
-  // From the last command to end, back along causes.
-  static std::vector<CommandId> CriticalPath(
-      const IdVector<CommandId, SimulatedCommand>& commands) {
-    CommandId last;
-    for (CommandId c : commands.ids()) {
-      if (!last.valid() || commands[c].end > commands[last].end) last = c;
-    }
-    std::vector<CommandId> path;
-    for (CommandId c = last; c.valid() && path.size() <= commands.size();
-         c = commands[c].cause) {
-      path.push_back(c);
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
+    const bool ends_serial = serial_.End(commands_[c].stream, step);
+    if (log_.End(step, c, now()) || ends_serial) WakeAll();
   }
 
   const IdSpan<CommandId, Command> commands_;
   const IdVector<CommandId, CommandCost>& costs_;
-  const int depth_;
-  const int steps_;
+  const size_t num_devices_;
+  StepLog log_;
+  SerialStreams serial_;
   IdVector<StreamId, StreamState> streams_;
-  IdVector<DeviceId, DeviceState> devices_;
-  IdVector<CommandId, SimulatedCommand> first_step_;
-  std::vector<double> recorded_;  // step * events + event; -1: not yet
-  IdVector<EventId, CommandId> recorder_;
-  // Streams that found the event not recorded; some more than once.
-  IdVector<EventId, std::vector<StreamId>> waiters_;
-  const int num_events_;
-  const ChannelMessages messages_;
-  std::vector<Delivery> delivery_;  // step * messages + message
-  std::vector<int> left_;           // by step: commands that have not ended
-  std::vector<double> ends_;        // by step
-  IdVector<CommandId, CollectiveId> collective_;  // invalid: of none
-  IdVector<CollectiveId, std::vector<CommandId>> collectives_;
-  std::vector<int> missing_ranks_;  // step * collectives + collective
+  KernelQueues kernels_;
+  EventBoard events_;
+  Deliveries deliveries_;
+  CollectiveArrivals arrivals_;
+  const StreamWakes wakes_;
   Activities active_;
-  std::set<StreamId> runnable_;   // that may have a command to start
-  std::set<DeviceId> startable_;  // that may have a kernel to start
+  std::set<StreamId> runnable_;  // that may have a command to start
 };
 
 }  // namespace
@@ -400,7 +308,7 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   PARTITA_ASSIGN_OR_RETURN(
       const auto costs,
       CostCommands(plan, entry, commands, machine, node_seconds));
-  Simulator simulator(entry, commands, costs, plan.devices.size());
+  Simulator simulator(plan, entry, commands, costs, HostCores(machine));
   if (!simulator.Run()) {
     const CommandId stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(

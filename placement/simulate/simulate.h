@@ -42,16 +42,22 @@ struct Simulation {
 //     Concurrent transfers over one link, or over links of one bus, share it:
 //     each of n runs at 1/n of the speed of its link. Opposite directions of a
 //     duplex link do not share.
-//  5. Copies run beside kernels.
+//  5. Copies run beside kernels. If the machine names the cores of its host,
+//     commands of CPUs that ask for more cores than it has all slow down alike
+//     (placement/cost/host_cores.h).
 //  6. A message is a transfer. It begins when its send is ready and there is
 //     room: with capacity 0, when its recv is ready too; with capacity c, when
 //     the recv of the message c before it has ended. The send ends with the
 //     transfer, the recv not before. Both start with the transfer; a recv that
 //     is ready later starts then.
 //  7. Step t starts when step t - depth has ended, and runs beside the steps in
-//     between.
+//     between. Streams of devices that do not overlap steps
+//     (DeviceKindTraits::overlaps_steps) also wait until all such streams have
+//     ended step t - 1. A stream that copies from or to the memory of such a
+//     device is one of them.
 //  8. A collective starts on all ranks when the last rank is ready, and takes
 //     the same time on all of them.
+//  9. A stream of such a CPU that waited goes on after the host's wake-up.
 // `node_seconds` is by node id of the placed graph of the entry
 // (PlacedNodeSeconds, or the notes of a plan). InvalidArgument for unknown
 // entries or ids. FailedPrecondition if the plan deadlocks or the machine lacks

@@ -170,6 +170,59 @@ TEST(SimulateTest, StepsThatOverlapRunAtThePaceOfTheSlowestStage) {
   }
 }
 
+// The executor's launcher begins a step of GPUs when the step before has ended
+// on all of them.
+TEST(SimulateTest, StepsOfGpusRunOneAfterTheOther) {
+  const Machine machine = CpuAndGpus(2, 1000);
+  for (int depth : {1, 2, 3}) {
+    PlanWriter p(machine);
+    const StreamId a = p.Stream(1), b = p.Stream(2);
+    p.Kernel(a, 2);
+    p.Record(a, 0);
+    p.Wait(b, 0);
+    p.Kernel(b, 3);
+    p.entry().depth = depth;
+    const absl::StatusOr<Simulation> result = p.Run();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR(result->latency_seconds, 5, 1e-9);
+    EXPECT_NEAR(result->step_seconds, 5, 1e-9) << depth;
+  }
+}
+
+TEST(SimulateTest, ACpuRunsItsNextStepBesideAGpu) {
+  const Machine machine = CpuAndGpus(1, 1000);
+  PlanWriter p(machine);
+  const StreamId cpu = p.Stream(0), gpu = p.Stream(1);
+  p.Kernel(cpu, 2);
+  p.Record(cpu, 0);
+  p.Wait(gpu, 0);
+  p.Kernel(gpu, 3);
+  p.entry().depth = 2;
+  const absl::StatusOr<Simulation> result = p.Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_NEAR(result->step_seconds, 3, 1e-9);
+}
+
+// A GPU runs the CPU's stream that copies to it, one second, and its kernel of
+// three.
+TEST(SimulateTest, AStreamThatCopiesToAGpuIsOneOfTheGpus) {
+  const Machine machine = CpuAndGpus(1, 1000);
+  PlanWriter p(machine);
+  const StreamId cpu = p.Stream(0), copies = p.Stream(0), gpu = p.Stream(1);
+  const BufferId here = p.Buffer(0, kSecond), there = p.Buffer(1, kSecond);
+  p.Kernel(cpu, 2, {}, {here});
+  p.Record(cpu, 0);
+  p.Wait(copies, 0);
+  p.Copy(copies, here, there);
+  p.Record(copies, 1);
+  p.Wait(gpu, 1);
+  p.Kernel(gpu, 3, {there});
+  p.entry().depth = 2;
+  const absl::StatusOr<Simulation> result = p.Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_NEAR(result->step_seconds, 4, 1e-9);
+}
+
 TEST(SimulateTest, FeedsOfAGpuTakeTheHostsLink) {
   const Machine machine = CpuAndGpus(1, 1000);
   PlanWriter p(machine);

@@ -109,6 +109,10 @@ double StepFloor::LeastShare(ValueId value, ShardSize size) const {
   return LeastShareOf(longest, size);
 }
 
+bool StepFloor::IsAwaited(ValueId value) const {
+  return costs_.graph().type(value).num_bytes() > 0;
+}
+
 std::vector<bool> StepFloor::PrecedesAllWork(NodeId node) const {
   const OpView op = costs_.graph().view(node);
   if (!op.is(kFused)) return std::vector<bool>(op.num_operands(), true);

@@ -68,6 +68,9 @@ class StepFloor {
   double LeastShare(NodeId node, ShardSize size) const;
   double LeastShare(ValueId value, ShardSize size) const;
 
+  // False for a value without bytes: no command waits for it.
+  bool IsAwaited(ValueId value) const;
+
   // By operand: true if all of the node's work follows it. Another plan may run
   // a fused node as the nodes of its body, and the first of these need not wait
   // for what only later ones read.

@@ -45,6 +45,11 @@ struct EntryState {
 
   // Keeps `status` if it is the first error, and wakes every waiting stream.
   void Fail(const absl::Status& status, FailedCommand where);
+  // The same, of an error that a device behind the host returned from a call:
+  // if it ends the device's use (Unavailable), any command before `end` may
+  // have made it.
+  void FailAtCall(const absl::Status& status, FailedCommand where,
+                  CommandId end);
 };
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #define PARTITA_RUNTIME_EXECUTOR_FAILURE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,16 +16,29 @@
 
 namespace partita {
 
-// An error that a device found when it was waited for, with the way to learn
-// which command made it.
-absl::Status WithBlockingHint(const absl::Status& status);
+// The commands of one stream that may have made an error: the first and the
+// last of those that do work, in launch order.
+struct SuspectedCommands {
+  FailedCommand first;
+  FailedCommand last;
+};
+
+// An error that streams of devices which run behind the host found when they
+// were waited for in `step`. Names the commands that may have made it, and the
+// way to learn which one did.
+absl::Status WithSuspects(const absl::Status& status, uint64_t step,
+                          const std::vector<SuspectedCommands>& suspects);
+
+// An error that a device behind the host returned from a call, and that an
+// earlier command may have made: says so, and how to learn which one.
+absl::Status WithEarlierSuspects(const absl::Status& status);
 
 // Describes command `id` of an entry.
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
                               const Command& command, CommandId id);
 
 // `status` with the prefix "entry @f: gpu:0/compute: command 7 kernel softmax
-// %p: ".
+// %p: ", without what `where` leaves empty.
 absl::Status AtCommand(const FailedCommand& where, const absl::Status& status);
 
 // Thread safety: all calls may run in parallel, except Reset: no step may be in
@@ -35,6 +49,13 @@ class FailureLatch {
   const std::atomic<bool>& stopped() const { return stopped_; }
   // Keeps the first failure and drops later ones. True if this is the first.
   bool Set(const absl::Status& status, FailedCommand where);
+  // The same, of an error that any command before `end` may have made.
+  bool SetUnnamed(const absl::Status& status, FailedCommand where,
+                  CommandId end);
+  // That `end`, if the failure is such a one; else invalid.
+  CommandId unnamed_end() const;
+  // Replaces such a failure.
+  void Name(const absl::Status& status, FailedCommand where);
   absl::Status status() const;
   FailedCommand where() const;
   void Reset();
@@ -44,6 +65,7 @@ class FailureLatch {
   mutable std::mutex mutex_;
   absl::Status status_;
   FailedCommand where_;
+  CommandId unnamed_end_;
 };
 
 }  // namespace partita

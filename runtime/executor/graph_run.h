@@ -81,6 +81,10 @@ class GraphRun {
 
   // Of a slot; for proofs.
   const BuiltGraph& graph(int slot) const { return graphs_[slot]; }
+  // That of traced steps; null before the first of them.
+  const BuiltGraph* traced_graph(int slot) const {
+    return stamped_.empty() ? nullptr : &stamped_[slot];
+  }
 
  private:
   GraphRun(const EntryState& state, Device& launches, DeviceStream& in,

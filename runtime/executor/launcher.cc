@@ -232,11 +232,13 @@ absl::Status Launcher::PrepareTrace() {
   return absl::OkStatus();
 }
 
-void Launcher::FailGraphs(const absl::Status& status) {
-  state_.Fail(WithBlockingHint(status),
-              {.entry = state_.context.entry->name,
-               .device = streams_.front()->device().traits().name,
-               .stream = "graph"});
+void Launcher::FailGraphs(const absl::Status& status, CommandId end) {
+  const auto all = static_cast<int32_t>(state_.context.commands->size());
+  state_.FailAtCall(status,
+                    {.entry = state_.context.entry->name,
+                     .device = streams_.front()->device().traits().name,
+                     .stream = "graph"},
+                    end.valid() ? end : CommandId(all));
 }
 
 void Launcher::Observe(const Step& step, const GraphRun& run,
@@ -257,7 +259,9 @@ void Launcher::RunGraph(Step& step, GraphRun& run) {
   Observe(step, run, &CommandObserver::Before);
   const absl::Status status = LaunchGraph(step, run);
   Observe(step, run, &CommandObserver::After);
-  if (!status.ok()) FailGraphs(status);
+  if (status.ok()) return;
+  const CommandId last = run.actions().back().action().command;
+  FailGraphs(status, CommandId(last.index + 1));
 }
 
 // No wait is long: what it waits for has been recorded.
@@ -283,14 +287,70 @@ absl::Status Launcher::LaunchGraph(const Step& step, GraphRun& run) {
   return absl::OkStatus();
 }
 
-// An error of a graph is found by the streams of its device, which name it.
+namespace {
+
+// Of those before `end`, if it is valid. None if there are none that do work.
+std::optional<SuspectedCommands> SuspectsOf(const StreamReplay& stream,
+                                            CommandId end) {
+  std::optional<size_t> first;
+  size_t last = 0;
+  for (size_t i = 0; i < stream.actions().size(); ++i) {
+    const Action& action = stream.actions()[i];
+    if (!DoesWork(action) || (end.valid() && action.command >= end)) continue;
+    if (!first.has_value()) first = i;
+    last = i;
+  }
+  if (!first.has_value()) return std::nullopt;
+  return SuspectedCommands{stream.Describe(*first), stream.Describe(last)};
+}
+
+}  // namespace
+
+// An error that ends the use of a GPU is returned for all streams there, those
+// of other devices that share it too: nothing says whose command made it.
+// Graphs have no nodes that report progress: they would cost time in every
+// step, and after such an error the driver promises nothing of what the GPU
+// wrote.
+void Launcher::FailStreams(const Step& step, const absl::Status& status,
+                           absl::Span<StreamReplay* const> failed) {
+  const StreamReplay& first = *failed.front();
+  FailedCommand where = {.entry = state_.context.entry->name,
+                         .device = first.device().traits().name};
+  if (failed.size() == 1) {
+    const int32_t device = first.stream().device.index;
+    where.device = state_.context.plan->devices[device].traits.name;
+    where.stream = first.stream().name;
+  }
+  if (!first.runs_behind_host() || first.IsBlocking()) {
+    return state_.Fail(status, std::move(where));
+  }
+  // A call may have had the error before.
+  const CommandId end = state_.failure.unnamed_end();
+  std::vector<SuspectedCommands> suspects;
+  for (const StreamReplay* stream : failed) {
+    if (auto of_stream = SuspectsOf(*stream, end)) {
+      suspects.push_back(*std::move(of_stream));
+    }
+  }
+  const absl::Status named = WithSuspects(status, step.number, suspects);
+  if (end.valid()) return state_.failure.Name(named, std::move(where));
+  state_.Fail(named, std::move(where));
+}
+
 void Launcher::FinishStreams(const Step& step) {
   absl::Status graphs;
   if (UsesGraphs(step)) graphs = FinishGraphs();
+  absl::Status status;
+  std::vector<StreamReplay*> failed;
   for (StreamReplay* stream : streams_) {
     Attach(&stream->device_stream());
-    stream->Finish();
+    const absl::Status finished = stream->Finish();
+    if (finished.ok()) continue;
+    status.Update(finished);
+    failed.push_back(stream);
   }
+  // An error of a graph is found by the streams of its device, which name it.
+  if (!failed.empty()) FailStreams(step, status, failed);
   if (!graphs.ok()) FailGraphs(graphs);
 }
 

@@ -95,8 +95,12 @@ class Launcher {
   void Observe(const Step& step, const GraphRun& run,
                void (CommandObserver::*see)(uint64_t, CommandId));
   absl::Status LaunchGraph(const Step& step, GraphRun& run);
-  // Fails the entry; the place is the stream of graphs.
-  void FailGraphs(const absl::Status& status);
+  // Fails the entry; the place is the stream of graphs. No command from `end`
+  // on was launched; invalid: any may have been.
+  void FailGraphs(const absl::Status& status, CommandId end = {});
+  // Fails the entry with the error that streams had when they were waited for.
+  void FailStreams(const Step& step, const absl::Status& status,
+                   absl::Span<StreamReplay* const> failed);
   void FinishStreams(const Step& step);
   absl::Status FinishGraphs();
   // Attaches the calling thread to `stream`, or to none, if it is null.

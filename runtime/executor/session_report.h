@@ -83,13 +83,13 @@ struct MeasuredCommand {
   double end_seconds = 0;
 };
 
-// Where a step failed. `command` is -1 if no command caused the failure: a
-// deadline, a cancelled run.
+// Where a step failed. `command` is -1 if no command caused the failure, as a
+// deadline or a cancelled run, or if a GPU does not say which one did.
 struct FailedCommand {
   std::string entry;
   std::string device;
-  std::string stream;
-  int command = -1;  // number in launch order
+  std::string stream;  // empty: any of the device's
+  int command = -1;    // number in launch order
   // "command 7", or "command 7 of program forward0 (invocation 8, batch 2)".
   std::string place;
   std::string kind;  // "kernel", "copy", ...

@@ -87,10 +87,6 @@ const Stream& StreamReplay::stream() const {
   return state_.context.entry->streams[id_.index];
 }
 
-const PlanDevice& StreamReplay::plan_device() const {
-  return state_.context.plan->devices[stream().device.index];
-}
-
 bool StreamReplay::IsObserved(const Step& step,
                               const StreamProgram& program) const {
   return step.trace || step.chaos_seed.has_value() ||
@@ -155,15 +151,9 @@ void StreamReplay::RunPhase(Step& step, size_t index, CollectivePhase phase) {
   if (!status.ok()) FailAt(index, status);
 }
 
-void StreamReplay::Finish() {
+absl::Status StreamReplay::Finish() {
   at_.store(CommandId(), std::memory_order_relaxed);
-  if (absl::Status status = stream_->Finish(); !status.ok()) {
-    const bool names_no_command = runs_behind_host() && !IsBlocking();
-    state_.Fail(names_no_command ? WithBlockingHint(status) : status,
-                {.entry = state_.context.entry->name,
-                 .device = plan_device().traits.name,
-                 .stream = stream().name});
-  }
+  return stream_->Finish();
 }
 
 void StreamReplay::StageFeed(const Step& step, size_t index) {
@@ -220,10 +210,18 @@ void StreamReplay::AfterAction(const Step& step, const StreamProgram& program,
 }
 
 void StreamReplay::FailAt(size_t index, const absl::Status& status) {
+  if (!runs_behind_host() || IsBlocking()) {
+    return state_.Fail(status, Describe(index));
+  }
+  const CommandId command = actions()[index].command;
+  state_.FailAtCall(status, Describe(index), CommandId(command.index + 1));
+}
+
+FailedCommand StreamReplay::Describe(size_t index) const {
   const EntryContext& context = state_.context;
   const CommandId id = actions()[index].command;
-  state_.Fail(status, DescribeCommand(*context.plan, *context.entry,
-                                      (*context.commands)[id], id));
+  return DescribeCommand(*context.plan, *context.entry, (*context.commands)[id],
+                         id);
 }
 
 void StreamReplay::AppendTrace(int slot,

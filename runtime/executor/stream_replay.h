@@ -51,8 +51,13 @@ class StreamReplay {
   void WaitIfBlocking(size_t index);
   // Fails the entry at an action.
   void FailAt(size_t index, const absl::Status& status);
-  // Waits for all that was issued to the stream.
-  void Finish();
+  // Waits for all that was issued to the stream. The error of its device, which
+  // any of that may have made.
+  absl::Status Finish();
+  // True if launches block (ExecutorOptions): each action was waited for.
+  bool IsBlocking() const;
+  // The command of an action, for messages.
+  FailedCommand Describe(size_t index) const;
   // Delivers what was fetched, and raises finished(). All work of the step is
   // done.
   void EndStep(Step& step);
@@ -85,12 +90,10 @@ class StreamReplay {
  private:
   StreamReplay(EntryState& state, StreamId id, Device& device,
                std::unique_ptr<DeviceStream> stream);
-  const PlanDevice& plan_device() const;
   StreamProgram& ProgramOf(const Step& step) {
     return *programs_[step.number % programs_.size()];
   }
   bool IsObserved(const Step& step, const StreamProgram& program) const;
-  bool IsBlocking() const;
   template <bool kObserved>
   void Replay(Step& step, StreamProgram& program, size_t begin, size_t end);
   absl::Status BeforeAction(const Step& step, const StreamProgram& program,

@@ -99,7 +99,7 @@ def peers_python(*peers):
 
 def machine(devices, threads):
     """Writes a machine of identical CPU devices, with this host's rates for `threads`; returns its path."""
-    host = json.loads(output_of(PARTITA, "devices"))["devices"][0]
+    host = json.loads(output_of(PARTITA, "devices", "--output", "-"))["devices"][0]
     share = threads / host["threads"]
     cpus = [
         {

@@ -129,6 +129,100 @@ TEST(LowerBound, RandomGraphsOnOddMachines) {
   EXPECT_GE(plans, 120);
 }
 
+// Chains of nodes that cannot be split. A chain begins with a product over a
+// dimension of length 0, which reads a slice without elements of another one.
+struct EmptyValues {
+  explicit EmptyValues(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::string nodes;
+    std::string outputs;
+    std::string types;
+    int last = -1;  // of the chain: %x
+    for (int i = 0; i < 12; ++i) {
+      const std::string value = last < 0 ? "%x" : absl::StrCat("%n", last);
+      if (random() % 4 == 0) {
+        ++chains;
+        absl::StrAppend(
+            &nodes, "  %r", i, " = reshape ", value,
+            " {shape = [256, 256]} : f32[256, 256]\n  %e", i, " = slice %r", i,
+            " {sizes = [256, 0], starts = [0, 0]} : f32[256, 0]\n  %z", i,
+            " = matmul %e", i, ", %w : f32[256, 256]\n  %n", i, " = reshape %z",
+            i, " {shape = [65536]} : f32[65536]\n");
+        Pin(absl::StrCat("e", i), chains - 1);
+        Pin(absl::StrCat("z", i), chains);
+      } else {
+        absl::StrAppend(&nodes, "  %n", i, " = softmax ", value,
+                        " {axis = 0} : f32[65536]\n");
+        Pin(absl::StrCat("n", i), chains);
+      }
+      last = i;
+      absl::StrAppend(&outputs, i == 0 ? "" : ", ", "%n", i);
+      absl::StrAppend(&types, i == 0 ? "" : ", ", "f32[65536]");
+    }
+    text = absl::StrCat("graph @f(%x: f32[65536], %w: f32[0, 256]) -> (", types,
+                        ") {\n", nodes, "  return ", outputs, "\n}\n");
+  }
+
+  void Pin(const std::string& name, int chain) {
+    pins.push_back({name, {absl::StrCat("cpu:", chain % 3)}});
+  }
+
+  int chains = 0;
+  std::string text;
+  std::vector<partita::Pin> pins;  // each chain on a device
+};
+
+TEST(LowerBound, HoldsForValuesWithoutBytes) {
+  Machine machine = EqualCpus(3, kRoom);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.peak_flops[static_cast<int>(DType::kF32)] = 1e9;
+    device.traits.memory_bandwidth = 1e10;
+  }
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const EmptyValues values(seed);
+    const Module module = Parsed(values.text);
+    Extremes extremes;
+    Look(module, machine, {.strategy = "pinned", .pins = values.pins},
+         extremes);
+    Look(module, machine, {.strategy = "list"}, extremes);
+    Look(module, machine, {.strategy = "data"}, extremes);
+    EXPECT_GE(extremes.plans, 2);
+  }
+}
+
+// Regression: a bound of 159 ms for a plan of 113 ms: nothing waits for %e.
+TEST(LowerBound, NoPathLeadsThroughAnEmptySlice) {
+  const Module module = Parsed(R"(
+graph @f(%x: f32[1048576], %w: f32[0, 1024]) -> (f32[1048576], f32[1048576]) {
+  %a = softmax %x {axis = 0} : f32[1048576]
+  %b = softmax %a {axis = 0} : f32[1048576]
+  %c = softmax %b {axis = 0} : f32[1048576]
+  %d = softmax %c {axis = 0} : f32[1048576]
+  %r = reshape %d {shape = [1024, 1024]} : f32[1024, 1024]
+  %e = slice %r {sizes = [1024, 0], starts = [0, 0]} : f32[1024, 0]
+  %z = matmul %e, %w : f32[1024, 1024]
+  %s = reshape %z {shape = [1048576]} : f32[1048576]
+  %y = softmax %s {axis = 0} : f32[1048576]
+  return %d, %y
+}
+)");
+  Machine machine = EqualCpus(2, kRoom);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.peak_flops[static_cast<int>(DType::kF32)] = 1e9;
+    device.traits.memory_bandwidth = 1e9;
+  }
+  CompileOptions options;
+  options.strategy = "pinned";
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    options.pins.push_back({name, {"cpu:0"}});
+  }
+  for (const char* name : {"z", "y"}) options.pins.push_back({name, {"cpu:1"}});
+  Extremes extremes;
+  Look(module, machine, options, extremes);
+  EXPECT_EQ(extremes.plans, 1);
+}
+
 // Regression: a bound of 158 ms for a plan of 42 ms.
 TEST(LowerBound, HoldsForAProductShardedOverFourDevices) {
   const Module module = Parsed(R"(

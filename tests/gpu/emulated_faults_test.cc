@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
+#include "graph/gpu_split.h"
 #include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
 #include "gtest/gtest.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/cuda/trusted_ptx.h"
@@ -127,15 +129,45 @@ TEST(EmulatedFaults, AGraphThatDoesNotFitIsRefusedWithWhatToDo) {
                 "larger `reserve`"));
 }
 
+// Loads the plan, runs two steps in flight, and ends the session: the first
+// error, or the result of the second step.
+absl::StatusOr<std::vector<float>> RunTwoAtOnce(const PtxPlan& plan,
+                                                const PlanLibraries& libraries,
+                                                const DriverApi& api,
+                                                const ExecutorOptions& how) {
+  std::vector<float> y[2];
+  const void* in = plan.x.data();
+  void* out[2];
+  for (int step = 0; step < 2; ++step) {
+    y[step].resize(static_cast<size_t>(
+        plan.plan->entries[0].outputs[0].type.num_elements()));
+    out[step] = y[step].data();
+  }
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(plan.plan, std::move(devices), libraries.all, how));
+  PARTITA_ASSIGN_OR_RETURN(const uint64_t first,
+                           executor->Submit(0, {{&in, 1}, {&out[0], 1}}));
+  // Refused if the first one has failed by then.
+  const absl::StatusOr<uint64_t> second =
+      executor->Submit(0, {{&in, 1}, {&out[1], 1}});
+  PARTITA_RETURN_IF_ERROR(executor->Wait(first));
+  PARTITA_RETURN_IF_ERROR(second.status());
+  PARTITA_RETURN_IF_ERROR(executor->Wait(*second));
+  return y[1];
+}
+
 // Each call of load, step and end fails once, in turn.
 void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
-                               const ExecutorOptions& how) {
+                               const ExecutorOptions& how,
+                               decltype(&RunTwoAtOnce) run = RunOnce) {
   const PlanLibraries libraries;
   int64_t calls = 0;
   std::vector<float> expected;
   {
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api(), how);
+    const auto y = run(plan, libraries, machine.api(), how);
     ASSERT_TRUE(y.ok()) << y.status();
     expected = *y;
     calls = machine.cuda().calls();
@@ -145,7 +177,7 @@ void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
   for (options.fail_call = 1; options.fail_call <= calls; ++options.fail_call) {
     SCOPED_TRACE(options.fail_call);
     EmulatedMachine machine(options);
-    const auto y = RunOnce(plan, libraries, machine.api(), how);
+    const auto y = run(plan, libraries, machine.api(), how);
     if (y.ok()) {
       EXPECT_EQ(*y, expected);
     } else {
@@ -178,6 +210,16 @@ TEST(EmulatedFaults, NorDoesOneOfCommandsIssuedOneByOne) {
 TEST(EmulatedFaults, NorDoesOneBetweenGraphs) {
   ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2, /*capacity=*/1),
                             {.gpus = 2, .peers = AllPeers(2)}, {});
+}
+
+TEST(EmulatedFaults, NorDoesOneWhileTwoStepsAreInFlight) {
+  for (const bool graphs : {true, false}) {
+    SCOPED_TRACE(graphs);
+    const PtxPlan plan = MatmulSoftmaxPlan(2);
+    plan.plan->entries[0].depth = 2;
+    ExpectThatEachCallMayFail(plan, {.gpus = 2, .peers = AllPeers(2)},
+                              {.launch_graphs = graphs}, RunTwoAtOnce);
+  }
 }
 
 // A graph copies by way of page-locked memory; and no call finds memory.
@@ -232,16 +274,24 @@ class StrayLibrary : public KernelLibrary {
   const std::string value_;
 };
 
+// How the two devices of the plan are there.
+struct StrayMachine {
+  EmulatedGpuOptions options = {.gpus = 2, .peers = AllPeers(2)};
+  GpuSplit split;
+  std::optional<int> capacity;  // MatmulSoftmaxPlan
+};
+
 // What a step with a stray kernel returns. Its error is there for good: a next
 // step has it too.
 absl::Status StrayStep(const ExecutorOptions& options,
-                       absl::string_view value = "positive") {
-  const PtxPlan plan = MatmulSoftmaxPlan(2);
-  EmulatedMachine machine({.gpus = 2, .peers = AllPeers(2)});
+                       absl::string_view value = "positive",
+                       const StrayMachine& how = {}) {
+  const PtxPlan plan = MatmulSoftmaxPlan(2, how.capacity);
+  EmulatedMachine machine(how.options);
   absl::Status status;
   {
     const StrayLibrary stray(value);
-    auto devices = DevicesOf(*plan.plan, machine.api());
+    auto devices = DevicesOf(*plan.plan, machine.api(), how.split);
     EXPECT_TRUE(devices.ok()) << devices.status();
     auto executor =
         Executor::New(plan.plan, *std::move(devices), {&stray}, options);
@@ -261,34 +311,84 @@ void ExpectThatCpusCompute() {
   EXPECT_EQ(y, Expected(Ramp(1)));
 }
 
+constexpr char kCommandsOfGpu0[] =
+    "gpu:0/compute command 0 feed to command 1 kernel matmul %product, "
+    "gpu:0/copy command 4 copy";
+constexpr char kCommandsOfGpu1[] =
+    "gpu:1/compute command 7 kernel add %shifted to command 10 fetch";
+constexpr char kHint[] =
+    "; run again with PARTITA_LAUNCH_BLOCKING=1, which names the command";
+
 // By graphs, and one by one.
 TEST(EmulatedFaults, AStrayKernelEndsTheSessionAndNotTheProcess) {
   for (const bool graphs : {true, false}) {
     SCOPED_TRACE(graphs);
     const absl::Status status = StrayStep({.launch_graphs = graphs});
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_THAT(std::string(status.message()),
-                AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
-                                "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
-                      HasSubstr("; run again with PARTITA_LAUNCH_BLOCKING=1, "
-                                "which names the command")));
+    EXPECT_THAT(
+        std::string(status.message()),
+        AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
+                        "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+              HasSubstr(absl::StrCat("; made by one of these commands of step "
+                                     "0: ",
+                                     kCommandsOfGpu1, kHint))));
     ExpectThatCpusCompute();
   }
 }
 
 TEST(EmulatedFaults, EachKernelMayStray) {
-  for (const char* value : {"product", "shifted", "positive", "y"}) {
+  for (const absl::string_view value :
+       {"product", "shifted", "positive", "y"}) {
     SCOPED_TRACE(value);
     const absl::Status status = StrayStep({}, value);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_THAT(
-        std::string(status.message()),
-        HasSubstr(absl::StrCat(
-            "entry @f: gpu:", absl::string_view(value) == "product" ? 0 : 1,
-            "/compute: cuStreamSynchronize: "
-            "CUDA_ERROR_ILLEGAL_ADDRESS (700), ")));
+    const bool on_first = value == "product";
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(absl::StrCat(
+                          "entry @f: ", on_first ? "gpu:0" : "gpu:1/compute",
+                          ": cuStreamSynchronize: ",
+                          "CUDA_ERROR_ILLEGAL_ADDRESS (700), ")),
+                      HasSubstr(on_first ? kCommandsOfGpu0 : kCommandsOfGpu1),
+                      HasSubstr(kHint)));
   }
   ExpectThatCpusCompute();
+}
+
+// All devices on the GPU have the error; the driver does not say whose it is.
+TEST(EmulatedFaults, AStrayKernelOfASharedGpuMayBeAnyDevices) {
+  const absl::Status status =
+      StrayStep({}, "positive", {.options = {}, .split = {.shares = 2}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("entry @f: gpu:0: cuStreamSynchronize: "),
+                    HasSubstr(kCommandsOfGpu0), HasSubstr(kCommandsOfGpu1),
+                    HasSubstr(kHint)));
+}
+
+// The kernel runs at once, and a call behind it has the error: of a command, or
+// of the next graph.
+TEST(EmulatedFaults, AnErrorOfALaterCallIsNotBlamedOnItsCommand) {
+  const EmulatedGpuOptions at_once = {
+      .gpus = 2, .peers = AllPeers(2), .order = emulated_gpu::Order::kAtOnce};
+  const absl::Status by_command =
+      StrayStep({.launch_graphs = false}, "shifted", {.options = at_once});
+  EXPECT_EQ(by_command.code(), absl::StatusCode::kUnavailable) << by_command;
+  EXPECT_THAT(
+      std::string(by_command.message()),
+      AllOf(HasSubstr("entry @f: gpu:1/compute: cuStreamSynchronize: "
+                      "CUDA_ERROR_ILLEGAL_ADDRESS (700), "),
+            HasSubstr(absl::StrCat("; made by one of these commands of step 0: "
+                                   "gpu:1/compute command 7 kernel add "
+                                   "%shifted to command 8 kernel relu "
+                                   "%positive",
+                                   kHint))));
+  const absl::Status by_graph =
+      StrayStep({}, "product", {.options = at_once, .capacity = 1});
+  EXPECT_THAT(std::string(by_graph.message()),
+              AllOf(HasSubstr("entry @f: gpu:0: cuStreamSynchronize: "),
+                    HasSubstr("of step 0: gpu:0/compute command 0 feed to "
+                              "command 1 kernel matmul %product"),
+                    HasSubstr(kHint)));
 }
 
 // PARTITA_LAUNCH_BLOCKING=1; that sessions read it, emulated_sessions_test
@@ -342,6 +442,146 @@ TEST(EmulatedFaults, DamagedCodeIsRefusedWithTheCompilersWords) {
             HasSubstr("compile the model again")));
   EXPECT_EQ(LoadPtx(machine.api(), "sm_90", {.name = "missing"}).status(),
             absl::NotFoundError("found no code of missing for sm_90"));
+}
+
+constexpr char kSound[] = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry sound()
+{
+ret;
+}
+)";
+
+// What LoadPtx returns while `replace` has changed calls of the driver's table,
+// and whether the text is trusted after that.
+struct LoadOutcome {
+  absl::Status status;
+  bool is_trusted = false;
+};
+LoadOutcome LoadSoundWith(void (*replace)(DriverApi&)) {
+  CodeObject code = {.target = "sm_90"};
+  for (const char c : absl::string_view(kSound)) {
+    code.bytes.push_back(static_cast<std::byte>(c));
+  }
+  EXPECT_TRUE(TrustPtx(code).ok());
+  EmulatedMachine machine({.gpus = 2});
+  LoadOutcome outcome;
+  {
+    auto device = NewCudaDevice(machine.api(), Gpu(), 1);
+    EXPECT_TRUE(device.ok()) << device.status();
+    const auto stream = (*device)->NewStream().value();
+    const int attached = stream->Attach();
+    DriverApi failing = machine.api();
+    replace(failing);
+    outcome.status = LoadPtx(failing, "sm_90", {.name = "sound"}).status();
+    outcome.is_trusted = HasTrustedPtx("sm_90", "sound");
+    // Of that driver, the text is not loaded any more: the next load is whole.
+    const absl::Status again =
+        LoadPtx(machine.api(), "sm_90", {.name = "sound"}).status();
+    EXPECT_EQ(again.ok(), outcome.is_trusted) << again;
+    stream->Detach(attached);
+  }
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+  return outcome;
+}
+
+template <CUresult kResult>
+void FailLibraryLoad(DriverApi& api) {
+  api.LibraryLoadData = [](CUlibrary*, const void*, CUjit_option*, void**,
+                           unsigned, CUlibraryOption*, void**,
+                           unsigned) { return kResult; };
+}
+template <CUresult kResult>
+void FailGetKernel(DriverApi& api) {
+  api.LibraryGetKernel = [](CUkernel*, CUlibrary, const char*) {
+    return kResult;
+  };
+}
+template <CUresult kResult>
+void FailGetFunction(DriverApi& api) {
+  api.KernelGetFunction = [](CUfunction*, CUkernel) { return kResult; };
+}
+template <CUresult kResult>
+void FailFuncLoad(DriverApi& api) {
+  api.FuncLoad = [](CUfunction) { return kResult; };
+}
+template <CUresult kResult>
+void FailParamInfo(DriverApi& api) {
+  api.KernelGetParamInfo = [](CUkernel, size_t, size_t*, size_t*) {
+    return kResult;
+  };
+}
+
+// Each call of a load, with errors that say nothing about the text.
+TEST(EmulatedFaults, AnErrorOfTheDriverDoesNotRefuseCode) {
+  for (const auto& replace :
+       {FailLibraryLoad<CUDA_ERROR_UNKNOWN>,
+        FailLibraryLoad<CUDA_ERROR_OUT_OF_MEMORY>,
+        FailLibraryLoad<CUDA_ERROR_JIT_COMPILER_NOT_FOUND>,
+        FailLibraryLoad<CUDA_ERROR_JIT_COMPILATION_DISABLED>,
+        FailLibraryLoad<CUDA_ERROR_CONTEXT_IS_DESTROYED>,
+        FailGetKernel<CUDA_ERROR_UNKNOWN>,
+        FailGetKernel<CUDA_ERROR_OUT_OF_MEMORY>,
+        FailParamInfo<CUDA_ERROR_UNKNOWN>,
+        FailGetFunction<CUDA_ERROR_INVALID_CONTEXT>,
+        FailGetFunction<CUDA_ERROR_ILLEGAL_ADDRESS>,
+        FailFuncLoad<CUDA_ERROR_UNKNOWN>,
+        FailFuncLoad<CUDA_ERROR_OUT_OF_MEMORY>}) {
+    const LoadOutcome outcome = LoadSoundWith(replace);
+    SCOPED_TRACE(outcome.status);
+    EXPECT_TRUE(outcome.is_trusted);
+    EXPECT_THAT(std::string(outcome.status.message()),
+                AllOf(HasSubstr("kernel sound: found an error of the driver ("),
+                      HasSubstr("while it loaded code for sm_90; expected "
+                                "none; the code is not at fault")));
+  }
+}
+
+TEST(EmulatedFaults, AnErrorOfTheTextRefusesIt) {
+  for (const auto& replace :
+       {FailLibraryLoad<CUDA_ERROR_INVALID_PTX>,
+        FailLibraryLoad<CUDA_ERROR_UNSUPPORTED_PTX_VERSION>,
+        FailLibraryLoad<CUDA_ERROR_INVALID_IMAGE>,
+        FailLibraryLoad<CUDA_ERROR_INVALID_SOURCE>,
+        FailGetKernel<CUDA_ERROR_INVALID_PTX>,
+        FailGetKernel<CUDA_ERROR_NOT_FOUND>,
+        FailGetFunction<CUDA_ERROR_NO_BINARY_FOR_GPU>,
+        FailFuncLoad<CUDA_ERROR_INVALID_PTX>}) {
+    const LoadOutcome outcome = LoadSoundWith(replace);
+    SCOPED_TRACE(outcome.status);
+    EXPECT_FALSE(outcome.is_trusted);
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(outcome.status.message()),
+                AllOf(HasSubstr("kernel sound: found code for sm_90 that the "
+                                "driver does not load ("),
+                      HasSubstr("compile the model again")));
+  }
+}
+
+// Each call of load in turn: no failure makes this process build code again.
+TEST(EmulatedFaults, ALoadThatFailedOnceFindsItsCodeAgain) {
+  const PtxPlan plan = MatmulSoftmaxPlan(1);
+  const PlanLibraries libraries;
+  std::vector<std::string> kernels;
+  for (const OpView& node : plan.plan->entries[0].graph->ops()) {
+    if (!HasPtxKernel(node)) continue;
+    kernels.push_back(LaunchOfNode(node, /*multiprocessors=*/1)->kernel);
+  }
+  ASSERT_EQ(kernels.size(), 4u);
+  int64_t calls = 0;
+  {
+    EmulatedMachine machine({});
+    ASSERT_TRUE(RunOnce(plan, libraries, machine.api()).ok());
+    calls = machine.cuda().calls();
+  }
+  for (int64_t call = 1; call <= calls; ++call) {
+    EmulatedMachine machine({.fail_call = call});
+    RunOnce(plan, libraries, machine.api()).status().IgnoreError();
+    for (const std::string& kernel : kernels) {
+      EXPECT_TRUE(HasTrustedPtx("sm_90", kernel)) << call;
+    }
+  }
 }
 
 // y = relu(x), of a shape that no other test builds code for.

@@ -214,7 +214,8 @@ PtxPlan CpuAndGpuPlan() {
   return plan;
 }
 
-absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api) {
+absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api,
+                                  GpuSplit split) {
   Devices devices;
   int gpus = 0;
   for (const PlanDevice& device : plan.devices) {
@@ -223,7 +224,7 @@ absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api) {
       continue;
     }
     PARTITA_ASSIGN_OR_RETURN(devices.emplace_back(),
-                             NewCudaDevice(api, device.traits, gpus++));
+                             NewCudaDevice(api, device.traits, gpus++, split));
   }
   return devices;
 }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/gpu_split.h"
 #include "kernels/cuda/ptx_library.h"
 #include "placement/machine/machine.h"
 #include "runtime/executor/executor.h"
@@ -61,8 +62,10 @@ struct PlanLibraries {
   KernelLibraries all = {&ptx, &test};
 };
 
-// The plan's devices: emulated GPUs by their numbers, and CPUs.
-absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api);
+// The plan's devices: emulated GPUs, or their shares, by their numbers, and
+// CPUs.
+absl::StatusOr<Devices> DevicesOf(const Plan& plan, const DriverApi& api,
+                                  GpuSplit split = {});
 
 // One step of a plan with one input and one output.
 absl::StatusOr<std::vector<float>> RunStep(Executor& executor,

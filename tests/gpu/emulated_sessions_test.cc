@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "graph/builder/examples/models.h"
+#include "graph/device_kind_traits.h"
 #include "gtest/gtest.h"
 #include "kernels/gpu/ptx_catalog.h"
 #include "partita/backends/backend.h"
@@ -215,6 +216,22 @@ TEST(EmulatedSessions, MoreThanIsFreeIsRefusedWithThePlansFigures) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("expected at most the 4194304 bytes that are free of "
                         "its 4194304"));
+  EXPECT_THAT(machine.Faults(), IsEmpty());
+}
+
+// Predictions let steps overlap on kinds of devices whose steps do.
+TEST(EmulatedSessions, PredictionsKnowThatGpusDoNotOverlapSteps) {
+  EmulatedMachine machine({});
+  {
+    DeviceTraits gpu;
+    gpu.name = "gpu:0";
+    gpu.kind = DeviceKind::kCuda;
+    gpu.isa = "sm_90";
+    const auto device = BackendOf(DeviceKind::kCuda).new_device(gpu, {});
+    ASSERT_TRUE(device.ok()) << device.status();
+    EXPECT_EQ((*device)->properties().runs_behind_host,
+              !TraitsOf(DeviceKind::kCuda).overlaps_steps);
+  }
   EXPECT_THAT(machine.Faults(), IsEmpty());
 }
 

@@ -9,7 +9,7 @@ cap=$2
 shift 2
 
 # The limit applies to our own kernels too: graph/instruction_set.h.
-usable_isa() { "$partita" devices | sed -n 's/.*"isa": "\(.*\)".*/\1/p'; }
+usable_isa() { "$partita" devices --output - | sed -n 's/.*"isa": "\(.*\)".*/\1/p'; }
 here=$(usable_isa)
 export ONEDNN_MAX_CPU_ISA=$cap
 capped=$(usable_isa)

@@ -103,7 +103,7 @@ runs_as_planned() {
 }
 
 # has_isa ISA CAP: with the limit this processor has exactly that.
-has_isa() { ONEDNN_MAX_CPU_ISA=$2 "$partita" devices | grep -q "\"isa\": \"$1\""; }
+has_isa() { ONEDNN_MAX_CPU_ISA=$2 "$partita" devices --output - | grep -q "\"isa\": \"$1\""; }
 
 # If OpenMP grants fewer threads, they do all the work of the plan's.
 runs_with_few_threads() {

@@ -76,9 +76,12 @@ absl::StatusOr<std::vector<Bytes>> LaunchKernel(
   }
   parameters.insert(parameters.end(), result_addresses.begin(),
                     result_addresses.end());
-  PARTITA_RETURN_IF_ERROR(ptx::Launch(*kernel, {.x = launch.blocks},
-                                      {.x = launch.threads}, parameters, memory,
-                                      how.options));
+  ptx::WarpTrafficMemory counted(memory);
+  PARTITA_RETURN_IF_ERROR(ptx::Launch(
+      *kernel, {.x = launch.blocks}, {.x = launch.threads}, parameters,
+      how.traffic == nullptr ? static_cast<ptx::Memory&>(memory) : counted,
+      how.options));
+  if (how.traffic != nullptr) *how.traffic = counted.Traffic();
   return results;
 }
 

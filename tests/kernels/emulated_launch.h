@@ -5,6 +5,7 @@
 #define PARTITA_TESTS_KERNELS_EMULATED_LAUNCH_H_
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "kernels/codegen_loader/testing/sample_rows.h"
 #include "testing/emulated_gpu/ptx/executor.h"
 #include "testing/emulated_gpu/ptx/module.h"
+#include "testing/emulated_gpu/ptx/warp_traffic.h"
 
 namespace partita {
 
@@ -29,6 +31,8 @@ struct EmulatedLaunch {
   std::optional<GpuLaunch> launch;
   // The result that is stored over an operand, by operand; -1: over none.
   std::vector<int> result_in_place;
+  // If set, gets what warps move, by line of the PTX text.
+  std::map<int, ptx::WarpTraffic>* traffic = nullptr;
 };
 
 // The results' bytes. No operand may be written, every byte of a result may be

@@ -157,6 +157,8 @@ std::vector<OpSample> ThinSamples() {
           Large(kConv, {{1, 3, 32, 256}, {64, 3, 1, 1}})};
 }
 
+}  // namespace
+
 std::vector<OpProgram> ProgramsOf(const std::vector<OpSample>& samples,
                                   bool special) {
   std::vector<OpProgram> programs;
@@ -182,8 +184,6 @@ std::vector<OpProgram> ProgramsOf(const std::vector<OpSample>& samples,
   }
   return programs;
 }
-
-}  // namespace
 
 std::vector<OpProgram> ProgramsOfSamples(bool special) {
   return ProgramsOf(AllSamples(), special);

@@ -20,9 +20,13 @@ struct OpProgram {
   std::vector<HostTensor> operands;
 };
 
-// Programs of all samples that have one, for GPUs, also with other dtypes than
-// f32. With `special` every fifth element of a float operand is NaN, infinite,
-// or denormal. Names are numbers: equal programs are compiled each.
+// Programs of the samples that have one, for GPUs, with operands. With
+// `special` every fifth element of a float operand is NaN, infinite, or
+// denormal. Names are numbers: equal programs are compiled each.
+std::vector<OpProgram> ProgramsOf(const std::vector<OpSample>& samples,
+                                  bool special);
+
+// Those of the samples of all ops, also with other dtypes than f32.
 std::vector<OpProgram> ProgramsOfSamples(bool special);
 
 // A matmul, a batched one, a convolution, its transpose, and moves, of sizes

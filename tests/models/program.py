@@ -33,7 +33,7 @@ class Program:
     def __init__(self, path, folder):
         self.path = path
         self.folder = folder
-        self.isa = json.loads(self("devices"))["devices"][0]["isa"]
+        self.isa = json.loads(self("devices", "--output", "-"))["devices"][0]["isa"]
 
     def __call__(self, *arguments):
         command = [str(self.path), *map(str, arguments)]

@@ -3,18 +3,14 @@
 
 #include "tests/planner/best_placement.h"
 
-#include <string>
 #include <utility>
-#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/device_traits.h"
 
 namespace partita {
 namespace {
-
-// A pin without its pattern.
-struct NodePlace {
-  std::vector<std::string> devices;
-  int dim = -1;
-};
 
 std::vector<std::string> DevicesOfKind(const Machine& machine,
                                        DeviceKind kind) {
@@ -25,16 +21,17 @@ std::vector<std::string> DevicesOfKind(const Machine& machine,
   return names;
 }
 
-std::vector<NodePlace> PlacesOf(const Machine& machine, NodePlaces places) {
-  std::vector<NodePlace> list;
+// Pins without patterns.
+std::vector<Pin> PlacesOf(const Machine& machine, NodePlaces places) {
+  std::vector<Pin> list;
   for (const MachineDevice& device : machine.devices) {
-    list.push_back({{device.traits.name}});
+    list.push_back({.devices = {device.traits.name}});
   }
   if (places == NodePlaces::kWhole) return list;
   for (DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
     const std::vector<std::string> devices = DevicesOfKind(machine, kind);
     if (devices.size() < 2) continue;
-    for (int dim : {-1, 0, 1}) list.push_back({devices, dim});
+    for (int dim : {-1, 0, 1}) list.push_back({.devices = devices, .dim = dim});
   }
   return list;
 }
@@ -58,22 +55,36 @@ std::optional<double> StepOf(const PlacementProblem& problem,
   return predicted->report.entries[0].step_seconds;
 }
 
-std::optional<double> BestStep(const PlacementProblem& problem,
-                               NodePlaces places) {
-  const std::vector<NodePlace> list = PlacesOf(problem.machine, places);
+TriedPlacements TryAllPlacements(const PlacementProblem& problem,
+                                 NodePlaces places) {
+  const std::vector<Pin> list = PlacesOf(problem.machine, places);
   std::vector<size_t> digits(problem.nodes.size(), 0);
-  std::optional<double> best;
+  TriedPlacements result;
   do {
     CompileOptions options;
     options.strategy = "pinned";
     for (size_t i = 0; i < digits.size(); ++i) {
-      const NodePlace& place = list[digits[i]];
-      options.pins.push_back({problem.nodes[i], place.devices, place.dim});
+      options.pins.push_back(list[digits[i]]);
+      options.pins.back().pattern = problem.nodes[i];
     }
+    ++result.tried;
     const std::optional<double> step = StepOf(problem, options);
-    if (step.has_value() && (!best.has_value() || *step < *best)) best = step;
+    if (!step.has_value()) continue;
+    ++result.lowered;
+    if (result.best_seconds.has_value() && *result.best_seconds <= *step) {
+      continue;
+    }
+    result.best_seconds = step;
+    result.best = std::move(options.pins);
   } while (Increase(digits, list.size()));
-  return best;
+  return result;
+}
+
+std::string PinsText(const std::vector<Pin>& pins) {
+  return absl::StrJoin(pins, " ", [](std::string* text, const Pin& pin) {
+    absl::StrAppend(text, pin.pattern, "=", absl::StrJoin(pin.devices, ","));
+    if (pin.dim >= 0) absl::StrAppend(text, "/split", pin.dim);
+  });
 }
 
 }  // namespace partita

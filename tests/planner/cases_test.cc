@@ -1,7 +1,9 @@
 // Problems whose best placements are known.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -23,6 +25,7 @@ namespace partita {
 namespace {
 
 constexpr double kNear = 1.05;
+constexpr double kRefused = std::numeric_limits<double>::infinity();
 
 std::string TextOf(const std::string& path) {
   std::ifstream file(path);
@@ -56,10 +59,46 @@ TEST(Cases, AutoIsNearTheBestOfRandomProblems) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       const PlacementProblem problem = RandomProblem(
           seed, {.shape = shape, .least_nodes = 4, .most_nodes = 4});
-      const std::optional<double> best = BestStep(problem, NodePlaces::kWhole);
+      const std::optional<double> best =
+          TryAllPlacements(problem, NodePlaces::kWhole).best_seconds;
       ASSERT_TRUE(best.has_value());
       EXPECT_LE(AutoStep(problem), kNear * *best)
           << MachineShapeName(shape) << ", seed " << seed;
+    }
+  }
+}
+
+// A search that starts from drafts without memory limits ends above them.
+void ExpectNoWorseThanOthers(const PlacementProblem& problem) {
+  const std::optional<double> search = StepOf(problem, {.strategy = "search"});
+  for (const char* strategy : {"single", "data", "pipeline", "list"}) {
+    const std::optional<double> step = StepOf(problem, {.strategy = strategy});
+    if (!step.has_value()) continue;
+    EXPECT_LE(search.value_or(kRefused), *step * (1 + 1e-6)) << strategy;
+  }
+}
+
+TEST(Cases, TheSearchIsNoWorseThanListWithinMemory) {
+  const PlacementProblem problem = Case("tight_gpus");
+  ExpectNoWorseThanOthers(problem);
+  EXPECT_TRUE(StepOf(problem, {.strategy = "list"}).has_value());
+}
+
+// All but one of the devices have room for a part of what one device needs.
+TEST(Cases, TheSearchIsNoWorseThanAnyStrategyWithinMemory) {
+  for (MachineShape shape : kMachineShapes) {
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      SCOPED_TRACE(absl::StrCat(MachineShapeName(shape), ", seed ", seed));
+      PlacementProblem problem = RandomProblem(seed, {.shape = shape});
+      const auto alone = Predict(problem.module.Clone(), problem.machine,
+                                 {.strategy = "single"});
+      ASSERT_TRUE(alone.ok()) << alone.status();
+      const int64_t needed = alone->report.devices[0].arena;
+      for (size_t d = 1; d < problem.machine.devices.size(); ++d) {
+        MachineDevice& device = problem.machine.devices[d];
+        device.memory = device.reserve + needed * (4 + seed) / 12;
+      }
+      ExpectNoWorseThanOthers(problem);
     }
   }
 }

@@ -12,17 +12,14 @@ namespace {
 
 constexpr char kLibrary[] = "libcuda.so.1";
 
-absl::StatusOr<void*> OpenLibrary(const CudaSearchPath& path) {
-  for (const std::string& folder : path.folders) {
-    const std::string file = absl::StrCat(folder, "/", kLibrary);
-    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return handle;
-    }
-  }
-  if (void* handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) return handle;
-  return absl::NotFoundError(absl::StrCat(
-      "found no CUDA driver (", dlerror(),
-      "); install NVIDIA's driver, or add its folder to LD_LIBRARY_PATH"));
+absl::StatusOr<void*> OpenDriver(const CudaSearchPath& path) {
+  absl::StatusOr<void*> library = OpenCudaLibrary(path, kLibrary);
+  if (library.ok()) return library;
+  return absl::Status(
+      library.status().code(),
+      absl::StrCat("found no CUDA driver: ", library.status().message(),
+                   "; install NVIDIA's driver, or name its folder with "
+                   "--cuda-libs"));
 }
 
 std::string VersionText(int version) {
@@ -94,10 +91,28 @@ bool EndsContext(CUresult result) {
   }
 }
 
+// Each load of the same bytes by this driver ends so. A compiler that is
+// missing or switched off (JIT_COMPILER_NOT_FOUND, JIT_COMPILATION_DISABLED)
+// says nothing about the code.
+bool IsOfCode(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC:
+    case CUDA_ERROR_INVALID_SOURCE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::StatusCode CodeFor(CUresult result) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     return absl::StatusCode::kResourceExhausted;
   }
+  if (IsOfCode(result)) return absl::StatusCode::kInvalidArgument;
   return EndsContext(result) ? absl::StatusCode::kUnavailable
                              : absl::StatusCode::kInternal;
 }
@@ -105,7 +120,7 @@ absl::StatusCode CodeFor(CUresult result) {
 }  // namespace
 
 absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path) {
-  absl::StatusOr<void*> library = OpenLibrary(path);
+  absl::StatusOr<void*> library = OpenDriver(path);
   if (!library.ok()) return library.status();
   if (absl::Status status = CheckVersion(*library); !status.ok()) {
     return status;

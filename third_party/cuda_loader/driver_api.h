@@ -7,11 +7,11 @@
 #include <cuda.h>
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "third_party/cuda_search/library_path.h"
 
 namespace partita {
 
@@ -28,21 +28,17 @@ struct DriverApi {
 // cuDriverGetVersion counts.
 inline constexpr int kOldestDriver = 12080;
 
-// Folders to look for libraries in, first to last, before the system's own
-// search (LD_LIBRARY_PATH, the loader's cache).
-struct CudaSearchPath {
-  std::vector<std::string> folders;
-};
-
 // Opens libcuda.so.1 and fills the table; does not call cuInit. The library
-// stays open. Errors are one sentence: NotFound if there is no library or a
-// function is missing, FailedPrecondition if the driver is too old or reports
-// no version.
+// stays open. Errors are one sentence: NotFound if there is no library, with
+// every file that was tried, or a function is missing, FailedPrecondition if
+// the driver is too old or reports no version.
 absl::StatusOr<DriverApi> LoadCudaDriver(const CudaSearchPath& path);
 
 // OK, or the driver's own name and text of `result`: "cuMemAlloc:
 // CUDA_ERROR_OUT_OF_MEMORY (2), out of memory". The code is ResourceExhausted
-// for lack of memory, Unavailable for errors that end a context, else Internal.
+// for lack of memory, Unavailable for errors that end a context,
+// InvalidArgument for those that speak of the code that is loaded, else
+// Internal.
 absl::Status CudaStatus(const DriverApi& api, CUresult result,
                         absl::string_view call);
 

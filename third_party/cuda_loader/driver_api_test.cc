@@ -3,6 +3,7 @@
 
 #include "third_party/cuda_loader/driver_api.h"
 
+#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -11,12 +12,17 @@
 namespace partita {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-constexpr char kDrivers[] = "third_party/cuda_loader/testing/";
+std::string FolderOf(const std::string& driver) {
+  return std::filesystem::absolute("third_party/cuda_loader/testing/" + driver);
+}
 
-absl::StatusOr<DriverApi> Load(const std::string& folder) {
-  return LoadCudaDriver({{kDrivers + folder}});
+absl::StatusOr<DriverApi> Load(const std::string& driver) {
+  return LoadCudaDriver({{FolderOf(driver)}});
 }
 
 TEST(DriverApi, EveryCallOfTheTableIsFilled) {
@@ -39,10 +45,24 @@ TEST(DriverApi, FunctionsHaveTheTypesOfTheHeader) {
 }
 
 TEST(DriverApi, TheFirstFolderWithALibraryIsTaken) {
-  const absl::StatusOr<DriverApi> api =
-      LoadCudaDriver({{"no/such/folder", std::string(kDrivers) + "accepting",
-                       std::string(kDrivers) + "old"}});
+  const absl::StatusOr<DriverApi> api = LoadCudaDriver(
+      {{"/no/such/folder", FolderOf("accepting"), FolderOf("old")}});
   EXPECT_TRUE(api.ok()) << api.status();
+}
+
+// Whether the host has a driver decides what follows the folders.
+TEST(DriverApi, ADriverThatIsMissingIsOneSentence) {
+  const absl::Status status =
+      LoadCudaDriver({{"/no/such/folder", "relative"}}).status();
+  if (status.ok()) GTEST_SKIP() << "found a driver on this host";
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(StartsWith("found no CUDA driver: tried "
+                               "/no/such/folder/libcuda.so.1 (no such file), "
+                               "relative/libcuda.so.1 (a relative folder) and "
+                               "libcuda.so.1 by the system's loader ("),
+                    EndsWith("; install NVIDIA's driver, or name its folder "
+                             "with --cuda-libs")));
 }
 
 TEST(DriverApi, AnOldDriverIsRefused) {
@@ -72,6 +92,29 @@ TEST(DriverApi, CodesBecomeStatuses) {
             "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
   EXPECT_EQ(CudaStatus(*api, CUDA_ERROR_ILLEGAL_ADDRESS, "").code(),
             absl::StatusCode::kUnavailable);
+}
+
+// Others leave open whether the next load of the same bytes fails.
+TEST(DriverApi, ErrorsOfLoadedCodeHaveACodeOfTheirOwn) {
+  const absl::StatusOr<DriverApi> api = Load("accepting");
+  ASSERT_TRUE(api.ok()) << api.status();
+  for (const CUresult of_code :
+       {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU,
+        CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+        CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC, CUDA_ERROR_INVALID_SOURCE}) {
+    EXPECT_EQ(CudaStatus(*api, of_code, "").code(),
+              absl::StatusCode::kInvalidArgument)
+        << of_code;
+  }
+  for (const CUresult other :
+       {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY,
+        CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_ILLEGAL_ADDRESS,
+        CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_JIT_COMPILATION_DISABLED,
+        CUDA_ERROR_OPERATING_SYSTEM}) {
+    EXPECT_NE(CudaStatus(*api, other, "").code(),
+              absl::StatusCode::kInvalidArgument)
+        << other;
+  }
 }
 
 TEST(DriverApi, ACodeWithoutANameIsANumber) {

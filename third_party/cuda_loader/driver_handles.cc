@@ -99,7 +99,7 @@ absl::StatusOr<OwnedLibrary> LoadLibrary(const DriverApi& api,
   // log has what cuLibraryGetKernel would give a code for (code.refused).
   if (status.ok() && log[0] == '\0') return owner;
   return absl::Status(
-      status.ok() ? absl::StatusCode::kInternal : status.code(),
+      status.ok() ? absl::StatusCode::kInvalidArgument : status.code(),
       absl::StrCat(status.ok() ? "cuLibraryLoadData" : status.message(), "; ",
                    log.data()));
 }

@@ -87,7 +87,8 @@ absl::StatusOr<PinnedMemory> NewPinnedMemory(const DriverApi& api,
 absl::StatusOr<OwnedGraph> NewGraph(const DriverApi& api);
 absl::StatusOr<OwnedGraphExec> Instantiate(const DriverApi& api, CUgraph graph);
 // `image` is PTX text that ends in a zero byte, or a cubin. In the error, what
-// the driver's compiler says about the text.
+// the driver's compiler says about the text; InvalidArgument if the error is of
+// the text.
 absl::StatusOr<OwnedLibrary> LoadLibrary(const DriverApi& api,
                                          const void* image);
 

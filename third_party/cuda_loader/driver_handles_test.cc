@@ -97,6 +97,7 @@ TEST_F(DriverHandles, TheCompilersLogIsInTheError) {
   const absl::Status status = LoadLibrary(api_, "").status();
   EXPECT_EQ(status.message(),
             "cuLibraryLoadData: A_NAME (218), a text; line 3: no such thing");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(DriverHandles, AFaultThatOnlyTheLogNamesIsAnError) {
@@ -113,6 +114,7 @@ TEST_F(DriverHandles, AFaultThatOnlyTheLogNamesIsAnError) {
       };
   const absl::Status status = LoadLibrary(api_, "").status();
   EXPECT_EQ(status.message(), "cuLibraryLoadData; line 3: no such thing");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(released, 1);
 }
 

@@ -15,7 +15,7 @@ std::atomic<const DriverApi*> chosen{nullptr};
 absl::StatusOr<const DriverApi*> ProcessDriver() {
   if (const DriverApi* api = chosen.load()) return api;
   static const auto& loaded =
-      *new absl::StatusOr<DriverApi>(LoadCudaDriver(CudaSearchPath()));
+      *new absl::StatusOr<DriverApi>(LoadCudaDriver(ProcessCudaPath()));
   if (!loaded.ok()) return loaded.status();
   return &*loaded;
 }

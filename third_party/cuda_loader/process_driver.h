@@ -9,9 +9,9 @@
 
 namespace partita {
 
-// The table of SetProcessDriver, else libcuda.so.1, opened at the first call;
-// its errors are those of LoadCudaDriver. The table exists as long as the
-// process. Thread safe.
+// The table of SetProcessDriver, else libcuda.so.1 of ProcessCudaPath, opened
+// at the first call; its errors are those of LoadCudaDriver. The table exists
+// as long as the process. Thread safe.
 absl::StatusOr<const DriverApi*> ProcessDriver();
 
 // From now on, ProcessDriver returns this table: an emulated driver's. Null:

@@ -41,18 +41,24 @@ constexpr RenamedFlag kRenamedFlags[] = {
     {"divided-updates", "sharded-updates"},
 };
 
+std::vector<std::string> NamesOf(absl::Span<const FlagDef> flags) {
+  std::vector<std::string> names = {"help"};
+  for (const FlagDef& flag : flags) names.push_back(flag.name);
+  return names;
+}
+
 absl::Status Unknown(absl::string_view name, absl::Span<const FlagDef> flags) {
+  if (name == "help")
+    return CalledWrongly("--help: found a value; expected none");
   for (const RenamedFlag& flag : kRenamedFlags) {
     if (flag.before != name || Find(flags, flag.now) == nullptr) continue;
     return CalledWrongly(absl::StrCat("--", name,
                                       ": found the former name of --", flag.now,
                                       "; expected --", flag.now));
   }
-  std::vector<std::string> names = {"help"};
-  for (const FlagDef& flag : flags) names.push_back(flag.name);
   return CalledWrongly(absl::StrCat(
       "--", name, ": found no such flag; expected one of those that --help ",
-      "lists", NearestText(name, names, "--")));
+      "lists", NearestText(name, NamesOf(flags), "--")));
 }
 
 absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
@@ -153,7 +159,8 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
     }
     if (!absl::ConsumePrefix(&word, "--")) {
       return CalledWrongly(absl::StrCat(
-          word, ": found no such flag; expected -o or one that --help lists"));
+          word, ": found no such flag; expected -o or one that --help lists",
+          NearestText(word.substr(1), NamesOf(flags), "--")));
     }
     const absl::string_view name = word.substr(0, word.find('='));
     const FlagDef* flag = Find(flags, name);
@@ -293,6 +300,10 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
                         std::string(text.substr(equals + 1)));
 }
 
+std::string BoundPath(const std::string& text) {
+  return text.substr(text.find('=') + 1);
+}
+
 absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
                                                absl::string_view text) {
   std::vector<int64_t> values;
@@ -301,7 +312,7 @@ absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
     int64_t& value = values.emplace_back();
     if (absl::SimpleAtoi(part, &value)) continue;
     return CalledWrongly(
-        absl::StrCat("--", flag, ": found ", part,
+        absl::StrCat("--", flag, ": found ", text,
                      "; expected integers, as in 1,3,224,224"));
   }
   return values;

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tools/partita/file_kinds.h"
 
 namespace partita {
 
@@ -41,6 +42,7 @@ struct FlagDef {
   bool repeats = false;           // may be repeated; all values count
   // The line, if other declarations add to `doc`; null: `doc` is all of it.
   std::string (*full_doc)(const FlagDef& flag) = nullptr;
+  FileKinds reads = {};  // of a flag whose file is read, or added to
 };
 
 // Flags of one command on one topic.
@@ -119,6 +121,8 @@ std::string NearestText(absl::string_view name,
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
     absl::string_view flag, absl::string_view text,
     BindingValue value = BindingValue::kWord);
+// FILE of "NAME=FILE", BindingValue::kPath.
+std::string BoundPath(const std::string& text);
 // "1,3,640,640".
 absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
                                                absl::string_view text);

@@ -73,6 +73,7 @@ const Subcommand kCheckCommand = {
         "proved is refused\nwith the two commands, the bytes and the event "
         "that is missing; so is one that was\nchanged after it was certified.",
     .operand = "plan",
+    .reads = kPlanFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -14,6 +14,7 @@
 #include "partita/compile.h"
 #include "passes/pipeline.h"
 #include "runtime/plan/plan_file.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
@@ -59,6 +60,7 @@ constexpr FlagDef kOwnFlags[] = {
      true},
     {"dump", "FOLDER", "write the graph after every pass there"},
     {"times", nullptr, "show how long each stage and pass took"},
+    kCudaLibsFlag,
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -216,6 +218,7 @@ const Subcommand kCompileCommand = {
         "step. What does not fit is refused with the device, the\nbytes short, "
         "what fills the memory, and what helps.",
     .operand = "model",
+    .reads = kModelFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -43,13 +43,75 @@ PARTITA_EMULATED_BYTES=4194304 expect 1 "(one of 4 shares of GPU 0)" \
 PARTITA_EMULATED_GPUS=1 expect 1 "gpu:1: found 1 GPU; expected a GPU of number 1, from 0 on; CUDA_VISIBLE_DEVICES may hide it" \
   "$partita" run "$two" --emulated-gpus --trust-code
 
+# The driver's library in a folder that only --cuda-libs, CUDA_HOME or a Python environment names.
+unset CUDA_HOME VIRTUAL_ENV CONDA_PREFIX LD_LIBRARY_PATH
+only=$scratch/only
+packages=$scratch/env/lib/python3.11/site-packages/nvidia/driver/lib
+for folder in "$only" "$scratch/cuda/lib64" "$packages" "$scratch/empty"; do
+  mkdir -p "$folder"
+  [[ $folder == "$scratch/empty" ]] || cp -L "$driver/libcuda.so.1" "$folder"
+done
+expect 0 "ran 1 step" "$partita" run "$plan" --trust-code --cuda-libs "$only"
+expect 0 "ran 1 step" "$partita" run "$plan" --trust-code --cuda-libs "$scratch/empty:$only"
+CUDA_HOME=$scratch/cuda expect 0 "ran 1 step" "$partita" run "$plan" --trust-code
+VIRTUAL_ENV=$scratch/env expect 0 "ran 1 step" "$partita" run "$plan" --trust-code
+for command in "devices --output -" "compile $model --strategy single --device gpu:0"; do
+  expect 0 "gpu:0" "$partita" $command --cuda-libs "$only"
+done
+if ! /sbin/ldconfig -p | grep -q "libcuda.so.1 "; then
+  expect 1 "found no CUDA driver: tried $scratch/empty/libcuda.so.1 (no such file)" \
+    "$partita" run "$plan" --trust-code --cuda-libs "$scratch/empty"
+  # Nothing is opened from the current folder, or a relative one.
+  here=$PWD
+  cd "$only" || exit 1
+  expect 1 "found no CUDA driver" "$here/$partita" run "$plan" --trust-code
+  LD_LIBRARY_PATH=: expect 1 "LD_LIBRARY_PATH has it in the relative folder ." "$here/$partita" run "$plan" --trust-code
+  cd "$scratch" || exit 1
+  CUDA_HOME=cuda VIRTUAL_ENV=env expect 1 "found no CUDA driver" "$here/$partita" run "$plan" --trust-code
+  cd "$here" || exit 1
+fi
+expect 2 "--cuda-libs: found no such folder, $scratch/none; expected absolute folders, separated by colons" \
+  "$partita" run "$plan" --cuda-libs "$only:$scratch/none"
+expect 2 "--cuda-libs: found a relative folder, only; expected absolute folders, separated by colons" \
+  "$partita" devices --cuda-libs only
+
+# What is listed of GPUs.
+listed() {
+  PARTITA_EMULATED_GPUS=3 PARTITA_EMULATED_PEERS=0-1,1-2 PARTITA_EMULATED_NVLINKS=0-1 PARTITA_EMULATED_NAME="A GPU" \
+    "$partita" devices --cuda-libs "$only" "$@"
+}
+expect 0 "  gpu:1  A GPU, 1.0 GiB, compute capability 9.0, PCIe 0000:02:00.0" listed
+expect 0 "  gpu:0 - gpu:1  NVLink, number of links unknown, performance rank 0, native atomics" listed
+expect 0 "  gpu:1 - gpu:2  PCIe, peer access, performance rank 1" listed
+expect 0 "  gpu:0 - gpu:2  no peer access: copies go through the host's memory" listed
+expect 0 "NVLinks are not counted: " listed
+expect 0 "in the machine file" listed
+expect 0 '"route": "nvlink"' listed --json
+listed --output "$scratch/three.json"
+[[ $(grep -c '"kind": "cuda"' "$scratch/three.json") -eq 3 ]] || fail "the machine file has not three GPUs"
+
+# What is measured, and written into the machine file.
+measured=$scratch/measured.json
+PARTITA_EMULATED_GPUS=2 PARTITA_EMULATED_CONTEXT_BYTES=10485760 expect 0 '"measured_outside_arenas"' \
+  "$partita" devices --cuda-libs "$only" --measure --output "$measured" --json
+[[ $(grep -c '"reserve": "1[0-9] MiB"' "$measured") -eq 2 ]] || fail "the machine file has no measured reserve"
+PARTITA_EMULATED_GPUS=2 expect 0 "proved form" "$partita" compile "$model" --machine "$measured" --strategy single --device gpu:1
+expect 0 "left, as the time was over: 2 measurements" \
+  "$partita" devices --cuda-libs "$only" --measure --time-budget 0.000001
+expect 2 "--measure: found --split-gpu beside it" "$partita" devices --measure --split-gpu 2
+expect 2 "--time-budget: found it without --measure" "$partita" devices --time-budget 5
+expect 2 "time-budget: found 0 seconds; expected more than 0" "$partita" devices --cuda-libs "$only" --measure --time-budget 0
+CUDA_VISIBLE_DEVICES="" expect 1 "found no GPU to measure" "$partita" devices --cuda-libs "$only" --measure
+found=$(PARTITA_EMULATED_GPUS=2 "$partita" devices --cuda-libs "$only" --measure 2>&1 | grep "emulated GPU:")
+[[ -z $found ]] || fail "the driver found, as it was measured: $found"
+
 # The program opens the driver's library, and does not know what is behind it.
 export LD_LIBRARY_PATH=$driver PARTITA_EMULATED_GPUS=2
 expect 0 "every output equals the plan's reference bit for bit" "$partita" run "$plan" --trust-code --reference
 PARTITA_EMULATED_GPUS=1 expect 0 "every output equals the plan's reference bit for bit" \
   "$partita" run "$two" --split-gpu 2 --trust-code --reference
 for split in 1 2 4; do
-  listed=$(PARTITA_EMULATED_GPUS=1 "$partita" devices --split-gpu $split | grep -c '"kind": "cuda"')
+  listed=$(PARTITA_EMULATED_GPUS=1 "$partita" devices --split-gpu $split --output - | grep -c '"kind": "cuda"')
   [[ $listed -eq $split ]] || fail "devices --split-gpu $split lists $listed GPUs"
 done
 shares=$scratch/shares.json

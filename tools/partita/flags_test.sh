@@ -75,13 +75,13 @@ expect 0 "placement @mlp by data" compile "$model" --replicas 2
 expect 0 "placement @mlp by data" compile "$model" --replicas 2 --strategy data
 expect 0 "placement @mlp by pipeline" compile "$model" --stages 2
 expect 0 "placement @mlp by single" compile "$model" --device cpu:1
-expect 2 "--stages: found it, which means --strategy pipeline, with --replicas, which means --strategy data; expected one of them" \
+expect 2 "--stages: found with --replicas; expected one of them, as they mean --strategy pipeline and --strategy data" \
   compile "$model" --stages 2 --replicas 2
-expect 2 "--stages: found it with strategy data, which does not read it; expected --strategy pipeline" \
+expect 2 "--stages: found with strategy data, which does not read it; expected --strategy pipeline" \
   compile "$model" --stages 2 --strategy data
-expect 2 "--replicas: found it with strategy auto, which does not read it; expected --strategy data" \
+expect 2 "--replicas: found with strategy auto, which does not read it; expected --strategy data" \
   compile "$model" --replicas 2 --strategy auto
-expect 2 "--objective: found it with --replicas, which means --strategy data, which does not read it; expected --strategy auto or search" \
+expect 2 "--objective: found with --replicas, which means --strategy data, which does not read it; expected --strategy auto or search" \
   compile "$model" --replicas 2 --objective latency
 
 # A weight as long as the batch is not a batch; flags name the inputs that are.

@@ -37,8 +37,12 @@ cpu_goes_on() {
 
 # Without a driver.
 if ! /sbin/ldconfig -p | grep -q "libcuda.so.1 "; then
-  expect 1 "gpu:0: found no CUDA driver (libcuda.so.1: cannot open shared object file: No such file or directory); install NVIDIA's driver, or add its folder to LD_LIBRARY_PATH" \
+  expect 1 "gpu:0: found no CUDA driver: tried " "$partita" run one.plan --trust-code
+  expect 1 "libcuda.so.1 by the system's loader (cannot open shared object file: No such file or directory); install NVIDIA's driver, or name its folder with --cuda-libs" \
     "$partita" run one.plan --trust-code
+  expect 1 "found no CUDA driver: tried $PWD/libcuda.so.1 (no such file)" \
+    "$partita" run one.plan --trust-code --cuda-libs "$PWD"
+  expect 0 "no GPU: found no CUDA driver: tried $PWD/libcuda.so.1 (no such file)" "$partita" devices --cuda-libs "$PWD"
   cpu_goes_on
 fi
 
@@ -67,12 +71,14 @@ for shown in 1,0 "$second,$first"; do
   CUDA_VISIBLE_DEVICES=$shown expect 0 "$equal" "$partita" run two.plan --trust-code --reference
 done
 
-expect 0 '"gpu:1"' "$partita" devices
+expect 0 '"gpu:1"' "$partita" devices --output -
 for shown in "" 7; do
-  [[ $(CUDA_VISIBLE_DEVICES=$shown "$partita" devices) == *'"cpu:0"'* ]] || fail "devices: found no CPU"
-  [[ $(CUDA_VISIBLE_DEVICES=$shown "$partita" devices) == *'"gpu:'* ]] && fail "devices: found a hidden GPU"
+  [[ $(CUDA_VISIBLE_DEVICES=$shown "$partita" devices --output -) == *'"cpu:0"'* ]] || fail "devices: found no CPU"
+  [[ $(CUDA_VISIBLE_DEVICES=$shown "$partita" devices --output -) == *'"gpu:'* ]] && fail "devices: found a hidden GPU"
+  CUDA_VISIBLE_DEVICES=$shown expect 0 "no GPU: the driver shows no GPU (cuInit: CUDA_ERROR_NO_DEVICE (100)); CUDA_VISIBLE_DEVICES=$shown may hide them" \
+    "$partita" devices
 done
-[[ $(CUDA_VISIBLE_DEVICES=1 "$partita" devices) == *'"gpu:1"'* ]] && fail "devices: found two GPUs"
+[[ $(CUDA_VISIBLE_DEVICES=1 "$partita" devices --output -) == *'"gpu:1"'* ]] && fail "devices: found two GPUs"
 
 # Two GPUs that are no peers.
 for peers in all none; do

@@ -83,7 +83,7 @@ void InputFiles::AddFlag(const FlagDef& flag, const std::string& value) {
       inputs_.push_back({role, value});
       return;
     case FileUse::kReadsBound:
-      inputs_.push_back({role, value.substr(value.rfind('=') + 1)});
+      inputs_.push_back({role, BoundPath(value)});
       return;
     case FileUse::kReadsFolder:
       for (const std::string& path : FilesIn(value)) {

@@ -15,6 +15,7 @@
 #include "placement/machine/byte_size.h"
 #include "tools/partita/json_text.h"
 #include "tools/partita/output.h"
+#include "tools/partita/recognize_file.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 
@@ -185,8 +186,8 @@ absl::Status Run(const Arguments& arguments) {
         "model; print its graph: partita compile ", path,
         " --stop-after imported"));
   }
-  if (absl::EndsWith(path, ".graph")) {
-    PARTITA_RETURN_IF_ERROR(MappedFile::Open(path).status());
+  PARTITA_RETURN_IF_ERROR(MappedFile::Open(path).status());
+  if (KindOfFile(path) == FileKind::kGraphText) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": found a graph as text; expected an ONNX model; print it with ",
         "its types: partita compile ", path, " --stop-after imported"));
@@ -209,6 +210,7 @@ const Subcommand kInspectCommand = {
         "inside functions and bodies\ntoo, and with what would replace them. "
         "Weights are not read.",
     .operand = "model",
+    .reads = kModelFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "partita/leaderboard.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/leaderboard_page.h"
 #include "tools/partita/leaderboard_text.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr FlagDef kOwnFlags[] = {
     {"page", "FILE", "also write the table as an HTML page", nullptr,
      FileUse::kWrites},
+    kCudaLibsFlag,
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -76,6 +78,7 @@ const Subcommand kLeaderboardCommand = {
         "took. A strategy that makes no plan says why.\nGenerates no code and "
         "proves nothing.",
     .operand = "model",
+    .reads = kModelFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -20,8 +20,11 @@
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
+#include "tools/partita/misplaced_files.h"
 #include "tools/partita/output.h"
+#include "tools/partita/recognize_file.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/version_text.h"
 
@@ -29,16 +32,17 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {
-    &kDevicesCommand,     &kProfileCommand, &kInspectCommand,  &kCompileCommand,
-    &kLeaderboardCommand, &kCheckCommand,   &kSimulateCommand, &kRunCommand,
-    &kTrainCommand,       &kViewCommand};
+    &kDevicesCommand,     &kProfileCommand, &kInspectCommand, &kCompileCommand,
+    &kLeaderboardCommand, &kFitsCommand,    &kCheckCommand,   &kSimulateCommand,
+    &kExplainCommand,     &kDiffCommand,    &kRunCommand,     &kTrainCommand,
+    &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;
 constexpr int kCalledWrongly = 2;
 
-// Flags that make the present model smaller. Set before memory can run out.
-const char* size_flags = "--dim, --shape";
+// What is to be done if no memory is left. Set before it can run out.
+std::string memory_remedy;
 
 std::string Help() {
   std::string text =
@@ -73,16 +77,32 @@ bool AsksForHelp(absl::Span<const char* const> words) {
   });
 }
 
+std::vector<std::string> OperandsOf(const Subcommand& command) {
+  std::vector<std::string> operands;
+  for (const char* operand : {command.operand, command.second_operand}) {
+    if (operand != nullptr) operands.push_back(absl::StrCat("one ", operand));
+  }
+  return operands;
+}
+
 absl::Status CheckOperands(const Subcommand& command,
                            const Arguments& arguments) {
+  for (const std::string& operand : arguments.positional()) {
+    if (!operand.empty() && operand != "-") continue;
+    return CalledWrongly(absl::StrCat(command.name, ": found ",
+                                      operand.empty()
+                                          ? "an empty operand"
+                                          : "-, and standard input is not read",
+                                      "; expected the name of a file"));
+  }
   const size_t found = arguments.positional().size();
   if (command.repeats_operand) return absl::OkStatus();
-  const bool takes_one = command.operand != nullptr;
-  if (found == (takes_one ? 1 : 0)) return absl::OkStatus();
-  return CalledWrongly(
-      absl::StrCat(command.name, ": found ", found,
-                   found == 1 ? " operand" : " operands", "; expected ",
-                   takes_one ? absl::StrCat("one ", command.operand) : "none"));
+  const std::vector<std::string> expected = OperandsOf(command);
+  if (found == expected.size()) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      command.name, ": found ", found, found == 1 ? " operand" : " operands",
+      "; expected ",
+      expected.empty() ? "none" : absl::StrJoin(expected, " and ")));
 }
 
 // Like any program whose output nobody reads: the parent sees the usual status,
@@ -109,6 +129,28 @@ int ExitCode(absl::Status status) {
   return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }
 
+// Flags that make the command's model smaller; empty if none does.
+std::string SizeFlagsOf(const Subcommand& command, const Arguments& arguments) {
+  if (command.size_flags != nullptr) return command.size_flags(arguments);
+  const bool takes_dims =
+      absl::c_any_of(command.flags, [](const FlagDef& flag) {
+        return absl::string_view(flag.name) == "dim";
+      });
+  const bool has_open_dims =
+      absl::c_any_of(arguments.positional(), [](const std::string& path) {
+        return KindOfFile(path) == FileKind::kOnnxModel;
+      });
+  return takes_dims && has_open_dims ? "--dim, --shape" : "";
+}
+
+std::string MemoryRemedy(const std::string& flags) {
+  constexpr absl::string_view kMore = "raise its limit (ulimit -v)";
+  return flags.empty()
+             ? absl::StrCat("free memory, or ", kMore)
+             : absl::StrCat("free memory, ", kMore,
+                            ", or make the model smaller (", flags, ")");
+}
+
 absl::Status RunCommand(const Subcommand& command,
                         absl::Span<const char* const> words) {
   if (AsksForHelp(words)) return WriteText("-", HelpOf(command));
@@ -116,7 +158,9 @@ absl::Status RunCommand(const Subcommand& command,
                            Arguments::Parse(words, command.flags));
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
   PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
-  if (command.size_flags != nullptr) size_flags = command.size_flags(arguments);
+  PARTITA_RETURN_IF_ERROR(CheckFileKinds(command, arguments));
+  PARTITA_RETURN_IF_ERROR(UseCudaLibsFlag(arguments));
+  memory_remedy = MemoryRemedy(SizeFlagsOf(command, arguments));
   return command.run(arguments);
 }
 
@@ -149,9 +193,8 @@ absl::Status Main(absl::Span<const char* const> words) {
   std::fprintf(
       stderr,
       "partita: found no memory left in this process; expected room for the "
-      "model, its weights and the arenas; free memory, raise its limit "
-      "(ulimit -v), or make the model smaller (%s)\n",
-      size_flags);
+      "model, its weights and the arenas; %s\n",
+      memory_remedy.c_str());
   std::_Exit(kFailed);
 }
 

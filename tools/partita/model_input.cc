@@ -3,14 +3,18 @@
 
 #include "tools/partita/model_input.h"
 
+#include <unistd.h>
+
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -23,7 +27,7 @@
 #include "graph/text/parser.h"
 #include "graph/verifier.h"
 #include "tools/partita/output.h"
-#include "tools/partita/plan_input.h"
+#include "tools/partita/recognize_file.h"
 #include "tools/partita/tensor_file.h"
 
 namespace partita {
@@ -43,17 +47,21 @@ absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
   return values;
 }
 
+// The importer bounds it by the size of a tensor.
+absl::StatusOr<int64_t> ParseExtent(const std::string& name,
+                                    const std::string& text) {
+  int64_t extent = 0;
+  if (absl::SimpleAtoi(text, &extent)) return extent;
+  return CalledWrongly(absl::StrCat("--dim ", name, ": found ", text,
+                                    "; expected one extent, an integer, as in ",
+                                    name, "=8"));
+}
+
 absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   ImportOptions options;
   PARTITA_ASSIGN_OR_RETURN(const auto dims, arguments.GetBindings("dim"));
   for (const auto& [name, text] : dims) {
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
-                             ParseInts("dim", text));
-    if (extent.size() != 1) {
-      return CalledWrongly(absl::StrCat("--dim ", name, ": found ", text,
-                                        "; expected one extent"));
-    }
-    options.dims[name] = extent[0];
+    PARTITA_ASSIGN_OR_RETURN(options.dims[name], ParseExtent(name, text));
   }
   PARTITA_ASSIGN_OR_RETURN(const auto shapes, arguments.GetBindings("shape"));
   for (const auto& [input, text] : shapes) {
@@ -76,9 +84,9 @@ absl::Status RefuseImportFlags(const std::string& path,
                                const Arguments& arguments) {
   for (const char* flag : {"dim", "shape", "bind", "strict-types"}) {
     if (!arguments.has(flag)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag, ": found with ", path,
-                     ", whose shapes are fixed; expected an ONNX model"));
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found with ", path,
+        ", whose shapes are fixed; expected an ONNX model; leave ", "it out"));
   }
   return absl::OkStatus();
 }
@@ -120,16 +128,10 @@ std::string GivingFlag(const GivenOption& given, const Arguments& arguments) {
 }
 
 // In terms of flags.
-absl::Status WithHint(const std::string& path, const Arguments& arguments,
-                      const absl::Status& status) {
+absl::Status WithHint(const Arguments& arguments, const absl::Status& status) {
   if (const auto given = GivenOptionOf(status); given.has_value()) {
     return CalledWrongly(
         absl::StrCat(GivingFlag(*given, arguments), ": ", status.message()));
-  }
-  if (absl::IsInvalidArgument(status) && IsPlan(path).value_or(false)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": found a plan, which is compiled already; ",
-                     "expected a model; run it: partita run ", path));
   }
   const std::optional<ImportOption> option = RemedyOption(status);
   if (!option.has_value()) return status;
@@ -141,7 +143,7 @@ absl::StatusOr<Module> ReadOnnx(const std::string& path,
                                 const Arguments& arguments,
                                 const ImportOptions& options) {
   absl::StatusOr<Module> module = ImportOnnx(path, options);
-  if (!module.ok()) return WithHint(path, arguments, module.status());
+  if (!module.ok()) return WithHint(arguments, module.status());
   return module;
 }
 
@@ -175,7 +177,7 @@ absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
     PARTITA_ASSIGN_OR_RETURN(auto named, ReadNamedInputs(arguments, options));
     tested = ImportForInputs(path, options, std::move(named));
   }
-  if (!tested.ok()) return WithHint(path, arguments, tested.status());
+  if (!tested.ok()) return WithHint(arguments, tested.status());
   inputs = std::move(tested->inputs);
   return std::move(tested->module);
 }
@@ -183,12 +185,11 @@ absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
 absl::StatusOr<Module> ReadGraphText(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
-  const absl::Span<const std::byte> bytes = file->bytes();
-  PARTITA_ASSIGN_OR_RETURN(
-      Module module,
-      ParseModule(absl::string_view(reinterpret_cast<const char*>(bytes.data()),
-                                    bytes.size()),
-                  path, OpSet::BuiltIn()));
+  absl::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                         file->bytes().size());
+  absl::ConsumePrefix(&text, kByteOrderMark);
+  PARTITA_ASSIGN_OR_RETURN(Module module,
+                           ParseModule(text, path, OpSet::BuiltIn()));
   // Faults that no line of the text has: no function, or variables that it
   // does not declare.
   const absl::Status valid = VerifyModule(module);
@@ -202,15 +203,27 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
 }
 
 // Examples with seeded random weights, for use without a model file.
+struct BuiltIn {
+  const char* name;
+  absl::StatusOr<Module> (*build)();
+};
+constexpr BuiltIn kBuiltIn[] = {
+    {"resnet50", [] { return ResNet50(); }},
+    {"small_conv_net", [] { return SmallConvNet(); }},
+    {"two_layer_perceptron", [] { return TwoLayerPerceptron(); }},
+};
+
 absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
-  if (name == "resnet50") return ResNet50();
-  if (name == "small_conv_net") return SmallConvNet();
-  if (name == "two_layer_perceptron") return TwoLayerPerceptron();
+  std::vector<std::string> names;
+  for (const BuiltIn& model : kBuiltIn) {
+    if (name == model.name) return model.build();
+    names.push_back(model.name);
+  }
   return CalledWrongly(absl::StrCat(
-      "builtin:", name, ": found no such model; expected resnet50, ",
-      "small_conv_net or two_layer_perceptron",
-      NearestText(name, {"resnet50", "small_conv_net", "two_layer_perceptron"}),
-      "; for the plan of a model to train: partita train MODEL --plan FILE"));
+      "builtin:", name,
+      ": found no such model; expected one of: ", absl::StrJoin(names, ", "),
+      "; for the plan of a model to train: partita train MODEL --plan FILE",
+      NearestText(name, names)));
 }
 
 absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
@@ -231,6 +244,14 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
+// A page of an error that was saved in place of a model, or another text.
+absl::Status NoModel(const std::string& path, FileKind kind) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": found ", NameOf(kind),
+      "; expected an ONNX model, or a graph as text, which begins with `graph "
+      "@NAME` or `variable @NAME`; fetch or export the model again"));
+}
+
 std::function<void(absl::string_view)> WarningsOf(const std::string& path) {
   return [path](absl::string_view text) {
     WriteWarning(absl::StrCat(path, ": ", text));
@@ -243,9 +264,14 @@ absl::StatusOr<Module> ReadModelOf(
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
-  if (is_built_in || absl::EndsWith(path, ".graph")) {
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
+  const FileKind kind = KindOfFile(path);
+  if (is_built_in || kind == FileKind::kGraphText) {
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
     return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
+  }
+  if (kind == FileKind::kText || kind == FileKind::kJson) {
+    return NoModel(path, kind);
   }
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
   options.warn = warn;
@@ -256,6 +282,26 @@ absl::StatusOr<Module> ReadModelOf(
 }
 
 }  // namespace
+
+absl::Status CheckPrefix(const std::string& model,
+                         absl::Span<const std::string> built_in) {
+  const std::string prefixed = absl::StrCat("builtin:", model);
+  if (!absl::c_linear_search(built_in, prefixed) ||
+      access(model.c_str(), F_OK) == 0) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(absl::StrCat(
+      model, ": found no such file; expected a model; did you mean ", prefixed,
+      "?"));
+}
+
+std::vector<std::string> BuiltInModels() {
+  std::vector<std::string> names;
+  for (const BuiltIn& model : kBuiltIn) {
+    names.push_back(absl::StrCat("builtin:", model.name));
+  }
+  return names;
+}
 
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs) {

@@ -8,8 +8,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
 #include "tools/partita/arguments.h"
@@ -32,12 +35,20 @@ inline constexpr FlagDef kModelFlags[] = {
      "refused"},
 };
 
+// "builtin:resnet50" and others.
+std::vector<std::string> BuiltInModels();
+// CalledWrongly if a model is named like one of the built-in ones but without
+// its prefix, and no file has that name.
+absl::Status CheckPrefix(const std::string& model,
+                         absl::Span<const std::string> built_in);
+
 // By name; nullopt if the files give inputs an order but no names.
 using TestInputs = std::optional<std::map<std::string, HostTensor>>;
 
-// The command's operand: an ONNX model, a module as text if the name ends in
-// .graph, or builtin:resnet50 and similar (graph/builder/examples). Warnings go
-// to standard error. An ONNX model is read for the data of --test-data or
+// The command's operand: an ONNX model, a module as text, by the file's bytes
+// (recognize_file.h), or builtin:resnet50 and similar (graph/builder/examples).
+// Warnings go to standard error. An ONNX model is read for the data of
+// --test-data or
 // --input, which are stored in `inputs`.
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs);

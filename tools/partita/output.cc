@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,13 @@ absl::Status WriteToFile(const std::string& path, absl::string_view text) {
 bool IsControl(uint32_t code) {
   if (code == '\n' || code == '\t') return false;
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+// It changes the order or the lines in which a terminal shows what follows.
+bool IsReordering(uint32_t code) {
+  return code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 }  // namespace
@@ -70,16 +78,20 @@ void WriteWarning(absl::string_view text) {
 }
 
 std::string Printable(absl::string_view text) {
-  const std::string valid = ValidUtf8(text);
   std::string shown;
-  absl::string_view rest = valid;
-  while (!rest.empty()) {
-    const absl::string_view before = rest;
-    const uint32_t code = *TakeCodePoint(rest);
-    if (IsControl(code)) {
-      absl::StrAppendFormat(&shown, "\\x%02x", code);
+  while (!text.empty()) {
+    const absl::string_view before = text;
+    const std::optional<uint32_t> code = TakeCodePoint(text);
+    if (!code.has_value()) {
+      absl::StrAppendFormat(&shown, "\\x%02x",
+                            static_cast<unsigned char>(text[0]));
+      text.remove_prefix(1);
+    } else if (IsControl(*code)) {
+      absl::StrAppendFormat(&shown, "\\x%02x", *code);
+    } else if (IsReordering(*code)) {
+      absl::StrAppendFormat(&shown, "\\u%04x", *code);
     } else {
-      shown.append(before.data(), before.size() - rest.size());
+      shown.append(before.data(), before.size() - text.size());
     }
   }
   return shown;
@@ -90,7 +102,7 @@ Progress::Progress(absl::string_view command) : command_(command) {}
 void Progress::Stage(absl::string_view name) {
   if (!isatty(STDERR_FILENO)) return;
   std::fprintf(stderr, "\r\033[K%s: %s", command_.c_str(),
-               std::string(name).c_str());
+               Printable(name).c_str());
   std::fflush(stderr);
   shown_ = true;
 }

@@ -20,8 +20,8 @@ void WriteError(absl::string_view text);
 void WriteWarning(absl::string_view text);
 
 // The text made safe for a terminal, whatever bytes names have: UTF-8, with
-// U+FFFD for other bytes, and escapes like \x1b for control characters except
-// line ends and tabs.
+// escapes like \x1b for control characters except line ends and tabs, and for
+// other bytes, and \u202e for characters that reorder the text around them.
 std::string Printable(absl::string_view text);
 
 // True if WriteText failed because nobody reads standard output any more. If

@@ -15,8 +15,15 @@ TEST(Printable, TextIsAsItIs) {
   EXPECT_EQ(Printable(""), "");
 }
 
-TEST(Printable, BytesThatAreNotUtf8AreReplaced) {
-  EXPECT_EQ(Printable("a\xff\xc0"), "a\xef\xbf\xbd\xef\xbf\xbd");
+TEST(Printable, BytesThatAreNotUtf8AreEscaped) {
+  EXPECT_EQ(Printable("a\xff\xc0"), "a\\xff\\xc0");
+  EXPECT_EQ(Printable("\xe2\x80"), "\\xe2\\x80");
+}
+
+TEST(Printable, NoCharacterReordersTheText) {
+  EXPECT_EQ(Printable("a\xe2\x80\xae"
+                      "b\xe2\x81\xa6"),
+            "a\\u202eb\\u2066");
 }
 
 TEST(Printable, ATerminalGetsNoOrders) {

@@ -51,10 +51,10 @@ absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
   options.strategy = implying[0].strategy;
   for (const ImplyingOption& other : implying) {
     if (other.strategy == options.strategy) continue;
-    return CalledWrongly(absl::StrCat(
-        "--", other.name, ": found it, which means --strategy ", other.strategy,
-        ", with --", implying[0].name, ", which means --strategy ",
-        options.strategy, "; expected one of them"));
+    return CalledWrongly(
+        absl::StrCat("--", other.name, ": found with --", implying[0].name,
+                     "; expected one of them, as they mean --strategy ",
+                     other.strategy, " and --strategy ", options.strategy));
   }
   return absl::OkStatus();
 }
@@ -69,9 +69,9 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
           ? absl::StrCat("strategy ", options.strategy)
           : absl::StrCat("--", implying[0].name, ", which means --strategy ",
                          options.strategy);
-  return CalledWrongly(absl::StrCat(
-      "--", unread->name, ": found it with ", found,
-      ", which does not read it; expected ", "--strategy ", unread->readers));
+  return CalledWrongly(absl::StrCat("--", unread->name, ": found with ", found,
+                                    ", which does not read it; expected ",
+                                    "--strategy ", unread->readers));
 }
 
 // Without --micro-batches, strategy search may choose a number: that depends on
@@ -82,7 +82,7 @@ absl::Status CheckScheduleHasParts(const CompileOptions& options) {
                             : options.strategy == "search";
   if (!options.schedule.has_value() || may_have) return absl::OkStatus();
   return CalledWrongly(
-      "--pipeline-schedule: found it without --micro-batches; expected two or "
+      "--pipeline-schedule: found without --micro-batches; expected two or "
       "more micro-batches");
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> PipelineScheduleNames();
 
 inline constexpr FlagDef kMachineFlags[] = {
     {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
-     FileUse::kReads},
+     FileUse::kReads, false, nullptr, kMachineFiles},
 };
 inline constexpr FlagDef kStrategyNameFlags[] = {
     {"strategy", "NAME",

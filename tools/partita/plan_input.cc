@@ -10,63 +10,32 @@
 #include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan_text.h"
+#include "tools/partita/recognize_file.h"
 
 namespace partita {
-
-namespace {
-
-absl::string_view TextOf(const MappedFile& file) {
-  return absl::string_view(reinterpret_cast<const char*>(file.bytes().data()),
-                           file.bytes().size());
-}
-
-// A line begins with `start`.
-bool HasLine(absl::string_view text, absl::string_view start) {
-  return absl::StartsWith(text, start) ||
-         absl::StrContains(text, absl::StrCat("\n", start));
-}
-
-// Exporters begin a ModelProto with its field 1, the version of the format.
-bool LooksLikeOnnx(const std::string& path, absl::string_view text) {
-  return absl::EndsWith(path, ".onnx") ||
-         (text.size() > 2 && text[0] == 8 && text[1] > 0 && text[1] < 32);
-}
-
-absl::Status NoPlan(const std::string& path, absl::string_view text) {
-  const char* model = LooksLikeOnnx(path, text)  ? "an ONNX model"
-                      : HasLine(text, "graph @") ? "a graph"
-                                                 : nullptr;
-  if (model == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": found no plan; expected a file that `partita ",
-                     "compile` wrote, or the text of a plan"));
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": found ", model, ", no plan; compile it first: ",
-                   "partita compile ", path, " --output FILE.plan"));
-}
-
-}  // namespace
 
 absl::StatusOr<Plan> ReadPlanInput(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
-  if (LooksLikePlanFile(file->bytes())) return ReadPlan(path);
-  const absl::string_view text = TextOf(*file);
-  if (!HasLine(text, "plan @")) return NoPlan(path, text);
-  return ParsePlan(text, path, OpSet::BuiltIn());
+  const absl::string_view bytes(
+      reinterpret_cast<const char*>(file->bytes().data()),
+      file->bytes().size());
+  switch (KindOfBytes(bytes)) {
+    case FileKind::kPlan:
+      return ReadPlan(path);
+    case FileKind::kPlanText:
+      return ParsePlan(bytes, path, OpSet::BuiltIn());
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": found no plan; expected a file that `partita ",
+                       "compile` wrote, or the text of a plan"));
+  }
 }
 
 absl::StatusOr<bool> IsPlan(const std::string& path) {
-  if (absl::EndsWith(path, ".plan")) return true;  // perhaps a damaged one
-  if (absl::StartsWith(path, "builtin:") || absl::EndsWith(path, ".graph") ||
-      absl::EndsWith(path, ".onnx")) {
-    return false;
-  }
-  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open(path));
-  if (LooksLikePlanFile(file->bytes())) return true;
-  return HasLine(TextOf(*file), "plan @");
+  if (absl::StartsWith(path, "builtin:")) return false;
+  PARTITA_RETURN_IF_ERROR(MappedFile::Open(path).status());
+  return kPlanFiles.has(KindOfFile(path));
 }
 
 std::string PlanText(const Plan& plan) {

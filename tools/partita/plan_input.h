@@ -12,14 +12,13 @@
 
 namespace partita {
 
-// A plan file or a plan as text, recognized by the first bytes, whatever its
-// name. All commands that take a plan use it. Refuses constants whose bytes
-// differ from those that were compiled.
+// A plan file or a plan as text, recognized by its bytes, whatever its name.
+// All commands that take a plan use it. Refuses constants whose bytes differ
+// from those that were compiled.
 absl::StatusOr<Plan> ReadPlanInput(const std::string& path);
 
-// True if a file is called NAME.plan, begins like a plan file, or is a text
-// with a line `plan @NAME`; false for models, by their names, and for names
-// that are no file.
+// True for a plan, by its bytes, or by a name NAME.plan if it is too damaged;
+// false for other files and for built-in models.
 absl::StatusOr<bool> IsPlan(const std::string& path);
 
 // With reasons and comments, for people.

@@ -16,6 +16,7 @@
 #include "placement/machine/detect_host.h"
 #include "placement/machine/machine.h"
 #include "placement/machine/profile.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/json_text.h"
 #include "tools/partita/model_input.h"
@@ -33,13 +34,14 @@ constexpr FlagDef kOwnFlags[] = {
     {"machine", "FILE",
      "the machine, as JSON; a profile that it names is not read; this host if "
      "left out",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
     {"output", "FILE",
      "where to write the profile; one that is there is added to", nullptr,
-     FileUse::kWrites},
+     FileUse::kWrites, false, nullptr, kProfileFiles},
     {"time-budget", "SECONDS",
      "measure no longer than this (default 60); what is left is measured first "
      "the next time"},
+    kCudaLibsFlag,
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags);
@@ -152,6 +154,7 @@ const Subcommand kProfileCommand = {
         "it: compile, simulate, leaderboard and run read it. Measure on a "
         "quiet machine.",
     .operand = "model",
+    .reads = kModelFiles,
     .repeats_operand = true,
     .flags = kFlags,
     .run = Run,

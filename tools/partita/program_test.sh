@@ -41,7 +41,7 @@ text=$scratch/mlp.txt
 expect 0 "proved by partita checker" "$partita" check "$text"
 expect 0 "bit for bit" "$partita" run "$text" --virtual --reference
 expect 0 "step " "$partita" simulate "$text" --machine "$cpus"
-expect 2 "--strategy: found it with a plan" "$partita" run "$text" --strategy list
+expect 2 "--strategy: found with a plan" "$partita" run "$text" --strategy list
 sed 's/memory [0-9]*/&0/' "$text" > "$scratch/changed.txt"
 for command in check run simulate; do
   expect 1 "found a certificate over the hash" "$partita" "$command" "$scratch/changed.txt"
@@ -49,8 +49,21 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
+# Plans compared, explained and held against machines; fits answers by its code.
+expect 0 "no difference" "$partita" diff "$plan" "$plan"
+expect 0 '"equal": ' "$partita" diff "$plan" "$text" --json --machine "$cpus"
+expect 0 "on cpu:1: " "$partita" explain "$plan" h --model "$model"
+expect 2 "found no node %q" "$partita" explain "$plan" q
+expect 0 ": fits" "$partita" fits "$plan" --machine "$cpus"
+expect 0 ": fits" "$partita" fits "$model" --machine "$cpus"
+sed 's/64 MiB/64 KiB/' "$cpus" > "$scratch/small.json"
+expect 1 ": does not fit" "$partita" fits "$plan" --machine "$scratch/small.json"
+expect 1 ": does not fit" "$partita" fits "$model" --machine "$scratch/small.json"
+expect 2 "cannot be opened" "$partita" fits "$scratch/nothing.plan" --machine "$cpus"
+expect 2 "found a certificate over the hash" "$partita" fits "$scratch/changed.txt" --machine "$cpus"
+
 # Measured prices: a profile, a machine that names it, and steps that teach.
-"$partita" devices | sed '1a "profile": "here.profile",' > "$scratch/here.json"
+"$partita" devices --output - | sed '1a "profile": "here.profile",' > "$scratch/here.json"
 here=("$model" --machine "$scratch/here.json")
 expect 1 "measure one with \`partita profile" "$partita" compile "${here[@]}"
 expect 0 "measured" "$partita" profile "${here[@]}" --output "$scratch/here.profile" --time-budget 1
@@ -375,6 +388,7 @@ if [[ -c /dev/full ]]; then
   done
   expect 1 "/dev/full: cannot be written: No space left on device" \
     "$partita" compile "$model" --machine "$cpus" --output /dev/full
+  expect 2 "standard output: found it closed or full" to_full "$partita" fits "$plan" --machine "$cpus"
   [[ -c /dev/full ]] || { echo "FAILED: /dev/full was replaced"; failures=$((failures + 1)); }
 fi
 expect 1 "standard output: found it closed or full" \

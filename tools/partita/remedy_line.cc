@@ -190,6 +190,7 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
   if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});
   if (remedy.without_pins) arguments = arguments.With("pin", {});
   arguments = arguments.With("strategy", {remedy.strategy});
+  if (remedy.least_memory) arguments = arguments.With("objective", {"memory"});
   if (remedy.depth > 1) {
     arguments = arguments.With("depth", {absl::StrCat(remedy.depth)});
   }

@@ -19,6 +19,8 @@
 #include "partita/compile.h"
 #include "partita/reference_check.h"
 #include "partita/session.h"
+#include "tools/partita/compile_flags.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/emulated_gpus.h"
 #include "tools/partita/expected_outputs.h"
 #include "tools/partita/input_files.h"
@@ -43,6 +45,7 @@ constexpr FlagDef kOwnFlags[] = {
      "software runs the GPUs' real code, slowly, and checks every access"},
     {kSplitGpuFlag, "N",
      "each GPU stands for N devices of the plan, in their order (default 1)"},
+    kCudaLibsFlag,
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,
@@ -51,7 +54,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"input", "NAME=FILE",
      "an input, .npy or .pb, which decides what an ONNX model leaves open; "
      "repeatable",
-     nullptr, FileUse::kReadsBound, true},
+     nullptr, FileUse::kReadsBound, true, nullptr, kTensorFiles},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
@@ -72,7 +75,7 @@ constexpr FlagDef kOwnFlags[] = {
     {"learn", "FILE",
      "trace the steps, and add each kernel's median to this profile; expects "
      "the plan's own devices",
-     nullptr, FileUse::kWrites},
+     nullptr, FileUse::kWrites, false, nullptr, kProfileFiles},
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags =
@@ -97,14 +100,14 @@ absl::Status CheckFlags(const Arguments& arguments) {
       "timed devices compute nothing", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "emulated-gpus", {"virtual", "timed"},
-      "the host emulates all devices then, by its own kernels", arguments));
+      "the host then emulates all devices, by its own kernels", arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       kSplitGpuFlag, {"virtual", "timed"},
-      "the host emulates all devices then, each by memory of its own",
+      "the host then emulates all devices, each with memory of its own",
       arguments));
   PARTITA_RETURN_IF_ERROR(RefuseBeside(
       "learn", {"virtual", "timed", "emulated-gpus", kSplitGpuFlag, "chaos"},
-      "emulators, shares of GPUs and delayed steps do not take the time of the "
+      "emulators, shares of GPUs and delayed steps do not take as long as the "
       "plan's devices",
       arguments));
   if (arguments.Get("learn", "") == "-") {
@@ -128,18 +131,6 @@ DeviceMode ModeOf(const Arguments& arguments) {
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
 }
 
-// A finished plan: flags that would change it are mistakes.
-absl::Status RefuseCompileFlags(const Arguments& arguments) {
-  for (const FlagDef& flag :
-       JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
-    if (!arguments.has(flag.name)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag.name, ": found it with a plan, which is ",
-                     "compiled already; expected it with a model"));
-  }
-  return absl::OkStatus();
-}
-
 // Stores the files of its weights in `inputs`, and the data that it is read for
 // in `tested`.
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
@@ -147,9 +138,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    Progress& progress,
                                                    InputFiles& inputs,
                                                    TestInputs& tested) {
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
-    PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
+    PARTITA_RETURN_IF_ERROR(RefuseWithPlan(
+        arguments, JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)));
     PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
     inputs.AddWeights(plan.module.literals());
     return std::make_shared<const Plan>(std::move(plan));
@@ -353,6 +346,7 @@ const Subcommand kRunCommand = {
         "OMP_WAIT_POLICY=passive in the\n"
         "environment they sleep at once.",
     .operand = "model or plan",
+    .reads = kModelAndPlanFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -5,9 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "partita/machine_catalog.h"
-#include "placement/machine/machine.h"
-#include "placement/simulate/command_cost.h"
+#include "partita/plan_prices.h"
 #include "placement/simulate/predicted_timeline.h"
 #include "placement/simulate/simulate.h"
 #include "runtime/plan/checker/prove_plan.h"
@@ -16,6 +14,7 @@
 #include "tools/partita/json_text.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
+#include "tools/partita/plan_machine.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 
@@ -27,72 +26,11 @@ using Json = nlohmann::ordered_json;
 constexpr FlagDef kFlags[] = {
     {"machine", "FILE",
      "another machine than the plan was made for; the report then has no bound",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
     {"trace", "FILE", "write the timeline in Chrome's format", nullptr,
      FileUse::kWrites},
     {"json", nullptr, "report as JSON: for each entry, seconds"},
 };
-
-absl::StatusOr<Machine> ReadMachineOf(const Plan& plan,
-                                      const Arguments& arguments) {
-  if (arguments.has("machine")) {
-    return ReadMachine(arguments.Get("machine", ""));
-  }
-  if (plan.notes.has_value() && !plan.notes->machine_json.empty()) {
-    return ParseMachine(plan.notes->machine_json, "the plan's notes");
-  }
-  return CalledWrongly(absl::StrCat(
-      arguments.positional()[0],
-      ": found no machine in the plan, and plans as text have none; "
-      "expected --machine FILE with it"));
-}
-
-absl::StatusOr<Machine> MachineOf(const Plan& plan,
-                                  const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(Machine machine, ReadMachineOf(plan, arguments));
-  for (const PlanDevice& device : plan.devices) {
-    if (machine.FindDevice(device.traits.name) != nullptr) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "machine ", machine.name, ": found no device ", device.traits.name,
-        ", which the plan uses; expected a machine like the one that the plan "
-        "is for, or compile it again for this one"));
-  }
-  return machine;
-}
-
-// The notes of the entry; null if they are of another machine, or missing.
-const EntryNotes* NotesOf(const Plan& plan, size_t entry,
-                          const Arguments& arguments) {
-  if (arguments.has("machine") || !plan.notes.has_value()) return nullptr;
-  if (entry >= plan.notes->entries.size()) return nullptr;
-  return &plan.notes->entries[entry];
-}
-
-// By node id. A plan has no profile in it: without --machine, its notes have
-// the prices that it was made with.
-absl::StatusOr<std::vector<double>> SecondsOfNodes(const Plan& plan,
-                                                   size_t entry,
-                                                   const Machine& machine,
-                                                   const Arguments& arguments) {
-  const Graph& graph = *plan.entries[entry].graph;
-  const EntryNotes* notes = NotesOf(plan, entry, arguments);
-  if (notes == nullptr || machine.profile.hash.empty()) {
-    const MachineCatalog prices(machine);
-    PARTITA_ASSIGN_OR_RETURN(
-        std::vector<double> seconds,
-        PlacedNodeSeconds(graph, machine, prices.catalog()));
-    PARTITA_RETURN_IF_ERROR(prices.Check());
-    return seconds;
-  }
-  std::vector<double> seconds(graph.node_id_bound(), 0);
-  for (const NodeNote& note : notes->nodes) {
-    if (!note.node.valid() || note.node.index >= graph.node_id_bound()) {
-      continue;
-    }
-    seconds[note.node.index] = note.seconds;
-  }
-  return seconds;
-}
 
 std::string BoundLine(const Simulation& simulation, const EntryNotes& notes) {
   return absl::StrCat(
@@ -141,20 +79,22 @@ absl::Status Run(const Arguments& arguments) {
   inputs.AddWeights(plan.module.literals());
   PARTITA_RETURN_IF_ERROR(inputs.Keep());
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
-  PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(plan, arguments));
+  PARTITA_ASSIGN_OR_RETURN(
+      const PlanMachine machine,
+      ReadPlanMachine(plan, arguments.positional()[0], arguments));
   std::vector<Timeline> timelines;
   std::string text;
   Json json = Json::object();
   for (size_t e = 0; e < plan.entries.size(); ++e) {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
-                             SecondsOfNodes(plan, e, machine, arguments));
+                             NodeSecondsOf(plan, e, machine));
     PARTITA_ASSIGN_OR_RETURN(
         const Simulation simulation,
-        Simulate(plan, static_cast<int>(e), machine, seconds));
+        Simulate(plan, static_cast<int>(e), machine.machine, seconds));
     const std::string& name = plan.entries[e].name;
     absl::StrAppend(&text, "entry ", name, ": ", Summary(plan, simulation));
     json[name] = EntryJson(plan, simulation);
-    if (const EntryNotes* notes = NotesOf(plan, e, arguments)) {
+    if (const EntryNotes* notes = NotesOf(plan, e, machine)) {
       text += BoundLine(simulation, *notes);
       AddBound(simulation, *notes, json[name]);
     }
@@ -182,6 +122,7 @@ const Subcommand kSimulateCommand = {
         "machine\nfile that the plan was made for, or from --machine. The gap "
         "is the share of the\nstep that the best of all plans may save.",
     .operand = "plan",
+    .reads = kPlanFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/file_kinds.h"
 
 namespace partita {
 
@@ -16,12 +17,16 @@ struct Subcommand {
   const char* doc;    // what it does, in a few lines
   // what its one operand is, "model" or "plan"; null: it takes none
   const char* operand;
+  FileKinds reads = {};  // as operands
+  // The other operand of a command that takes two: "node"; null: it takes one.
+  const char* second_operand = nullptr;
+  FileKinds second_reads = {};  // as second operand
   // takes any number of such operands, none included
   bool repeats_operand = false;
   absl::Span<const FlagDef> flags;
   // The same flags, as --help groups them; empty: one list.
   absl::Span<const FlagGroup> groups = {};
-  // Flags that make a model smaller; null: the usual ones.
+  // Flags that make a model smaller; null: --dim and --shape if it has them.
   const char* (*size_flags)(const Arguments& arguments) = nullptr;
   absl::Status (*run)(const Arguments& arguments);
 };
@@ -32,7 +37,10 @@ extern const Subcommand kInspectCommand;
 extern const Subcommand kCompileCommand;
 extern const Subcommand kLeaderboardCommand;
 extern const Subcommand kCheckCommand;
+extern const Subcommand kFitsCommand;
 extern const Subcommand kSimulateCommand;
+extern const Subcommand kDiffCommand;
+extern const Subcommand kExplainCommand;
 extern const Subcommand kRunCommand;
 extern const Subcommand kTrainCommand;
 extern const Subcommand kViewCommand;

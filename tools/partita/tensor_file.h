@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// By the file's extension.
+// By the file's bytes (recognize_file.h).
 absl::StatusOr<HostTensor> ReadTensor(const std::string& path);
 
 }  // namespace partita

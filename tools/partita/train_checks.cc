@@ -30,17 +30,17 @@ absl::Status CheckTogether(const Arguments& arguments) {
         std::pair("temperature", "sample"),
         std::pair("export-batch", "export")}) {
     if (!arguments.has(flag) || arguments.has(about)) continue;
-    return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
-                                      about, "; expected both"));
+    return CalledWrongly(absl::StrCat("--", flag, ": found without --", about,
+                                      "; expected both"));
   }
   for (const auto& [flag, why] :
        {std::pair("emulated-gpus", "by its own kernels"),
-        std::pair(kSplitGpuFlag, "each by memory of its own")}) {
+        std::pair(kSplitGpuFlag, "each with memory of its own")}) {
     if (!arguments.has(flag) || !arguments.has("virtual")) continue;
     return CalledWrongly(absl::StrCat(
         "--", flag,
-        ": found --virtual beside it; expected it alone, as the host emulates "
-        "all devices then, ",
+        ": found --virtual beside it; expected it alone, as the host then "
+        "emulates all devices, ",
         why));
   }
   // No trainable model has pins of its own.
@@ -58,7 +58,7 @@ absl::Status CheckBesidePlan(const Arguments& arguments) {
     if (!arguments.has(flag)) continue;
     return CalledWrongly(absl::StrCat(
         "--", flag,
-        ": found it with --plan, which ends before the first step; expected "
+        ": found with --plan, which ends before the first step; expected "
         "one of them"));
   }
   if (arguments.Get("plan", "") != "-") return absl::OkStatus();

@@ -193,6 +193,7 @@ const Subcommand kTrainCommand = {
         "OMP_WAIT_POLICY=passive in the environment is as for `partita "
         "run`.",
     .operand = "model",
+    .reads = {FileKind::kOnnxModel},
     .flags = kTrainFlags,
     .groups = kTrainFlagGroups,
     .size_flags = SizeFlagsOf,

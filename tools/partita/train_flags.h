@@ -7,6 +7,7 @@
 #include "graph/builder/inference_training.h"
 #include "graph/builder/update_rule.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/memory_report.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/placing_flags.h"
@@ -18,19 +19,20 @@ namespace partita {
 inline constexpr FlagDef kTrainDataFlags[] = {
     {"images", "FILE",
      "what to train on: IDX, plain or gzip, .npy, or .npz with an array images",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, false, nullptr, kSampleFiles},
     {"labels", "FILE",
      "what each image or sample is; a .npz has an array labels", nullptr,
-     FileUse::kReads},
+     FileUse::kReads, false, nullptr, kSampleFiles},
     {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
-     FileUse::kReads},
-    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
+     FileUse::kReads, false, nullptr, kSampleFiles},
+    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads,
+     false, nullptr, kSampleFiles},
     {"input", "NAME=FILE",
      "of an ONNX model: IDX, .npy, .npz with an array NAME, or .csv; one for "
      "each input",
-     nullptr, FileUse::kReadsBound, true},
+     nullptr, FileUse::kReadsBound, true, nullptr, kSampleFiles},
     {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
-     FileUse::kReadsBound, true},
+     FileUse::kReadsBound, true, nullptr, kSampleFiles},
     {"label-column", "NAME",
      "of a .csv file of labels: the column, or its number from 1; of an "
      "input in the same file the others"},
@@ -105,6 +107,7 @@ inline constexpr FlagDef kTrainStepFlags[] = {
      "software runs the GPUs' real code, slowly, and checks every access"},
     {kSplitGpuFlag, "N",
      "each GPU stands for N devices of the plan, in their order (default 1)"},
+    kCudaLibsFlag,
 };
 
 inline constexpr FlagDef kTrainResultFlags[] = {
@@ -112,7 +115,7 @@ inline constexpr FlagDef kTrainResultFlags[] = {
     {"checkpoint", "FILE", "keep the training there, as safetensors"},
     {"every", "STEPS", "how often; once an epoch if left out"},
     {"resume", "FILE", "continue the training of this checkpoint", nullptr,
-     FileUse::kReads},
+     FileUse::kReads, false, nullptr, kCheckpointFiles},
     {"another-plan", nullptr,
      "with --resume: use other devices, strategy or pins; numbers then differ "
      "by rounding"},

@@ -29,7 +29,7 @@ absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
                         bool takes, absl::string_view choice,
                         absl::string_view expected) {
   if (takes || !arguments.has(flag)) return absl::OkStatus();
-  return CalledWrongly(absl::StrCat("--", flag, ": found it with ", choice,
+  return CalledWrongly(absl::StrCat("--", flag, ": found with ", choice,
                                     ", which has none; expected ", expected));
 }
 
@@ -41,7 +41,7 @@ absl::Status ReadNesterov(const Arguments& arguments,
                  "optimizer " + optimizer.name, "--optimizer sgd"));
   if (!optimizer.nesterov || optimizer.momentum > 0) return absl::OkStatus();
   return CalledWrongly(
-      "--nesterov: found it with momentum 0; expected --momentum above 0");
+      "--nesterov: found with momentum 0; expected --momentum above 0");
 }
 
 absl::Status ReadOptimizer(const Arguments& arguments,

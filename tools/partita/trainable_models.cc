@@ -15,6 +15,7 @@
 #include "graph/status_macros.h"
 #include "partita/train/image_classifier.h"
 #include "partita/train/text_model.h"
+#include "tools/partita/model_input.h"
 #include "tools/partita/train_model_flags.h"
 #include "tools/partita/train_request.h"
 #include "tools/partita/trainable_onnx.h"
@@ -179,7 +180,7 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
         continue;
       }
       return CalledWrongly(absl::StrCat(
-          "--", flag, ": found it with ", kind.name,
+          "--", flag, ": found with ", kind.name,
           ", which does not read it; expected it with ", ReadersOf(flag),
           kind.read == ReadTrainableOnnx && flag == "batch"
               ? "; the model's own dimension is bound by --dim NAME=N where "
@@ -202,15 +203,16 @@ const char* SizeFlagsOf(const Arguments& arguments) {
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
   const std::string& model = arguments.positional()[0];
   std::vector<std::string> names;
+  for (const TrainableKind& kind : kKinds) names.push_back(kind.name);
+  PARTITA_RETURN_IF_ERROR(CheckPrefix(model, names));
   for (const TrainableKind& kind : kKinds) {
-    names.push_back(kind.name);
     if (!IsOfKind(model, kind)) continue;
     PARTITA_RETURN_IF_ERROR(CheckFlags(kind, arguments));
     return &kind;
   }
-  return CalledWrongly(
-      absl::StrCat(model, ": found no model that can be trained; expected ",
-                   absl::StrJoin(names, ", ")));
+  return CalledWrongly(absl::StrCat(
+      model, ": found no model that can be trained; expected one of: ",
+      absl::StrJoin(names, ", "), NearestText(model, names)));
 }
 
 }  // namespace partita

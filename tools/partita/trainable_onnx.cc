@@ -66,7 +66,7 @@ absl::Status CheckLabelColumn(const Arguments& arguments) {
     return absl::OkStatus();
   }
   return CalledWrongly(absl::StrCat(
-      "--label-column: found it with --labels ", arguments.Get("labels", ""),
+      "--label-column: found with --labels ", arguments.Get("labels", ""),
       ", which is no table; expected a .csv file"));
 }
 
@@ -78,7 +78,7 @@ absl::Status CheckNormalized(const Module& module, const Arguments& arguments) {
   for (const char* flag : {"mean", "stddev"}) {
     if (takes || !arguments.has(flag)) continue;
     return CalledWrongly(absl::StrCat(
-        "--", flag, ": found it with inputs that are neither f32 nor f64, ",
+        "--", flag, ": found with inputs that are neither f32 nor f64, ",
         "which are taken as they are; expected one that is; leave it out"));
   }
   return absl::OkStatus();
@@ -89,7 +89,7 @@ absl::Status CheckLoss(const std::string& loss, const Arguments& arguments) {
     return absl::OkStatus();
   }
   return CalledWrongly(absl::StrCat(
-      "--label-smoothing: found it with --loss ", loss,
+      "--label-smoothing: found with --loss ", loss,
       ", which has no classes; expected --loss cross-entropy or nll"));
 }
 

@@ -20,7 +20,7 @@ constexpr FlagDef kFlags[] = {
     {"output", "FILE", "where to write; - for standard output", nullptr,
      FileUse::kWrites},
     {"trace", "FILE", "a step that `partita run --trace` measured; repeatable",
-     nullptr, FileUse::kReads, true},
+     nullptr, FileUse::kReads, true, nullptr, kTraceFiles},
 };
 
 absl::StatusOr<std::vector<MeasuredTrace>> ReadTraces(
@@ -65,6 +65,7 @@ const Subcommand kViewCommand = {
         "the\nmeasured step is below the predicted one. The plan is proved "
         "first.",
     .operand = "plan",
+    .reads = kPlanFiles,
     .flags = kFlags,
     .run = Run,
 };

@@ -1,4 +1,4 @@
-// Trains a linear model on two virtual devices, each on its part of the batch.
+// Trains a linear model on two virtual devices, each on its shard of the batch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   linear_training MODEL.graph MACHINE.json

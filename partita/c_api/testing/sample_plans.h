@@ -1,4 +1,5 @@
-// Small plans for tests of the C API, as text and as files.
+// Small plans for tests of the C API, as text and as files, beside those of
+// partita/testing/plan_texts.h.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_C_API_TESTING_SAMPLE_PLANS_H_
@@ -7,16 +8,11 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "partita/testing/plan_texts.h"
 #include "runtime/plan/plan.h"
 
 namespace partita::c_api {
 
-// @f: y = relu(x w), x f32[2, 3] and y f32[2, 2], the product on cpu:0 and relu
-// on cpu:1.
-extern const char kTwoDevices[];
-// @count: every step adds the input x f32[2] to the variable v, first [10, 20],
-// and returns the sum n.
-extern const char kCounter[];
 // @lengths: out = concat(a, b), a bool[0] and b bool[3].
 extern const char kBools[];
 // Two entries over x f32[2]: @twice returns y = x + x, @square z = x x.

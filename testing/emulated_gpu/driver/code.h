@@ -21,6 +21,8 @@ namespace partita::emulated_gpu {
 struct KernelCode {
   std::shared_ptr<const ptx::Module> module;
   const ptx::Kernel* kernel = nullptr;  // of `module`
+  // Whether its library was unloaded, for all launches of it.
+  std::shared_ptr<bool> is_unloaded = std::make_shared<bool>(false);
   const std::string& name() const { return kernel->name; }
   // Where a parameter is stored: aligned to its size.
   uint64_t ParameterOffset(size_t index) const;

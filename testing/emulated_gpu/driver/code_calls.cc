@@ -67,6 +67,8 @@ CUresult Driver::LibraryUnload(CUlibrary handle) {
   if (library == nullptr) return BadHandle(libraries_, handle, "library");
   for (const auto& [name, kernel_handle] : library->kernels) {
     Kernel* kernel = kernels_.Find(kernel_handle);
+    Unload(*kernel);
+    *kernel->code->is_unloaded = true;
     for (const auto& [context, function] : kernel->functions) {
       functions_.End(functions_.Find(function));
     }
@@ -106,7 +108,7 @@ CUresult Driver::KernelGetFunction(CUfunction* handle, CUkernel kernel_handle) {
   if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;
   Kernel* kernel = kernels_.Find(kernel_handle);
   if (kernel == nullptr) return BadHandle(kernels_, kernel_handle, "kernel");
-  Load(*kernel, *context);
+  if (CUresult bad = Load(*kernel, *context); bad != CUDA_SUCCESS) return bad;
   CUfunction& function = kernel->functions[context];
   if (function == nullptr) {
     auto made = std::make_unique<Function>();
@@ -118,9 +120,23 @@ CUresult Driver::KernelGetFunction(CUfunction* handle, CUkernel kernel_handle) {
   return CUDA_SUCCESS;
 }
 
-void Driver::Load(const Kernel& kernel, Context& context) {
-  const bool is_new = context.loaded.insert(&kernel).second;
-  if (is_new && options_.readings.loading_waits) RunContext(context);
+// Code takes memory of the device, beside what is allocated.
+CUresult Driver::Load(const Kernel& kernel, Context& context) {
+  if (context.loaded.contains(&kernel)) return CUDA_SUCCESS;
+  const auto bytes = static_cast<uint64_t>(options_.bytes_per_kernel);
+  if (bytes > FreeBytes(*context.device)) return CUDA_ERROR_OUT_OF_MEMORY;
+  context.loaded.insert(&kernel);
+  context.device->context_bytes += bytes;
+  if (options_.readings.loading_waits) RunContext(context);
+  return CUDA_SUCCESS;
+}
+
+void Driver::Unload(const Kernel& kernel) {
+  for (Context* context : contexts_.live()) {
+    if (context->loaded.erase(&kernel) == 0) continue;
+    context->device->context_bytes -=
+        static_cast<uint64_t>(options_.bytes_per_kernel);
+  }
 }
 
 // Where a CUfunction is expected, a CUkernel may stand (cuda.h:17492); it has
@@ -239,8 +255,7 @@ CUresult Driver::FuncLoad(CUfunction handle) {
   if (context == nullptr) {
     if (CUresult bad = FindContext(context); bad != CUDA_SUCCESS) return bad;
   }
-  Load(*kernel, *context);
-  return CUDA_SUCCESS;
+  return Load(*kernel, *context);
 }
 
 // code.lazy_loading: to get a function loads it.

@@ -86,6 +86,8 @@ void Driver::Deactivate(Context& context) {
     function->kernel->functions.erase(&context);
     functions_.End(function);
   }
+  context.device->context_bytes -=
+      static_cast<uint64_t>(options_.bytes_per_kernel) * context.loaded.size();
   context.loaded.clear();
   context.peers.clear();
   for (Context* other : contexts_.live()) other->peers.erase(&context);

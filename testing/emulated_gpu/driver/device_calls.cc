@@ -14,8 +14,6 @@
 namespace partita::emulated_gpu {
 namespace {
 
-constexpr char kName[] = "Partita emulated GPU";
-
 struct Attribute {
   CUdevice_attribute name;
   int value;
@@ -64,11 +62,13 @@ constexpr Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0},
 };
 
+bool AreJoined(const std::vector<std::pair<int, int>>& pairs, int a, int b) {
+  return a != b && (absl::c_linear_search(pairs, std::pair(a, b)) ||
+                    absl::c_linear_search(pairs, std::pair(b, a)));
+}
+
 bool ArePeers(const EmulatedGpuOptions& options, int a, int b) {
-  for (const auto& [one, two] : options.peers) {
-    if ((one == a && two == b) || (one == b && two == a)) return a != b;
-  }
-  return false;
+  return AreJoined(options.peers, a, b);
 }
 
 }  // namespace
@@ -88,12 +88,13 @@ CUresult Driver::DeviceGetCount(int* count) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:5324: a name that is longer is shortened.
 CUresult Driver::DeviceGetName(char* name, int length, CUdevice number) {
   Device* device = nullptr;
   if (name == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = FindDevice(number, device); bad != CUDA_SUCCESS)
     return bad;
-  std::snprintf(name, static_cast<size_t>(length), "%s", kName);
+  std::snprintf(name, static_cast<size_t>(length), "%s", options_.name.c_str());
   return CUDA_SUCCESS;
 }
 
@@ -106,6 +107,7 @@ CUresult Driver::DeviceGetUuid(CUuuid* uuid, CUdevice number) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:9194: [domain]:[bus]:[device].[function].
 CUresult Driver::DeviceGetPCIBusId(char* id, int length, CUdevice number) {
   Device* device = nullptr;
   if (id == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
@@ -165,19 +167,28 @@ CUresult Driver::DeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
   return CUDA_SUCCESS;
 }
 
+// cuda.h:23926 ff. The rank is "a relative value"; here 0 for NVLink and 1 for
+// PCIe, over which native atomics do not work.
 CUresult Driver::DeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute name,
                                        CUdevice from, CUdevice to) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (from == to) return CUDA_ERROR_INVALID_DEVICE;  // cuda.h:23940
   int can = 0;
-  if (value == nullptr || from == to) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = DeviceCanAccessPeer(&can, from, to); bad != CUDA_SUCCESS) {
     return bad;
   }
+  const bool by_nvlink =
+      can != 0 && AreJoined(options_.nvlinks, visible_[from], visible_[to]);
   switch (name) {
     case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
-    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
       *value = can;
       return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+      *value = by_nvlink ? 1 : 0;
+      return CUDA_SUCCESS;
     case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+      *value = by_nvlink ? 0 : 1;
+      return CUDA_SUCCESS;
     case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
       *value = 0;
       return CUDA_SUCCESS;

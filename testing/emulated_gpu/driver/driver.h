@@ -133,8 +133,10 @@ class Driver {
                         CUstream stream);
 
   // ---- code_calls.cc
-  // Readings::loading_waits.
-  void Load(const Kernel& kernel, Context& context);
+  // Readings::loading_waits. CUDA_ERROR_OUT_OF_MEMORY if the code does not fit.
+  CUresult Load(const Kernel& kernel, Context& context);
+  // From all contexts.
+  void Unload(const Kernel& kernel);
   CUresult FunctionAttribute(const Kernel& kernel, CUfunction_attribute name,
                              int* value);
 

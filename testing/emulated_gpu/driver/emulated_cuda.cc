@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "testing/emulated_gpu/driver/driver.h"
 #include "testing/emulated_gpu/driver/entry.h"
@@ -29,13 +30,22 @@ absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
       !AreDifferentGpus(visible, options.gpus) ||
       options.bytes_per_gpu < options.bytes_per_context ||
       options.bytes_per_gpu > kMostBytesPerGpu ||
-      options.bytes_per_context < 0) {
+      options.bytes_per_context < 0 || options.bytes_per_kernel < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "emulated GPUs: found ", options.gpus, " GPUs of ",
         options.bytes_per_gpu, " bytes, ", options.bytes_per_context,
         " for a context; expected at most ", kMostGpus,
         " GPUs, each with memory for a context and at most ", kMostBytesPerGpu,
         " bytes, and visible ones among them"));
+  }
+  for (const auto& [one, two] : options.nvlinks) {
+    if (absl::c_linear_search(options.peers, std::pair(one, two)) ||
+        absl::c_linear_search(options.peers, std::pair(two, one))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("emulated GPUs: found an NVLink between GPUs ", one,
+                     " and ", two, "; expected peers"));
   }
   auto driver = std::make_unique<Driver>(options);
   if (!driver->has_addresses()) {

@@ -52,6 +52,75 @@ TEST(EmulatedCuda, PeersAreTwoOfItsGpus) {
   unsetenv("PARTITA_EMULATED_PEERS");
 }
 
+TEST(EmulatedCuda, NvlinksAreTwoPeers) {
+  setenv("PARTITA_EMULATED_PEERS", "0-1", /*overwrite=*/1);
+  setenv("PARTITA_EMULATED_NVLINKS", "1-2", /*overwrite=*/1);
+  EXPECT_EQ(OptionsFromEnvironment({.gpus = 3}).status(),
+            absl::InvalidArgumentError(
+                "PARTITA_EMULATED_NVLINKS: found \"1-2\"; expected all, none, "
+                "or pairs as 0-1,2-3 of the peers"));
+  setenv("PARTITA_EMULATED_NVLINKS", "all", /*overwrite=*/1);
+  const auto options = OptionsFromEnvironment({.gpus = 3});
+  unsetenv("PARTITA_EMULATED_PEERS");
+  unsetenv("PARTITA_EMULATED_NVLINKS");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->nvlinks, options->peers);
+  EXPECT_FALSE(EmulatedCuda::New({.gpus = 2, .nvlinks = {{0, 1}}}).ok());
+}
+
+TEST(EmulatedCuda, NamesAndRoutesAreTheOptions) {
+  auto cuda = EmulatedCuda::New({.gpus = 3,
+                                 .name = "A name",
+                                 .peers = {{0, 1}, {1, 2}},
+                                 .nvlinks = {{1, 0}}});
+  ASSERT_TRUE(cuda.ok()) << cuda.status();
+  const DriverApi& api = (*cuda)->api();
+  EXPECT_EQ(api.Init(0), CUDA_SUCCESS);
+  char name[32] = "";
+  EXPECT_EQ(api.DeviceGetName(name, sizeof(name), 2), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "A name");
+  const auto get = [&](CUdevice_P2PAttribute attribute, int from, int to) {
+    int value = -1;
+    EXPECT_EQ(api.DeviceGetP2PAttribute(&value, attribute, from, to),
+              CUDA_SUCCESS);
+    return value;
+  };
+  struct Expected {
+    int from, to, access, atomics, rank;
+  };
+  for (const auto& [from, to, access, atomics, rank] :
+       {Expected{0, 1, 1, 1, 0}, Expected{1, 0, 1, 1, 0},
+        Expected{1, 2, 1, 0, 1}, Expected{0, 2, 0, 0, 1}}) {
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from, to), access);
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, from, to),
+              atomics);
+    EXPECT_EQ(get(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, from, to), rank);
+  }
+}
+
+// Once for each context that it is loaded in.
+TEST(EmulatedCuda, LoadedCodeTakesMemory) {
+  const auto free_of = [](Bench& bench) {
+    size_t free = 0;
+    bench.Is("free", bench.api.MemGetInfo(&free, nullptr));
+    return free;
+  };
+  const auto texts = FindingsOf(
+      [&](Bench& bench) {
+        const size_t before = free_of(bench);
+        bench.Is("launch", bench.Launch(bench.one, "empty"));
+        bench.Is("launch again", bench.Launch(bench.one, "empty"));
+        bench.Equals("taken", before - free_of(bench), size_t{1 << 20});
+        CUfunction function = nullptr;
+        bench.Is(
+            "no room",
+            bench.api.KernelGetFunction(&function, bench.Kernel("set_word")),
+            CUDA_ERROR_OUT_OF_MEMORY);
+      },
+      {.bytes_per_gpu = (1 << 20) + (1 << 19), .bytes_per_kernel = 1 << 20});
+  EXPECT_THAT(texts, IsEmpty());
+}
+
 TEST(EmulatedCuda, LeaksAreNamed) {
   auto cuda = EmulatedCuda::New({});
   ASSERT_TRUE(cuda.ok()) << cuda.status();
@@ -175,6 +244,44 @@ TEST(EmulatedCuda, ATargetThatIsTooNewForTheDeviceIsRefused) {
            CUDA_ERROR_INVALID_PTX);
   bench.Is("unload", bench.api.LibraryUnload(library));
   EXPECT_EQ(bench.faults(), "");
+}
+
+TEST(EmulatedCuda, AGraphIsNotLaunchedOnceItsCodeIsUnloaded) {
+  auto cuda = EmulatedCuda::New({});
+  ASSERT_TRUE(cuda.ok()) << cuda.status();
+  {
+    Bench bench((*cuda)->api());
+    const DriverApi& api = bench.api;
+    CUlibrary library = nullptr;
+    CUkernel kernel = nullptr;
+    bench.Is("load", api.LibraryLoadData(
+                         &library,
+                         ".version 8.0\n.target sm_80\n.address_size 64\n"
+                         ".visible .entry f()\n{\nret;\n}\n",
+                         nullptr, nullptr, 0, nullptr, nullptr, 0));
+    bench.Is("get", api.LibraryGetKernel(&kernel, library, "f"));
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    params.func = reinterpret_cast<CUfunction>(kernel);
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.ctx = bench.context;
+    const CUgraph graph = bench.Graph();
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr;
+    bench.Is("add", api.GraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    bench.Is("instantiate", api.GraphInstantiate(&exec, graph, 0));
+    bench.Is("launch", api.GraphLaunch(exec, bench.one));
+    bench.Is("synchronize", api.StreamSynchronize(bench.one));
+    bench.Is("unload", api.LibraryUnload(library));
+    bench.Is("launch again", api.GraphLaunch(exec, bench.one),
+             CUDA_ERROR_INVALID_VALUE);
+    bench.Is("destroy", api.GraphExecDestroy(exec));
+    EXPECT_EQ(bench.faults(), "");
+  }
+  EXPECT_THAT(TextsOf((*cuda)->findings()),
+              testing::ElementsAre(
+                  HasSubstr("cuGraphLaunch: found kernel f, whose library was "
+                            "unloaded")));
 }
 
 // The same seed, the same order: the values of a racing program are equal.

@@ -125,7 +125,7 @@ CUresult Driver::KernelNode(const CUDA_KERNEL_NODE_PARAMS& params,
              bad != CUDA_SUCCESS) {
     return bad;
   }
-  Load(*kernel, *context);
+  if (CUresult bad = Load(*kernel, *context); bad != CUDA_SUCCESS) return bad;
   return MakeLaunch(
       *kernel,
       {.grid = {params.gridDimX, params.gridDimY, params.gridDimZ},

@@ -182,6 +182,14 @@ CUresult Driver::GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
                           node.event->name, ", which was destroyed"));
       return CUDA_ERROR_INVALID_VALUE;
     }
+    // The same in a stream kills a process (launch_unloaded_kernel).
+    const auto* const launch = std::get_if<KernelLaunch>(&node.action);
+    if (launch != nullptr && *launch->code->is_unloaded) {
+      Report(FindingKind::kMisuse,
+             absl::StrCat("cuGraphLaunch: found kernel ", launch->code->name(),
+                          ", whose library was unloaded"));
+      return CUDA_ERROR_INVALID_VALUE;
+    }
   }
   std::vector<CommandRef> before;
   if (exec->last_launch != nullptr) before.push_back(exec->last_launch);

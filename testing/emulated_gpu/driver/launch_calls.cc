@@ -108,7 +108,9 @@ CUresult Driver::SubmitLaunch(CUfunction function,
       bad != CUDA_SUCCESS) {
     return bad;
   }
-  Load(*kernel, *stream->context);
+  if (CUresult bad = Load(*kernel, *stream->context); bad != CUDA_SUCCESS) {
+    return bad;
+  }
   CommandRef issued;
   if (CUresult bad = Submit(*stream, std::move(launch),
                             CU_GRAPH_NODE_TYPE_KERNEL, &issued);

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -58,32 +60,46 @@ absl::Status ReadCapability(EmulatedGpuOptions& options) {
   return Wrong(kName, text, "a capability as 9.0");
 }
 
-absl::Status ReadPeers(EmulatedGpuOptions& options) {
-  constexpr char kName[] = "PARTITA_EMULATED_PEERS";
-  const char* text = std::getenv(kName);
-  options.peers = AllPeers(options.gpus);
-  if (text == nullptr || absl::string_view(text) == "all") {
+using Pairs = std::vector<std::pair<int, int>>;
+
+bool Contains(const Pairs& pairs, int one, int two) {
+  return absl::c_linear_search(pairs, std::pair(one, two)) ||
+         absl::c_linear_search(pairs, std::pair(two, one));
+}
+
+// `pairs` is among `all`. `what` says what these are.
+absl::Status ReadPairs(const char* name, const Pairs& all,
+                       absl::string_view what, Pairs& pairs) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return absl::OkStatus();
+  pairs.clear();
+  if (absl::string_view(text) == "none") return absl::OkStatus();
+  if (absl::string_view(text) == "all") {
+    pairs = all;
     return absl::OkStatus();
   }
-  options.peers.clear();
-  if (absl::string_view(text) == "none") return absl::OkStatus();
   for (absl::string_view pair : absl::StrSplit(text, ',')) {
     const std::vector<absl::string_view> ends = absl::StrSplit(pair, '-');
     int one = 0;
     int two = 0;
-    const auto is_gpu = [&](int number) {
-      return number >= 0 && number < options.gpus;
-    };
     if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &one) ||
-        !absl::SimpleAtoi(ends[1], &two) || !is_gpu(one) || !is_gpu(two) ||
-        one == two) {
-      return Wrong(kName, text,
-                   absl::StrCat("all, none, or pairs as 0-1,2-3 of the ",
-                                options.gpus, " GPUs"));
+        !absl::SimpleAtoi(ends[1], &two) || !Contains(all, one, two)) {
+      return Wrong(name, text,
+                   absl::StrCat("all, none, or pairs as 0-1,2-3 of ", what));
     }
-    options.peers.emplace_back(one, two);
+    pairs.emplace_back(one, two);
   }
   return absl::OkStatus();
+}
+
+absl::Status ReadTopology(EmulatedGpuOptions& options) {
+  const Pairs all = AllPeers(options.gpus);
+  options.peers = all;
+  PARTITA_RETURN_IF_ERROR(ReadPairs("PARTITA_EMULATED_PEERS", all,
+                                    absl::StrCat("the ", options.gpus, " GPUs"),
+                                    options.peers));
+  return ReadPairs("PARTITA_EMULATED_NVLINKS", options.peers, "the peers",
+                   options.nvlinks);
 }
 
 absl::Status ReadOrder(EmulatedGpuOptions& options) {
@@ -145,9 +161,14 @@ absl::StatusOr<EmulatedGpuOptions> OptionsFromEnvironment(
       ReadNumber("PARTITA_EMULATED_BYTES", options.bytes_per_gpu));
   PARTITA_RETURN_IF_ERROR(
       ReadNumber("PARTITA_EMULATED_CONTEXT_BYTES", options.bytes_per_context));
+  PARTITA_RETURN_IF_ERROR(
+      ReadNumber("PARTITA_EMULATED_KERNEL_BYTES", options.bytes_per_kernel));
   PARTITA_RETURN_IF_ERROR(ReadNumber("PARTITA_EMULATED_SEED", options.seed));
   PARTITA_RETURN_IF_ERROR(ReadCapability(options));
-  PARTITA_RETURN_IF_ERROR(ReadPeers(options));
+  PARTITA_RETURN_IF_ERROR(ReadTopology(options));
+  if (const char* name = std::getenv("PARTITA_EMULATED_NAME")) {
+    options.name = name;
+  }
   PARTITA_RETURN_IF_ERROR(ReadOrder(options));
   PARTITA_RETURN_IF_ERROR(ReadFailure(options));
   PARTITA_RETURN_IF_ERROR(ReadDoubts(options.readings));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,9 +29,12 @@ enum class Order : uint8_t {
 
 struct EmulatedGpuOptions {
   int gpus = 1;
+  std::string name = "Partita emulated GPU";  // of each
   int64_t bytes_per_gpu = int64_t{1} << 30;
   // What a context takes of them.
   int64_t bytes_per_context = 0;
+  // What a kernel takes of them that is loaded in a context.
+  int64_t bytes_per_kernel = 0;
   int compute_capability_major = 9;
   int compute_capability_minor = 0;
   int multiprocessors = 132;
@@ -38,6 +42,8 @@ struct EmulatedGpuOptions {
   std::optional<std::vector<int>> visible;
   // Pairs of GPUs that may access each other's memory, both ways.
   std::vector<std::pair<int, int>> peers;
+  // Those of `peers` that NVLink joins; PCIe joins the others.
+  std::vector<std::pair<int, int>> nvlinks;
 
   // Runs with equal seeds and calls are equal. At 0 the threads of a kernel run
   // in their order.
@@ -64,8 +70,11 @@ std::vector<std::pair<int, int>> AllPeers(int gpus);
 //   PARTITA_EMULATED_GPUS=4
 //   PARTITA_EMULATED_BYTES=1073741824      of each GPU
 //   PARTITA_EMULATED_CONTEXT_BYTES=0
+//   PARTITA_EMULATED_KERNEL_BYTES=0
 //   PARTITA_EMULATED_CAPABILITY=9.0
 //   PARTITA_EMULATED_PEERS=all             or none, or 0-1,2-3 (default: all)
+//   PARTITA_EMULATED_NVLINKS=none          or all, or 0-1,2-3: of the peers
+//   PARTITA_EMULATED_NAME=Partita emulated GPU
 //   PARTITA_EMULATED_SEED=7
 //   PARTITA_EMULATED_ORDER=random          or oldest, youngest, starve, waits,
 //                                          at_once

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "gtest/gtest.h"
 #include "testing/emulated_gpu/driver_rules/rule.h"
@@ -22,7 +23,8 @@ class SharedLibrary : public testing::Test {
     setenv("PARTITA_EMULATED_BYTES", "8388608", 1);
     setenv("PARTITA_EMULATED_CAPABILITY", "8.0", 1);
     setenv("PARTITA_EMULATED_PEERS", "0-1", 1);
-    const absl::StatusOr<DriverApi> loaded = LoadCudaDriver({{kFolder}});
+    const absl::StatusOr<DriverApi> loaded =
+        LoadCudaDriver({{std::filesystem::absolute(kFolder)}});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     api = new DriverApi(*loaded);
   }

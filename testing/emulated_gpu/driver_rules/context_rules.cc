@@ -1,6 +1,9 @@
 // Contexts, devices and peers.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdio>
+#include <cstring>
+
 #include "testing/emulated_gpu/driver_rules/rule.h"
 
 namespace partita::driver_rules {
@@ -85,6 +88,24 @@ void Devices(Bench& bench) {
            CUDA_ERROR_NOT_FOUND);
 }
 
+void Names(Bench& bench) {
+  const DriverApi& api = bench.api;
+  char name[256] = "";
+  char start[5] = "";
+  bench.Is("name", api.DeviceGetName(name, sizeof(name), 0));
+  bench.Holds("is there", name[0] != '\0');
+  bench.Is("name in five bytes", api.DeviceGetName(start, sizeof(start), 0));
+  bench.Holds("is its start",
+              std::strlen(start) == 4 && std::strncmp(name, start, 4) == 0);
+  char address[32] = "";
+  unsigned parts[4] = {};
+  bench.Is("address", api.DeviceGetPCIBusId(address, sizeof(address), 0));
+  bench.Equals("its parts",
+               std::sscanf(address, "%x:%x:%x.%x", &parts[0], &parts[1],
+                           &parts[2], &parts[3]),
+               4);
+}
+
 // Memory of one device on its way to another, by every kind of copy.
 void Peers(Bench& bench) {
   const DriverApi& api = bench.api;
@@ -99,6 +120,11 @@ void Peers(Bench& bench) {
   bench.Is("create", api.StreamCreate(&there, CU_STREAM_NON_BLOCKING));
   bench.Is("alloc", api.MemAlloc(&far, 64));
   bench.Is("can access", api.DeviceCanAccessPeer(&can, 1, 0));
+  int supported = 0;
+  bench.Is("attribute",
+           api.DeviceGetP2PAttribute(
+               &supported, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 0));
+  bench.Equals("access supported", supported, can);
   const CUresult enabled = api.CtxEnablePeerAccess(bench.context, 0);
   bench.Is("enable", enabled,
            can != 0 ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
@@ -123,12 +149,27 @@ void Peers(Bench& bench) {
   bench.Is("release", api.DevicePrimaryCtxRelease(1));
 }
 
+void PeerAttributes(Bench& bench) {
+  const DriverApi& api = bench.api;
+  int value = 0;
+  bench.Is("of a device and itself",
+           api.DeviceGetP2PAttribute(
+               &value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+           CUDA_ERROR_INVALID_DEVICE);
+  bench.Is("of no device",
+           api.DeviceGetP2PAttribute(
+               &value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 4096),
+           CUDA_ERROR_INVALID_DEVICE);
+}
+
 constexpr Rule kRules[] = {
     {"context.stack", "cuda.h:6404", Stack},
     {"context.primary", "cuda.h:5896", Primary},
     {"context.foreign_function", "cuda.h:17492", ForeignFunction},
     {"context.devices", "cuda.h:5498", Devices},
+    {"context.names", "cuda.h:5324, 9194", Names},
     {"context.peers", "cuda.h:23855, 15236", Peers, /*devices=*/2},
+    {"context.peer_attributes", "cuda.h:23940", PeerAttributes},
 };
 
 }  // namespace

@@ -265,6 +265,7 @@ class Parser {
     const Token token = tokens_.peek();
     if (token.text == ".reg") return ParseRegisters();
     if (token.text == ".shared") return ParseSharedVariable();
+    if (token.text == ".pragma") return ParsePragma();
     if (token.text.front() == '.') {
       return Refused(token.line, Shown(token.text),
                      "kernels declare registers and shared memory alone");
@@ -286,6 +287,19 @@ class Parser {
       return AddLabel(word);
     }
     return ParseInstruction(word, instruction);
+  }
+  // .pragma "nounroll"; which says to the assembler how to compile a loop, not
+  // what it computes.
+  absl::Status ParsePragma() {
+    const int line = tokens_.Take().line;
+    PARTITA_RETURN_IF_ERROR(Expect("\""));
+    const Token word = tokens_.Take();
+    if (word.text != "nounroll") {
+      return Refused(line, absl::StrCat("the pragma ", Shown(word.text)),
+                     "loops that are not unrolled");
+    }
+    PARTITA_RETURN_IF_ERROR(Expect("\""));
+    return Expect(";");
   }
   absl::Status AddLabel(const Token& word) {
     const uint32_t next = static_cast<uint32_t>(kernel_.instructions.size());

@@ -60,6 +60,16 @@ TEST(PtxParser, RegistersInBracesEndWithThem) {
                 "number of .b16; expected the operands of `mov.b16`");
 }
 
+TEST(PtxParser, ALoopMaySayThatItIsNotUnrolled) {
+  const auto module = ParseModule(
+      Text("$L_1:\n.pragma \"nounroll\";\n@%p1 bra $L_1;"), "a.ptx");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(module->kernels[0].instructions[0].target, 0u);
+  ExpectRefused(".pragma \"used_bytes_mask\";",
+                "a.ptx:12: found the pragma `used_bytes_mask`; expected what "
+                "the interpreter of PTX executes: loops that are not unrolled");
+}
+
 TEST(PtxParser, WhatIsNotInterpretedIsNamed) {
   const absl::string_view expected =
       "; expected what the interpreter of PTX executes: ";

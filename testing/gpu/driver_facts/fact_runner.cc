@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -226,6 +227,11 @@ void Print(const Row& row) {
   std::fflush(stdout);
 }
 
+CudaSearchPath PathOf(const std::string& libraries) {
+  if (libraries.empty()) return {};
+  return {{std::filesystem::absolute(libraries)}};
+}
+
 }  // namespace
 
 std::vector<Row> RunGroup(const FactGroup& group, const FactOptions& options,
@@ -250,9 +256,7 @@ int RunChild(const FactGroup& group, size_t first, size_t last,
              const std::string& libraries) {
   ReportCrashes();
   SetStepListener(PrintStep);
-  CudaSearchPath path;
-  if (!libraries.empty()) path.folders.push_back(libraries);
-  absl::StatusOr<DriverApi> api = LoadCudaDriver(path);
+  absl::StatusOr<DriverApi> api = LoadCudaDriver(PathOf(libraries));
   absl::Status status = api.status();
   std::unique_ptr<Gpu> gpu;
   if (status.ok()) {
@@ -290,9 +294,7 @@ DriverHolder::~DriverHolder() {
 }
 
 int HoldDriver(const std::string& libraries) {
-  CudaSearchPath path;
-  if (!libraries.empty()) path.folders.push_back(libraries);
-  absl::StatusOr<DriverApi> api = LoadCudaDriver(path);
+  absl::StatusOr<DriverApi> api = LoadCudaDriver(PathOf(libraries));
   if (!api.ok() || api->Init(0) != CUDA_SUCCESS) return 1;
   while (true) pause();
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -70,7 +71,7 @@ Outcome CheckInChild(const CudaSearchPath& path, const Rule& rule) {
 
 int Main(int argc, char** argv) {
   CudaSearchPath path;
-  if (argc > 1) path.folders.push_back(argv[1]);
+  if (argc > 1) path.folders.push_back(std::filesystem::absolute(argv[1]));
   int counts[3] = {};
   for (const Rule& rule : driver_rules::AllRules()) {
     ++counts[CheckInChild(path, rule)];

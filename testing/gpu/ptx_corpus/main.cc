@@ -1,6 +1,7 @@
 // Writes PTX of generated kernels, and runs it on a GPU.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -43,7 +44,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   if (count == 2 && arguments[0] == "--run") return Run(arguments[1], {});
   if (count == 4 && arguments[0] == "--run" && arguments[2] == "--libs") {
-    return Run(arguments[1], {.folders = {arguments[3]}});
+    return Run(arguments[1], {{std::filesystem::absolute(arguments[3])}});
   }
   std::cerr << kUsage;
   return 2;

@@ -19,6 +19,8 @@ std::vector<std::string> CallAccount::Kept() const {
   for (const auto& [kind, count] : counts) {
     kept.push_back(absl::StrCat(count, " ", kind, " not given back"));
   }
+  if (is_given_back_twice_) kept.push_back("one given back twice");
+  if (is_used_later_) kept.push_back("one used after it was given back");
   return kept;
 }
 
@@ -48,6 +50,24 @@ uintptr_t CallAccount::OtherStream(CUstream stream) const {
   return oldest;
 }
 
+uintptr_t CallAccount::PinnedBlock(size_t bytes) const {
+  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+    const IssuedWork::Block& candidate = block->second;
+    if (candidate.context == 0 && candidate.bytes >= bytes) {
+      return candidate.address;
+    }
+  }
+  return 0;
+}
+
+// Nothing of a device's memory is mapped for the host.
+bool CallAccount::MayAccess(uintptr_t address, size_t bytes) const {
+  const IssuedWork::Block* const block = BlockAt(address);
+  if (block == nullptr) return false;
+  return block->context != 0 ||
+         address - block->address + bytes <= block->bytes;
+}
+
 IssuedWork::Issued CallAccount::CopyOf(uintptr_t to, uintptr_t from,
                                        size_t bytes) const {
   const auto context_of = [&](uintptr_t address) {
@@ -67,6 +87,7 @@ IssuedWork::Issued CallAccount::CopyOf(uintptr_t to, uintptr_t from,
 void CallAccount::NoteCopy(CUstream stream, uintptr_t to, uintptr_t from,
                            size_t bytes) {
   streams.Add(KeyOf(stream));
+  copied_from.Add(from);
   if (BlockAt(from) == nullptr) {
     work_.AddStagedCopy(KeyOf(stream), CopyOf(to, from, bytes));
   } else {

@@ -67,11 +67,23 @@ class CallAccount {
   // What was made and not given back, a sentence each.
   std::vector<std::string> Kept() const;
 
+  // Something was given back a second time, or will be; or was used later.
+  void NoteTwice() { is_given_back_twice_ = true; }
+  void NoteUsedLater() { is_used_later_ = true; }
+
   // The oldest other stream of the same context; 0: there is none.
   uintptr_t OtherStream(CUstream stream) const;
+  // The last page-locked block of so many bytes or more; 0: there is none.
+  uintptr_t PinnedBlock(size_t bytes) const;
+  // True if the bytes are memory of a device, or of one page-locked block: no
+  // access of them changes other memory of the process.
+  bool MayAccess(uintptr_t address, size_t bytes) const;
 
-  // Handles that calls had.
+  // Handles that calls had. Devices count from 1.
   Recent created, recorded, waited_for, streams, contexts, freed, freed_on_host;
+  Recent made_streams, made_graphs, devices, launched, copied_from,
+      recorded_in_graphs;
+  std::vector<CUfunction> functions;
 
   // What a call did that succeeded, with its arguments.
   template <auto member, typename... Args>
@@ -85,6 +97,7 @@ class CallAccount {
   }
   void Note(Call<&DriverApi::StreamCreateWithPriority>, CUstream* stream,
             unsigned, int) {
+    made_streams.Add(KeyOf(*stream));
     kept_.insert({"streams", KeyOf(*stream)});
     streams_of_.insert({*stream, {current(), streams_made_++}});
   }
@@ -102,6 +115,7 @@ class CallAccount {
   }
   void Note(Call<&DriverApi::DevicePrimaryCtxRetain>, CUcontext*,
             CUdevice device) {
+    devices.Add(KeyOf(device) + 1);
     ++retained_[device];
   }
   void Note(Call<&DriverApi::DevicePrimaryCtxRelease>, CUdevice device) {
@@ -109,6 +123,7 @@ class CallAccount {
   }
   void Note(Call<&DriverApi::KernelGetFunction>, CUfunction* function,
             CUkernel kernel) {
+    functions.push_back(*function);
     kernels_[*function] = kernel;
   }
   void Note(Call<&DriverApi::CtxSetCurrent>, CUcontext context) {
@@ -179,6 +194,7 @@ class CallAccount {
   }
 
   void Note(Call<&DriverApi::GraphCreate>, CUgraph* graph, unsigned) {
+    made_graphs.Add(KeyOf(*graph));
     kept_.insert({"graphs", KeyOf(*graph)});
   }
   void Note(Call<&DriverApi::GraphDestroy>, CUgraph graph) {
@@ -196,10 +212,17 @@ class CallAccount {
   void Note(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode* node,
             CUgraph graph, const CUgraphNode* after, size_t count,
             const CUDA_MEMCPY3D* copy, CUcontext) {
+    copied_from.Add(copy->srcDevice);
     graphs_.Add(graph, {.node = *node,
                         .after = {after, count},
                         .issued = CopyOf(copy->dstDevice, copy->srcDevice,
                                          copy->WidthInBytes)});
+  }
+  void Note(Call<&DriverApi::GraphAddEventRecordNode>, CUgraphNode* node,
+            CUgraph graph, const CUgraphNode* after, size_t count,
+            CUevent event) {
+    recorded_in_graphs.Add(KeyOf(event));
+    graphs_.Add(graph, {.node = *node, .after = {after, count}});
   }
   void Note(Call<&DriverApi::GraphAddEmptyNode>, CUgraphNode* node,
             CUgraph graph, const CUgraphNode* after, size_t count) {
@@ -215,8 +238,9 @@ class CallAccount {
   }
   void Note(Call<&DriverApi::GraphLaunch>, CUgraphExec exec, CUstream stream) {
     has_launched_ = true;
+    launched.Add(KeyOf(exec));
     streams.Add(KeyOf(stream));
-    work_.LaunchGraph(KeyOf(stream), graphs_.NodesOf(exec));
+    work_.LaunchGraph(KeyOf(stream), KeyOf(exec), graphs_.NodesOf(exec));
   }
 
  private:
@@ -241,6 +265,8 @@ class CallAccount {
   int64_t streams_made_ = 0;
   bool has_launched_ = false;
   std::set<std::pair<std::string, uintptr_t>> kept_;
+  bool is_given_back_twice_ = false;
+  bool is_used_later_ = false;
   std::map<CUdevice, int> retained_;
   std::map<uintptr_t, IssuedWork::Block> blocks_;  // by address
   std::map<CUfunction, CUkernel> kernels_;

@@ -14,12 +14,13 @@
 #include "tests/gpu/sown_faults/call_account.h"
 #include "tests/gpu/sown_faults/kind_of_call.h"
 #include "tests/gpu/sown_faults/neighbours.h"
+#include "tests/gpu/sown_faults/operands.h"
 #include "third_party/cuda_loader/process_driver.h"
 
 namespace partita {
 
-// All members but `before_waits_` are guarded by the lock, which is held while
-// a call is made.
+// All members but the program's functions are guarded by the lock, which is
+// held while a call is made.
 class FaultyDriver::Calls {
  public:
   Calls(const DriverApi& real, const Options& options)
@@ -47,6 +48,9 @@ class FaultyDriver::Calls {
 
   void BeforeWaits(std::function<void()> let_others_go_first) {
     before_waits_ = std::move(let_others_go_first);
+  }
+  void AfterErrors(std::function<void()> stops) {
+    after_errors_ = std::move(stops);
   }
   std::mutex& lock() { return lock_; }
   CallAccount& account() { return account_; }
@@ -81,9 +85,11 @@ class FaultyDriver::Calls {
   template <auto member, typename... Args>
   std::optional<CUresult> MakeWrong(Args&... args) {
     constexpr Call<member> call;
-    if constexpr (kIs<member, &DriverApi::StreamSynchronize>) FreeEarly();
-    if (WasFreed(call, args...)) return CUDA_SUCCESS;
+    if constexpr (kIs<member, &DriverApi::StreamSynchronize>) GiveBackEarly();
+    if (WasGivenBack<member>(args...)) return CUDA_SUCCESS;
+    if (UsesWhatWasGivenBack<member>(args...)) account_.NoteUsedLater();
     SowEdges(call, args...);
+    SowOperands(call, args...);
     if constexpr (KindOf<member>().has_value()) {
       if (IsAskedAgain(call, args...)) return std::nullopt;
       const std::optional<Wrong> wrong = WrongOf(*KindOf<member>());
@@ -92,6 +98,9 @@ class FaultyDriver::Calls {
         case Wrong::kDropped:
           is_sown_ = true;
           return Drop(call, args...);
+        case Wrong::kTwice:
+          is_sown_ = true;
+          return MakeTwice(call, args...);
         case Wrong::kLate:
           is_sown_ = true;
           late_thread_ = std::this_thread::get_id();
@@ -100,9 +109,23 @@ class FaultyDriver::Calls {
           late_ = Later(call, args...);
           return CUDA_SUCCESS;
         case Wrong::kNeighbours:
+          if (TakeMade(account_, call, args...)) {
+            is_sown_ = true;
+            account_.NoteTwice();
+            return CUDA_SUCCESS;
+          }
           return TakeNeighbours(call, args...);
         case Wrong::kEarly:
-          frees_early_ = true;
+          goes_early_ = true;
+          break;
+        case Wrong::kSwapped:
+          ChangeFlags(call, args...);
+          return AnswerWrongly(call, args...);
+        case Wrong::kShort:
+          ShortenMemory(call, args...);
+          break;
+        case Wrong::kMoved:
+        case Wrong::kLong:
           break;
       }
     }
@@ -115,11 +138,55 @@ class FaultyDriver::Calls {
     if constexpr (kIs<member, &DriverApi::EventQuery>) {
       NoteAnswer(result, args...);
     }
-    if (result != CUDA_SUCCESS) return result;
-    if constexpr (kIs<member, &DriverApi::MemAlloc>) {
-      if (std::exchange(frees_early_, false)) early_ = FirstBlock(args...);
+    if (result != CUDA_SUCCESS) {
+      NoteError<member>(result);
+      return result;
+    }
+    if (std::exchange(goes_early_, false)) {
+      RememberEarly(Call<member>(), args...);
     }
     account_.Note(Call<member>(), args...);
+    return result;
+  }
+
+  // Not those of questions, and of access that a peer has already.
+  template <auto member>
+  void NoteError(CUresult result) {
+    constexpr std::optional<CallKind> kind = KindOf<member>();
+    if (!kind.has_value() || kind == CallKind::kQuestion ||
+        kind == CallKind::kPeer || result == CUDA_ERROR_NOT_READY) {
+      return;
+    }
+    if (after_errors_ != nullptr) after_errors_();
+  }
+
+  // ---- Calls that are made twice.
+  template <auto member, typename... Args>
+  CUresult MakeTwice(Call<member>, Args&... args) {
+    const CUresult result = Issue<member>(args...);
+    if constexpr (KindOf<member>() == CallKind::kDestroy ||
+                  KindOf<member>() == CallKind::kFree) {
+      account_.NoteTwice();
+    }
+    Issue<member>(args...);
+    return result;
+  }
+  template <auto member, typename... Rest>
+  CUresult MakeTwice(Call<member>, CUgraphNode*& node, CUgraph& graph,
+                     const CUgraphNode*& after, size_t& count, Rest&... rest) {
+    return AddTwice(*node, [&] {
+      return Issue<member>(node, graph, after, count, rest...);
+    });
+  }
+  // The program has the first node.
+  template <typename Add>
+  CUresult AddTwice(CUgraphNode& node, Add add) {
+    const CUresult result = add();
+    const CUgraphNode first = node;
+    if (result == CUDA_SUCCESS && add() == CUDA_SUCCESS) {
+      account_.graphs().DoesWorkOf(node, first);
+    }
+    node = first;
     return result;
   }
 
@@ -168,14 +235,7 @@ class FaultyDriver::Calls {
                               unsigned block_x, unsigned block_y,
                               unsigned block_z, unsigned shared_bytes,
                               CUstream stream, void** parameters, void**) {
-    std::vector<uint64_t> values;
-    size_t offset = 0;
-    size_t size = 0;
-    while (real_.KernelGetParamInfo(account_.kernel(function), values.size(),
-                                    &offset, &size) == CUDA_SUCCESS) {
-      values.push_back(
-          *static_cast<const uint64_t*>(parameters[values.size()]));
-    }
+    std::vector<uint64_t> values = ValuesOf(function, parameters);
     return [=, this]() mutable {
       std::vector<void*> pointers;
       for (uint64_t& value : values) pointers.push_back(&value);
@@ -185,33 +245,42 @@ class FaultyDriver::Calls {
     };
   }
 
+  size_t NumParameters(CUkernel kernel) const {
+    size_t count = 0;
+    size_t offset = 0;
+    size_t size = 0;
+    while (real_.KernelGetParamInfo(kernel, count, &offset, &size) ==
+           CUDA_SUCCESS) {
+      ++count;
+    }
+    return count;
+  }
+  std::vector<uint64_t> ValuesOf(CUfunction function, void** parameters) {
+    const size_t count = NumParameters(account_.kernel(function));
+    std::vector<uint64_t> values;
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(*static_cast<const uint64_t*>(parameters[i]));
+    }
+    return values;
+  }
+
   // ---- Nodes and edges of graphs.
   template <auto member, typename... Args>
   CUresult Drop(Call<member>, Args&...) {
     return CUDA_SUCCESS;
   }
   // Later nodes may follow it.
-  CUresult Drop(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*& node,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_KERNEL_NODE_PARAMS*&) {
-    return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
-  }
-  CUresult Drop(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*& node,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_MEMCPY3D*&, CUcontext&) {
+  template <auto member, typename... Rest>
+  CUresult Drop(Call<member>, CUgraphNode*& node, CUgraph& graph,
+                const CUgraphNode*& after, size_t& count, Rest&...) {
     return Issue<&DriverApi::GraphAddEmptyNode>(node, graph, after, count);
   }
 
   template <auto member, typename... Args>
   void SowEdges(Call<member>, Args&...) {}
-  void SowEdges(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*&,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_KERNEL_NODE_PARAMS*&) {
-    SowEdges(graph, after, count);
-  }
-  void SowEdges(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*&,
-                CUgraph& graph, const CUgraphNode*& after, size_t& count,
-                const CUDA_MEMCPY3D*&, CUcontext&) {
+  template <auto member, typename... Rest>
+  void SowEdges(Call<member>, CUgraphNode*&, CUgraph& graph,
+                const CUgraphNode*& after, size_t& count, Rest&...) {
     SowEdges(graph, after, count);
   }
   void SowEdges(CUgraph graph, const CUgraphNode*& after, size_t& count) {
@@ -226,19 +295,137 @@ class FaultyDriver::Calls {
     count = after_.size();
   }
 
+  // ---- Operands that are no other call's.
+  template <auto member, typename... Args>
+  void SowOperands(Call<member>, Args&...) {}
+  void SowOperands(Call<&DriverApi::LaunchKernel>, CUfunction& function,
+                   unsigned& blocks, unsigned&, unsigned&, unsigned& threads,
+                   unsigned&, unsigned&, unsigned&, CUstream&,
+                   void**& parameters, void**&) {
+    parameters = SowKernel(function, blocks, threads, parameters);
+  }
+  void SowOperands(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode*&,
+                   CUgraph&, const CUgraphNode*&, size_t&,
+                   const CUDA_KERNEL_NODE_PARAMS*& params) {
+    kernel_ = *params;
+    kernel_.kernelParams = SowKernel(kernel_.func, kernel_.gridDimX,
+                                     kernel_.blockDimX, params->kernelParams);
+    params = &kernel_;
+  }
+  void SowOperands(Call<&DriverApi::MemcpyAsync>, CUdeviceptr& to,
+                   CUdeviceptr& from, size_t& bytes, CUstream&) {
+    SowBytes(to, from, bytes);
+  }
+  // The host's side is memory of the program.
+  void SowOperands(Call<&DriverApi::MemcpyHtoDAsync>, CUdeviceptr&,
+                   const void*&, size_t& bytes, CUstream&) {
+    if (WrongOf(CallKind::kBytes) == Wrong::kShort) is_sown_ = Shorten(bytes);
+  }
+  void SowOperands(Call<&DriverApi::MemcpyDtoHAsync>, void*&, CUdeviceptr&,
+                   size_t& bytes, CUstream&) {
+    if (WrongOf(CallKind::kBytes) == Wrong::kShort) is_sown_ = Shorten(bytes);
+  }
+  void SowOperands(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode*&,
+                   CUgraph&, const CUgraphNode*&, size_t&,
+                   const CUDA_MEMCPY3D*& params, CUcontext&) {
+    copy_ = *params;
+    SowBytes(copy_.dstDevice, copy_.srcDevice, copy_.WidthInBytes);
+    params = &copy_;
+  }
+  void SowOperands(Call<&DriverApi::GraphLaunch>, CUgraphExec& exec,
+                   CUstream&) {
+    if (!WrongOf(CallKind::kExec).has_value()) return;
+    is_sown_ = Take(account_.launched, exec);
+  }
+  void SowBytes(CUdeviceptr& to, CUdeviceptr& from, size_t& bytes) {
+    const std::optional<Wrong> wrong = WrongOf(CallKind::kBytes);
+    if (!wrong.has_value()) return;
+    is_sown_ = ChangeBytes(account_, *wrong, to, from, bytes);
+  }
+  // The parameters that the kernel is to have.
+  void** SowKernel(CUfunction function, unsigned& blocks, unsigned& threads,
+                   void** parameters) {
+    values_ = ValuesOf(function, parameters);
+    pointers_.clear();
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const std::optional<Wrong> wrong = WrongOf(CallKind::kArgument);
+      if (wrong.has_value()) is_sown_ = ChangeArgument(*wrong, i, values_);
+    }
+    const std::optional<Wrong> wrong = WrongOf(CallKind::kGrid);
+    if (wrong.has_value()) is_sown_ = ChangeGrid(*wrong, blocks, threads);
+    for (uint64_t& value : values_) pointers_.push_back(&value);
+    return pointers_.data();
+  }
+
+  template <auto member, typename... Args>
+  void ShortenMemory(Call<member>, Args&...) {}
+  void ShortenMemory(Call<&DriverApi::MemAlloc>, CUdeviceptr*&, size_t& bytes) {
+    is_sown_ = Shorten(bytes);
+  }
+
+  template <auto member, typename... Args>
+  void ChangeFlags(Call<member>, Args&...) {}
+  void ChangeFlags(Call<&DriverApi::EventCreate>, CUevent*&, unsigned& flags) {
+    ToggleFlag(CU_EVENT_DISABLE_TIMING, flags);
+  }
+  void ChangeFlags(Call<&DriverApi::StreamCreateWithPriority>, CUstream*&,
+                   unsigned& flags, int&) {
+    ToggleFlag(CU_STREAM_NON_BLOCKING, flags);
+  }
+  void ChangeFlags(Call<&DriverApi::MemHostAlloc>, void**&, size_t&,
+                   unsigned& flags) {
+    ToggleFlag(CU_MEMHOSTALLOC_PORTABLE, flags);
+  }
+  void ToggleFlag(unsigned flag, unsigned& flags) {
+    flags ^= flag;
+    is_sown_ = true;
+  }
+
+  template <auto member, typename... Args>
+  std::optional<CUresult> AnswerWrongly(Call<member>, Args&...) {
+    return std::nullopt;
+  }
+  std::optional<CUresult> AnswerWrongly(Call<&DriverApi::DeviceCanAccessPeer>,
+                                        int*& can, CUdevice& device,
+                                        CUdevice& peer) {
+    const CUresult result =
+        Issue<&DriverApi::DeviceCanAccessPeer>(can, device, peer);
+    *can = *can == 0 ? 1 : 0;
+    is_sown_ = true;
+    return result;
+  }
+  std::optional<CUresult> AnswerWrongly(Call<&DriverApi::PointerGetAttribute>,
+                                        void*& answer,
+                                        CUpointer_attribute& attribute,
+                                        CUdeviceptr& address) {
+    const CUresult result =
+        Issue<&DriverApi::PointerGetAttribute>(answer, attribute, address);
+    if (result != CUDA_SUCCESS) return result;
+    is_sown_ = ChangeAnswer(account_, attribute, answer);
+    return result;
+  }
+
   // ---- Operands of neighbours.
   template <auto member, typename... Args>
   std::optional<CUresult> TakeNeighbours(Call<member> call, Args&... args) {
     is_sown_ |= TakeNeighbour(account_, call, args...);
     return std::nullopt;
   }
-  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::EventCreate>,
-                                         CUevent*& event, unsigned&) {
-    const uintptr_t other = account_.created.OtherThan(0);
-    if (other == 0) return std::nullopt;
-    is_sown_ = true;
-    *event = reinterpret_cast<CUevent>(other);
-    return CUDA_SUCCESS;
+  // The last one that has as many parameters.
+  std::optional<CUresult> TakeNeighbours(Call<&DriverApi::KernelGetFunction>,
+                                         CUfunction*& function,
+                                         CUkernel& kernel) {
+    const std::vector<CUfunction>& functions = account_.functions;
+    for (auto other = functions.rbegin(); other != functions.rend(); ++other) {
+      if (account_.kernel(*other) == kernel ||
+          NumParameters(account_.kernel(*other)) != NumParameters(kernel)) {
+        continue;
+      }
+      is_sown_ = true;
+      *function = *other;
+      return CUDA_SUCCESS;
+    }
+    return std::nullopt;
   }
   std::optional<CUresult> TakeNeighbours(Call<&DriverApi::GraphAddKernelNode>,
                                          CUgraphNode*& node, CUgraph& graph,
@@ -282,38 +469,67 @@ class FaultyDriver::Calls {
     return result;
   }
 
-  // ---- Memory that is freed early.
-  static CUdeviceptr FirstBlock(const CUdeviceptr* block, size_t) {
-    return *block;
+  // ---- What is given back early.
+  template <auto member, typename... Args>
+  void RememberEarly(Call<member>, Args...) {}
+  template <auto member, typename Handle, typename... Rest>
+  void RememberEarly(Call<member>, Handle* made, Rest...) {
+    if constexpr (kIsGivenBack<member>) {
+      const Handle handle = *made;
+      early_key_ = KeyOf(handle);
+      give_back_early_ = [this, handle] {
+        Issue<GivesBack<member>::by>(handle);
+      };
+    }
   }
-  void FreeEarly() {
-    if (early_ == 0 || !account_.has_launched() || was_freed_early_) return;
+  void GiveBackEarly() {
+    if (give_back_early_ == nullptr || !account_.has_launched() ||
+        was_given_back_) {
+      return;
+    }
     is_sown_ = true;
-    was_freed_early_ = true;
-    Issue<&DriverApi::MemFree>(early_);
+    was_given_back_ = true;
+    give_back_early_();
+  }
+  // Every kernel is launched in every step.
+  template <auto member, typename... Args>
+  bool UsesWhatWasGivenBack(Args&... args) const {
+    if (!was_given_back_) return false;
+    if (kIs<member, &DriverApi::LaunchKernel> ||
+        kIs<member, &DriverApi::GraphLaunch>) {
+      if (fault_->kind == CallKind::kCode) return true;
+    }
+    return ((KeyOf(args) == early_key_) || ...);
   }
   template <auto member, typename... Args>
-  bool WasFreed(Call<member>, Args&...) {
+  bool WasGivenBack(Args&... args) const {
+    if constexpr (KindOf<member>() == CallKind::kDestroy ||
+                  KindOf<member>() == CallKind::kFree) {
+      return was_given_back_ && ((KeyOf(args) == early_key_) && ...);
+    }
     return false;
-  }
-  bool WasFreed(Call<&DriverApi::MemFree>, CUdeviceptr& block) {
-    return was_freed_early_ && block == early_;
   }
 
   const DriverApi& real_;
   const std::optional<SownFault> fault_;
   std::function<void()> before_waits_;
+  std::function<void()> after_errors_;
   std::mutex lock_;
   std::array<int64_t, kCallKinds> counts_{};
   bool is_sown_ = false;
   std::set<CUevent> not_ready_;     // the last answer to a query
   std::vector<CUgraphNode> after_;  // of the node that is added now
-  std::function<void()> late_;      // a call that is held back, of this thread
+  std::vector<uint64_t> values_;    // of the kernel's parameters
+  std::vector<void*> pointers_;     // to them
+  CUDA_KERNEL_NODE_PARAMS kernel_ = {};
+  CUDA_MEMCPY3D copy_ = {};
+  std::function<void()> late_;  // a call that is held back, of this thread
   std::thread::id late_thread_;
   IssuedWork::Performed late_command_;
-  bool frees_early_ = false;  // the block that is allocated now
-  CUdeviceptr early_ = 0;
-  bool was_freed_early_ = false;
+  bool goes_early_ = false;  // what is made now
+  uintptr_t early_key_ = 0;
+  std::function<void()> give_back_early_;
+  bool was_given_back_ = false;
 
   CallAccount account_;
 };
@@ -358,6 +574,10 @@ const DriverApi& FaultyDriver::api() const {
 
 void FaultyDriver::BeforeWaits(std::function<void()> let_others_go_first) {
   calls_->BeforeWaits(std::move(let_others_go_first));
+}
+
+void FaultyDriver::AfterErrors(std::function<void()> stops) {
+  calls_->AfterErrors(std::move(stops));
 }
 
 int64_t FaultyDriver::count(CallKind kind) const { return calls_->count(kind); }

@@ -51,6 +51,9 @@ class FaultyDriver {
   // an event or a context: the program's other threads may go first. To be set
   // while no call is going on; null: none.
   void BeforeWaits(std::function<void()> let_others_go_first);
+  // Called when a call that makes, changes or waits for something has returned
+  // an error: the program may stop. It makes no call. Likewise to be set.
+  void AfterErrors(std::function<void()> stops);
   // Changes or reads the account of the work.
   void Account(absl::FunctionRef<void(IssuedWork&)> change);
 

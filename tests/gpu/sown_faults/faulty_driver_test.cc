@@ -23,6 +23,8 @@ using Indices = std::vector<size_t>;
 struct Given {
   bool is_empty = false;
   CUdeviceptr to = 0;
+  CUdeviceptr from = 0;
+  size_t bytes = 0;
   Indices after;
 };
 
@@ -31,6 +33,8 @@ struct Driver {
   std::vector<Given> nodes;
   std::map<CUgraphNode, CUDA_MEMCPY3D> copies;
   int not_ready = 0;  // queries that have this answer
+  size_t allocated = 0;
+  int freed = 0;
 };
 Driver& TheDriver() {
   static Driver& driver = *new Driver;
@@ -42,6 +46,7 @@ const auto kExec = reinterpret_cast<CUgraphExec>(2);
 const auto kStream = reinterpret_cast<CUstream>(3);
 const auto kContext = reinterpret_cast<CUcontext>(4);
 const auto kEvent = reinterpret_cast<CUevent>(5);
+constexpr CUdeviceptr kBlock = 400;  // has all that is copied
 
 CUgraphNode Handle(size_t index) {
   return reinterpret_cast<CUgraphNode>(100 + index);
@@ -67,8 +72,10 @@ DriverApi NewApi() {
   api.GraphAddMemcpyNode = [](CUgraphNode* node, CUgraph,
                               const CUgraphNode* after, size_t count,
                               const CUDA_MEMCPY3D* copy, CUcontext) {
-    const CUresult result =
-        AddNode(node, after, count, {.to = copy->dstDevice});
+    const CUresult result = AddNode(node, after, count,
+                                    {.to = copy->dstDevice,
+                                     .from = copy->srcDevice,
+                                     .bytes = copy->WidthInBytes});
     TheDriver().copies[*node] = *copy;
     return result;
   };
@@ -86,6 +93,16 @@ DriverApi NewApi() {
   };
   api.GraphExecDestroy = [](CUgraphExec) { return CUDA_SUCCESS; };
   api.GraphLaunch = [](CUgraphExec, CUstream) { return CUDA_SUCCESS; };
+  api.CtxSetCurrent = [](CUcontext) { return CUDA_SUCCESS; };
+  api.MemAlloc = [](CUdeviceptr* block, size_t bytes) {
+    TheDriver().allocated = bytes;
+    *block = kBlock;
+    return CUDA_SUCCESS;
+  };
+  api.MemFree = [](CUdeviceptr) {
+    ++TheDriver().freed;
+    return CUDA_SUCCESS;
+  };
   api.StreamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
   api.EventQuery = [](CUevent) {
     return TheDriver().not_ready-- > 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
@@ -119,6 +136,9 @@ Outcome RunChain(std::optional<SownFault> fault) {
   Outcome outcome;
   FaultyDriver driver(real, {.fault = fault});
   const DriverApi& api = driver.api();
+  CUdeviceptr block = 0;
+  EXPECT_EQ(api.CtxSetCurrent(kContext), CUDA_SUCCESS);
+  EXPECT_EQ(api.MemAlloc(&block, 10000), CUDA_SUCCESS);
   CUgraph graph = nullptr;
   EXPECT_EQ(api.GraphCreate(&graph, 0), CUDA_SUCCESS);
   std::vector<CUgraphNode> nodes;
@@ -138,15 +158,16 @@ Outcome RunChain(std::optional<SownFault> fault) {
   }
   CUgraphExec exec = nullptr;
   EXPECT_EQ(api.GraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
-  driver.Account([](IssuedWork& work) { work.BeginStep(); });
+  driver.Account([](IssuedWork& work) { work.BeginStep(0); });
   EXPECT_EQ(api.GraphLaunch(exec, kStream), CUDA_SUCCESS);
   EXPECT_EQ(api.StreamSynchronize(kStream), CUDA_SUCCESS);
   driver.Account([&](IssuedWork& work) {
-    work.EndStep();
+    work.EndStep(0);
     outcome.violations = work.Violations(kNeeded);
   });
   EXPECT_EQ(api.GraphExecDestroy(exec), CUDA_SUCCESS);
   EXPECT_EQ(api.GraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(api.MemFree(block), CUDA_SUCCESS);
   outcome.nodes = TheDriver().nodes;
   outcome.kept = driver.Kept();
   outcome.is_sown = driver.is_sown();
@@ -223,6 +244,70 @@ TEST(FaultyDriver, AccountsForTheCommandOfTheNeighbour) {
   EXPECT_THAT(RunWith(CallKind::kNode, 3, Wrong::kNeighbours).violations,
               ElementsAre("step 0: nothing orders command 2 (a copy) before "
                           "command 4 (a copy)"));
+}
+
+// Nothing follows the second one, which does the work of the first: nothing
+// orders it in front of command 3 and 4.
+TEST(FaultyDriver, AddsANodeTwice) {
+  const Outcome outcome = RunWith(CallKind::kNode, 2, Wrong::kTwice);
+  EXPECT_TRUE(outcome.is_sown);
+  ASSERT_EQ(outcome.nodes.size(), 6u);
+  EXPECT_THAT(outcome.nodes[3].after, ElementsAre(1, 0));
+  EXPECT_EQ(outcome.nodes[3].to, AddressOf(2));
+  EXPECT_THAT(outcome.nodes[4].after, ElementsAre(2));
+  EXPECT_THAT(outcome.violations,
+              testing::Contains("step 0: nothing orders command 2 (a copy) "
+                                "before command 3 (a copy)"));
+}
+
+TEST(FaultyDriver, ChangesWhatANodeCopies) {
+  const auto copied = [](Wrong wrong) {
+    const Outcome outcome = RunWith(CallKind::kBytes, 1, wrong);
+    EXPECT_TRUE(outcome.is_sown);
+    return outcome.nodes.at(1);
+  };
+  const CUdeviceptr to = AddressOf(1), from = AddressOf(0);
+  EXPECT_EQ(copied(Wrong::kShort).bytes, 4u);
+  EXPECT_EQ(copied(Wrong::kLong).bytes, 8u + kMovedBytes);
+  EXPECT_EQ(copied(Wrong::kMoved).to, to + kMovedBytes);
+  EXPECT_EQ(copied(Wrong::kMoved).from, from);
+  EXPECT_EQ(copied(Wrong::kSwapped).to, from);
+  EXPECT_EQ(copied(Wrong::kSwapped).from, to);
+  EXPECT_EQ(copied(Wrong::kNeighbours).from, 500u);
+  EXPECT_EQ(copied(Wrong::kNeighbours).bytes, 8u);
+}
+
+TEST(FaultyDriver, MemoryIsHalfOrIsFreedEarlyOrTwice) {
+  RunWith(CallKind::kAlloc, 0, Wrong::kShort);
+  EXPECT_EQ(TheDriver().allocated, 5000u);
+  EXPECT_EQ(TheDriver().freed, 1);
+  EXPECT_THAT(RunWith(CallKind::kAlloc, 0, Wrong::kEarly).violations,
+              testing::Contains("memory is freed while a copy may be going "
+                                "on"));
+  EXPECT_EQ(TheDriver().freed, 1);
+  EXPECT_THAT(RunWith(CallKind::kFree, 0, Wrong::kTwice).kept,
+              ElementsAre("one given back twice"));
+  EXPECT_EQ(TheDriver().freed, 2);
+}
+
+TEST(FaultyDriver, AGraphIsGivenBackWhileItIsAtWork) {
+  const Outcome outcome = RunWith(CallKind::kGraph, 1, Wrong::kEarly);
+  EXPECT_TRUE(outcome.is_sown);
+  EXPECT_THAT(outcome.kept, IsEmpty());
+}
+
+TEST(FaultyDriver, SaysThatACallHasFailed) {
+  TheDriver() = {};
+  DriverApi real = NewApi();
+  real.GraphLaunch = [](CUgraphExec, CUstream) { return CUDA_ERROR_UNKNOWN; };
+  FaultyDriver driver(real, {});
+  int errors = 0;
+  driver.AfterErrors([&] { ++errors; });
+  TheDriver().not_ready = 1;
+  EXPECT_EQ(driver.api().EventQuery(kEvent), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(errors, 0);
+  EXPECT_EQ(driver.api().GraphLaunch(kExec, kStream), CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(errors, 1);
 }
 
 TEST(FaultyDriver, DropsAWaitOfTheHost) {

@@ -57,19 +57,21 @@ IssuedWork::Clock IssuedWork::AllThreads() const {
 void IssuedWork::BeginCommand(uint64_t step, CommandId command,
                               const HostCommand& host) {
   Thread& thread = ThisThread();
+  if (step != thread.step) thread.ended[thread.step] = thread.clock;
+  Join(thread.clock, starts_[step]);
   thread.step = step;
   thread.command = command;
   thread.at_begin = thread.clock;
   // Before others may see it.
   if (host.records.has_value()) {
-    host_events_[host.records->index] = thread.clock;
+    host_events_[{step, host.records->index}] = thread.clock;
   }
 }
 
 void IssuedWork::EndCommand(const HostCommand& host) {
   Thread& thread = ThisThread();
   if (host.waits_for.has_value()) {
-    Join(thread.clock, host_events_[host.waits_for->index]);
+    Join(thread.clock, host_events_[{thread.step, host.waits_for->index}]);
   }
   if (host.is_work) {
     const Place done = Next(thread.chain);
@@ -92,15 +94,30 @@ IssuedWork::Performed IssuedWork::SetPerformed(const Performed& performed) {
   return before;
 }
 
-void IssuedWork::BeginStep() {
-  start_ = AllThreads();
-  for (auto& [id, thread] : threads_) thread.clock = start_;
+IssuedWork::Clock IssuedWork::AllThreadsAtEnd(uint64_t step) const {
+  Clock all;
+  for (const auto& [id, thread] : threads_) {
+    const auto ended = thread.ended.find(step);
+    Join(all, ended == thread.ended.end() ? thread.clock : ended->second);
+  }
+  return all;
 }
 
-void IssuedWork::EndStep() {
+void IssuedWork::EndLoading() {
   const Clock all = AllThreads();
-  Require(all, "the step ends");
+  Require(all, "a load ends", [](const Work&) { return true; });
   ThisThread().clock = all;
+}
+
+void IssuedWork::BeginStep(uint64_t step) {
+  start_ = starts_[step] = ThisThread().clock;
+}
+
+void IssuedWork::EndStep(uint64_t step) {
+  const Clock all = AllThreadsAtEnd(step);
+  Require(all, "the step ends",
+          [step](const Work& work) { return work.step <= step; });
+  Join(ThisThread().clock, all);
 }
 
 bool IssuedWork::Accesses(const Issued& issued, const Block& block) {
@@ -112,11 +129,11 @@ bool IssuedWork::Accesses(const Issued& issued, const Block& block) {
          Overlap(copied.from, copied.bytes, block.address, block.bytes);
 }
 
+template <typename Concerns>
 void IssuedWork::Require(const Clock& clock, const std::string& when,
-                         const Block* block) {
+                         Concerns concerns) {
   for (const Work& work : work_) {
-    if (Covers(clock, work.done)) continue;
-    if (block != nullptr && !Accesses(work.issued, *block)) continue;
+    if (Covers(clock, work.done) || !concerns(work)) continue;
     violations_.push_back(
         absl::StrCat(when, " while ", work.issued.what, " may be going on"));
   }
@@ -154,11 +171,12 @@ void IssuedWork::Wait(HandleKey stream, HandleKey event) {
   Join(streams_[ChainOf(stream)], events_[event]);
 }
 
-void IssuedWork::LaunchGraph(HandleKey stream,
+void IssuedWork::LaunchGraph(HandleKey stream, HandleKey exec,
                              const std::vector<GraphNode>& nodes) {
   const Thread& thread = ThisThread();
   Clock& clock = streams_[ChainOf(stream)];
   Join(clock, thread.clock);
+  Join(clock, execs_[exec]);
   Clock end = clock;
   std::vector<Clock> done;  // by node
   for (const GraphNode& node : nodes) {
@@ -177,6 +195,7 @@ void IssuedWork::LaunchGraph(HandleKey stream,
                      .before = std::move(before),
                      .issued = *node.issued});
   }
+  execs_[exec] = end;
   clock = std::move(end);
 }
 
@@ -189,7 +208,8 @@ void IssuedWork::HostWaitsForStream(HandleKey stream) {
 }
 
 void IssuedWork::Free(const Block& block) {
-  Require(ThisThread().clock, "memory is freed", &block);
+  Require(ThisThread().clock, "memory is freed",
+          [&](const Work& work) { return Accesses(work.issued, block); });
 }
 
 // Of two commands that conflict, not all works do: by way of the host, the
@@ -221,14 +241,19 @@ std::vector<std::string> IssuedWork::Unordered(uint64_t step,
                                                const NeededOrder& order,
                                                ByCommand& works) const {
   std::vector<std::string> found;
+  const std::string of_later =
+      order.steps_later == 0
+          ? ""
+          : absl::StrCat(" of step ", step + order.steps_later);
   for (const Work* first : works[{step, order.first.index}]) {
-    for (const Work* second : works[{step, order.second.index}]) {
+    for (const Work* second :
+         works[{step + order.steps_later, order.second.index}]) {
       if (!MayConflict(*first, *second)) continue;
       if (IsOrdered(*first, *second) || IsOrdered(*second, *first)) continue;
       found.push_back(absl::StrCat("step ", step, ": nothing orders command ",
                                    order.first.index, " (", first->issued.what,
                                    ") before command ", order.second.index,
-                                   " (", second->issued.what, ")"));
+                                   of_later, " (", second->issued.what, ")"));
     }
   }
   return found;

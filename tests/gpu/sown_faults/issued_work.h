@@ -21,12 +21,13 @@ namespace partita {
 // Handles of streams and events, as numbers.
 using HandleKey = uintptr_t;
 
-// Two commands of a step that access the same bytes, one of them writing: the
-// first happens before the second. If the second happens before the first, the
-// values are wrong in every order; if neither does, there is a race.
+// Two commands that access the same bytes, one of them writing: the first
+// happens before the second. If the second happens before the first, the values
+// are wrong in every order; if neither does, there is a race.
 struct NeededOrder {
   CommandId first;
   CommandId second;
+  uint64_t steps_later = 0;  // of the second, if steps overlap
 };
 
 // The clocks of Lamport (1978), as vectors over streams and host threads
@@ -77,10 +78,15 @@ class IssuedWork {
     std::optional<CommandId> command;
   };
   Performed SetPerformed(const Performed& performed);
-  // All threads begin and end a step together. At the end, all work that was
-  // issued is over for the caller; what is not is a violation.
-  void BeginStep();
-  void EndStep();
+  // Of a session's load, by its caller. At the end, all work that was issued is
+  // over for the caller; what is not is a violation.
+  void EndLoading();
+  // A step that this thread submits: threads begin it when it is submitted.
+  void BeginStep(uint64_t step);
+  // This thread has waited for the step, as all threads end it: its work, and
+  // that of earlier ones, is over; what is not is a violation. Later steps may
+  // be going on.
+  void EndStep(uint64_t step);
 
   // The driver's calls on this thread, in the command that it performs.
   void AddWork(HandleKey stream, const Issued& issued);
@@ -88,10 +94,11 @@ class IssuedWork {
   void AddStagedCopy(HandleKey stream, const Issued& issued);
   void Record(HandleKey event, HandleKey stream);
   void Wait(HandleKey stream, HandleKey event);
-  // One launch of a graph: its nodes start when those of their `after` are
-  // done, which are in front of them, and none before the stream's earlier
-  // work.
-  void LaunchGraph(HandleKey stream, const std::vector<GraphNode>& nodes);
+  // One launch of an exec: its nodes start when those of their `after` are
+  // done, which are in front of them, and none before the stream's earlier work
+  // and the exec's earlier launches (cuda.h:21050).
+  void LaunchGraph(HandleKey stream, HandleKey exec,
+                   const std::vector<GraphNode>& nodes);
   void HostWaitsForEvent(HandleKey event);
   void HostWaitsForStream(HandleKey stream);
   // Memory is freed: no work that accesses it may be going on.
@@ -127,7 +134,8 @@ class IssuedWork {
     Clock clock;
     uint64_t step = 0;
     std::optional<CommandId> command;
-    Clock at_begin;  // of the command
+    Clock at_begin;                   // of the command
+    std::map<uint64_t, Clock> ended;  // by step, once a later one has begun
   };
 
   static void Join(Clock& clock, const Clock& other);
@@ -143,24 +151,28 @@ class IssuedWork {
   Chain ChainOf(HandleKey stream);
   Place Next(Chain chain) { return {chain, ++counts_[chain]}; }
   Clock AllThreads() const;
+  Clock AllThreadsAtEnd(uint64_t step) const;
   static bool Accesses(const Issued& issued, const Block& block);
-  // That all work is over, or all that accesses `block`.
-  void Require(const Clock& clock, const std::string& when,
-               const Block* block = nullptr);
+  // That the work is over that `concerns`.
+  template <typename Concerns>
+  void Require(const Clock& clock, const std::string& when, Concerns concerns);
 
   std::map<std::thread::id, Thread> threads_;
   std::map<HandleKey, Chain> stream_chains_;
   std::map<Chain, Clock> streams_;
   std::map<HandleKey, Clock> events_;
-  std::map<int32_t, Clock> host_events_;
-  std::vector<uint64_t> counts_;  // by chain
-  Clock start_;                   // of the step
+  std::map<HandleKey, Clock> execs_;  // at the end of their last launch
+  std::map<std::pair<uint64_t, int32_t>, Clock> host_events_;  // by step
+  std::vector<uint64_t> counts_;                               // by chain
+  std::map<uint64_t, Clock> starts_;                           // by step
+  Clock start_;                                                // of the last
   std::vector<Work> work_;
   std::vector<std::string> violations_;
 };
 
 // The order that the commands of an entry need, from the bytes of their buffers
-// and of the slots of channels. Needs: no collectives.
+// and of the slots of channels; of steps that overlap, too. Needs: no
+// collectives.
 std::vector<NeededOrder> NeededOrders(const Plan& plan, int entry);
 
 }  // namespace partita

@@ -19,12 +19,14 @@ using ::testing::IsEmpty;
 constexpr HandleKey kOne = 1, kTwo = 2;  // streams
 constexpr HandleKey kEvent = 3;
 constexpr HandleKey kContext = 4;
+constexpr HandleKey kExec = 5, kOtherExec = 6;
 const IssuedWork::Issued kKernel = {.what = "a kernel", .context = kContext};
 constexpr IssuedWork::HostCommand kOnGpu;
 const std::vector<NeededOrder> kNeeded = {{CommandId(0), CommandId(3)}};
 
-void Issue(IssuedWork& work, int32_t command, HandleKey stream) {
-  work.BeginCommand(0, CommandId(command), kOnGpu);
+void Issue(IssuedWork& work, int32_t command, HandleKey stream,
+           uint64_t step = 0) {
+  work.BeginCommand(step, CommandId(command), kOnGpu);
   work.AddWork(stream, kKernel);
   work.EndCommand(kOnGpu);
 }
@@ -33,13 +35,13 @@ void Issue(IssuedWork& work, int32_t command, HandleKey stream) {
 template <typename Between>
 std::vector<std::string> ViolationsOf(Between between) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   Issue(work, 0, kOne);
   between(work);
   Issue(work, 3, kTwo);
   work.HostWaitsForStream(kOne);
   work.HostWaitsForStream(kTwo);
-  work.EndStep();
+  work.EndStep(0);
   return work.Violations(kNeeded);
 }
 
@@ -77,9 +79,9 @@ TEST(IssuedWork, AWaitOfTheHostOrdersWhatItIssuesNext) {
 
 TEST(IssuedWork, AStepEndsAfterItsWork) {
   IssuedWork work;
-  work.BeginStep();
+  work.BeginStep(0);
   Issue(work, 0, kOne);
-  work.EndStep();
+  work.EndStep(0);
   EXPECT_THAT(work.Violations({}),
               ElementsAre("the step ends while a kernel may be going on"));
 }
@@ -127,10 +129,10 @@ GraphNode NodeOf(int32_t command, std::vector<size_t> after) {
 std::vector<std::string> ViolationsOfGraph(
     const std::vector<GraphNode>& nodes) {
   IssuedWork work;
-  work.BeginStep();
-  work.LaunchGraph(kOne, nodes);
+  work.BeginStep(0);
+  work.LaunchGraph(kOne, kExec, nodes);
   work.HostWaitsForStream(kOne);
-  work.EndStep();
+  work.EndStep(0);
   return work.Violations(kNeeded);
 }
 
@@ -156,17 +158,24 @@ TEST(IssuedWork, ANodeWithoutWorkKeepsTheOrder) {
 TEST(IssuedWork, LaunchesInOneStreamAreOrdered) {
   for (const HandleKey second : {kOne, kTwo}) {
     IssuedWork work;
-    work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
-    work.LaunchGraph(second, {NodeOf(3, {})});
+    work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
+    work.LaunchGraph(second, kOtherExec, {NodeOf(3, {})});
     EXPECT_EQ(work.Violations(kNeeded).size(), second == kOne ? 0u : 1u);
   }
 }
 
+TEST(IssuedWork, LaunchesOfOneExecAreOrdered) {
+  IssuedWork work;
+  work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
+  work.LaunchGraph(kTwo, kExec, {NodeOf(3, {})});
+  EXPECT_THAT(work.Violations(kNeeded), IsEmpty());
+}
+
 TEST(IssuedWork, AStepEndsAfterAllNodes) {
   IssuedWork work;
-  work.BeginStep();
-  work.LaunchGraph(kOne, {NodeOf(0, {}), NodeOf(1, {})});
-  work.EndStep();
+  work.BeginStep(0);
+  work.LaunchGraph(kOne, kExec, {NodeOf(0, {}), NodeOf(1, {})});
+  work.EndStep(0);
   EXPECT_EQ(work.Violations({}).size(), 2u);
 }
 
@@ -174,7 +183,7 @@ TEST(IssuedWork, AStepEndsAfterAllNodes) {
 TEST(IssuedWork, TheHopsOfACopyAreOrdered) {
   const auto violations = [](std::vector<size_t> after, uintptr_t from) {
     IssuedWork work;
-    work.LaunchGraph(kOne,
+    work.LaunchGraph(kOne, kExec,
                      {{.issued = CopyOf(100, 200), .command = CommandId(5)},
                       {.issued = CopyOf(300, from),
                        .command = CommandId(5),
@@ -194,7 +203,7 @@ TEST(IssuedWork, AHopAccessesTheGpuOfItsEnd) {
   const auto violations = [](HandleKey context, std::vector<size_t> after) {
     IssuedWork work;
     work.LaunchGraph(
-        kOne,
+        kOne, kExec,
         {{.issued = CopyOf(100, 200, 0, kContext), .command = CommandId(0)},
          {.issued = CopyOf(300, 100, kOther, 0),
           .command = CommandId(0),
@@ -213,7 +222,7 @@ TEST(IssuedWork, AHopAccessesTheGpuOfItsEnd) {
 TEST(IssuedWork, CopiesConflictWhereTheirBytesDo) {
   const auto violations = [](const IssuedWork::Issued& second) {
     IssuedWork work;
-    work.LaunchGraph(kOne,
+    work.LaunchGraph(kOne, kExec,
                      {{.issued = CopyOf(100, 200), .command = CommandId(0)},
                       {.issued = second, .command = CommandId(3)}});
     return work.Violations(kNeeded).size();
@@ -255,6 +264,39 @@ TEST(IssuedWork, AStagedCopyHasReadItsSource) {
       Issue(work, 3, kTwo);
     }
     EXPECT_EQ(work.Violations(kNeeded).size(), on_host ? 0u : 1u);
+  }
+}
+
+// Step 1 is submitted before step 0 is waited for.
+std::vector<std::string> ViolationsOfOverlap(bool waits_in_step,
+                                             bool waits_later) {
+  IssuedWork work;
+  work.BeginStep(0);
+  Issue(work, 0, kOne);
+  if (waits_in_step) work.HostWaitsForStream(kOne);
+  work.BeginStep(1);
+  Issue(work, 3, kTwo, 1);
+  if (waits_later) work.HostWaitsForStream(kOne);
+  work.EndStep(0);
+  work.HostWaitsForStream(kTwo);
+  work.HostWaitsForStream(kOne);
+  work.EndStep(1);
+  return work.Violations({{CommandId(0), CommandId(3), 1}});
+}
+
+TEST(IssuedWork, AStepEndsWhileALaterOneGoesOn) {
+  EXPECT_THAT(ViolationsOfOverlap(/*waits_in_step=*/true,
+                                  /*waits_later=*/false),
+              IsEmpty());
+}
+
+// A wait of the next step is too late for it.
+TEST(IssuedWork, AStepWaitsForItsOwnWork) {
+  for (const bool waits_later : {false, true}) {
+    EXPECT_THAT(ViolationsOfOverlap(/*waits_in_step=*/false, waits_later),
+                ElementsAre("the step ends while a kernel may be going on",
+                            "step 0: nothing orders command 0 (a kernel) "
+                            "before command 3 of step 1 (a kernel)"));
   }
 }
 

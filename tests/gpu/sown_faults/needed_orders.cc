@@ -46,8 +46,9 @@ bool Conflict(const std::vector<Accessed>& a, const std::vector<Accessed>& b) {
 
 class Reader {
  public:
-  Reader(const Plan& plan, const Entry& entry, const CommandList& commands)
-      : plan_(plan), entry_(entry) {
+  Reader(const Plan& plan, const Entry& entry, const CommandList& commands,
+         int64_t step)
+      : plan_(plan), entry_(entry), step_(step) {
     for (const Command& command : commands) {
       if (command.kind != Command::Kind::kSend) continue;
       messages_[command.channel.index].push_back(command.operands[0]);
@@ -67,8 +68,7 @@ class Reader {
  private:
   Accessed At(BufferId id, bool writes) const {
     const Buffer& buffer = entry_.buffers[id.index];
-    return {buffer.device, AbsoluteRange(plan_, entry_, buffer, /*step=*/0),
-            writes};
+    return {buffer.device, AbsoluteRange(plan_, entry_, buffer, step_), writes};
   }
   // Message n of a channel is in slot n mod capacity; without slots, the
   // receiver reads the sender's bytes.
@@ -89,26 +89,45 @@ class Reader {
 
   const Plan& plan_;
   const Entry& entry_;
+  const int64_t step_;
   std::map<int32_t, std::vector<BufferId>> messages_;  // by channel
   std::map<int32_t, size_t> sent_;
   std::map<int32_t, size_t> received_;
 };
 
+// By command.
+using AccessedBytes = std::vector<std::vector<Accessed>>;
+
+AccessedBytes AccessedIn(const Plan& plan, const Entry& entry,
+                         const CommandList& commands, int64_t step) {
+  Reader reader(plan, entry, commands, step);
+  AccessedBytes accessed;
+  for (const Command& command : commands) {
+    EXPECT_NE(command.kind, Command::Kind::kCollective);
+    accessed.push_back(reader.Of(command));
+  }
+  return accessed;
+}
+
 }  // namespace
 
+// Within a step in the order of commands; a step that may overlap with a later
+// one comes before it.
 std::vector<NeededOrder> NeededOrders(const Plan& plan, int entry) {
-  const absl::StatusOr<CommandList> commands = Expand(plan.entries[entry]);
+  const Entry& of = plan.entries[entry];
+  const absl::StatusOr<CommandList> commands = Expand(of);
   EXPECT_TRUE(commands.ok()) << commands.status();
   if (!commands.ok()) return {};
-  Reader reader(plan, plan.entries[entry], *commands);
+  const AccessedBytes first = AccessedIn(plan, of, *commands, 0);
+  const auto count = static_cast<int32_t>(first.size());
   std::vector<NeededOrder> needed;
-  std::vector<std::vector<Accessed>> accessed;
-  for (const CommandId second : commands->ids()) {
-    EXPECT_NE((*commands)[second].kind, Command::Kind::kCollective);
-    accessed.push_back(reader.Of((*commands)[second]));
-    for (int32_t first = 0; first < second.index; ++first) {
-      if (Conflict(accessed[first], accessed.back())) {
-        needed.push_back({CommandId(first), second});
+  for (int32_t later = 0; later <= (of.depth == 1 ? 0 : of.depth); ++later) {
+    const AccessedBytes second = AccessedIn(plan, of, *commands, later);
+    for (int32_t b = 0; b < count; ++b) {
+      for (int32_t a = 0; a < (later == 0 ? b : count); ++a) {
+        if (!Conflict(first[a], second[b])) continue;
+        needed.push_back(
+            {CommandId(a), CommandId(b), static_cast<uint64_t>(later)});
       }
     }
   }

@@ -79,11 +79,55 @@ inline bool TakeNeighbour(const CallAccount& account,
                           void**&) {
   return Take(account.streams, stream);
 }
+inline bool TakeNeighbour(const CallAccount& account,
+                          Call<&DriverApi::DevicePrimaryCtxRetain>, CUcontext*&,
+                          CUdevice& device) {
+  const uintptr_t other = account.devices.OtherThan(KeyOf(device) + 1);
+  if (other == 0) return false;
+  device = static_cast<CUdevice>(other - 1);
+  return true;
+}
+inline bool TakeNeighbour(const CallAccount& account,
+                          Call<&DriverApi::GraphInstantiate>, CUgraphExec*&,
+                          CUgraph& graph, unsigned long long&) {
+  return Take(account.made_graphs, graph);
+}
+inline bool TakeNeighbour(const CallAccount& account,
+                          Call<&DriverApi::GraphAddEventRecordNode>,
+                          CUgraphNode*&, CUgraph&, const CUgraphNode*&, size_t&,
+                          CUevent& event) {
+  return Take(account.recorded_in_graphs, event);
+}
 // The nodes have contexts of their own.
 inline bool TakeNeighbour(const CallAccount& account,
                           Call<&DriverApi::GraphLaunch>, CUgraphExec&,
                           CUstream& stream) {
   return Take(account.OtherStream(stream), stream);
+}
+
+// Gives the program what was made before, instead of something new
+// (Wrong::kNeighbours): it will be given back twice. False if there is none, or
+// the call makes nothing.
+template <auto member, typename... Args>
+bool TakeMade(const CallAccount&, Call<member>, Args&...) {
+  return false;
+}
+inline bool TakeMade(const CallAccount& account, Call<&DriverApi::EventCreate>,
+                     CUevent*& event, unsigned&) {
+  return Take(account.created.OtherThan(0), *event);
+}
+inline bool TakeMade(const CallAccount& account,
+                     Call<&DriverApi::StreamCreateWithPriority>,
+                     CUstream*& stream, unsigned&, int&) {
+  return Take(account.made_streams.OtherThan(0), *stream);
+}
+inline bool TakeMade(const CallAccount& account, Call<&DriverApi::GraphCreate>,
+                     CUgraph*& graph, unsigned&) {
+  return Take(account.made_graphs.OtherThan(0), *graph);
+}
+inline bool TakeMade(const CallAccount& account, Call<&DriverApi::MemHostAlloc>,
+                     void**& block, size_t& bytes, unsigned&) {
+  return Take(account.PinnedBlock(bytes), *block);
 }
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #define PARTITA_TESTS_GPU_SOWN_FAULTS_PLAN_RUN_H_
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "graph/gpu_split.h"
 #include "graph/host_tensor.h"
 #include "runtime/plan/plan.h"
 #include "testing/emulated_gpu/driver/options.h"
@@ -24,17 +26,29 @@ namespace partita {
 struct Workload {
   std::shared_ptr<const Plan> plan;
   emulated_gpu::EmulatedGpuOptions machine;
+  GpuSplit split;                   // of its GPUs
   std::vector<NeededOrder> needed;  // NeededOrders of the plan
   bool launches_graphs = true;      // ExecutorOptions
+  uint64_t steps = 2;               // of each session, at most 16
+  int in_flight = 1;                // steps at once; at most the plan's depth
+  // Of the plan at once. Their steps take turns.
+  int sessions = 1;
+  bool traces = false;  // RunOptions
+  // In a run with a fault, a thread that is about to wait for a GPU lets the
+  // commands of CPUs go first that nothing holds back: for so long, if the
+  // machine is that slow. It waits no longer than they take, and not at all
+  // once a call has failed, as the program may then have stopped.
+  std::chrono::milliseconds head_start = std::chrono::seconds(30);
 };
 
-// What came of two steps with inputs of their own, from load to end.
+// What came of steps with inputs of their own, from load to end.
 struct PlanRun {
   // The first error; OK if there was none.
   absl::Status status;
   // Of the software GPU; EmulatedMachine::Faults.
   std::vector<std::string> findings;
-  // The outputs, then the variables, of each step without an error.
+  // The outputs, then the variables, of each step without an error; the
+  // variables at the end only, if steps overlap.
   std::vector<HostTensor> values;
 
   // The judge, which does not ask the software GPU: orders that the plan needs

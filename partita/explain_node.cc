@@ -1,0 +1,240 @@
+// Reads the plan's notes, asks the catalog, and replays the placement.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/explain_node.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "partita/machine_catalog.h"
+#include "partita/node_matches.h"
+#include "partita/placement_replay.h"
+#include "partita/placement_text.h"
+#include "partita/reason_sentence.h"
+#include "placement/cost/cost_model.h"
+#include "placement/cost/node_roles.h"
+#include "placement/planner/constraint.h"
+#include "placement/planner/match_pattern.h"
+#include "runtime/plan/plan_names.h"
+
+namespace partita {
+namespace {
+
+// A value of that name in a body of the node.
+bool Computes(const OpView& node, absl::string_view name) {
+  for (const auto& body : node.node().regions) {
+    for (const OpView& op : body->ops()) {
+      for (int i = 0; i < op.num_results(); ++i) {
+        if (op.result(i).name() == name) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Invalid if there is none.
+NodeId FindInGraph(const Graph& graph, absl::string_view name) {
+  const std::vector<std::string> names = NodeNames(graph);
+  const std::vector<OpView> ops = graph.ops();
+  for (const OpView& op : ops) {
+    if (op.num_results() > 0 && names[op.id().index] == name) return op.id();
+  }
+  for (const OpView& op : ops) {
+    if (Computes(op, name)) return op.id();
+  }
+  return {};
+}
+
+absl::Status UnknownEntry(const Plan& plan, absl::string_view entry) {
+  const auto append = [](std::string* out, const Entry& known) {
+    absl::StrAppend(out, known.name);
+  };
+  return absl::NotFoundError(absl::StrCat(
+      "plan @", plan.name, ": found no entry ", entry, "; expected one of ",
+      absl::StrJoin(plan.entries, ", ", append)));
+}
+
+// Why a node without a reason of its own is in the plan.
+std::string WhyInserted(const OpView& node) {
+  if (node.is(kCopy)) {
+    return "the compiler inserted it to bring a value to the devices, or into "
+           "the shards, that its readers need";
+  }
+  if (node.is(kReorder)) {
+    return "the compiler inserted it to store a value in the layout that a "
+           "kernel reads";
+  }
+  if (node.is(kBucket)) {
+    return "the compiler inserted it to reduce several values at once";
+  }
+  if (IsStored(node)) return "stored values are where they are read";
+  return "the plan has no note about it";
+}
+
+std::string NotedReason(const Plan& plan, const PlanNode& node) {
+  if (!plan.notes.has_value()) return "";
+  if (node.entry >= plan.notes->entries.size()) return "";
+  for (const NodeNote& note : plan.notes->entries[node.entry].nodes) {
+    if (note.node == node.node) return note.reason;
+  }
+  return "";
+}
+
+// The node alone, over inputs, without placement and layouts.
+absl::StatusOr<std::unique_ptr<Graph>> AloneInGraph(const OpView& node) {
+  auto alone = std::make_unique<Graph>("alone", &node.graph().literals());
+  ValueIds operands;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& type = node.operand_type(i);
+    operands.push_back(
+        alone->AddInput(absl::StrCat(i), {type.dtype, type.dims, {}}));
+  }
+  NodeSpec spec = CopyOf(node.node(), operands, &alone->literals());
+  spec.placement = Placement();
+  PARTITA_RETURN_IF_ERROR(alone->AddNode(std::move(spec)).status());
+  return alone;
+}
+
+// False if they are those of a profile, which a plan does not hold.
+bool HasPrices(const Machine& machine) {
+  return machine.profile.hash.empty() || machine.profile.measured != nullptr;
+}
+
+absl::StatusOr<std::vector<NodeOption>> OptionsOf(const OpView& node,
+                                                  const Machine& machine) {
+  std::vector<NodeOption> options;
+  if (!IsModelNode(node) || !partita::Computes(node)) return options;
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> alone,
+                           AloneInGraph(node));
+  const MachineCatalog prices(machine);
+  const CostModel costs(*alone, machine, prices.catalog());
+  PARTITA_RETURN_IF_ERROR(prices.Check());
+  const auto& present = node.node().placement.devices;
+  for (MachineDeviceId device : costs.devices()) {
+    const NodeCost& cost = costs.cost(costs.order()[0], device);
+    NodeOption& option = options.emplace_back();
+    option.device = costs.device_name(device);
+    option.is_present = present.size() == 1 && present[0] == option.device;
+    option.has_kernel = cost.can_run;
+    if (cost.can_run && HasPrices(machine)) option.seconds = cost.seconds;
+    if (!cost.can_run) option.refusal = "no kernel for it there";
+  }
+  return options;
+}
+
+// Also for a node of its body: patterns name the nodes that the user wrote.
+bool Matches(absl::string_view pattern, const OpView& node) {
+  if (MatchesPattern(pattern, node.node().scope)) return true;
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (MatchesPattern(pattern, node.result(i).name())) return true;
+  }
+  for (const auto& body : node.node().regions) {
+    for (const OpView& op : body->ops()) {
+      if (Matches(pattern, op)) return true;
+    }
+  }
+  return false;
+}
+
+// What the options ask of the node.
+std::vector<std::string> ConstraintsOn(const OpView& node,
+                                       const CompileOptions& options) {
+  std::vector<std::string> texts;
+  for (const Pin& pin : options.pins) {
+    if (!Matches(pin.pattern, node)) continue;
+    texts.push_back(absl::StrCat("pin ", pin.pattern, "=",
+                                 absl::StrJoin(pin.devices, ",")));
+  }
+  for (const Constraint& constraint : options.planner.constraints) {
+    if (absl::c_any_of(constraint.patterns, [&](const std::string& pattern) {
+          return Matches(pattern, node);
+        })) {
+      texts.push_back(ConstraintText(constraint));
+    }
+  }
+  return texts;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
+                                      absl::string_view entry) {
+  const absl::string_view bare = absl::StripPrefix(name, "%");
+  std::vector<PlanNode> found;
+  bool knows_entry = entry.empty();
+  for (size_t e = 0; e < plan.entries.size(); ++e) {
+    if (!entry.empty() && plan.entries[e].name != entry) continue;
+    knows_entry = true;
+    const NodeId node = FindInGraph(*plan.entries[e].graph, bare);
+    if (node.valid()) found.push_back({e, node});
+  }
+  if (!knows_entry) return UnknownEntry(plan, entry);
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "plan @", plan.name, ": found no node %", bare,
+        "; expected a name of the plan's text, which `partita check --text` "
+        "prints"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "plan @", plan.name, ": found %", bare, " in the entries @",
+      plan.entries[found[0].entry].name, " and @",
+      plan.entries[found[1].entry].name, "; expected one of them"));
+}
+
+absl::StatusOr<NodeExplanation> ExplainNode(const Plan& plan,
+                                            const PlanMachine& machine,
+                                            const PlanNode& node) {
+  const Entry& entry = plan.entries[node.entry];
+  const OpView op = entry.graph->view(node.node);
+  NodeExplanation explanation;
+  explanation.entry = entry.name;
+  explanation.node =
+      absl::StrCat(op.op_name(), " %", NodeNames(*entry.graph)[op.id().index]);
+  explanation.placement = PlacementText(op.node().placement);
+  if (op.node().kernel.has_value()) {
+    explanation.kernel = op.node().kernel->kernel.ToString();
+    explanation.arithmetic = ArithmeticsText(op.node().kernel->arithmetics);
+  }
+  explanation.reason = NotedReason(plan, node);
+  explanation.why = explanation.reason.empty()
+                        ? WhyInserted(op)
+                        : ReasonSentence(explanation.reason);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
+                           NodeSecondsOf(plan, node.entry, machine));
+  explanation.seconds = seconds[op.id().index];
+  PARTITA_ASSIGN_OR_RETURN(explanation.present, FiguresOf(plan, machine));
+  PARTITA_ASSIGN_OR_RETURN(explanation.options, OptionsOf(op, machine.machine));
+  return explanation;
+}
+
+absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
+                          const PlanNode& node, Module model,
+                          const CompileOptions& options,
+                          NodeExplanation& explanation) {
+  explanation.constraints =
+      ConstraintsOn(plan.entries[node.entry].graph->view(node.node), options);
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<PlacementReplay> replay,
+      PlacementReplay::Start(plan, machine, std::move(model), options));
+  for (NodeOption& option : explanation.options) {
+    if (!option.has_kernel) continue;
+    absl::StatusOr<PlanFigures> figures =
+        replay->WithNodeOn(node.entry, node.node, option.device);
+    if (figures.ok()) {
+      option.figures = *std::move(figures);
+    } else {
+      option.refusal = std::string(figures.status().message());
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

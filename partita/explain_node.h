@@ -1,0 +1,83 @@
+// Why a node of a plan is where it is, and what other devices would cost.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_EXPLAIN_NODE_H_
+#define PARTITA_PARTITA_EXPLAIN_NODE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph.h"
+#include "partita/compile.h"
+#include "partita/plan_figures.h"
+#include "partita/plan_prices.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// A node of a plan.
+struct PlanNode {
+  size_t entry = 0;  // of Plan::entries
+  NodeId node;       // of its graph
+};
+
+// The node whose first result has this name in the plan's text, with or without
+// the sigil: "%y". Else the fused node that computes a value of that name.
+// `entry` is an entry's name; empty: any that has the node. NotFound if there
+// is none; InvalidArgument if several entries have it.
+absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
+                                      absl::string_view entry = "");
+
+// The node whole on one device.
+struct NodeOption {
+  std::string device;
+  bool is_present = false;  // the plan has the node whole there
+  bool has_kernel = false;
+  // Predicted, of the node alone by its fastest kernel there. Nothing without a
+  // kernel, and if the plan's prices are those of a profile that was not given.
+  std::optional<double> seconds;
+  // Why no plan has the node there; empty if one has, or if it is not known.
+  std::string refusal;
+  // Of the plan with this node there and all others where they are; nothing
+  // without the model, and if there is no such plan.
+  std::optional<PlanFigures> figures;
+};
+
+struct NodeExplanation {
+  std::string entry;
+  std::string node;       // "matmul %y"
+  std::string placement;  // PlacementText
+  std::string kernel;
+  std::string arithmetic;
+  std::string reason;  // as the plan notes it: "follows %x"; empty: no notes
+  std::string why;     // as a sentence
+  double seconds = 0;  // predicted, of the slowest rank
+  PlanFigures present;
+  // By device of the machine. Empty for a node that cannot be moved alone:
+  // copies, reorders, buckets, constants, variables and views.
+  std::vector<NodeOption> options;
+  // The constraints and pins of the options that name the node.
+  std::vector<std::string> constraints;
+};
+
+// From the plan alone. Errors as FiguresOf.
+absl::StatusOr<NodeExplanation> ExplainNode(const Plan& plan,
+                                            const PlanMachine& machine,
+                                            const PlanNode& node);
+
+// Adds the figures and refusals of the options, and the constraints, from the
+// model and the options of the plan's compilation. Errors as
+// PlacementReplay::Start.
+absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
+                          const PlanNode& node, Module model,
+                          const CompileOptions& options,
+                          NodeExplanation& explanation);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_EXPLAIN_NODE_H_

@@ -1,0 +1,28 @@
+// Prices local copies and links to the host.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/port_prices.h"
+
+#include "graph/device_kind_traits.h"
+
+namespace partita {
+
+PortPrices::PortPrices(const CostModel& costs) {
+  for (MachineDeviceId d : costs.devices()) {
+    const DeviceTraits& traits = costs.machine().devices[d.index].traits;
+    Price price{.beside = TraitsOf(traits.kind).ports_beside_kernels};
+    const bool is_local = costs.shares_host(d) || !costs.host().valid();
+    const Link* link = is_local ? nullptr : costs.link(costs.host(), d);
+    if (link != nullptr) {
+      price.fixed = link->latency;
+      price.per_byte = 1 / link->bandwidth;
+    } else {
+      const double bandwidth = traits.memory_bandwidth;
+      price.fixed = traits.launch_seconds;
+      price.per_byte = bandwidth > 0 ? 2 / bandwidth : 0;
+    }
+    prices_.Add(price);
+  }
+}
+
+}  // namespace partita

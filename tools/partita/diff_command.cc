@@ -1,0 +1,72 @@
+// partita diff: what differs between two plans.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <utility>
+
+#include "graph/status_macros.h"
+#include "partita/plan_diff.h"
+#include "runtime/plan/checker/prove_plan.h"
+#include "tools/partita/diff_text.h"
+#include "tools/partita/output.h"
+#include "tools/partita/plan_input.h"
+#include "tools/partita/plan_machine.h"
+#include "tools/partita/subcommand.h"
+
+namespace partita {
+namespace {
+
+constexpr FlagDef kFlags[] = {
+    {"machine", "FILE",
+     "the machine of both plans; default: the one that each was made for",
+     nullptr, FileUse::kReads, false, nullptr, kMachineFiles},
+    {"json", nullptr, "report as JSON"},
+};
+
+// A plan and the machine of its figures.
+struct PricedPlan {
+  Plan plan;
+  PlanMachine machine;
+};
+
+absl::StatusOr<PricedPlan> ReadPricedPlan(const std::string& path,
+                                          const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
+  PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
+  PARTITA_ASSIGN_OR_RETURN(PlanMachine machine,
+                           ReadPlanMachine(plan, path, arguments));
+  return PricedPlan{std::move(plan), std::move(machine)};
+}
+
+absl::Status Run(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const PricedPlan a, ReadPricedPlan(arguments.positional()[0], arguments));
+  PARTITA_ASSIGN_OR_RETURN(
+      const PricedPlan b, ReadPricedPlan(arguments.positional()[1], arguments));
+  PARTITA_ASSIGN_OR_RETURN(const PlanDiff diff,
+                           DiffPlans(a.plan, a.machine, b.plan, b.machine));
+  return WriteText("-",
+                   arguments.has("json") ? DiffJson(diff) : DiffText(diff));
+}
+
+}  // namespace
+
+const Subcommand kDiffCommand = {
+    .name = "diff",
+    .usage = "diff PLAN PLAN",
+    .doc =
+        "Compares two plans: what moved, and what that changes.\n"
+        "Shows step, transfers, critical path and memory of both, nodes on "
+        "other devices,\nand nodes whose results may differ in their last bits "
+        "as another arithmetic\ncomputes them. Pairs nodes by name, or by what "
+        "they compute from what. Each plan\nis predicted for the machine that "
+        "it was made for, or for that of --machine.",
+    .operand = "plan",
+    .reads = kPlanFiles,
+    .second_operand = "other plan",
+    .second_reads = kPlanFiles,
+    .flags = kFlags,
+    .run = Run,
+};
+
+}  // namespace partita
