@@ -6,41 +6,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/executor/busy_guard.h"
 
 namespace partita::c_api {
-namespace {
-
-// Holds the session's `busy` flag, if it was free.
-class OneCall {
- public:
-  explicit OneCall(std::atomic<bool>& busy)
-      : busy_(busy), held_(!busy.exchange(true, std::memory_order_acquire)) {}
-  ~OneCall() {
-    if (held_) busy_.store(false, std::memory_order_release);
-  }
-  OneCall(const OneCall&) = delete;
-  OneCall& operator=(const OneCall&) = delete;
-
-  absl::Status status() const {
-    if (held_) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        "session: found a second call while one is at work; expected one at a "
-        "time; make a session of the plan for each thread");
-  }
-
- private:
-  std::atomic<bool>& busy_;
-  const bool held_;
-};
-
-}  // namespace
-
 partita_code OnSession(
     partita_session* session, partita_status* status,
     absl::FunctionRef<absl::Status(partita_session&)> body) noexcept {
   return AtBorder(status, [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(CheckHandle(session));
-    const OneCall call(session->busy);
+    const BusyGuard call(session->busy);
     PARTITA_RETURN_IF_ERROR(call.status());
     return body(*session);
   });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -98,10 +99,15 @@ TEST(CApiManyThreadsTest, AnotherThreadCancelsAStep) {
             PARTITA_OK);
   partita_run_options options = partita_run_options_default();
   options.cancel = cancel;
-  std::thread other(
-      [&] { EXPECT_EQ(partita_cancel_request(cancel, nullptr), PARTITA_OK); });
+  std::atomic<bool> requested = false;
+  std::thread other([&] {
+    EXPECT_EQ(partita_cancel_request(cancel, nullptr), PARTITA_OK);
+    requested = true;
+  });
+  // The last step starts after the request, if none before it was cancelled.
   partita_code code = PARTITA_OK;
-  while (code == PARTITA_OK) {
+  for (bool is_last = false; code == PARTITA_OK && !is_last;) {
+    is_last = requested;
     code = partita_session_run(session.get(), &options, nullptr);
   }
   other.join();

@@ -13,31 +13,12 @@
 #include "graph/shard.h"
 #include "graph/status_macros.h"
 #include "graph/thread_limits.h"
+#include "runtime/executor/busy_guard.h"
 #include "runtime/executor/memory_report.h"
 #include "runtime/executor/thread_count.h"
 
 namespace partita {
 namespace {
-
-// Holds the executor's `busy` flag, if it was free.
-class BusyGuard {
- public:
-  explicit BusyGuard(std::atomic<bool>& busy)
-      : busy_(busy), held_(!busy.exchange(true, std::memory_order_acquire)) {}
-  ~BusyGuard() {
-    if (held_) busy_.store(false, std::memory_order_release);
-  }
-  absl::Status status() const {
-    if (held_) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        "session: found a second call while one is at work; expected one at a "
-        "time; make a session of the plan for each thread");
-  }
-
- private:
-  std::atomic<bool>& busy_;
-  const bool held_;
-};
 
 struct PlacedVariable {
   const Entry* entry;
