@@ -12,13 +12,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "graph/onnx/import.h"
 #include "graph/status_macros.h"
 #include "partita/c_api.h"
 #include "partita/c_api/border.h"
-#include "partita/c_api/compile_options.h"
-#include "partita/c_api/model_file.h"
 #include "partita/c_api/plan_handle.h"
-#include "placement/machine/detect_host.h"
+#include "partita/options/arguments.h"
+#include "partita/options/compilation_flags.h"
+#include "partita/options/keep_model_files.h"
+#include "partita/options/model_file.h"
+#include "partita/options/placing_flags.h"
+#include "partita/options/recognize_file.h"
 #include "placement/machine/machine.h"
 
 namespace partita::c_api {
@@ -39,39 +43,45 @@ StatusOr<std::vector<absl::string_view>> TextsOf(const char* const* options,
   return texts;
 }
 
-StatusOr<Machine> MachineOf(const CompileSettings& settings) {
-  if (settings.machine_file.empty()) return DetectHost();
-  return ReadMachine(settings.machine_file);
+// A plan is the one kind of file that another call takes.
+absl::Status RefusePlan(const std::string& model) {
+  if (!kPlanFiles.has(KindOfFile(model))) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(model, ": found a plan, which is compiled already; ",
+                   "expected a model; load it by partita_plan_load"));
 }
 
-// The name of the model's file without folder and extension.
-std::string StemOf(const std::string& model) {
-  const std::string file = model.substr(model.find_last_of("/:") + 1);
-  return file.substr(0, file.rfind('.'));
-}
-
-StatusOr<partita_plan*> CompileModel(const std::string& model,
-                                     CompileSettings settings) {
+StatusOr<partita_plan*> CompileModel(const Arguments& arguments) {
+  const std::string& model = arguments.positional()[0];
+  PARTITA_RETURN_IF_ERROR(RefusePlan(model));
+  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
+                           ReadCompileOptions(arguments));
+  options.plan_name = PlanNameOf(model);
+  PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   auto plan = std::make_unique<partita_plan>();
-  PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(settings));
+  const auto warn = [&](absl::string_view text) {
+    absl::StrAppend(&plan->warnings, plan->warnings.empty() ? "" : "\n", model,
+                    ": ", text);
+  };
   PARTITA_ASSIGN_OR_RETURN(Module module,
-                           ReadModelFile(model, settings, plan->warnings));
-  settings.compile.plan_name = StemOf(model);
-  PARTITA_ASSIGN_OR_RETURN(
-      Compiled compiled, Compile(std::move(module), machine, settings.compile));
+                           ReadModelFile(arguments, warn, ImportOnnx));
+  PARTITA_RETURN_IF_ERROR(
+      KeepModelFiles(module, options, arguments, kCompilationFlags));
+  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+                           Compile(std::move(module), machine, options));
   plan->compiled = std::make_shared<const Plan>(std::move(compiled.plan));
-  plan->file_options = settings.file;
+  plan->file_options = ReadPlanFileOptions(arguments);
   return plan.release();
 }
 
 }  // namespace
 }  // namespace partita::c_api
 
+using partita::Arguments;
+using partita::kCompilationFlags;
 using partita::c_api::AtBorder;
 using partita::c_api::CheckGiven;
 using partita::c_api::CompileModel;
-using partita::c_api::CompileSettings;
-using partita::c_api::ReadCompileOptions;
 using partita::c_api::Return;
 using partita::c_api::TextsOf;
 
@@ -84,9 +94,10 @@ partita_code partita_compile(const char* model, const char* const* options,
           CheckGiven(model, "model", "the name of a model"));
       PARTITA_ASSIGN_OR_RETURN(const std::vector<absl::string_view> texts,
                                TextsOf(options, num_options));
-      PARTITA_ASSIGN_OR_RETURN(CompileSettings settings,
-                               ReadCompileOptions(texts));
-      return CompileModel(model, std::move(settings));
+      PARTITA_ASSIGN_OR_RETURN(
+          const Arguments arguments,
+          Arguments::ParseKeys(model, texts, kCompilationFlags));
+      return CompileModel(arguments);
     });
   });
 }

@@ -3,6 +3,7 @@
 
 #include "partita/compile.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -212,9 +213,10 @@ TEST(CApiCompileTest, BuiltInModelsAreCompiledByName) {
   ASSERT_EQ(partita_plan_name(plan.get(), &text, nullptr), PARTITA_OK);
   EXPECT_STREQ(text, "two_layer_perceptron");
   EXPECT_EQ(Refusal("builtin:resnet5", {MachineOption()}),
-            "NOT_FOUND: builtin:resnet5: found no such model; expected "
-            "resnet50, small_conv_net or two_layer_perceptron; did you mean "
-            "resnet50?");
+            "INVALID_ARGUMENT: builtin:resnet5: found no such model; expected "
+            "one of: resnet50, small_conv_net, two_layer_perceptron; for the "
+            "plan of a model to train: partita train MODEL --plan FILE; did "
+            "you mean resnet50?");
 }
 
 std::string OnnxFile(const std::string& name, const std::string& graph) {
@@ -243,7 +245,8 @@ TEST(CApiCompileTest, OpenDimensionsAreBoundByOptions) {
             PARTITA_OK);
   EXPECT_EQ(type.dims[0], 4);
   const std::string other = Refusal(model, {MachineOption(), "dim=bach=4"});
-  EXPECT_TRUE(absl::StartsWith(other, "INVALID_ARGUMENT: dim=bach: ")) << other;
+  EXPECT_TRUE(absl::StartsWith(other, "INVALID_ARGUMENT: dim=bach=4: "))
+      << other;
 }
 
 TEST(CApiCompileTest, WarningsOfTheImporterAreKept) {
@@ -272,13 +275,46 @@ TEST(CApiCompileTest, WrongOptionsAreRefused) {
       << unknown;
   EXPECT_TRUE(absl::EndsWith(unknown, "; did you mean strategy?")) << unknown;
   EXPECT_EQ(Refusal(model, {MachineOption(), "strategy=single", "stages=2"}),
-            "INVALID_ARGUMENT: stages: found it with strategy single, which "
-            "does not read it; expected strategy pipeline");
+            "INVALID_ARGUMENT: stages: found with strategy single, which does "
+            "not read it; expected strategy=pipeline");
   EXPECT_EQ(Refusal(model, {MachineOption(), "dim=batch=4"}),
             absl::StrCat("INVALID_ARGUMENT: dim: found with ", model,
-                         ", whose shapes are fixed; expected an ONNX model"));
+                         ", whose shapes are fixed; expected an ONNX model; "
+                         "leave it out"));
   const std::string missing = Refusal(model, {"machine=/nowhere/m.json"});
   EXPECT_TRUE(absl::StrContains(missing, "/nowhere/m.json")) << missing;
+}
+
+// The options that write dumps to a folder in which one is a link to `file`.
+std::vector<std::string> DumpOver(const std::string& file) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/dump");
+  std::filesystem::remove_all(folder);
+  const std::vector<std::string> options = {MachineOption(), "strategy=single",
+                                            absl::StrCat("dump=", folder)};
+  Compiled(TrainingFile(), options);
+  const std::filesystem::path dump =
+      std::filesystem::directory_iterator(folder)->path();
+  std::filesystem::remove(dump);
+  std::filesystem::create_symlink(file, dump);
+  return options;
+}
+
+TEST(CApiCompileTest, DumpsDoNotOverwriteWhatIsRead) {
+  const std::string model = TrainingFile();
+  const std::string machine = MachineFile();
+  for (const auto& [file, role] : {std::pair(model, "the model"),
+                                   std::pair(machine, "the file of machine")}) {
+    const std::string before = FileBytes(file);
+    const std::string refusal = Refusal(model, DumpOver(file));
+    EXPECT_TRUE(absl::EndsWith(
+        refusal, absl::StrCat(", which is ", role,
+                              " and would be overwritten; expected another "
+                              "file")))
+        << refusal;
+    EXPECT_TRUE(absl::StartsWith(refusal, "INVALID_ARGUMENT: dump: found "))
+        << refusal;
+    EXPECT_EQ(FileBytes(file), before);
+  }
 }
 
 TEST(CApiCompileTest, NullIsRefused) {

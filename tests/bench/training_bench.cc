@@ -17,8 +17,8 @@
 #include "absl/types/span.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
+#include "partita/options/arguments.h"
 #include "partita/partita.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 namespace {

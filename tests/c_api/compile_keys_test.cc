@@ -6,25 +6,26 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "partita/c_api/compile_options.h"
+#include "partita/options/compilation_flags.h"
 #include "tools/partita/subcommand.h"
 
-namespace partita::c_api {
+namespace partita {
 namespace {
 
-// What the program prints and writes (partita/c_api.h).
-const std::set<std::string> kFlagsOfOutput = {"output", "stop-after", "predict",
-                                              "times", "json"};
+// What the program prints and writes, and a setting of its whole process
+// (partita/c_api.h).
+const std::set<std::string> kFlagsOfProgram = {
+    "output", "stop-after", "predict", "times", "json", "cuda-libs"};
 
-TEST(CompileKeysTest, TheKeysAreTheFlagsExceptThoseOfOutput) {
+TEST(CompileKeysTest, TheKeysAreTheFlagsExceptThoseOfTheProgram) {
   std::map<std::string, bool> flags;  // true: repeats
   for (const FlagDef& flag : kCompileCommand.flags) {
-    if (!kFlagsOfOutput.contains(flag.name)) flags[flag.name] = flag.repeats;
+    if (!kFlagsOfProgram.contains(flag.name)) flags[flag.name] = flag.repeats;
   }
   std::map<std::string, bool> keys;
-  for (const CompileKey& key : CompileKeys()) keys[key.name] = key.repeats;
+  for (const FlagDef& key : kCompilationFlags) keys[key.name] = key.repeats;
   EXPECT_EQ(keys, flags);
 }
 
 }  // namespace
-}  // namespace partita::c_api
+}  // namespace partita

@@ -12,13 +12,13 @@
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "partita/compile.h"
-#include "passes/pipeline.h"
+#include "partita/options/compilation_flags.h"
+#include "partita/options/keep_model_files.h"
+#include "partita/options/placing_flags.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/partita/cuda_libs_flag.h"
-#include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/remedy_line.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
@@ -26,27 +26,13 @@
 namespace partita {
 namespace {
 
-std::vector<std::string> WeightChoices() { return {"embed", "reference"}; }
-
 std::vector<std::string> StageNames() {
   return {"imported", "optimised", "placed", "kernels", "plan"};
-}
-
-std::vector<std::string> PassNames() {
-  std::vector<std::string> names;
-  for (const Pass& pass : SourcePasses()) {
-    if (!absl::c_linear_search(names, pass.name)) names.push_back(pass.name);
-  }
-  return names;
 }
 
 constexpr FlagDef kOwnFlags[] = {
     {"output", "FILE", "the plan to write; - for text on standard output",
      nullptr, FileUse::kWrites},
-    {"weights", "HOW",
-     "embed (default), or reference: leave those that no pass changed in the "
-     "model's file",
-     WeightChoices},
     {"stop-after", "STAGE",
      "print a stage as text, or write the text to --output: imported, "
      "optimised, placed or kernels (these two need --strategy other than "
@@ -55,30 +41,11 @@ constexpr FlagDef kOwnFlags[] = {
     {"predict", nullptr,
      "end with the predicted step: generate no code and prove nothing, to "
      "compare placements quickly"},
-    {"passes", "N", "run only the first N passes"},
-    {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
-     true},
-    {"dump", "FOLDER", "write the graph after every pass there"},
     {"times", nullptr, "show how long each stage and pass took"},
     kCudaLibsFlag,
     {"json", nullptr, "report as JSON"},
 };
-constexpr auto kFlags =
-    JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags, kOwnFlags);
-
-PlanFileOptions ReadFileOptions(const Arguments& arguments) {
-  return {arguments.Get("weights", "embed") == "embed"
-              ? WeightStorage::kEmbed
-              : WeightStorage::kReference};
-}
-
-// The name of the model's file without folder and extension.
-std::string StemOf(const std::string& path) {
-  const size_t slash = path.find_last_of("/:");
-  const std::string file =
-      slash == std::string::npos ? path : path.substr(slash + 1);
-  return file.substr(0, file.rfind('.'));
-}
+constexpr auto kFlags = JoinFlags(kCompilationFlags, kOwnFlags);
 
 std::string TimesText(const CompileReport& report) {
   std::string text;
@@ -113,24 +80,6 @@ absl::Status StopAfter(const std::string& stage, Module module,
   return WriteText(arguments.Get("output", "-"), text);
 }
 
-// Output paths are checked before anything is compiled.
-absl::Status KeepInputs(const Module& module, const CompileOptions& options,
-                        const Arguments& arguments) {
-  InputFiles inputs(arguments, kFlags);
-  inputs.AddWeights(module.literals());
-  PARTITA_RETURN_IF_ERROR(inputs.Keep());
-  if (!arguments.has("dump")) return absl::OkStatus();
-  int number = 0;
-  for (const Pass& pass : SourcePasses()) {
-    ++number;
-    for (const auto& function : module.functions()) {
-      PARTITA_RETURN_IF_ERROR(inputs.Keep(
-          "dump", DumpPath(options.passes, number, pass, *function)));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // A stage is text and has no report; a prediction has nothing to write.
 absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
   const bool is_text = !stage.empty();
@@ -148,25 +97,14 @@ absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
                    ", which prints text; expected one of them"));
 }
 
-absl::StatusOr<CompileOptions> ReadOptions(const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
-                           ReadCompileOptions(arguments));
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t passes,
-      arguments.GetInt("passes", -1, 0, SourcePasses().size()));
-  options.passes.stop_after = static_cast<int>(passes);
-  options.plan_name = StemOf(arguments.positional()[0]);
-  return options;
-}
-
 // Nullopt without --output.
 absl::StatusOr<std::optional<WrittenWeights>> WritePlanFlag(
     const Plan& plan, const Arguments& arguments, Progress& progress) {
   if (!arguments.has("output")) return std::nullopt;
   progress.Stage("write");
-  PARTITA_ASSIGN_OR_RETURN(
-      const WrittenWeights written,
-      WritePlan(plan, arguments.Get("output", ""), ReadFileOptions(arguments)));
+  PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
+                           WritePlan(plan, arguments.Get("output", ""),
+                                     ReadPlanFileOptions(arguments)));
   return written;
 }
 
@@ -183,12 +121,14 @@ absl::Status Run(const Arguments& arguments) {
   const bool to_text = arguments.Get("output", "") == "-";
   const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
   PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));
-  PARTITA_ASSIGN_OR_RETURN(CompileOptions options, ReadOptions(arguments));
+  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
+                           ReadCompileOptions(arguments));
+  options.plan_name = PlanNameOf(arguments.positional()[0]);
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   Progress progress("compile");
   progress.Stage("import");
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(arguments));
-  PARTITA_RETURN_IF_ERROR(KeepInputs(module, options, arguments));
+  PARTITA_RETURN_IF_ERROR(KeepModelFiles(module, options, arguments, kFlags));
   if (!stage.empty()) {
     return StopAfter(stage, std::move(module), machine, options, arguments);
   }

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
 
 namespace partita {
 

@@ -5,7 +5,7 @@
 #define PARTITA_TOOLS_PARTITA_CUDA_LIBS_FLAG_H_
 
 #include "absl/status/status.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
 
 namespace partita {
 

@@ -8,6 +8,7 @@
 #include "graph/atomic_file.h"
 #include "graph/gpu_split.h"
 #include "graph/status_macros.h"
+#include "partita/options/placing_flags.h"
 #include "partita/profile/measure_gpus.h"
 #include "placement/machine/detect_gpus.h"
 #include "placement/machine/detect_host.h"
@@ -15,7 +16,6 @@
 #include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/device_list.h"
 #include "tools/partita/output.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {

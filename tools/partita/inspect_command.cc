@@ -12,10 +12,10 @@
 #include "graph/onnx/inspect.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
+#include "partita/options/recognize_file.h"
 #include "placement/machine/byte_size.h"
 #include "tools/partita/json_text.h"
 #include "tools/partita/output.h"
-#include "tools/partita/recognize_file.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 

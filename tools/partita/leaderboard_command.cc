@@ -6,13 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "partita/leaderboard.h"
+#include "partita/options/input_files.h"
+#include "partita/options/placing_flags.h"
 #include "tools/partita/cuda_libs_flag.h"
-#include "tools/partita/input_files.h"
 #include "tools/partita/leaderboard_page.h"
 #include "tools/partita/leaderboard_text.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {

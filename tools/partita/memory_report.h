@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "partita/options/arguments.h"
 #include "runtime/executor/session_report.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -10,8 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
-#include "tools/partita/file_kinds.h"
-#include "tools/partita/recognize_file.h"
+#include "partita/options/file_kinds.h"
+#include "partita/options/recognize_file.h"
+#include "tools/partita/file_uses.h"
 
 namespace partita {
 namespace {

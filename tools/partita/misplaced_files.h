@@ -5,7 +5,7 @@
 #define PARTITA_TOOLS_PARTITA_MISPLACED_FILES_H_
 
 #include "absl/status/status.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {

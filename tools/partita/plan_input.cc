@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_set.h"
 #include "graph/status_macros.h"
+#include "partita/options/recognize_file.h"
 #include "runtime/plan/plan_text.h"
-#include "tools/partita/recognize_file.h"
 
 namespace partita {
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "partita/options/arguments.h"
 #include "partita/plan_prices.h"
 #include "runtime/plan/plan.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -20,10 +20,10 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "partita/micro_batch_counts.h"
+#include "partita/options/placing_flags.h"
 #include "partita/remedy.h"
 #include "placement/lower/refusal.h"
 #include "tools/partita/output.h"
-#include "tools/partita/placing_flags.h"
 
 namespace partita {
 namespace {
@@ -56,9 +56,9 @@ std::vector<OpenExtent> DimExtents(const Arguments& arguments) {
   std::vector<OpenExtent> open;
   const std::vector<std::string> texts = arguments.GetAll("dim");
   for (size_t i = 0; i < texts.size(); ++i) {
-    const auto binding = SplitBinding("dim", texts[i]);
+    const auto binding = SplitBinding("--dim", texts[i]);
     if (!binding.ok()) continue;
-    const auto extent = ParseInts("dim", binding->second);
+    const auto extent = ParseInts("--dim", binding->second);
     if (!extent.ok() || extent->size() != 1) continue;
     const std::string name = binding->first;
     open.push_back({extent->front(), [&arguments, texts, i, name](int64_t n) {
@@ -74,9 +74,9 @@ std::vector<OpenExtent> DimExtents(const Arguments& arguments) {
 std::vector<OpenExtent> ShapeExtents(const Arguments& arguments) {
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
   for (const std::string& text : arguments.GetAll("shape")) {
-    const auto binding = SplitBinding("shape", text);
+    const auto binding = SplitBinding("--shape", text);
     if (!binding.ok()) return {};
-    const auto dims = ParseInts("shape", binding->second);
+    const auto dims = ParseInts("--shape", binding->second);
     if (!dims.ok() || dims->empty()) return {};
     if (!shapes.empty() && shapes[0].second[0] != dims->front()) return {};
     shapes.emplace_back(binding->first, *dims);

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
+#include "partita/options/arguments.h"
 #include "placement/machine/machine.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

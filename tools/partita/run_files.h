@@ -5,9 +5,9 @@
 #define PARTITA_TOOLS_PARTITA_RUN_FILES_H_
 
 #include "absl/status/status.h"
+#include "partita/options/arguments.h"
+#include "partita/options/input_files.h"
 #include "partita/session.h"
-#include "tools/partita/arguments.h"
-#include "tools/partita/input_files.h"
 
 namespace partita {
 

@@ -5,8 +5,8 @@
 #define PARTITA_TOOLS_PARTITA_RUN_INPUTS_H_
 
 #include "absl/status/status.h"
+#include "partita/options/arguments.h"
 #include "partita/session.h"
-#include "tools/partita/arguments.h"
 #include "tools/partita/model_input.h"
 
 namespace partita {

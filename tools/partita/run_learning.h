@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "partita/options/arguments.h"
 #include "partita/profile/step_learner.h"
 #include "partita/session.h"
 #include "placement/machine/machine.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "tools/partita/arguments.h"
-#include "tools/partita/file_kinds.h"
+#include "partita/options/arguments.h"
+#include "partita/options/file_kinds.h"
 
 namespace partita {
 

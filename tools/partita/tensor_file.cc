@@ -5,9 +5,9 @@
 
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
+#include "partita/options/recognize_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "runtime/tensor_file/npy.h"
-#include "tools/partita/recognize_file.h"
 
 namespace partita {
 

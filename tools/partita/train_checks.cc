@@ -15,9 +15,9 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "tools/partita/input_files.h"
+#include "partita/options/input_files.h"
+#include "partita/options/placing_flags.h"
 #include "tools/partita/memory_report.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/report_text.h"
 
 namespace partita {

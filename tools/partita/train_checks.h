@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "partita/options/arguments.h"
 #include "partita/train/trainable_model.h"
-#include "tools/partita/arguments.h"
 #include "tools/partita/trainable_models.h"
 
 namespace partita {

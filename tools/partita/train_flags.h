@@ -6,11 +6,11 @@
 
 #include "graph/builder/inference_training.h"
 #include "graph/builder/update_rule.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
+#include "partita/options/placing_flags.h"
 #include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/memory_report.h"
 #include "tools/partita/model_input.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/train_model_flags.h"
 #include "tools/partita/train_request.h"
 

@@ -6,8 +6,8 @@
 #define PARTITA_TOOLS_PARTITA_TRAIN_LOG_H_
 
 #include "absl/status/status.h"
+#include "partita/options/arguments.h"
 #include "partita/train/training_recorder.h"
-#include "tools/partita/arguments.h"
 #include "tools/partita/interruption.h"
 #include "tools/partita/output.h"
 #include "tools/partita/train_report.h"

@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "partita/options/arguments.h"
 #include "partita/train/trainable_model.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "partita/options/placing_flags.h"
 #include "placement/lower/refusal.h"
 #include "runtime/plan/plan_file.h"
-#include "tools/partita/placing_flags.h"
 #include "tools/partita/remedy_line.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/train_checks.h"

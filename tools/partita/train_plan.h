@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "partita/compile.h"
+#include "partita/options/arguments.h"
 #include "partita/train/training_setup.h"
-#include "tools/partita/arguments.h"
 #include "tools/partita/output.h"
 #include "tools/partita/train_report.h"
 

@@ -11,7 +11,7 @@
 #include "graph/dtype.h"
 #include "graph/gpu_split.h"
 #include "graph/status_macros.h"
-#include "tools/partita/placing_flags.h"
+#include "partita/options/placing_flags.h"
 #include "tools/partita/train_model_flags.h"
 
 namespace partita {

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "graph/builder/update_rule.h"
+#include "partita/options/arguments.h"
 #include "partita/train/training_request.h"
 #include "partita/train/training_run.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/builder/update_rule.h"
+#include "partita/options/arguments.h"
 #include "partita/train/trainable_model.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -5,8 +5,8 @@
 #define PARTITA_TOOLS_PARTITA_TRAINABLE_ONNX_H_
 
 #include "absl/status/statusor.h"
+#include "partita/options/arguments.h"
 #include "partita/train/trainable_model.h"
-#include "tools/partita/arguments.h"
 
 namespace partita {
 

@@ -5,7 +5,7 @@
 
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
-#include "tools/partita/input_files.h"
+#include "partita/options/input_files.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/subcommand.h"

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "graph/status_macros.h"
+#include "tools/partita/flags_help.h"
 
 namespace partita {
 namespace {

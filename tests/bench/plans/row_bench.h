@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
 
 namespace partita {
 

@@ -1,7 +1,7 @@
 // Reads the flags that say where and how a model runs.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/partita/placing_flags.h"
+#include "partita/options/placing_flags.h"
 
 #include <utility>
 
@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "graph/status_macros.h"
 #include "partita/compile_request.h"
+#include "passes/pipeline.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/constraint.h"
 #include "placement/planner/planner.h"
@@ -26,8 +27,8 @@ absl::Status ReadOption(const StrategyOption& option,
     absl::StatusOr<ObjectiveChoice> choice =
         ParseObjective(arguments.Get(option.name, ""));
     if (!choice.ok()) {
-      return CalledWrongly(
-          absl::StrCat("--", option.name, ": ", choice.status().message()));
+      return CalledWrongly(absl::StrCat(arguments.Named(option.name), ": ",
+                                        choice.status().message()));
     }
     options.*option.objective = *choice;
     return absl::OkStatus();
@@ -52,9 +53,11 @@ absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
   for (const ImplyingOption& other : implying) {
     if (other.strategy == options.strategy) continue;
     return CalledWrongly(
-        absl::StrCat("--", other.name, ": found with --", implying[0].name,
-                     "; expected one of them, as they mean --strategy ",
-                     other.strategy, " and --strategy ", options.strategy));
+        absl::StrCat(arguments.Named(other.name), ": found with ",
+                     arguments.Named(implying[0].name),
+                     "; expected one of them, as they mean ",
+                     arguments.Named("strategy", other.strategy), " and ",
+                     arguments.Named("strategy", options.strategy)));
   }
   return absl::OkStatus();
 }
@@ -67,27 +70,32 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
   const std::string found =
       arguments.has("strategy") || implying.empty()
           ? absl::StrCat("strategy ", options.strategy)
-          : absl::StrCat("--", implying[0].name, ", which means --strategy ",
-                         options.strategy);
-  return CalledWrongly(absl::StrCat("--", unread->name, ": found with ", found,
-                                    ", which does not read it; expected ",
-                                    "--strategy ", unread->readers));
+          : absl::StrCat(arguments.Named(implying[0].name), ", which means ",
+                         arguments.Named("strategy", options.strategy));
+  return CalledWrongly(
+      absl::StrCat(arguments.Named(unread->name), ": found with ", found,
+                   ", which does not read it; expected ",
+                   arguments.Named("strategy", unread->readers)));
 }
 
 // Without --micro-batches, strategy search may choose a number: that depends on
 // the model (CheckSchedule).
-absl::Status CheckScheduleHasParts(const CompileOptions& options) {
+absl::Status CheckScheduleHasParts(const Arguments& arguments,
+                                   const CompileOptions& options) {
   const bool may_have = options.micro_batches.has_value()
                             ? *options.micro_batches > 1
                             : options.strategy == "search";
   if (!options.schedule.has_value() || may_have) return absl::OkStatus();
-  return CalledWrongly(
-      "--pipeline-schedule: found without --micro-batches; expected two or "
-      "more micro-batches");
+  return CalledWrongly(absl::StrCat(arguments.Named("pipeline-schedule"),
+                                    ": found without ",
+                                    arguments.Named("micro-batches"),
+                                    "; expected two or more micro-batches"));
 }
 
-absl::StatusOr<Pin> ReadPin(const std::string& text) {
-  PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
+absl::StatusOr<Pin> ReadPin(const Arguments& arguments,
+                            const std::string& text) {
+  PARTITA_ASSIGN_OR_RETURN(const auto binding,
+                           SplitBinding(arguments.Named("pin"), text));
   const std::vector<std::string> parts = absl::StrSplit(binding.second, '/');
   Pin pin{.pattern = binding.first,
           .devices = absl::StrSplit(parts[0], ','),
@@ -98,7 +106,7 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
   if (!names_all || parts.size() != 2 || !absl::ConsumePrefix(&dim, "split") ||
       !absl::SimpleAtoi(dim, &pin.dim) || pin.dim < 0 || pin.dim > 255) {
     return CalledWrongly(absl::StrCat(
-        "--pin ", text, ": found ", binding.second,
+        arguments.Named("pin", text), ": found ", binding.second,
         "; expected devices, and how to split nodes over them, as in ",
         "gpu:0,gpu:1/split0"));
   }
@@ -113,7 +121,7 @@ absl::Status ReadConstraints(const Arguments& arguments, absl::string_view flag,
     std::vector<std::string> patterns = absl::StrSplit(text, ',');
     if (patterns.size() < least || absl::c_linear_search(patterns, "")) {
       return CalledWrongly(absl::StrCat(
-          "--", flag, " ", text, ": found ", patterns.size(),
+          arguments.Named(flag, text), ": found ", patterns.size(),
           patterns.size() == 1 ? " pattern" : " patterns",
           "; expected at least ", least, ", none of them empty, as in ",
           least == 2 ? "encoder,decoder" : "encoder*"));
@@ -165,10 +173,31 @@ std::string StrategyOptionDoc(const FlagDef& flag) {
 
 std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
 
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : SourcePasses()) {
+    if (!absl::c_linear_search(names, pass.name)) names.push_back(pass.name);
+  }
+  return names;
+}
+
+std::vector<std::string> WeightStorageNames() { return {"embed", "reference"}; }
+
+PlanFileOptions ReadPlanFileOptions(const Arguments& arguments) {
+  return {arguments.Get("weights", "embed") == "embed"
+              ? WeightStorage::kEmbed
+              : WeightStorage::kReference};
+}
+
+std::string PlanNameOf(const std::string& model) {
+  const std::string file = model.substr(model.find_last_of("/:") + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
   for (const std::string& text : arguments.GetAll("pin")) {
-    PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
+    PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(arguments, text));
     options.pins.push_back(std::move(pin));
   }
   std::vector<Constraint>& constraints = options.planner.constraints;
@@ -199,10 +228,14 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   }
   PARTITA_RETURN_IF_ERROR(ReadStrategy(arguments, options));
   PARTITA_RETURN_IF_ERROR(CheckStrategyReads(arguments, options));
-  PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(options));
+  PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(arguments, options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, kMostDepth));
   options.depth = static_cast<int>(depth);
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t passes,
+      arguments.GetInt("passes", -1, 0, SourcePasses().size()));
+  options.passes.stop_after = static_cast<int>(passes);
   options.passes.skip = arguments.GetAll("skip");
   options.ieee = arguments.has("ieee");
   // Most post-ops violate IEEE 754, so nothing is fused that would be unfused.

@@ -1,7 +1,7 @@
 // Compares files by device and inode, so links are recognized.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/partita/input_files.h"
+#include "partita/options/input_files.h"
 
 #include <sys/stat.h>
 
@@ -48,13 +48,12 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 }
 
 // The other text that goes there.
-absl::Status KeepStreams(absl::string_view flag, const std::string& path) {
+absl::Status KeepStreams(absl::string_view named, const std::string& path) {
   for (const auto& [stream, name] :
        {std::pair("/dev/stdout", "standard output"),
         std::pair("/dev/stderr", "standard error")}) {
     if (!SameFile(path, stream)) continue;
-    return CalledWrongly(absl::StrCat("--", flag, ": found ", path, ", where ",
-                                      name,
+    return CalledWrongly(absl::StrCat(named, ": found ", path, ", where ", name,
                                       " is written to; expected another file"));
   }
   return absl::OkStatus();
@@ -63,9 +62,10 @@ absl::Status KeepStreams(absl::string_view flag, const std::string& path) {
 }  // namespace
 
 InputFiles::InputFiles(const Arguments& arguments,
-                       absl::Span<const FlagDef> flags) {
+                       absl::Span<const FlagDef> flags)
+    : spelling_(arguments.spelling()) {
   for (const std::string& path : arguments.positional()) {
-    inputs_.push_back({"the operand", path});
+    inputs_.push_back({OperandName(spelling_), path});
   }
   for (const FlagDef& flag : flags) {
     for (const std::string& value : arguments.GetAll(flag.name)) {
@@ -75,7 +75,8 @@ InputFiles::InputFiles(const Arguments& arguments,
 }
 
 void InputFiles::AddFlag(const FlagDef& flag, const std::string& value) {
-  const std::string role = absl::StrCat("the file of --", flag.name);
+  const std::string role =
+      absl::StrCat("the file of ", Spelled(spelling_, flag.name));
   switch (flag.file) {
     case FileUse::kNone:
       return;
@@ -88,7 +89,8 @@ void InputFiles::AddFlag(const FlagDef& flag, const std::string& value) {
     case FileUse::kReadsFolder:
       for (const std::string& path : FilesIn(value)) {
         inputs_.push_back(
-            {absl::StrCat("in the folder of --", flag.name), path});
+            {absl::StrCat("in the folder of ", Spelled(spelling_, flag.name)),
+             path});
       }
       return;
     case FileUse::kWritesModel:
@@ -106,7 +108,9 @@ void InputFiles::AddWeights(const LiteralPool& literals) {
   for (int i = 0; i < literals.size(); ++i) {
     const auto range = literals.file_range(LiteralId(i));
     if (!range.has_value() || !seen.insert(range->file).second) continue;
-    inputs_.push_back({"a file of the operand's weights", range->file->path()});
+    inputs_.push_back(
+        {absl::StrCat("a file of ", OperandName(spelling_), "'s weights"),
+         range->file->path()});
   }
 }
 
@@ -114,9 +118,9 @@ absl::Status InputFiles::KeepInputs(absl::string_view flag,
                                     const std::string& path) const {
   for (const InputFile& input : inputs_) {
     if (!SameFile(path, input.path)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag, ": found ", path, ", which is ", input.role,
-                     " and would be overwritten; expected another file"));
+    return CalledWrongly(absl::StrCat(
+        Spelled(spelling_, flag), ": found ", path, ", which is ", input.role,
+        " and would be overwritten; expected another file"));
   }
   return absl::OkStatus();
 }
@@ -128,9 +132,9 @@ absl::Status InputFiles::KeepOutputs(absl::string_view flag,
         !(SameFile(path, other.path) || SamePath(path, other.path))) {
       continue;
     }
-    return CalledWrongly(absl::StrCat("--", flag, ": found ", path,
-                                      ", which --", other.flag,
-                                      " writes too; expected another file"));
+    return CalledWrongly(absl::StrCat(
+        Spelled(spelling_, flag), ": found ", path, ", which ",
+        Spelled(spelling_, other.flag), " writes too; expected another file"));
   }
   return absl::OkStatus();
 }
@@ -138,7 +142,7 @@ absl::Status InputFiles::KeepOutputs(absl::string_view flag,
 absl::Status InputFiles::Keep(absl::string_view flag,
                               const std::string& path) const {
   PARTITA_RETURN_IF_ERROR(KeepInputs(flag, path));
-  PARTITA_RETURN_IF_ERROR(KeepStreams(flag, path));
+  PARTITA_RETURN_IF_ERROR(KeepStreams(Spelled(spelling_, flag), path));
   return KeepOutputs(flag, path);
 }
 

@@ -1,8 +1,8 @@
-// The kinds of files that commands read, and what reads each.
+// The kinds of files that are read, and those that are recognized but not read.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_FILE_KINDS_H_
-#define PARTITA_TOOLS_PARTITA_FILE_KINDS_H_
+#ifndef PARTITA_PARTITA_OPTIONS_FILE_KINDS_H_
+#define PARTITA_PARTITA_OPTIONS_FILE_KINDS_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -72,9 +72,7 @@ inline constexpr FileKinds kTraceFiles = {FileKind::kTrace};
 absl::string_view NameOf(FileKind kind);
 // "an ONNX model or a graph as text"; a plan stands for its text too.
 std::string NamesOf(FileKinds kinds);
-// What to call with such a file: "run it: partita run small.plan".
-std::string UseOf(FileKind kind, absl::string_view path);
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_FILE_KINDS_H_
+#endif  // PARTITA_PARTITA_OPTIONS_FILE_KINDS_H_

@@ -1,7 +1,7 @@
 // One function for each format.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/partita/recognize_file.h"
+#include "partita/options/recognize_file.h"
 
 #include <cstddef>
 #include <cstdint>

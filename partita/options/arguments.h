@@ -1,8 +1,9 @@
-// The flags of one subcommand: declared, parsed, and shown by --help.
+// The flags of one call: declared once, and given as words of a command line or
+// as keys through the C API.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
-#define PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
+#ifndef PARTITA_PARTITA_OPTIONS_ARGUMENTS_H_
+#define PARTITA_PARTITA_OPTIONS_ARGUMENTS_H_
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tools/partita/file_kinds.h"
+#include "partita/options/file_kinds.h"
+#include "partita/options/spelling.h"
 
 namespace partita {
 
@@ -31,7 +33,8 @@ enum class FileUse : uint8_t {
   kWritesModel,  // and its weights beside it, FILE.data, if they are large
 };
 
-// --name, --name VALUE or --name=VALUE; -o stands for --output.
+// On a command line --name, --name VALUE or --name=VALUE; -o stands for
+// --output. Through the C API name=VALUE; a switch is name=true or name=false.
 struct FlagDef {
   const char* name;   // without dashes
   const char* value;  // "FILE", "N"; null for a switch
@@ -69,12 +72,18 @@ bool IsCalledWrongly(const absl::Status& status);
 // before it must not; before others it may.
 enum class BindingValue : uint8_t { kWord, kList, kPath };
 
+// The operands and flags of one call. Errors name a flag as the caller spells
+// it: "--depth: found ...", or "depth: found ..." for a key.
 class Arguments {
  public:
   // CalledWrongly for an unknown flag, a missing, stray or second value, and a
   // value that is none of the choices; names the nearest.
   static absl::StatusOr<Arguments> Parse(absl::Span<const char* const> words,
                                          absl::Span<const FlagDef> flags);
+  // The same for one operand and options KEY=VALUE, whose keys are the flags.
+  static absl::StatusOr<Arguments> ParseKeys(
+      const std::string& operand, absl::Span<const absl::string_view> options,
+      absl::Span<const FlagDef> flags);
 
   const std::vector<std::string>& positional() const { return positional_; }
   bool has(absl::string_view flag) const;
@@ -90,6 +99,11 @@ class Arguments {
                  const std::vector<std::string>& values) const;
   // The same arguments with one operand.
   Arguments WithOperand(const std::string& operand) const;
+  Spelling spelling() const { return spelling_; }
+  // For errors: the flag as the caller spells it (spelling.h).
+  std::string Named(absl::string_view flag) const;
+  std::string Named(absl::string_view flag, absl::string_view value) const;
+  std::string NamedSwitch(absl::string_view flag) const;
   // The words, quoted for a shell.
   std::string ShellText() const;
   // In least..most; CalledWrongly otherwise.
@@ -103,13 +117,16 @@ class Arguments {
                                   double bound) const;
 
  private:
+  explicit Arguments(Spelling spelling) : spelling_(spelling) {}
+
+  // Adds a value; CalledWrongly if the flag cannot have it, or not twice.
+  absl::Status Add(const FlagDef& flag, const std::string& value);
+
+  Spelling spelling_;
   std::vector<std::string> positional_;
   // Flag and value, empty for a switch, in the order given.
   std::vector<std::pair<std::string, std::string>> values_;
 };
-
-// The flags, one a line, in columns.
-std::string FlagsHelp(absl::Span<const FlagDef> flags);
 
 // "; did you mean X?", with dashes before it, if `name` looks like a typo of
 // one of the names; otherwise "".
@@ -117,16 +134,17 @@ std::string NearestText(absl::string_view name,
                         const std::vector<std::string>& names,
                         absl::string_view dashes = "");
 
-// "NAME=VALUE" as a pair; CalledWrongly otherwise. A list may be empty.
+// "NAME=VALUE" as a pair; CalledWrongly otherwise. A list may be empty. `named`
+// is the flag as its caller spells it, for errors.
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
-    absl::string_view flag, absl::string_view text,
+    absl::string_view named, absl::string_view text,
     BindingValue value = BindingValue::kWord);
 // FILE of "NAME=FILE", BindingValue::kPath.
 std::string BoundPath(const std::string& text);
 // "1,3,640,640".
-absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
+absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view named,
                                                absl::string_view text);
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
+#endif  // PARTITA_PARTITA_OPTIONS_ARGUMENTS_H_

@@ -1,13 +1,13 @@
 // What a file is, by its bytes.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_RECOGNIZE_FILE_H_
-#define PARTITA_TOOLS_PARTITA_RECOGNIZE_FILE_H_
+#ifndef PARTITA_PARTITA_OPTIONS_RECOGNIZE_FILE_H_
+#define PARTITA_PARTITA_OPTIONS_RECOGNIZE_FILE_H_
 
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tools/partita/file_kinds.h"
+#include "partita/options/file_kinds.h"
 
 namespace partita {
 
@@ -25,4 +25,4 @@ FileKind KindOfFile(const std::string& path);
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_RECOGNIZE_FILE_H_
+#endif  // PARTITA_PARTITA_OPTIONS_RECOGNIZE_FILE_H_

@@ -1,9 +1,8 @@
-// The machine, the strategy and the options of compilation as the command line
-// gives them.
+// The machine, the strategy and the other options of a compilation.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
-#define PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
+#ifndef PARTITA_PARTITA_OPTIONS_PLACING_FLAGS_H_
+#define PARTITA_PARTITA_OPTIONS_PLACING_FLAGS_H_
 
 #include <array>
 #include <cstddef>
@@ -13,9 +12,10 @@
 #include "absl/status/statusor.h"
 #include "graph/gpu_split.h"
 #include "partita/compile.h"
+#include "partita/options/arguments.h"
 #include "placement/machine/machine.h"
 #include "placement/planner/strategies.h"
-#include "tools/partita/arguments.h"
+#include "runtime/plan/plan_file.h"
 
 namespace partita {
 
@@ -34,6 +34,8 @@ std::string StrategyDoc(const FlagDef& flag);
 // Of an option that a strategy declares: the strategy too.
 std::string StrategyOptionDoc(const FlagDef& flag);
 std::vector<std::string> PipelineScheduleNames();
+std::vector<std::string> WeightStorageNames();
+std::vector<std::string> PassNames();
 
 inline constexpr FlagDef kMachineFlags[] = {
     {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
@@ -125,8 +127,31 @@ inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},
 };
 
+// Also for it, in commands that show what the passes over a model do.
+inline constexpr FlagDef kPassFlags[] = {
+    {"passes", "N", "run only the first N passes"},
+    {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
+     true},
+    {"dump", "FOLDER", "write the graph after every pass there"},
+};
+// CalledWrongly for a value out of range, and for flags that exclude each other
+// or that the strategy does not read. Needs no model: what depends on one is
+// for Compile to check.
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
+
+// The flag of ReadPlanFileOptions.
+inline constexpr FlagDef kWeightsFlags[] = {
+    {"weights", "HOW",
+     "embed (default), or reference: leave those that no pass changed in the "
+     "model's file",
+     WeightStorageNames},
+};
+PlanFileOptions ReadPlanFileOptions(const Arguments& arguments);
+
+// CompileOptions::plan_name: that of the model's file, without folder and
+// extension.
+std::string PlanNameOf(const std::string& model);
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_PLACING_FLAGS_H_
+#endif  // PARTITA_PARTITA_OPTIONS_PLACING_FLAGS_H_

@@ -1,9 +1,8 @@
-// Prevents a command from overwriting the files that it reads, and its outputs
-// from overwriting each other.
-// SPDX-License-Identifier: Apache-2.0
+// Prevents a call from overwriting the files that it reads, and its outputs
+// from overwriting each other. SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
-#define PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
+#ifndef PARTITA_PARTITA_OPTIONS_INPUT_FILES_H_
+#define PARTITA_PARTITA_OPTIONS_INPUT_FILES_H_
 
 #include <string>
 #include <vector>
@@ -12,16 +11,17 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/literal_pool.h"
-#include "tools/partita/arguments.h"
+#include "partita/options/arguments.h"
+#include "partita/options/spelling.h"
 
 namespace partita {
 
-// The files that one command reads, by the names on its command line, and those
-// that its flags write.
+// The files that one call reads, by its arguments, and those that its flags
+// write.
 class InputFiles {
  public:
   // The operand and the files of flags; for a folder, all files in it. `flags`
-  // are the command's.
+  // are the call's.
   InputFiles(const Arguments& arguments, absl::Span<const FlagDef> flags);
 
   // The files with constants, once the operand is read: its own, and others
@@ -49,10 +49,11 @@ class InputFiles {
   absl::Status KeepOutputs(absl::string_view flag,
                            const std::string& path) const;
 
+  Spelling spelling_;
   std::vector<InputFile> inputs_;
   std::vector<OutputFile> outputs_;
 };
 
 }  // namespace partita
 
-#endif  // PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
+#endif  // PARTITA_PARTITA_OPTIONS_INPUT_FILES_H_
