@@ -272,7 +272,7 @@ TEST(CApiCompileTest, WrongOptionsAreRefused) {
       << unknown;
   EXPECT_TRUE(absl::EndsWith(unknown, "; did you mean strategy?")) << unknown;
   EXPECT_EQ(Refusal(model, {MachineOption(), "strategy=single", "stages=2"}),
-            "INVALID_ARGUMENT: stages: found it with strategy single, which "
+            "INVALID_ARGUMENT: stages: found with strategy single, which "
             "does not read it; expected strategy pipeline");
   EXPECT_EQ(Refusal(model, {MachineOption(), "dim=batch=4"}),
             absl::StrCat("INVALID_ARGUMENT: dim: found with ", model,
