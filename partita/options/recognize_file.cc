@@ -141,12 +141,12 @@ absl::string_view FirstWord(absl::string_view text) {
 // A plan's text begins with the declarations of its graphs.
 FileKind KindOfText(absl::string_view text) {
   const absl::string_view first = FirstWord(text);
-  if (first != "graph" && first != "variable" && first != "plan") {
-    return FileKind::kText;
-  }
+  const bool is_graph = first == "graph" || first == "variable";
+  if (!is_graph && first != "plan") return FileKind::kText;
   const bool has_plan =
       absl::StartsWith(text, "plan @") || absl::StrContains(text, "\nplan @");
-  return has_plan ? FileKind::kPlanText : FileKind::kGraphText;
+  if (has_plan) return FileKind::kPlanText;
+  return is_graph ? FileKind::kGraphText : FileKind::kText;
 }
 
 // For damaged files: of `kind`, unless their name says more.

@@ -82,6 +82,7 @@ TEST(RecognizeFile, ANameCountsOnlyForDamagedFiles) {
   EXPECT_EQ(KindOfFileNamed("a.graph", "PARTITA\n"), FileKind::kPlan);
   EXPECT_EQ(KindOfFileNamed("a.plan", "\x01\x02"), FileKind::kPlan);
   EXPECT_EQ(KindOfFileNamed("a.plan", "pln @f"), FileKind::kPlan);
+  EXPECT_EQ(KindOfFileNamed("a.plan", "plan\n"), FileKind::kPlan);
   EXPECT_EQ(KindOfFileNamed("a.onnx", "\x01\x02"), FileKind::kOnnxModel);
   EXPECT_EQ(KindOfFileNamed("a.onnx", "<!DOCTYPE html>"), FileKind::kText);
   EXPECT_EQ(KindOfFileNamed("a.graph", "grpah @f"), FileKind::kGraphText);

@@ -12,8 +12,8 @@
 namespace partita {
 namespace {
 
-// What the program prints and writes, and a setting of its whole process
-// (partita/c_api.h).
+// What the program prints and writes (partita/c_api.h), and what holds for its
+// whole process: the library has CUDA_HOME for that.
 const std::set<std::string> kFlagsOfProgram = {
     "output", "stop-after", "predict", "times", "json", "cuda-libs"};
 

@@ -27,6 +27,10 @@ struct Place {
 
 std::string UseIn(const Subcommand& command, const Place& place,
                   FileKind kind) {
+  // Elsewhere too, a model is no plan yet.
+  const bool wants_plan =
+      place.reads.has(FileKind::kPlan) && kModelFiles.has(kind);
+  if (wants_plan) return UseOf(kind, place.path);
   std::vector<std::string> flags;
   for (const FlagDef& flag : command.flags) {
     if (flag.reads.has(kind)) flags.push_back(absl::StrCat("--", flag.name));

@@ -74,7 +74,7 @@ IssuedWork::Issued CallAccount::CopyOf(uintptr_t to, uintptr_t from,
     const IssuedWork::Block* const block = BlockAt(address);
     return block == nullptr ? 0 : block->context;
   };
-  return {.what = kCopy,
+  return {.what = kCopyWork,
           .copied = IssuedWork::Copied{.to = to,
                                        .from = from,
                                        .bytes = bytes,

@@ -34,8 +34,8 @@ uintptr_t KeyOf(Handle handle) {
 }
 
 // What work is, in sentences.
-inline constexpr char kKernel[] = "a kernel";
-inline constexpr char kCopy[] = "a copy";
+inline constexpr char kKernelWork[] = "a kernel";
+inline constexpr char kCopyWork[] = "a copy";
 
 // The last operand of its kind, and the last one before it that is another.
 class Recent {
@@ -178,7 +178,7 @@ class CallAccount {
     streams.Add(KeyOf(stream));
     work_.AddWork(
         KeyOf(stream),
-        {.what = kKernel, .context = KeyOf(streams_of_[stream].context)});
+        {.what = kKernelWork, .context = KeyOf(streams_of_[stream].context)});
   }
   void Note(Call<&DriverApi::MemcpyAsync>, CUdeviceptr to, CUdeviceptr from,
             size_t bytes, CUstream stream) {
@@ -204,10 +204,11 @@ class CallAccount {
   void Note(Call<&DriverApi::GraphAddKernelNode>, CUgraphNode* node,
             CUgraph graph, const CUgraphNode* after, size_t count,
             const CUDA_KERNEL_NODE_PARAMS* params) {
-    graphs_.Add(graph, {.node = *node,
-                        .after = {after, count},
-                        .issued = IssuedWork::Issued{
-                            .what = kKernel, .context = KeyOf(params->ctx)}});
+    graphs_.Add(graph,
+                {.node = *node,
+                 .after = {after, count},
+                 .issued = IssuedWork::Issued{.what = kKernelWork,
+                                              .context = KeyOf(params->ctx)}});
   }
   void Note(Call<&DriverApi::GraphAddMemcpyNode>, CUgraphNode* node,
             CUgraph graph, const CUgraphNode* after, size_t count,

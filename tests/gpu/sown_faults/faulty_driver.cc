@@ -432,7 +432,7 @@ class FaultyDriver::Calls {
                                          const CUgraphNode*& after,
                                          size_t& count,
                                          const CUDA_KERNEL_NODE_PARAMS*&) {
-    const CUgraphNode other = account_.graphs().Last(graph, kKernel);
+    const CUgraphNode other = account_.graphs().Last(graph, kKernelWork);
     CUDA_KERNEL_NODE_PARAMS params = {};
     if (other == nullptr ||
         real_.GraphKernelNodeGetParams(other, &params) != CUDA_SUCCESS) {
@@ -449,7 +449,7 @@ class FaultyDriver::Calls {
                                          const CUgraphNode*& after,
                                          size_t& count, const CUDA_MEMCPY3D*&,
                                          CUcontext& context) {
-    const CUgraphNode other = account_.graphs().Last(graph, kCopy);
+    const CUgraphNode other = account_.graphs().Last(graph, kCopyWork);
     CUDA_MEMCPY3D params = {};
     if (other == nullptr ||
         real_.GraphMemcpyNodeGetParams(other, &params) != CUDA_SUCCESS) {
