@@ -1,5 +1,6 @@
 // Prevents a call from overwriting the files that it reads, and its outputs
-// from overwriting each other. SPDX-License-Identifier: Apache-2.0
+// from overwriting each other.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_OPTIONS_INPUT_FILES_H_
 #define PARTITA_PARTITA_OPTIONS_INPUT_FILES_H_
