@@ -51,7 +51,7 @@ class Plan:
         code: what happens to native code in a plan that was not built by this process. "build-again": it does not
             run; "trust": it runs, as a program that nothing proves; "refuse": PERMISSION_DENIED.
         copy_constants: constants of CPUs are copied from the mapped plan.
-        split_gpu: so many devices of the plan share each GPU.
+        split_gpu: the number of the plan's devices on each GPU.
         """
         return Session(self._handle, self.entries[0], devices, code, copy_constants, split_gpu)
 

@@ -10,7 +10,7 @@ import consumer
 
 PROJECT = """cmake_minimum_required(VERSION 3.18)
 project(asks CXX)
-find_package(partita %s)
+find_package(partita ${ASKED})
 message(STATUS "found: ${partita_FOUND}")
 """
 
@@ -69,12 +69,13 @@ class CMake(unittest.TestCase):
         major, minor, _ = VERSION.split(".")
         found = {"": "1", VERSION: "1", "%s.%s" % (major, minor): "1", "%s EXACT" % VERSION: "1",
                  "%s.%d" % (major, int(minor) + 1): "0", "%d.0" % (int(major) + 1): "0"}
+        with open(self.folder + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write(PROJECT)
         for asked, expected in found.items():
             with self.subTest(asked=asked):
-                source = tempfile.mkdtemp(dir=self.folder)
-                with open(source + "/CMakeLists.txt", "w", encoding="utf-8") as file:
-                    file.write(PROJECT % asked)
-                text = consumer.run("cmake", "-S", source, "-B", source + "/build", "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
+                # One build folder: the compiler is examined once.
+                text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build", "-U", "partita_DIR",
+                                    "-DASKED=" + asked.replace(" ", ";"), "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
                 self.assertIn("found: %s\n" % expected, text)
 
 
