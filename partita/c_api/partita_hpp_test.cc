@@ -40,7 +40,7 @@ std::string Thrown(Function call, partita_code code) {
 }
 
 TEST(PartitaHppTest, StepsReadInputsAndUpdateVariables) {
-  partita::v1::Session session = Virtual(Load(partita::c_api::kCounter));
+  partita::v1::Session session = Virtual(Load(partita::kCounter));
   session.SetInput("x", std::vector<float>{1, 2});
   session.Run();
   EXPECT_EQ(session.Output<float>("n"), (std::vector<float>{11, 22}));
@@ -65,7 +65,7 @@ TEST(PartitaHppTest, EntriesAreUsedByName) {
 }
 
 TEST(PartitaHppTest, ErrorsHaveTheCodeAndTheMessage) {
-  partita::v1::Session session = Virtual(Load(partita::c_api::kCounter));
+  partita::v1::Session session = Virtual(Load(partita::kCounter));
   EXPECT_EQ(Thrown([&] { session.SetInput("x", std::vector<int32_t>(2)); },
                    PARTITA_INVALID_ARGUMENT),
             "INVALID_ARGUMENT: x: found elements of i32; expected f32");
@@ -86,7 +86,7 @@ TEST(PartitaHppTest, ErrorsHaveTheCodeAndTheMessage) {
 TEST(PartitaHppTest, HandlesAreMovedAndNotCopied) {
   static_assert(!std::is_copy_constructible_v<partita::v1::Plan>);
   static_assert(!std::is_copy_constructible_v<partita::v1::Session>);
-  partita::v1::Session first = Virtual(Load(partita::c_api::kCounter));
+  partita::v1::Session first = Virtual(Load(partita::kCounter));
   partita::v1::Session second = std::move(first);
   second.SetInput("x", std::vector<float>{0, 0});
   second.Run();
