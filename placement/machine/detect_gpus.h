@@ -51,7 +51,8 @@ struct GpuInventory {
 };
 
 // Opens the driver's library, and NVML for pairs of GPUs that are peers. Never
-// fails: without a driver there are no GPUs.
+// fails: without a driver, or with one that is too old for plans, there are no
+// GPUs.
 GpuInventory DetectGpus(const CudaSearchPath& path);
 
 // Device gpu:`number`, a share of `gpu`: its part of memory and rates.

@@ -160,5 +160,23 @@ TEST(DetectGpusTest, ADriverThatShowsNoGpuSaysWhy) {
             "CUDA_VISIBLE_DEVICES=7 may hide them");
 }
 
+// A plan for its GPUs would not run: the host is a CPU alone.
+TEST(DetectGpusTest, ADriverThatIsTooOldShowsNoGpu) {
+  const auto why = [](const char* version) {
+    setenv("PARTITA_STAND_IN_VERSION", version, 1);
+    const GpuInventory inventory = WithoutNvml();
+    unsetenv("PARTITA_STAND_IN_VERSION");
+    EXPECT_TRUE(inventory.gpus.empty());
+    EXPECT_EQ(HostMachine(inventory, {}).devices.size(), 1u);
+    return inventory.why_no_gpus;
+  };
+  EXPECT_EQ(why("12079"),
+            "libcuda.so.1: found a driver for CUDA 12.7; expected 12.8 or "
+            "later; update NVIDIA's driver");
+  EXPECT_EQ(why("0"),
+            "libcuda.so.1: cuDriverGetVersion returned CUDA_ERROR_NO_DEVICE "
+            "(100); expected a CUDA driver");
+}
+
 }  // namespace
 }  // namespace partita

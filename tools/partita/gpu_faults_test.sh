@@ -51,6 +51,9 @@ export LD_LIBRARY_PATH=$old_driver
 expect 1 "gpu:0: libcuda.so.1: found a driver for CUDA 11.8; expected 12.8 or later; update NVIDIA's driver" \
   "$partita" run one.plan --trust-code
 cpu_goes_on
+expect 0 "no GPU: libcuda.so.1: found a driver for CUDA 11.8; expected 12.8 or later; update NVIDIA's driver" \
+  "$partita" devices
+expect 0 "$equal" "$partita" run small.graph --reference
 
 # What CUDA_VISIBLE_DEVICES shows of two GPUs.
 export LD_LIBRARY_PATH=$driver PARTITA_EMULATED_GPUS=2
