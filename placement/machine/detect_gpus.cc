@@ -12,6 +12,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "placement/machine/gpu_driver.h"
 #include "placement/machine/nvlink_counter.h"
 
@@ -162,6 +163,10 @@ std::vector<int> IdsOf(const GpuDriver& driver, std::string& why_none) {
 }
 
 }  // namespace
+
+bool RunsPlans(const DetectedGpu& gpu) {
+  return !CodeTargetOf(gpu.device.traits).empty();
+}
 
 GpuInventory DetectGpus(const CudaSearchPath& path) {
   GpuInventory inventory;

@@ -22,6 +22,10 @@ struct DetectedGpu {
   int capability_minor = 0;
 };
 
+// True if code is generated for the GPU (graph/device_kind_traits.h), which it
+// is from sm_80 on. No plan runs on others.
+bool RunsPlans(const DetectedGpu& gpu);
+
 // How bytes get from one GPU to another.
 enum class GpuRoute : uint8_t {
   kNvlink,       // directly, over NVLink

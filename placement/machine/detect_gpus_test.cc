@@ -137,6 +137,24 @@ TEST(DetectGpusTest, OneShareIsTheGpu) {
   EXPECT_EQ(share.reserve, gpu.reserve);
 }
 
+// No code is generated for it. Plans name the others as the driver counts.
+TEST(DetectGpusTest, AGpuThatIsTooOldForPlansIsNoDevice) {
+  setenv("PARTITA_STAND_IN_OLD_GPU", "1", 1);
+  const GpuInventory inventory = WithNvml();
+  unsetenv("PARTITA_STAND_IN_OLD_GPU");
+  ASSERT_EQ(inventory.gpus.size(), 4u);
+  EXPECT_FALSE(RunsPlans(inventory.gpus[0]));
+  EXPECT_TRUE(RunsPlans(inventory.gpus[1]));
+  const Machine machine = HostMachine(inventory, {});
+  EXPECT_EQ(machine.devices.size(), 4u);
+  EXPECT_EQ(machine.devices[1].traits.name, "gpu:1");
+  EXPECT_DOUBLE_EQ(LinkOf(machine, "gpu:1", "gpu:2").bandwidth, 2 * 2.5e10);
+  EXPECT_EQ(LinkTable(machine).Find("cpu:0", "gpu:0"), nullptr);
+  const Machine shares = HostMachine(inventory, {.shares = 2});
+  EXPECT_EQ(shares.devices.size(), 7u);
+  EXPECT_EQ(shares.devices[1].traits.name, "gpu:2");
+}
+
 // What follows the folder depends on the host.
 TEST(DetectGpusTest, WithoutADriverOneSentenceSaysSo) {
   const GpuInventory inventory = DetectGpus({{"/no/such/folder"}});

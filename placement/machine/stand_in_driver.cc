@@ -72,7 +72,10 @@ int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   return device >= 40 && device < 44 ? 0 : 1;
 }
 
-int cuDeviceGetAttribute(int* value, int attribute, int) {
+// With PARTITA_STAND_IN_OLD_GPU, GPU 0 is of sm_75.
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  const bool is_old =
+      device == 40 && std::getenv("PARTITA_STAND_IN_OLD_GPU") != nullptr;
   switch (attribute) {
     case 13:  // clock, kHz
       *value = 1000000;
@@ -87,10 +90,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
       *value = 5120;
       return 0;
     case 75:  // compute capability
-      *value = 9;
+      *value = is_old ? 7 : 9;
       return 0;
     case 76:
-      *value = 0;
+      *value = is_old ? 5 : 0;
       return 0;
   }
   return 1;

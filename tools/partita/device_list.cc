@@ -52,7 +52,9 @@ std::string GpuLine(const DetectedGpu& gpu, const std::string& name) {
   return absl::StrCat(
       "  ", name, "  ", gpu.model, ", ", RoundedByteSize(gpu.device.memory),
       ", compute capability ", CapabilityOf(gpu), ", PCIe ",
-      gpu.pci_address.empty() ? "address unknown" : gpu.pci_address, "\n");
+      gpu.pci_address.empty() ? "address unknown" : gpu.pci_address,
+      RunsPlans(gpu) ? "" : "; no plan runs on it: expected 8.0 or later",
+      "\n");
 }
 
 std::string RouteText(const GpuPair& pair) {
@@ -135,7 +137,8 @@ Json GpuJson(const DeviceList& list, int number) {
           {"model", gpu.model},
           {"memory", gpu.device.memory},
           {"compute_capability", CapabilityOf(gpu)},
-          {"pci_address", gpu.pci_address}};
+          {"pci_address", gpu.pci_address},
+          {"runs_plans", RunsPlans(gpu)}};
 }
 
 Json PairJson(const GpuPair& pair) {

@@ -71,6 +71,26 @@ TEST(DeviceList, GpusHaveNamesMemoryCapabilityAndAddress) {
                        "0000:11:00.0"));
 }
 
+TEST(DeviceList, AGpuThatNoPlanRunsOnSaysSo) {
+  GpuInventory gpus;
+  gpus.gpus = {Gpu(0), Gpu(1)};
+  gpus.pairs = {{.one = 0, .two = 1}};
+  gpus.gpus[0].device.traits.isa = "sm_75";
+  gpus.gpus[0].capability_major = 7;
+  gpus.gpus[0].capability_minor = 5;
+  const DeviceList list = ListOf(gpus);
+  const auto lines = LinesOf(list);
+  EXPECT_THAT(lines,
+              Contains("  gpu:0  A GPU, 80.0 GiB, compute capability 7.5, PCIe "
+                       "0000:10:00.0; no plan runs on it: expected 8.0 or "
+                       "later"));
+  EXPECT_THAT(lines, Not(Contains("  gpu:0  reserve 1.0 GiB, from tables")));
+  EXPECT_THAT(lines, Contains("  gpu:1  reserve 1.0 GiB, from tables"));
+  const Json json = Json::parse(DeviceListJson(list));
+  EXPECT_EQ(json["gpus"][0]["runs_plans"], false);
+  EXPECT_EQ(json["gpus"][1]["runs_plans"], true);
+}
+
 TEST(DeviceList, EachTwoGpusHaveARoute) {
   const auto lines = LinesOf(ListOf(FourGpus()));
   EXPECT_THAT(lines,

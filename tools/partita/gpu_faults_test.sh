@@ -83,6 +83,11 @@ for shown in "" 7; do
 done
 [[ $(CUDA_VISIBLE_DEVICES=1 "$partita" devices --output -) == *'"gpu:1"'* ]] && fail "devices: found two GPUs"
 
+# GPUs that no code is generated for: models are planned for the CPU.
+PARTITA_EMULATED_CAPABILITY=7.5 expect 0 "compute capability 7.5, PCIe 0000:01:00.0; no plan runs on it: expected 8.0 or later" \
+  "$partita" devices
+PARTITA_EMULATED_CAPABILITY=7.5 expect 0 "$equal" "$partita" run small.graph --reference
+
 # Two GPUs that are no peers.
 for peers in all none; do
   PARTITA_EMULATED_PEERS=$peers expect 0 "$equal" "$partita" run two.plan --trust-code --reference
