@@ -49,6 +49,8 @@ struct GpuInventory {
   std::vector<DetectedGpu> gpus;
   std::vector<GpuPair> pairs;  // each once
   std::string why_no_gpus;     // one sentence; empty if there are some
+  // Why there are fewer than the driver counts; empty: there are not.
+  std::string why_not_all;
   // Why NVLinks are not counted; empty if they are, or no pair may have any. A
   // direct route with native atomics then counts as NVLink.
   std::string why_no_nvlinks;

@@ -166,16 +166,35 @@ TEST(DetectGpusTest, WithoutADriverOneSentenceSaysSo) {
   EXPECT_EQ(DetectHost({.gpus = false}).devices.size(), 1u);
 }
 
-TEST(DetectGpusTest, ADriverThatShowsNoGpuSaysWhy) {
-  setenv("PARTITA_STAND_IN_FAILS", "1", 1);
-  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+GpuInventory WhereFails(const char* call) {
+  setenv("PARTITA_STAND_IN_FAILS", call, 1);
   const GpuInventory inventory = WithoutNvml();
   unsetenv("PARTITA_STAND_IN_FAILS");
+  return inventory;
+}
+
+TEST(DetectGpusTest, ADriverThatShowsNoGpuSaysWhy) {
+  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  const GpuInventory inventory = WhereFails("cuInit");
   unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_TRUE(inventory.gpus.empty());
   EXPECT_EQ(inventory.why_no_gpus,
             "the driver shows no GPU (cuInit: CUDA_ERROR_NO_DEVICE (100)); "
             "CUDA_VISIBLE_DEVICES=7 may hide them");
+  EXPECT_EQ(WhereFails("cuDeviceGetCount").why_no_gpus,
+            "the driver shows no GPU (cuDeviceGetCount: CUDA_ERROR_NO_DEVICE "
+            "(100))");
+}
+
+// The others keep the numbers that plans name them by.
+TEST(DetectGpusTest, AGpuThatTheDriverDoesNotDescribeEndsTheList) {
+  const GpuInventory inventory = WhereFails("cuDeviceTotalMem");
+  EXPECT_EQ(inventory.gpus.size(), 2u);
+  EXPECT_EQ(inventory.pairs.size(), 1u);
+  EXPECT_EQ(inventory.why_no_gpus, "");
+  EXPECT_EQ(inventory.why_not_all,
+            "the driver does not describe GPU 2 (cuDeviceTotalMem: "
+            "CUDA_ERROR_NO_DEVICE (100)); it and those behind it are left out");
 }
 
 // A plan for its GPUs would not run: the host is a CPU alone.

@@ -6,12 +6,18 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 extern "C" {
 
-// With PARTITA_STAND_IN_FAILS, no device.
+// The call that PARTITA_STAND_IN_FAILS names finds no device.
+static bool Fails(const char* call) {
+  const char* const failing = std::getenv("PARTITA_STAND_IN_FAILS");
+  return failing != nullptr && std::strcmp(failing, call) == 0;
+}
+
 int cuInit(unsigned flags) {
-  if (std::getenv("PARTITA_STAND_IN_FAILS") != nullptr) return 100;
+  if (Fails("cuInit")) return 100;
   return flags == 0 ? 0 : 1;
 }
 
@@ -30,7 +36,7 @@ int cuGetErrorName(int result, const char** name) {
 
 int cuDeviceGetCount(int* count) {
   *count = 4;
-  return 0;
+  return Fails("cuDeviceGetCount") ? 100 : 0;
 }
 
 int cuDeviceGetName(char* name, int length, int device) {
@@ -69,6 +75,8 @@ int cuDeviceGet(int* device, int ordinal) {
 
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   *bytes = size_t{80} << 30;
+  // Of GPU 2.
+  if (device == 42 && Fails("cuDeviceTotalMem")) return 100;
   return device >= 40 && device < 44 ? 0 : 1;
 }
 

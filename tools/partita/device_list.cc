@@ -50,8 +50,9 @@ std::string CpuLine(const MachineDevice& cpu) {
 
 std::string GpuLine(const DetectedGpu& gpu, const std::string& name) {
   return absl::StrCat(
-      "  ", name, "  ", gpu.model, ", ", RoundedByteSize(gpu.device.memory),
-      ", compute capability ", CapabilityOf(gpu), ", PCIe ",
+      "  ", name, "  ", gpu.model.empty() ? "name unknown" : gpu.model, ", ",
+      RoundedByteSize(gpu.device.memory), ", compute capability ",
+      CapabilityOf(gpu), ", PCIe ",
       gpu.pci_address.empty() ? "address unknown" : gpu.pci_address,
       RunsPlans(gpu) ? "" : "; no plan runs on it: expected 8.0 or later",
       "\n");
@@ -182,6 +183,9 @@ std::string DeviceListText(const DeviceList& list) {
     absl::StrAppend(&text, "no GPU: ", list.gpus.why_no_gpus, "\n");
     return text;
   }
+  if (!list.gpus.why_not_all.empty()) {
+    absl::StrAppend(&text, "not all GPUs: ", list.gpus.why_not_all, "\n");
+  }
   if (!list.gpus.pairs.empty()) text += "routes between GPUs\n";
   for (const GpuPair& pair : list.gpus.pairs) {
     text += PairText(pair, list.split);
@@ -224,6 +228,7 @@ std::string DeviceListJson(const DeviceList& list) {
                {"routes", routes},
                {"links", links},
                {"no_gpus", list.gpus.why_no_gpus},
+               {"not_all_gpus", list.gpus.why_not_all},
                {"no_nvlinks", list.gpus.why_no_nvlinks}};
   if (list.measured.has_value()) {
     json["left"] = list.measured->left;

@@ -18,6 +18,7 @@ namespace partita {
 namespace {
 
 using Json = nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -113,6 +114,14 @@ TEST(DeviceList, WhatIsMissingIsSaid) {
   EXPECT_THAT(DeviceListText(ListOf(none)),
               EndsWith("no GPU: found no CUDA driver: tried this\n"));
   GpuInventory gpus = FourGpus();
+  gpus.why_not_all = "the driver does not describe GPU 4";
+  gpus.gpus[0].model.clear();
+  EXPECT_THAT(
+      LinesOf(ListOf(gpus)),
+      AllOf(Contains("not all GPUs: the driver does not describe GPU 4"),
+            Contains(HasSubstr("  gpu:0  name unknown, 80.0 GiB"))));
+  EXPECT_EQ(Json::parse(DeviceListJson(ListOf(gpus)))["not_all_gpus"],
+            "the driver does not describe GPU 4");
   gpus.why_no_nvlinks = "found no NVML: tried that";
   EXPECT_THAT(LinesOf(ListOf(gpus)),
               Contains("NVLinks are not counted: found no NVML: tried that"));
