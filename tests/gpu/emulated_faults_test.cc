@@ -620,8 +620,9 @@ std::shared_ptr<Plan> ReluPlanWith(void (*change)(std::string&)) {
   return plan;
 }
 
-absl::Status Load(const std::shared_ptr<Plan>& plan, bool trust_code) {
-  EmulatedMachine machine({});
+absl::Status Load(const std::shared_ptr<Plan>& plan, bool trust_code,
+                  const EmulatedGpuOptions& options = {}) {
+  EmulatedMachine machine(options);
   const PlanLibraries libraries;
   auto devices = DevicesOf(*plan, machine.api());
   EXPECT_TRUE(devices.ok()) << devices.status();
@@ -661,6 +662,22 @@ TEST(EmulatedFaults, DamagedCodeOfAPlanNamesNodeAndKernel) {
                     HasSubstr(absl::StrCat("ptx input:", line, ": ")),
                     HasSubstr("run the plan without --trust-code")));
   ExpectThatTheRemediesHelp(plan);
+}
+
+TEST(EmulatedFaults, CodeThatDoesNotFitSaysWhatToDo) {
+  const auto plan = ReluPlanWith([](std::string&) {});
+  ASSERT_NE(plan, nullptr);
+  const absl::Status status =
+      Load(plan, /*trust_code=*/true,
+           {.bytes_per_gpu = 4 << 20, .bytes_per_kernel = 5 << 20});
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("relu %y: kernel "),
+            HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (2), "),
+            HasSubstr("the code is not at fault: it needs more that is free "
+                      "beside the arena; compile for a machine with a larger "
+                      "`reserve`")));
+  EXPECT_EQ(Load(plan, /*trust_code=*/true), absl::OkStatus());
 }
 
 // A launch would read an address beyond those that it is given.
