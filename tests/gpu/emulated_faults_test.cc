@@ -158,6 +158,20 @@ absl::StatusOr<std::vector<float>> RunTwoAtOnce(const PtxPlan& plan,
   return y[1];
 }
 
+// Loads the plan, runs two traced steps, of which the first makes what takes
+// the times, and ends the session.
+absl::StatusOr<std::vector<float>> RunTraced(const PtxPlan& plan,
+                                             const PlanLibraries& libraries,
+                                             const DriverApi& api,
+                                             const ExecutorOptions& how) {
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(plan.plan, std::move(devices), libraries.all, how));
+  PARTITA_RETURN_IF_ERROR(RunStep(*executor, plan.x, {.trace = true}).status());
+  return RunStep(*executor, plan.x, {.trace = true});
+}
+
 // Each call of load, step and end fails once, in turn.
 void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
                                const ExecutorOptions& how,
@@ -219,6 +233,15 @@ TEST(EmulatedFaults, NorDoesOneWhileTwoStepsAreInFlight) {
     plan.plan->entries[0].depth = 2;
     ExpectThatEachCallMayFail(plan, {.gpus = 2, .peers = AllPeers(2)},
                               {.launch_graphs = graphs}, RunTwoAtOnce);
+  }
+}
+
+TEST(EmulatedFaults, NorDoesOneOfATracedStep) {
+  for (const bool graphs : {true, false}) {
+    SCOPED_TRACE(graphs);
+    ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                              {.gpus = 2, .peers = AllPeers(2)},
+                              {.launch_graphs = graphs}, RunTraced);
   }
 }
 
