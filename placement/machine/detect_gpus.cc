@@ -192,6 +192,14 @@ std::vector<int> AddGpus(const GpuDriver& driver, int count,
 
 }  // namespace
 
+bool BuiltForGpus() {
+#ifdef PARTITA_HAVE_CUDA_HEADERS
+  return true;
+#else
+  return false;
+#endif
+}
+
 bool RunsPlans(const DetectedGpu& gpu) {
   return !CodeTargetOf(gpu.device.traits).empty();
 }

@@ -22,6 +22,9 @@ struct DetectedGpu {
   int capability_minor = 0;
 };
 
+// True if this program runs plans on GPUs: it was built with CUDA's headers.
+bool BuiltForGpus();
+
 // True if code is generated for the GPU (graph/device_kind_traits.h), which it
 // is from sm_80 on. No plan runs on others.
 bool RunsPlans(const DetectedGpu& gpu);

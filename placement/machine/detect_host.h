@@ -5,15 +5,16 @@
 #define PARTITA_PLACEMENT_MACHINE_DETECT_HOST_H_
 
 #include "graph/gpu_split.h"
+#include "placement/machine/detect_gpus.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
 
-struct GpuInventory;  // detect_gpus.h
-
 struct DetectOptions {
-  bool gpus = true;  // ask the NVIDIA driver, if there is one
-  GpuSplit split;    // list the shares of each GPU as devices
+  // Ask the NVIDIA driver, if there is one. By default, if this program runs
+  // plans on GPUs.
+  bool gpus = BuiltForGpus();
+  GpuSplit split;  // list the shares of each GPU as devices
 };
 
 // `cpu:0` with the cores and the memory that this process may use (affinity

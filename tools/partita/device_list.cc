@@ -186,6 +186,11 @@ std::string DeviceListText(const DeviceList& list) {
   if (!list.gpus.why_not_all.empty()) {
     absl::StrAppend(&text, "not all GPUs: ", list.gpus.why_not_all, "\n");
   }
+  if (!BuiltForGpus()) {
+    text +=
+        "this program was built without CUDA's headers: it makes plans for "
+        "GPUs, and runs none on them\n";
+  }
   if (!list.gpus.pairs.empty()) text += "routes between GPUs\n";
   for (const GpuPair& pair : list.gpus.pairs) {
     text += PairText(pair, list.split);
