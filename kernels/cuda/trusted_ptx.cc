@@ -159,11 +159,15 @@ absl::Status NotLoaded(absl::string_view target, const std::string& kernel,
         "kernel ", kernel, ": found code for ", target, " ", status.message(),
         "; compile the model again, or run the plan without --trust-code"));
   }
+  const char* remedy = absl::IsResourceExhausted(status)
+                           ? ": it needs more that is free beside the arena; "
+                             "compile for a machine with a larger `reserve`"
+                           : "";
   return absl::Status(
       status.code(),
       absl::StrCat("kernel ", kernel, ": found an error of the driver (",
                    status.message(), ") while it loaded code for ", target,
-                   "; expected none; the code is not at fault"));
+                   "; expected none; the code is not at fault", remedy));
 }
 
 }  // namespace

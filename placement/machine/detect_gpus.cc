@@ -7,11 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_kind_traits.h"
 #include "placement/machine/gpu_driver.h"
 #include "placement/machine/nvlink_counter.h"
 
@@ -68,10 +68,27 @@ std::string TextBy(Call call, int id) {
   return text.data();
 }
 
-std::optional<DetectedGpu> Describe(const GpuDriver& driver, int number,
-                                    int id) {
+// " (cuInit: CUDA_ERROR_NO_DEVICE (100))".
+std::string Failure(const GpuDriver& driver, const char* call, int result) {
+  return absl::StrCat(" (", call, ": ", driver.TextOf(result), ")");
+}
+
+// Sets the driver's number of the GPU.
+absl::StatusOr<DetectedGpu> Describe(const GpuDriver& driver, int number,
+                                     int& id) {
+  const auto missing = [&](const char* call, int result) {
+    return absl::UnavailableError(
+        absl::StrCat("the driver does not describe GPU ", number,
+                     Failure(driver, call, result),
+                     "; it and those behind it are left out"));
+  };
+  if (const int result = driver.device(&id, number); result != 0) {
+    return missing("cuDeviceGet", result);
+  }
   size_t memory = 0;
-  if (driver.total_memory(&memory, id) != 0) return std::nullopt;
+  if (const int result = driver.total_memory(&memory, id); result != 0) {
+    return missing("cuDeviceTotalMem", result);
+  }
   DetectedGpu gpu;
   gpu.model = TextBy(driver.name, id);
   gpu.pci_address = TextBy(driver.pci_address, id);
@@ -131,37 +148,61 @@ void CountNvlinks(const CudaSearchPath& path, GpuInventory& inventory) {
   }
 }
 
-std::string ShowsNone(absl::string_view why) {
+absl::Status ShowsNone(absl::string_view why) {
   const char* const shown = std::getenv("CUDA_VISIBLE_DEVICES");
-  return absl::StrCat(
+  return absl::UnavailableError(absl::StrCat(
       "the driver shows no GPU", why,
       shown == nullptr
           ? ""
-          : absl::StrCat("; CUDA_VISIBLE_DEVICES=", shown, " may hide them"));
+          : absl::StrCat("; CUDA_VISIBLE_DEVICES=", shown, " may hide them")));
 }
 
-// The driver's numbers of the GPUs that it shows.
-std::vector<int> IdsOf(const GpuDriver& driver, std::string& why_none) {
-  std::vector<int> ids;
-  int count = 0;
+// At least 1.
+absl::StatusOr<int> NumberOfGpus(const GpuDriver& driver) {
   if (const int result = driver.init(0); result != 0) {
-    why_none =
-        ShowsNone(absl::StrCat(" (cuInit: ", driver.TextOf(result), ")"));
-    return ids;
+    return ShowsNone(Failure(driver, "cuInit", result));
   }
-  if (driver.count(&count) != 0 || count <= 0) {
-    why_none = ShowsNone("");
-    return ids;
+  int count = 0;
+  if (const int result = driver.count(&count); result != 0) {
+    return ShowsNone(Failure(driver, "cuDeviceGetCount", result));
   }
+  if (count <= 0) return ShowsNone("");
+  return count;
+}
+
+// GPUs in the driver's order, and its numbers of them. A plan names a GPU by
+// its place: none is left out between others.
+std::vector<int> AddGpus(const GpuDriver& driver, int count,
+                         GpuInventory& inventory) {
+  std::vector<int> ids;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    int id = 0;
-    if (driver.device(&id, ordinal) != 0) break;
-    ids.push_back(id);
+    absl::StatusOr<DetectedGpu> gpu =
+        Describe(driver, ordinal, ids.emplace_back());
+    if (!gpu.ok()) {
+      inventory.why_not_all = std::string(gpu.status().message());
+      break;
+    }
+    inventory.gpus.push_back(*std::move(gpu));
+  }
+  if (inventory.gpus.empty()) {
+    inventory.why_no_gpus = std::exchange(inventory.why_not_all, "");
   }
   return ids;
 }
 
 }  // namespace
+
+bool BuiltForGpus() {
+#ifdef PARTITA_HAVE_CUDA_HEADERS
+  return true;
+#else
+  return false;
+#endif
+}
+
+bool RunsPlans(const DetectedGpu& gpu) {
+  return !CodeTargetOf(gpu.device.traits).empty();
+}
 
 GpuInventory DetectGpus(const CudaSearchPath& path) {
   GpuInventory inventory;
@@ -170,17 +211,12 @@ GpuInventory DetectGpus(const CudaSearchPath& path) {
     inventory.why_no_gpus = std::string(driver.status().message());
     return inventory;
   }
-  const std::vector<int> ids = IdsOf(*driver, inventory.why_no_gpus);
-  for (const int id : ids) {
-    const int number = static_cast<int>(inventory.gpus.size());
-    std::optional<DetectedGpu> gpu = Describe(*driver, number, id);
-    // A plan names a GPU by its number: none is left out between others.
-    if (!gpu.has_value()) break;
-    inventory.gpus.push_back(*std::move(gpu));
+  const absl::StatusOr<int> shown = NumberOfGpus(*driver);
+  if (!shown.ok()) {
+    inventory.why_no_gpus = std::string(shown.status().message());
+    return inventory;
   }
-  if (inventory.gpus.empty() && inventory.why_no_gpus.empty()) {
-    inventory.why_no_gpus = ShowsNone("");
-  }
+  const std::vector<int> ids = AddGpus(*driver, *shown, inventory);
   const int count = static_cast<int>(inventory.gpus.size());
   for (int one = 0; one < count; ++one) {
     for (int two = one + 1; two < count; ++two) {

@@ -22,6 +22,13 @@ struct DetectedGpu {
   int capability_minor = 0;
 };
 
+// True if this program runs plans on GPUs: it was built with CUDA's headers.
+bool BuiltForGpus();
+
+// True if code is generated for the GPU (graph/device_kind_traits.h), which it
+// is from sm_80 on. No plan runs on others.
+bool RunsPlans(const DetectedGpu& gpu);
+
 // How bytes get from one GPU to another.
 enum class GpuRoute : uint8_t {
   kNvlink,       // directly, over NVLink
@@ -45,13 +52,16 @@ struct GpuInventory {
   std::vector<DetectedGpu> gpus;
   std::vector<GpuPair> pairs;  // each once
   std::string why_no_gpus;     // one sentence; empty if there are some
+  // Why there are fewer than the driver counts; empty: there are not.
+  std::string why_not_all;
   // Why NVLinks are not counted; empty if they are, or no pair may have any. A
   // direct route with native atomics then counts as NVLink.
   std::string why_no_nvlinks;
 };
 
 // Opens the driver's library, and NVML for pairs of GPUs that are peers. Never
-// fails: without a driver there are no GPUs.
+// fails: without a driver, or with one that is too old for plans, there are no
+// GPUs.
 GpuInventory DetectGpus(const CudaSearchPath& path);
 
 // Device gpu:`number`, a share of `gpu`: its part of memory and rates.

@@ -137,6 +137,24 @@ TEST(DetectGpusTest, OneShareIsTheGpu) {
   EXPECT_EQ(share.reserve, gpu.reserve);
 }
 
+// No code is generated for it. Plans name the others as the driver counts.
+TEST(DetectGpusTest, AGpuThatIsTooOldForPlansIsNoDevice) {
+  setenv("PARTITA_STAND_IN_OLD_GPU", "1", 1);
+  const GpuInventory inventory = WithNvml();
+  unsetenv("PARTITA_STAND_IN_OLD_GPU");
+  ASSERT_EQ(inventory.gpus.size(), 4u);
+  EXPECT_FALSE(RunsPlans(inventory.gpus[0]));
+  EXPECT_TRUE(RunsPlans(inventory.gpus[1]));
+  const Machine machine = HostMachine(inventory, {});
+  EXPECT_EQ(machine.devices.size(), 4u);
+  EXPECT_EQ(machine.devices[1].traits.name, "gpu:1");
+  EXPECT_DOUBLE_EQ(LinkOf(machine, "gpu:1", "gpu:2").bandwidth, 2 * 2.5e10);
+  EXPECT_EQ(LinkTable(machine).Find("cpu:0", "gpu:0"), nullptr);
+  const Machine shares = HostMachine(inventory, {.shares = 2});
+  EXPECT_EQ(shares.devices.size(), 7u);
+  EXPECT_EQ(shares.devices[1].traits.name, "gpu:2");
+}
+
 // What follows the folder depends on the host.
 TEST(DetectGpusTest, WithoutADriverOneSentenceSaysSo) {
   const GpuInventory inventory = DetectGpus({{"/no/such/folder"}});
@@ -148,16 +166,53 @@ TEST(DetectGpusTest, WithoutADriverOneSentenceSaysSo) {
   EXPECT_EQ(DetectHost({.gpus = false}).devices.size(), 1u);
 }
 
-TEST(DetectGpusTest, ADriverThatShowsNoGpuSaysWhy) {
-  setenv("PARTITA_STAND_IN_FAILS", "1", 1);
-  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+GpuInventory WhereFails(const char* call) {
+  setenv("PARTITA_STAND_IN_FAILS", call, 1);
   const GpuInventory inventory = WithoutNvml();
   unsetenv("PARTITA_STAND_IN_FAILS");
+  return inventory;
+}
+
+TEST(DetectGpusTest, ADriverThatShowsNoGpuSaysWhy) {
+  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  const GpuInventory inventory = WhereFails("cuInit");
   unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_TRUE(inventory.gpus.empty());
   EXPECT_EQ(inventory.why_no_gpus,
             "the driver shows no GPU (cuInit: CUDA_ERROR_NO_DEVICE (100)); "
             "CUDA_VISIBLE_DEVICES=7 may hide them");
+  EXPECT_EQ(WhereFails("cuDeviceGetCount").why_no_gpus,
+            "the driver shows no GPU (cuDeviceGetCount: CUDA_ERROR_NO_DEVICE "
+            "(100))");
+}
+
+// The others keep the numbers that plans name them by.
+TEST(DetectGpusTest, AGpuThatTheDriverDoesNotDescribeEndsTheList) {
+  const GpuInventory inventory = WhereFails("cuDeviceTotalMem");
+  EXPECT_EQ(inventory.gpus.size(), 2u);
+  EXPECT_EQ(inventory.pairs.size(), 1u);
+  EXPECT_EQ(inventory.why_no_gpus, "");
+  EXPECT_EQ(inventory.why_not_all,
+            "the driver does not describe GPU 2 (cuDeviceTotalMem: "
+            "CUDA_ERROR_NO_DEVICE (100)); it and those behind it are left out");
+}
+
+// A plan for its GPUs would not run: the host is a CPU alone.
+TEST(DetectGpusTest, ADriverThatIsTooOldShowsNoGpu) {
+  const auto why = [](const char* version) {
+    setenv("PARTITA_STAND_IN_VERSION", version, 1);
+    const GpuInventory inventory = WithoutNvml();
+    unsetenv("PARTITA_STAND_IN_VERSION");
+    EXPECT_TRUE(inventory.gpus.empty());
+    EXPECT_EQ(HostMachine(inventory, {}).devices.size(), 1u);
+    return inventory.why_no_gpus;
+  };
+  EXPECT_EQ(why("12079"),
+            "libcuda.so.1: found a driver for CUDA 12.7; expected 12.8 or "
+            "later; update NVIDIA's driver");
+  EXPECT_EQ(why("0"),
+            "libcuda.so.1: cuDriverGetVersion returned CUDA_ERROR_NO_DEVICE "
+            "(100); expected a CUDA driver");
 }
 
 }  // namespace

@@ -134,22 +134,33 @@ const GpuPair& PairOf(const GpuInventory& inventory, int one, int two) {
   });
 }
 
+// The numbers of the devices that plans run on.
+std::vector<int> NumbersOf(const std::vector<DetectedGpu>& gpus,
+                           GpuSplit split) {
+  std::vector<int> numbers;
+  const int count = static_cast<int>(gpus.size()) * split.shares;
+  for (int i = 0; i < count; ++i) {
+    if (RunsPlans(gpus[split.GpuOf(i)])) numbers.push_back(i);
+  }
+  return numbers;
+}
+
 // The devices of each GPU, and the links between them.
 void AddGpus(const GpuInventory& inventory, GpuSplit split, Machine& machine) {
   const std::vector<DetectedGpu>& gpus = inventory.gpus;
-  const int count = static_cast<int>(gpus.size()) * split.shares;
-  for (int i = 0; i < count; ++i) {
+  const std::vector<int> numbers = NumbersOf(gpus, split);
+  for (const int i : numbers) {
     machine.devices.push_back(ShareOf(gpus[split.GpuOf(i)].device, i, split));
     const std::string name = machine.devices.back().traits.name;
     machine.links.push_back(
         PcieLink(machine.devices.front().traits.name, name));
   }
-  for (int i = 0; i < count; ++i) {
-    for (int j = i + 1; j < count; ++j) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    for (size_t j = i + 1; j < numbers.size(); ++j) {
       const std::string from = machine.devices[1 + i].traits.name;
       const std::string to = machine.devices[1 + j].traits.name;
-      const int one = split.GpuOf(i);
-      const int two = split.GpuOf(j);
+      const int one = split.GpuOf(numbers[i]);
+      const int two = split.GpuOf(numbers[j]);
       machine.links.push_back(
           one == two
               ? LinkInside(gpus[one].device, from, to)

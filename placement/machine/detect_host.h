@@ -5,21 +5,24 @@
 #define PARTITA_PLACEMENT_MACHINE_DETECT_HOST_H_
 
 #include "graph/gpu_split.h"
+#include "placement/machine/detect_gpus.h"
 #include "placement/machine/machine.h"
 
 namespace partita {
 
-struct GpuInventory;  // detect_gpus.h
-
 struct DetectOptions {
-  bool gpus = true;  // ask the NVIDIA driver, if there is one
-  GpuSplit split;    // list the shares of each GPU as devices
+  // Ask the NVIDIA driver, if there is one. By default, if this program runs
+  // plans on GPUs.
+  bool gpus = BuiltForGpus();
+  GpuSplit split;  // list the shares of each GPU as devices
 };
 
 // `cpu:0` with the cores and the memory that this process may use (affinity
 // mask, cgroup limits), and `gpu:0` ... in the driver's order, which honours
-// CUDA_VISIBLE_DEVICES. The devices share those cores. Never fails; without a
-// driver there are no GPUs.
+// CUDA_VISIBLE_DEVICES. GPUs that no plan runs on (detect_gpus.h) are left out,
+// and the others keep their numbers. The devices share those cores. Never
+// fails; without a driver, or with one that is too old for plans, there are no
+// GPUs.
 //
 // A share of a GPU has its part of the memory and of the rates, as if all were
 // busy at once; between two of one GPU, a link has half of its memory

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "absl/strings/str_cat.h"
+#include "third_party/cuda_search/driver_version.h"
 
 namespace partita {
 namespace {
@@ -32,6 +33,17 @@ class Loader {
   const char* missing_ = nullptr;
 };
 
+// Plans would place nodes on its GPUs, and no session could open them.
+absl::Status CheckVersion(const GpuDriver& driver) {
+  int version = 0;
+  if (const int result = driver.version(&version); result != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kLibrary, ": cuDriverGetVersion returned ",
+                     driver.TextOf(result), "; expected a CUDA driver"));
+  }
+  return CheckDriverVersion(version);
+}
+
 }  // namespace
 
 std::string GpuDriver::TextOf(int result) const {
@@ -50,6 +62,7 @@ absl::StatusOr<GpuDriver> OpenGpuDriver(const CudaSearchPath& path) {
   }
   GpuDriver driver;
   Loader loader(*library);
+  loader.Load("cuDriverGetVersion", driver.version);
   loader.Load("cuInit", driver.init);
   loader.Load("cuDeviceGetCount", driver.count);
   loader.Load("cuDeviceGet", driver.device);
@@ -60,6 +73,7 @@ absl::StatusOr<GpuDriver> OpenGpuDriver(const CudaSearchPath& path) {
   loader.Load("cuDeviceGetP2PAttribute", driver.peer_attribute);
   loader.Load("cuGetErrorName", driver.error_name);
   if (absl::Status status = loader.status(); !status.ok()) return status;
+  if (absl::Status status = CheckVersion(driver); !status.ok()) return status;
   return driver;
 }
 

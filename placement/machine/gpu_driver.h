@@ -33,6 +33,7 @@ struct GpuDriver {
     kNativeAtomics = 3,
   };
 
+  int (*version)(int* version) = nullptr;
   int (*init)(unsigned flags) = nullptr;
   int (*count)(int* count) = nullptr;
   int (*device)(int* device, int ordinal) = nullptr;
@@ -47,8 +48,10 @@ struct GpuDriver {
   std::string TextOf(int result) const;
 };
 
-// Opens libcuda.so.1; does not call cuInit. NotFound, in one sentence, if there
-// is no library or a function is missing.
+// Opens libcuda.so.1; does not call cuInit. Errors are one sentence: NotFound
+// if there is no library or a function is missing, FailedPrecondition if no
+// plan runs on the driver, as it is too old (driver_version.h) or reports no
+// version.
 absl::StatusOr<GpuDriver> OpenGpuDriver(const CudaSearchPath& path);
 
 }  // namespace partita

@@ -91,8 +91,8 @@ NvlinkCounter::Links NvlinkCounter::LinksOf(NvmlDevice* device,
   Links links;
   for (unsigned link = 0; link < kMostLinks; ++link) {
     int active = 0;
-    // The first number that the GPU does not have, or no NVLinks at all.
-    if (state_(device, link, &active) != kNvmlSuccess) break;
+    // It refuses numbers that the GPU does not have, also between others.
+    if (state_(device, link, &active) != kNvmlSuccess) continue;
     if (active == 0) continue;
     int type = 0;
     if (remote_type_(device, link, &type) == kNvmlSuccess &&

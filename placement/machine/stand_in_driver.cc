@@ -6,13 +6,26 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 extern "C" {
 
-// With PARTITA_STAND_IN_FAILS, no device.
+// The call that PARTITA_STAND_IN_FAILS names finds no device.
+static bool Fails(const char* call) {
+  const char* const failing = std::getenv("PARTITA_STAND_IN_FAILS");
+  return failing != nullptr && std::strcmp(failing, call) == 0;
+}
+
 int cuInit(unsigned flags) {
-  if (std::getenv("PARTITA_STAND_IN_FAILS") != nullptr) return 100;
+  if (Fails("cuInit")) return 100;
   return flags == 0 ? 0 : 1;
+}
+
+// 12.8, or that of PARTITA_STAND_IN_VERSION.
+int cuDriverGetVersion(int* version) {
+  const char* const text = std::getenv("PARTITA_STAND_IN_VERSION");
+  *version = text == nullptr ? 12080 : std::atoi(text);
+  return *version == 0 ? 100 : 0;
 }
 
 int cuGetErrorName(int result, const char** name) {
@@ -23,7 +36,7 @@ int cuGetErrorName(int result, const char** name) {
 
 int cuDeviceGetCount(int* count) {
   *count = 4;
-  return 0;
+  return Fails("cuDeviceGetCount") ? 100 : 0;
 }
 
 int cuDeviceGetName(char* name, int length, int device) {
@@ -62,10 +75,15 @@ int cuDeviceGet(int* device, int ordinal) {
 
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   *bytes = size_t{80} << 30;
+  // Of GPU 2.
+  if (device == 42 && Fails("cuDeviceTotalMem")) return 100;
   return device >= 40 && device < 44 ? 0 : 1;
 }
 
-int cuDeviceGetAttribute(int* value, int attribute, int) {
+// With PARTITA_STAND_IN_OLD_GPU, GPU 0 is of sm_75.
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  const bool is_old =
+      device == 40 && std::getenv("PARTITA_STAND_IN_OLD_GPU") != nullptr;
   switch (attribute) {
     case 13:  // clock, kHz
       *value = 1000000;
@@ -80,10 +98,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
       *value = 5120;
       return 0;
     case 75:  // compute capability
-      *value = 9;
+      *value = is_old ? 7 : 9;
       return 0;
     case 76:
-      *value = 0;
+      *value = is_old ? 5 : 0;
       return 0;
   }
   return 1;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // GPU 0 has three direct links to GPU 1, one that is down, and one to a switch;
-// GPU 1 has two to switches, GPU 2 three.
+// GPU 1 has two to switches, GPU 2 three. GPUs 0 and 2 have no link of
+// number 2.
 
 #include <cstdio>
 #include <cstring>
@@ -27,9 +28,14 @@ namespace {
 
 StandInGpu gpus[] = {{16}, {17}, {18}, {19}};
 
-// By GPU and link: the bus of the other end, 0 for none, 1 for a switch.
-constexpr unsigned kEnds[4][5] = {
-    {17, 17, 0, 17, 1}, {16, 1, 16, 16, 1}, {1, 1, 1, 0, 0}, {0, 0, 0, 0, 0}};
+// By GPU and link: the bus of the other end, 0 for none, 1 for a switch, 2
+// where there is no link.
+constexpr unsigned kLinks = 6;
+constexpr unsigned kNoLink = 2;
+constexpr unsigned kEnds[4][kLinks] = {{17, 17, kNoLink, 0, 17, 1},
+                                       {16, 1, 0, 16, 16, 1},
+                                       {1, 1, kNoLink, 1, 0, 0},
+                                       {0, 0, 0, 0, 0, 0}};
 
 unsigned EndOf(const StandInGpu* device, unsigned link) {
   return kEnds[device->bus - 16][link];
@@ -52,7 +58,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* address, StandInGpu** device) {
 }
 
 int nvmlDeviceGetNvLinkState(StandInGpu* device, unsigned link, int* active) {
-  if (link >= 5) return 2;  // NVML_ERROR_INVALID_ARGUMENT
+  if (link >= kLinks) return 2;                  // NVML_ERROR_INVALID_ARGUMENT
+  if (EndOf(device, link) == kNoLink) return 3;  // NVML_ERROR_NOT_SUPPORTED
   *active = EndOf(device, link) == 0 ? 0 : 1;
   return 0;
 }

@@ -61,7 +61,7 @@ TEST(EmulatedFaults, AMachineWithoutTheGpuSaysSo) {
   EXPECT_EQ(NewGpuOn({.gpus = 1}),
             absl::UnavailableError(
                 "device gpu:1: found 1 GPU; expected a GPU of number 1, from 0 "
-                "on; CUDA_VISIBLE_DEVICES may hide it"));
+                "on"));
   EXPECT_TRUE(absl::IsUnavailable(
       NewGpuOn({.gpus = 3, .visible = std::vector<int>{2}})));
 }
@@ -158,6 +158,20 @@ absl::StatusOr<std::vector<float>> RunTwoAtOnce(const PtxPlan& plan,
   return y[1];
 }
 
+// Loads the plan, runs two traced steps, of which the first makes what takes
+// the times, and ends the session.
+absl::StatusOr<std::vector<float>> RunTraced(const PtxPlan& plan,
+                                             const PlanLibraries& libraries,
+                                             const DriverApi& api,
+                                             const ExecutorOptions& how) {
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, DevicesOf(*plan.plan, api));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Executor> executor,
+      Executor::New(plan.plan, std::move(devices), libraries.all, how));
+  PARTITA_RETURN_IF_ERROR(RunStep(*executor, plan.x, {.trace = true}).status());
+  return RunStep(*executor, plan.x, {.trace = true});
+}
+
 // Each call of load, step and end fails once, in turn.
 void ExpectThatEachCallMayFail(const PtxPlan& plan, EmulatedGpuOptions options,
                                const ExecutorOptions& how,
@@ -219,6 +233,15 @@ TEST(EmulatedFaults, NorDoesOneWhileTwoStepsAreInFlight) {
     plan.plan->entries[0].depth = 2;
     ExpectThatEachCallMayFail(plan, {.gpus = 2, .peers = AllPeers(2)},
                               {.launch_graphs = graphs}, RunTwoAtOnce);
+  }
+}
+
+TEST(EmulatedFaults, NorDoesOneOfATracedStep) {
+  for (const bool graphs : {true, false}) {
+    SCOPED_TRACE(graphs);
+    ExpectThatEachCallMayFail(MatmulSoftmaxPlan(2),
+                              {.gpus = 2, .peers = AllPeers(2)},
+                              {.launch_graphs = graphs}, RunTraced);
   }
 }
 
@@ -620,8 +643,9 @@ std::shared_ptr<Plan> ReluPlanWith(void (*change)(std::string&)) {
   return plan;
 }
 
-absl::Status Load(const std::shared_ptr<Plan>& plan, bool trust_code) {
-  EmulatedMachine machine({});
+absl::Status Load(const std::shared_ptr<Plan>& plan, bool trust_code,
+                  const EmulatedGpuOptions& options = {}) {
+  EmulatedMachine machine(options);
   const PlanLibraries libraries;
   auto devices = DevicesOf(*plan, machine.api());
   EXPECT_TRUE(devices.ok()) << devices.status();
@@ -661,6 +685,22 @@ TEST(EmulatedFaults, DamagedCodeOfAPlanNamesNodeAndKernel) {
                     HasSubstr(absl::StrCat("ptx input:", line, ": ")),
                     HasSubstr("run the plan without --trust-code")));
   ExpectThatTheRemediesHelp(plan);
+}
+
+TEST(EmulatedFaults, CodeThatDoesNotFitSaysWhatToDo) {
+  const auto plan = ReluPlanWith([](std::string&) {});
+  ASSERT_NE(plan, nullptr);
+  const absl::Status status =
+      Load(plan, /*trust_code=*/true,
+           {.bytes_per_gpu = 4 << 20, .bytes_per_kernel = 5 << 20});
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("relu %y: kernel "),
+            HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (2), "),
+            HasSubstr("the code is not at fault: it needs more that is free "
+                      "beside the arena; compile for a machine with a larger "
+                      "`reserve`")));
+  EXPECT_EQ(Load(plan, /*trust_code=*/true), absl::OkStatus());
 }
 
 // A launch would read an address beyond those that it is given.

@@ -22,10 +22,6 @@ absl::StatusOr<void*> OpenDriver(const CudaSearchPath& path) {
                    "--cuda-libs"));
 }
 
-std::string VersionText(int version) {
-  return absl::StrCat(version / 1000, ".", version % 1000 / 10);
-}
-
 absl::Status CheckVersion(void* library) {
   auto* get = reinterpret_cast<decltype(&::cuDriverGetVersion)>(
       dlsym(library, "cuDriverGetVersion"));
@@ -39,13 +35,7 @@ absl::Status CheckVersion(void* library) {
         absl::StrCat(kLibrary, ": cuDriverGetVersion returned error ",
                      static_cast<int>(result), "; expected a CUDA driver"));
   }
-  if (version < kOldestDriver) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        kLibrary, ": found a driver for CUDA ", VersionText(version),
-        "; expected ", VersionText(kOldestDriver),
-        " or later; update NVIDIA's driver"));
-  }
-  return absl::OkStatus();
+  return CheckDriverVersion(version);
 }
 
 absl::StatusOr<DriverApi> FillTable(void* library) {
@@ -62,7 +52,7 @@ absl::StatusOr<DriverApi> FillTable(void* library) {
   if (api.member == nullptr) {                                               \
     return absl::NotFoundError(absl::StrCat(                                 \
         kLibrary, ": found no ", #function, "; expected a driver for CUDA ", \
-        VersionText(kOldestDriver), " or later"));                           \
+        DriverVersionText(kOldestDriver), " or later"));                     \
   }
 #include "third_party/cuda_loader/driver_calls.inc"
 #undef PARTITA_DRIVER_CALL

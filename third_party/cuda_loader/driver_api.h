@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "third_party/cuda_search/driver_version.h"
 #include "third_party/cuda_search/library_path.h"
 
 namespace partita {
@@ -23,10 +24,6 @@ struct DriverApi {
 #include "third_party/cuda_loader/driver_calls.inc"
 #undef PARTITA_DRIVER_CALL
 };
-
-// The oldest driver that has every call of the table: CUDA 12.8, as
-// cuDriverGetVersion counts.
-inline constexpr int kOldestDriver = 12080;
 
 // Opens libcuda.so.1 and fills the table; does not call cuInit. The library
 // stays open. Errors are one sentence: NotFound if there is no library, with

@@ -3,8 +3,9 @@
 
 #include "third_party/cuda_loader/driver_handles.h"
 
-#include <array>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -84,24 +85,21 @@ absl::StatusOr<OwnedGraphExec> Instantiate(const DriverApi& api,
 
 absl::StatusOr<OwnedLibrary> LoadLibrary(const DriverApi& api,
                                          const void* image) {
-  std::array<char, 2048> log{};
-  std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER,
-                                         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values = {log.data(),
-                                 reinterpret_cast<void*>(log.size() - 1)};
+  auto log = std::make_unique<OwnedLibrary::Log>();
   CUlibrary library = nullptr;
-  const CUresult result =
-      api.LibraryLoadData(&library, image, options.data(), values.data(),
-                          options.size(), nullptr, nullptr, 0);
-  absl::Status status = CudaStatus(api, result, "cuLibraryLoadData");
-  OwnedLibrary owner(api, status.ok() ? library : nullptr);
+  const CUresult result = api.LibraryLoadData(
+      &library, image, log->options.data(), log->values.data(),
+      log->options.size(), nullptr, nullptr, 0);
+  const absl::Status status = CudaStatus(api, result, "cuLibraryLoadData");
+  const std::string text = log->text.data();
+  OwnedLibrary owner(api, status.ok() ? library : nullptr, std::move(log));
   // With lazy loading the call succeeds though the text does not compile: the
   // log has what cuLibraryGetKernel would give a code for (code.refused).
-  if (status.ok() && log[0] == '\0') return owner;
+  if (status.ok() && text.empty()) return owner;
   return absl::Status(
       status.ok() ? absl::StatusCode::kInvalidArgument : status.code(),
       absl::StrCat(status.ok() ? "cuLibraryLoadData" : status.message(), "; ",
-                   log.data()));
+                   text));
 }
 
 }  // namespace partita

@@ -6,7 +6,9 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -45,7 +47,6 @@ class OwnedHandle {
 using OwnedContext = OwnedHandle<CUcontext, &DriverApi::CtxDestroy>;
 using OwnedStream = OwnedHandle<CUstream, &DriverApi::StreamDestroy>;
 using OwnedEvent = OwnedHandle<CUevent, &DriverApi::EventDestroy>;
-using OwnedLibrary = OwnedHandle<CUlibrary, &DriverApi::LibraryUnload>;
 using OwnedGraph = OwnedHandle<CUgraph, &DriverApi::GraphDestroy>;
 using OwnedGraphExec = OwnedHandle<CUgraphExec, &DriverApi::GraphExecDestroy>;
 using GlobalMemory = OwnedHandle<CUdeviceptr, &DriverApi::MemFree>;
@@ -73,6 +74,32 @@ class PrimaryContext {
   const DriverApi* api_;
   CUdevice device_;
   CUcontext context_;
+};
+
+// A library, and what the driver writes its compiler's errors to. With lazy
+// loading it compiles the library for a context when that needs a kernel, and
+// cuda.h does not say that it no longer writes then: both end together.
+class OwnedLibrary {
+ public:
+  struct Log {
+    std::array<char, 2048> text{};
+    std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER,
+                                           CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values = {text.data(),
+                                   reinterpret_cast<void*>(text.size() - 1)};
+  };
+
+  OwnedLibrary() = default;
+  OwnedLibrary(const DriverApi& api, CUlibrary library,
+               std::unique_ptr<Log> log = nullptr)
+      : log_(std::move(log)), library_(api, library) {}
+
+  CUlibrary get() const { return library_.get(); }
+  CUlibrary release() { return library_.release(); }
+
+ private:
+  std::unique_ptr<Log> log_;  // first, so that it ends last
+  OwnedHandle<CUlibrary, &DriverApi::LibraryUnload> library_;
 };
 
 // In the calling thread's current context.

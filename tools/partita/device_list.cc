@@ -50,9 +50,12 @@ std::string CpuLine(const MachineDevice& cpu) {
 
 std::string GpuLine(const DetectedGpu& gpu, const std::string& name) {
   return absl::StrCat(
-      "  ", name, "  ", gpu.model, ", ", RoundedByteSize(gpu.device.memory),
-      ", compute capability ", CapabilityOf(gpu), ", PCIe ",
-      gpu.pci_address.empty() ? "address unknown" : gpu.pci_address, "\n");
+      "  ", name, "  ", gpu.model.empty() ? "name unknown" : gpu.model, ", ",
+      RoundedByteSize(gpu.device.memory), ", compute capability ",
+      CapabilityOf(gpu), ", PCIe ",
+      gpu.pci_address.empty() ? "address unknown" : gpu.pci_address,
+      RunsPlans(gpu) ? "" : "; no plan runs on it: expected 8.0 or later",
+      "\n");
 }
 
 std::string RouteText(const GpuPair& pair) {
@@ -135,7 +138,8 @@ Json GpuJson(const DeviceList& list, int number) {
           {"model", gpu.model},
           {"memory", gpu.device.memory},
           {"compute_capability", CapabilityOf(gpu)},
-          {"pci_address", gpu.pci_address}};
+          {"pci_address", gpu.pci_address},
+          {"runs_plans", RunsPlans(gpu)}};
 }
 
 Json PairJson(const GpuPair& pair) {
@@ -179,6 +183,14 @@ std::string DeviceListText(const DeviceList& list) {
     absl::StrAppend(&text, "no GPU: ", list.gpus.why_no_gpus, "\n");
     return text;
   }
+  if (!list.gpus.why_not_all.empty()) {
+    absl::StrAppend(&text, "not all GPUs: ", list.gpus.why_not_all, "\n");
+  }
+  if (!BuiltForGpus()) {
+    text +=
+        "this program was built without CUDA's headers: it makes plans for "
+        "GPUs, and runs none on them\n";
+  }
   if (!list.gpus.pairs.empty()) text += "routes between GPUs\n";
   for (const GpuPair& pair : list.gpus.pairs) {
     text += PairText(pair, list.split);
@@ -221,6 +233,7 @@ std::string DeviceListJson(const DeviceList& list) {
                {"routes", routes},
                {"links", links},
                {"no_gpus", list.gpus.why_no_gpus},
+               {"not_all_gpus", list.gpus.why_not_all},
                {"no_nvlinks", list.gpus.why_no_nvlinks}};
   if (list.measured.has_value()) {
     json["left"] = list.measured->left;

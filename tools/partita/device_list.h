@@ -22,7 +22,7 @@ struct DeviceList {
 };
 
 // A line for each device, route between two GPUs, link and measurement; and why
-// there is no GPU, or no number of NVLinks.
+// there is no GPU, or not all, or no number of NVLinks.
 std::string DeviceListText(const DeviceList& list);
 // The same; sizes in bytes, bandwidths in bytes a second, latencies in seconds.
 std::string DeviceListJson(const DeviceList& list);

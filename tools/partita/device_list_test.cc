@@ -18,6 +18,7 @@ namespace partita {
 namespace {
 
 using Json = nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -71,6 +72,26 @@ TEST(DeviceList, GpusHaveNamesMemoryCapabilityAndAddress) {
                        "0000:11:00.0"));
 }
 
+TEST(DeviceList, AGpuThatNoPlanRunsOnSaysSo) {
+  GpuInventory gpus;
+  gpus.gpus = {Gpu(0), Gpu(1)};
+  gpus.pairs = {{.one = 0, .two = 1}};
+  gpus.gpus[0].device.traits.isa = "sm_75";
+  gpus.gpus[0].capability_major = 7;
+  gpus.gpus[0].capability_minor = 5;
+  const DeviceList list = ListOf(gpus);
+  const auto lines = LinesOf(list);
+  EXPECT_THAT(lines,
+              Contains("  gpu:0  A GPU, 80.0 GiB, compute capability 7.5, PCIe "
+                       "0000:10:00.0; no plan runs on it: expected 8.0 or "
+                       "later"));
+  EXPECT_THAT(lines, Not(Contains("  gpu:0  reserve 1.0 GiB, from tables")));
+  EXPECT_THAT(lines, Contains("  gpu:1  reserve 1.0 GiB, from tables"));
+  const Json json = Json::parse(DeviceListJson(list));
+  EXPECT_EQ(json["gpus"][0]["runs_plans"], false);
+  EXPECT_EQ(json["gpus"][1]["runs_plans"], true);
+}
+
 TEST(DeviceList, EachTwoGpusHaveARoute) {
   const auto lines = LinesOf(ListOf(FourGpus()));
   EXPECT_THAT(lines,
@@ -93,6 +114,14 @@ TEST(DeviceList, WhatIsMissingIsSaid) {
   EXPECT_THAT(DeviceListText(ListOf(none)),
               EndsWith("no GPU: found no CUDA driver: tried this\n"));
   GpuInventory gpus = FourGpus();
+  gpus.why_not_all = "the driver does not describe GPU 4";
+  gpus.gpus[0].model.clear();
+  EXPECT_THAT(
+      LinesOf(ListOf(gpus)),
+      AllOf(Contains("not all GPUs: the driver does not describe GPU 4"),
+            Contains(HasSubstr("  gpu:0  name unknown, 80.0 GiB"))));
+  EXPECT_EQ(Json::parse(DeviceListJson(ListOf(gpus)))["not_all_gpus"],
+            "the driver does not describe GPU 4");
   gpus.why_no_nvlinks = "found no NVML: tried that";
   EXPECT_THAT(LinesOf(ListOf(gpus)),
               Contains("NVLinks are not counted: found no NVML: tried that"));

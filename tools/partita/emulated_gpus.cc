@@ -59,7 +59,14 @@ int NumberIn(const std::string& text, char before) {
   return absl::SimpleAtoi(digits, &number) ? number : 0;
 }
 
-// Each share has its part of the GPU's memory.
+// Each share has its part of the GPU's memory: twice what the plan's device
+// has, as far as an emulated GPU can.
+int64_t MemoryOf(const PlanDevice& device, GpuSplit split) {
+  const int64_t of_memory = 2 * split.shares;
+  return of_memory *
+         std::min(device.memory, emulated_gpu::kMostBytesPerGpu / of_memory);
+}
+
 EmulatedGpuOptions MachineFor(const Plan& plan, GpuSplit split) {
   EmulatedGpuOptions options;
   options.gpus = 0;
@@ -70,7 +77,7 @@ EmulatedGpuOptions MachineFor(const Plan& plan, GpuSplit split) {
     options.gpus = std::max(options.gpus, gpu + 1);
     capability = std::max(capability, NumberIn(device.traits.isa, '_'));
     options.bytes_per_gpu =
-        std::max(options.bytes_per_gpu, 2 * device.memory * split.shares);
+        std::max(options.bytes_per_gpu, MemoryOf(device, split));
   }
   options.compute_capability_major = capability / 10;
   options.compute_capability_minor = capability % 10;

@@ -51,11 +51,14 @@ export LD_LIBRARY_PATH=$old_driver
 expect 1 "gpu:0: libcuda.so.1: found a driver for CUDA 11.8; expected 12.8 or later; update NVIDIA's driver" \
   "$partita" run one.plan --trust-code
 cpu_goes_on
+expect 0 "no GPU: libcuda.so.1: found a driver for CUDA 11.8; expected 12.8 or later; update NVIDIA's driver" \
+  "$partita" devices
+expect 0 "$equal" "$partita" run small.graph --reference
 
 # What CUDA_VISIBLE_DEVICES shows of two GPUs.
 export LD_LIBRARY_PATH=$driver PARTITA_EMULATED_GPUS=2
 none="gpu:0: found no usable GPU (cuInit: CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device is detected); expected those of nvidia-smi"
-hidden="gpu:1: found 1 GPU; expected a GPU of number 1, from 0 on; CUDA_VISIBLE_DEVICES may hide it"
+hidden="gpu:1: found 1 GPU; expected a GPU of number 1, from 0 on"
 first=GPU-e0e0e0e0-e0e0-e0e0-e0e0-e0e0e0e0e000
 second=GPU-e0e0e0e0-e0e0-e0e0-e0e0-e0e0e0e0e001
 for shown in "" 7 -1 GPU-ffffffff no_number; do
@@ -65,7 +68,7 @@ for shown in "" 7 -1 GPU-ffffffff no_number; do
 done
 for shown in 0 1 0,7,1 "$second"; do
   CUDA_VISIBLE_DEVICES=$shown expect 0 "$equal" "$partita" run one.plan --trust-code --reference
-  CUDA_VISIBLE_DEVICES=$shown expect 1 "$hidden" "$partita" run second.plan --trust-code
+  CUDA_VISIBLE_DEVICES=$shown expect 1 "$hidden; CUDA_VISIBLE_DEVICES=$shown may hide it" "$partita" run second.plan --trust-code
 done
 for shown in 1,0 "$second,$first"; do
   CUDA_VISIBLE_DEVICES=$shown expect 0 "$equal" "$partita" run two.plan --trust-code --reference
@@ -79,6 +82,11 @@ for shown in "" 7; do
     "$partita" devices
 done
 [[ $(CUDA_VISIBLE_DEVICES=1 "$partita" devices --output -) == *'"gpu:1"'* ]] && fail "devices: found two GPUs"
+
+# GPUs that no code is generated for: models are planned for the CPU.
+PARTITA_EMULATED_CAPABILITY=7.5 expect 0 "compute capability 7.5, PCIe 0000:01:00.0; no plan runs on it: expected 8.0 or later" \
+  "$partita" devices
+PARTITA_EMULATED_CAPABILITY=7.5 expect 0 "$equal" "$partita" run small.graph --reference
 
 # Two GPUs that are no peers.
 for peers in all none; do

@@ -112,19 +112,22 @@ absl::Status Unavailable(const DeviceTraits& traits, absl::string_view why) {
   return OfDevice(traits, absl::UnavailableError(why));
 }
 
+// What may hide GPUs: "; CUDA_VISIBLE_DEVICES=1 may hide them".
+std::string MayHide(absl::string_view what) {
+  const char* const shown = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (shown == nullptr) return "";
+  return absl::StrCat("; CUDA_VISIBLE_DEVICES=", shown, " may hide ", what);
+}
+
 // The driver is started, and shows the GPU.
 absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
                           int ordinal, GpuSplit split) {
   const absl::Status started = CudaStatus(api, api.Init(0), "cuInit");
   if (!started.ok()) {
-    const char* const shown = std::getenv("CUDA_VISIBLE_DEVICES");
     return Unavailable(
         traits,
         absl::StrCat("found no usable GPU (", started.message(),
-                     "); expected those of nvidia-smi",
-                     shown == nullptr ? ""
-                                      : absl::StrCat("; CUDA_VISIBLE_DEVICES=",
-                                                     shown, " may hide them")));
+                     "); expected those of nvidia-smi", MayHide("them")));
   }
   int count = 0;
   PARTITA_RETURN_IF_ERROR(OfDevice(
@@ -137,7 +140,7 @@ absl::Status CheckPresent(const DriverApi& api, const DeviceTraits& traits,
                    split.splits() ? absl::StrCat(", as each stands for ",
                                                  split.shares, " devices")
                                   : "",
-                   "; CUDA_VISIBLE_DEVICES may hide it"));
+                   MayHide("it")));
 }
 
 absl::StatusOr<int> CapabilityOf(const DriverApi& api, CUdevice device) {

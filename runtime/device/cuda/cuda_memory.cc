@@ -83,6 +83,11 @@ absl::StatusOr<std::unique_ptr<Arena>> NewArena(SharedContext context,
 
 absl::Status NoMemory(const CudaContext& context, const std::string& owner,
                       int64_t bytes, const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) {
+    return absl::Status(status.code(),
+                        absl::StrCat("device ", owner, ": an arena of ", bytes,
+                                     " bytes: ", status.message()));
+  }
   const absl::StatusOr<MemoryFigures> figures = MemoryOf(context);
   const std::string most =
       figures.ok() ? absl::StrCat("at most the ", figures->free,

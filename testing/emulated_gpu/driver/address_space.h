@@ -71,14 +71,11 @@ uint64_t HashOfBytes(const std::byte* bytes, uint64_t count);
 void ReadBytes(const Allocation& from, uint64_t offset, uint64_t bytes,
                std::byte* to);
 
-// So that all addresses of 64 GPUs are below 2^47.
-inline constexpr int64_t kMostBytesPerGpu = int64_t{1} << 39;
-
 // Device memory has addresses that are reserved and not mapped: the host
 // that reads it ends with SIGSEGV. An address is taken again as late as can be.
 class AddressSpace {
  public:
-  // `bytes_per_gpu`: at most kMostBytesPerGpu.
+  // `bytes_per_gpu`: at most kMostBytesPerGpu (options.h).
   AddressSpace(int gpus, uint64_t bytes_per_gpu);
   // False if the system has not that many addresses: nothing can be added.
   bool is_reserved() const { return reserved_ == nullptr || begin_ != 0; }

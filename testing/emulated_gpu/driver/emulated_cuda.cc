@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<EmulatedCuda>> EmulatedCuda::New(
     return absl::InvalidArgumentError(absl::StrCat(
         "emulated GPUs: found ", options.gpus, " GPUs of ",
         options.bytes_per_gpu, " bytes, ", options.bytes_per_context,
-        " for a context; expected at most ", kMostGpus,
+        " for a context, ", options.bytes_per_kernel,
+        " for a kernel; expected at most ", kMostGpus,
         " GPUs, each with memory for a context and at most ", kMostBytesPerGpu,
         " bytes, and visible ones among them"));
   }

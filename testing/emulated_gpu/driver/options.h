@@ -27,6 +27,9 @@ enum class Order : uint8_t {
   kAtOnce,           // each command when it is issued, as soon as it may start
 };
 
+// So that all addresses of 64 GPUs are below 2^47.
+inline constexpr int64_t kMostBytesPerGpu = int64_t{1} << 39;
+
 struct EmulatedGpuOptions {
   int gpus = 1;
   std::string name = "Partita emulated GPU";  // of each
