@@ -222,8 +222,8 @@ PARTITA_API partita_code partita_plan_free(partita_plan* plan);
 // "ieee=true" or "ieee=false". A key that the program repeats may be repeated.
 // Without "machine" the plan is for this host. "weights" takes effect in
 // partita_plan_write. What concerns the program's own output or its process is
-// no key: output, stop-after, predict, times, json, cuda-libs (set
-// CUDA_HOME instead).
+// no key: output, stop-after, predict, times, json, cuda-libs (set CUDA_HOME
+// instead).
 //
 // PARTITA_INVALID_ARGUMENT for a wrong model or option, with the nearest key
 // for an unknown one; PARTITA_UNIMPLEMENTED for ops that are not supported;

@@ -1,13 +1,8 @@
 // partita compile: from a model and a machine to a plan file.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <optional>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"

@@ -41,12 +41,12 @@ std::string Libraries() {
 }  // namespace
 
 std::string VersionText() {
-  return absl::StrCat(
-      "partita ", kBuildVersion, "\ncommit: ", Commit(),
-      "\nplans: writes format ", kPlanFormatVersion,
-      ", reads it and older ones; proves by ", kCheckerName,
-      "\nlibraries: ", Libraries(), "\ninstruction sets: ",
-      absl::StrJoin(UsableIsas(), ", "), "\n");
+  return absl::StrCat("partita ", kBuildVersion, "\ncommit: ", Commit(),
+                      "\nplans: writes format ", kPlanFormatVersion,
+                      ", reads it and older ones; proves by ", kCheckerName,
+                      "\nlibraries: ", Libraries(),
+                      "\ninstruction sets: ", absl::StrJoin(UsableIsas(), ", "),
+                      "\n");
 }
 
 }  // namespace partita
