@@ -46,17 +46,17 @@ std::string Literally(absl::string_view text) {
   return pattern;
 }
 
-// In the order of their names.
-std::vector<std::string> FoldersLike(const std::string& pattern) {
+// The paths, in the order of their names.
+std::vector<std::string> Matches(const std::string& pattern, int flags) {
   glob_t found = {};
-  std::vector<std::string> folders;
-  if (glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0) {
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), flags, nullptr, &found) == 0) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {
-      folders.emplace_back(found.gl_pathv[i]);
+      paths.emplace_back(found.gl_pathv[i]);
     }
   }
   globfree(&found);
-  return folders;
+  return paths;
 }
 
 // Where Python installs packages: in environments, for a user, for the system.
@@ -76,8 +76,10 @@ std::vector<std::string> PythonFolders() {
   std::vector<std::string> all;
   for (const std::string& root : PythonRoots()) {
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      for (std::string& folder : FoldersLike(absl::StrCat(
-               Literally(root), "/lib/python3*/", packages, "/nvidia/*/lib"))) {
+      for (std::string& folder :
+           Matches(absl::StrCat(Literally(root), "/lib/python3*/", packages,
+                                "/nvidia/*/lib"),
+                   GLOB_ONLYDIR)) {
         all.push_back(std::move(folder));
       }
     }
@@ -96,17 +98,28 @@ std::string LoaderError(absl::string_view file) {
   return std::string(reason);
 }
 
+// True if the loader could open the library from there: it also looks in
+// sub-folders for the processor's features, one or two deep.
+bool LoaderFinds(const std::string& folder, const std::string& name) {
+  for (const char* depth : {"/", "/*/", "/*/*/"}) {
+    if (!Matches(absl::StrCat(Literally(folder), depth, Literally(name)), 0)
+             .empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The relative folder of LD_LIBRARY_PATH, an empty one being the current
-// folder, that the system's loader would open the library from.
+// folder, that the system's loader could open the library from: also behind an
+// absolute one, whose library may be for other processors.
 std::optional<std::string> RelativeSystemFolder(const std::string& name) {
   const char* const text = std::getenv("LD_LIBRARY_PATH");
   if (text == nullptr || *text == '\0') return std::nullopt;
   for (const absl::string_view entry :
        absl::StrSplit(text, absl::ByAnyChar(":;"))) {
     const std::string folder = entry.empty() ? "." : std::string(entry);
-    if (!Exists(absl::StrCat(folder, "/", name))) continue;
-    if (IsAbsolute(folder)) return std::nullopt;
-    return folder;
+    if (!IsAbsolute(folder) && LoaderFinds(folder, name)) return folder;
   }
   return std::nullopt;
 }

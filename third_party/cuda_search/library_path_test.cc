@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -205,6 +206,27 @@ TEST_F(LibraryPath, NothingIsOpenedFromTheCurrentFolder) {
     EXPECT_EQ(status.message(),
               "tried libpartita_sample.so.1 by the system's loader "
               "(LD_LIBRARY_PATH has it in the relative folder .)");
+  }
+}
+
+// Where the system's loader looks too: sub-folders for the processor, and
+// behind a library that it cannot use.
+TEST_F(LibraryPath, TheLoadersSubFoldersAreRelativeToo) {
+  FolderWithLibrary("only/glibc-hwcaps/x86-64-v3");
+  const std::string other = Folder("other");
+  std::ofstream(absl::StrCat(other, "/", kName)) << "for another processor";
+  const std::string here = fs::current_path();
+  fs::current_path(root_);
+  std::vector<absl::Status> found;
+  for (const std::string& value : {std::string("only"), other + ":only"}) {
+    const ScopedVariable library_path("LD_LIBRARY_PATH", value);
+    found.push_back(OpenCudaLibrary({}, kName).status());
+  }
+  fs::current_path(here);
+  for (const absl::Status& status : found) {
+    EXPECT_EQ(status.message(),
+              "tried libpartita_sample.so.1 by the system's loader "
+              "(LD_LIBRARY_PATH has it in the relative folder only)");
   }
 }
 
