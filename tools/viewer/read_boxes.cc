@@ -119,6 +119,7 @@ class BoxReader {
   void AddNode(const OpView& op) {
     const Node& node = op.node();
     BoxView box;
+    box.node = op.id();
     box.name = node.results.empty() ? std::string(op.op_name())
                                     : Name(node.results[0]);
     box.op = OpTitle(op);
