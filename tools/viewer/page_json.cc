@@ -31,12 +31,6 @@ double TickOf(double end) {
   return std::pow(10, std::ceil(std::log10(end / kTicks)));
 }
 
-Json IdsJson(const std::vector<CommandId>& ids) {
-  Json list = Json::array();
-  for (CommandId id : ids) list.push_back(id.index);
-  return list;
-}
-
 Json GroupJson(const LayoutGroup& group) {
   Json items = Json::array(), routes = Json::array();
   for (const LayoutItem& item : group.items) {
