@@ -18,6 +18,12 @@ For KindOf(const CommandView& command) {
   return For::kTransfers;
 }
 
+// Others end when another command does.
+bool TakesTime(const CommandView& command) {
+  return command.kind != "wait" && command.kind != "record" &&
+         command.kind != "recv";
+}
+
 class WaitCounter {
  public:
   WaitCounter(const ViewedEntry& entry, int device)
@@ -25,16 +31,17 @@ class WaitCounter {
 
   // The device computes nothing in [from, to), before `kernel` starts. The
   // command that ends last before the kernel explains the end of the gap, its
-  // cause the time before it, and so on.
+  // cause the time before it, and so on. Waits explain nothing, but their causes
+  // do.
   void AddGap(CommandId kernel, double from, double to) {
     CommandId c = entry_.commands[kernel].cause;
     while (c.valid() && to > from &&
            static_cast<size_t>(c.index) < entry_.commands.size()) {
       const CommandView& command = entry_.commands[c];
-      if (command.end <= from) return;
+      if (command.end <= from && TakesTime(command)) return;
       const double start = std::max(from, command.start);
       const double end = std::min(to, command.end);
-      if (end > start) {
+      if (end > start && TakesTime(command)) {
         seconds_[c] += end - start;
         to = start;
       }

@@ -15,7 +15,7 @@ class DiffPage {
     this.graphs = this.sides.map((shown, s) => new GraphPane($(s ? 'graph-b' : 'graph-a'), shown, names[s]));
     this.times = this.sides.map((shown, s) => new TimePane($(s ? 'time-b' : 'time-a'), shown, names[s]));
     this.sides.forEach((shown, s) => this.listen(shown, s));
-    fill($('entry'), ...diff.entries.map((pair, i) => element('option', { value: i }, plans[0].entries[pair.entries[0]].name)));
+    fill($('entry'), ...diff.entries.map((pair, i) => element('option', { value: i }, plans[0].entries[pair.entries[0]].entryName)));
     $('entry').hidden = diff.entries.length < 2;
     $('entry').addEventListener('change', () => { this.showPair(+$('entry').value); this.sides.forEach((shown) => shown.emit('entry')); this.shareTime(); this.tabs.redraw(); });
     listenToKeys(this.sides);
@@ -71,7 +71,7 @@ class DiffPage {
     const [a, b] = this.pair.figures, seconds = [['Step', 'step'], ['Latency of a step alone', 'latency'], ['Critical path: kernels', 'kernels'],
       ['Critical path: transfers', 'transfers'], ['Critical path: feeds and fetches', 'ports']], rows = [];
     const add = (name, from, to, change) => rows.push(element('tr', { class: from === to ? '' : 'changed' }, ...[[name], [from, 'n'], [to, 'n'], [change, 'n']].map(([text, kind]) => element('td', { class: kind }, text))));
-    const by = (from, to) => from === to ? '' : from > 0 ? `${to > from ? '+' : '−'}${(100 * Math.abs(to - from) / from).toFixed(1)} %` : '';
+    const by = (from, to) => Math.abs(to - from) < 5e-4 * from || from === to ? '' : from > 0 ? `${to > from ? '+' : '−'}${(100 * Math.abs(to - from) / from).toFixed(1)} %` : '';
     for (const [name, key] of seconds) add(name, secondsText(a[key]), secondsText(b[key]), by(a[key], b[key]));
     add('Copies', `${a.copies}, ${bytesText(a.copiedBytes)}`, `${b.copies}, ${bytesText(b.copiedBytes)}`, by(a.copiedBytes, b.copiedBytes));
     add('Collectives', `${a.collectives}, ${bytesText(a.collectiveBytes)}`, `${b.collectives}, ${bytesText(b.collectiveBytes)}`, by(a.collectiveBytes, b.collectiveBytes));

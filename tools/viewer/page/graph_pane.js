@@ -65,11 +65,14 @@ class GraphPane {
     this.canvas.redraw();
   }
 
+  // Moves the selected node into view, at a legible scale.
   center() {
-    const { box } = this.shown;
+    const { box } = this.shown, { x, y } = this.view, w = this.canvas.width, h = this.canvas.height;
     if (box < 0) return;
-    const { rect } = this.places.shownPath(box), k = Math.max(this.view.k, 0.8);
-    this.view = { k, x: this.canvas.width / 2 - (rect.x + rect.w / 2) * k, y: this.canvas.height / 2 - (rect.y + rect.h / 2) * k };
+    const { rect } = this.places.shownPath(box), k = Math.max(this.view.k, 0.6);
+    const left = x + rect.x * k, top = y + rect.y * k;
+    if (k === this.view.k && left > 0 && top > 0 && left + rect.w * k < w && top + rect.h * k < h) return;
+    this.view = { k, x: w / 2 - (rect.x + rect.w / 2) * k, y: h / 2 - (rect.y + rect.h / 2) * k };
   }
 
   zoom(by, at = { x: this.canvas.width / 2, y: this.canvas.height / 2 }) {

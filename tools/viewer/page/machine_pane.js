@@ -76,8 +76,8 @@ class MachinePane {
       rows[rows.length - 1].push(n);
     });
     const used = rows.filter((row) => row.length), columns = Math.max(...used.map((row) => row.length));
-    const width = columns * (w + gap) + gap, height = used.length * (h + 46) - 20, at = [];
-    used.forEach((row, r) => row.forEach((n, c) => { at[n] = { x: (width - row.length * (w + gap) - gap) / 2 + gap + c * (w + gap), y: 12 + r * (h + 46) }; }));
+    const width = columns * (w + gap) + gap, height = used.length * (h + 46) + 6, at = [];
+    used.forEach((row, r) => row.forEach((n, c) => { at[n] = { x: (width - row.length * (w + gap) - gap) / 2 + gap + c * (w + gap), y: 36 + r * (h + 46) }; }));
     const map = shape('svg', { viewBox: `0 0 ${width} ${height}`, class: 'topology', role: 'group', 'aria-label': 'Devices and links' });
     map.style.maxWidth = Math.max(220, 1.5 * width) + 'px';
     const drawn = wires.filter((wire) => wire.ends[0] !== wire.ends[1] && (wire.seconds > 0 || wires.length <= 36));

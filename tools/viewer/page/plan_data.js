@@ -21,7 +21,9 @@ const NODE = 0, INPUT = 1, OUTPUT = 2;  // BoxView::Kind
 
 class EntryData {
   constructor(json, index) {
-    Object.assign(this, json);
+    const { name, ...columns } = json;
+    Object.assign(this, columns);
+    this.entryName = name;
     this.index = index;
     this.numBoxes = json.boxes.name.length;
     this.numCommands = json.commands.stream.length;

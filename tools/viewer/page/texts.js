@@ -24,7 +24,7 @@ function tickText(entry, seconds) { return axisText(entry, seconds).replace(/\.(
 function shareText(part, whole) { return whole > 0 ? (100 * part / whole).toFixed(part / whole < 0.0995 ? 1 : 0) + ' %' : ''; }
 
 function changeText(from, to, print) {
-  if (from === to) return print(from);
+  if (print(from) === print(to)) return print(from);
   const by = from > 0 ? ` (${to >= from ? '+' : '−'}${(100 * Math.abs(to - from) / from).toFixed(1)} %)` : '';
   return `${print(from)} → ${print(to)}${by}`;
 }

@@ -20,7 +20,7 @@ function timeLanes(shown, room) {
   });
   const memory = entry.memory.filter((m) => shown.deviceShown(m.device) && shown.passesDevice(m.device));
   // As high as the pane has room for.
-  const height = Math.min(110, Math.max(48, (room - y - 30) / Math.max(1, memory.length) - 12));
+  const height = Math.min(150, Math.max(48, (room - y - 30) / Math.max(1, memory.length) - 12));
   y += 18;
   for (const of of memory) {
     lanes.push({ kind: 'memory', device: of.device, memory: of, y, h: height, label: shown.deviceLabel(of.device) });

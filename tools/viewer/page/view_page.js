@@ -19,7 +19,7 @@ class ViewPage {
 
   listen() {
     const { shown, tabs } = this;
-    fill($('entry'), ...shown.plan.entries.map((e, i) => element('option', { value: i }, e.name)));
+    fill($('entry'), ...shown.plan.entries.map((e, i) => element('option', { value: i }, e.entryName)));
     $('entry').hidden = shown.plan.entries.length < 2;
     $('entry').addEventListener('change', () => shown.showEntry(+$('entry').value));
     $('trace').addEventListener('change', () => {
@@ -77,7 +77,7 @@ class ViewPage {
   followFragment() {
     const wanted = new URLSearchParams(location.hash.slice(1)), { shown } = this;
     if (wanted.has('entry')) {
-      const index = shown.plan.entries.findIndex((e) => e.name === wanted.get('entry'));
+      const index = shown.plan.entries.findIndex((e) => e.entryName === wanted.get('entry'));
       if (index >= 0 && index !== shown.entry.index) shown.showEntry(index);
     }
     if (wanted.has('search')) { $('search').value = wanted.get('search'); this.search.show(wanted.get('search')); }
