@@ -12,10 +12,19 @@ namespace {
 class InterestList {
  public:
   InterestList(const ViewedEntry& entry, int most)
-      : entry_(entry), most_(most), listed_(entry.boxes.size(), false) {}
+      : most_(most), listed_(entry.boxes.size(), false) {
+    for (size_t b = 0; b < entry.boxes.size(); ++b) {
+      const BoxView& box = entry.boxes[b];
+      int maker = box.kernel.empty() ? -1 : static_cast<int>(b);
+      if (maker < 0 && !box.operands.empty() && box.operands[0].box >= 0) {
+        maker = makers_[box.operands[0].box];
+      }
+      makers_.push_back(maker);
+    }
+  }
 
   void Add(int box) {
-    box = MakerOf(box);
+    if (box >= 0) box = makers_[box];
     if (box < 0 || listed_[box] || static_cast<int>(list_.size()) >= most_) {
       return;
     }
@@ -37,16 +46,9 @@ class InterestList {
   std::vector<int> Take() { return std::move(list_); }
 
  private:
-  // Through boxes without a kernel to their first operand's maker; -1: none.
-  int MakerOf(int box) const {
-    while (box >= 0 && entry_.boxes[box].kernel.empty()) {
-      const std::vector<OperandView>& operands = entry_.boxes[box].operands;
-      box = operands.empty() ? -1 : operands[0].box;
-    }
-    return box;
-  }
-
-  const ViewedEntry& entry_;
+  // By box: itself, or for one without a kernel that of its first operand, which
+  // is before it; -1: none.
+  std::vector<int> makers_;
   const int most_;
   std::vector<bool> listed_;
   std::vector<int> list_;
