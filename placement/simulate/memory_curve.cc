@@ -99,7 +99,7 @@ class LiveRangeRecorder {
 
   const Entry& entry_;
   IdVector<BufferId, LiveRangeId> open_;  // invalid: none
-  std::vector<LiveRanges> live_ranges_;  // by device
+  std::vector<LiveRanges> live_ranges_;   // by device
 };
 
 std::vector<MemoryPoint> Sweep(const Entry& entry,
@@ -176,8 +176,8 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
                            LiveBuffers(plan, entry, simulation));
   std::vector<std::vector<MemoryPoint>> curves;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
-    curves.push_back(Sweep(plan.entries[entry], live[d],
-                           plan.devices[d].persistent_bytes));
+    curves.push_back(
+        Sweep(plan.entries[entry], live[d], plan.devices[d].persistent_bytes));
   }
   return curves;
 }

@@ -68,15 +68,20 @@ absl::Status CheckOutputs(const Arguments& arguments) {
 
 absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckOutputs(arguments));
+  Progress progress("diff");
+  progress.Stage("read");
   PARTITA_ASSIGN_OR_RETURN(
       const PricedPlan a, ReadPricedPlan(arguments.positional()[0], arguments));
   PARTITA_ASSIGN_OR_RETURN(
       const PricedPlan b, ReadPricedPlan(arguments.positional()[1], arguments));
+  progress.Stage("compare");
   PARTITA_ASSIGN_OR_RETURN(const PlanDiff diff,
                            DiffPlans(a.plan, a.machine, b.plan, b.machine));
   if (arguments.has("page")) {
+    progress.Stage("write the page");
     PARTITA_RETURN_IF_ERROR(WritePage(a, b, diff, arguments));
   }
+  progress.Done();
   return WriteText("-",
                    arguments.has("json") ? DiffJson(diff) : DiffText(diff));
 }

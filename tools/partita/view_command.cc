@@ -57,9 +57,10 @@ absl::StatusOr<std::vector<MeasuredTrace>> ReadTraces(
 
 // Why nodes are where they are: from the plan's machine and, with --model, by
 // making the plan again with each of them elsewhere.
-absl::Status Explain(const Plan& plan, const std::optional<PlanMachine>& machine,
-                     int64_t most, const Arguments& arguments,
-                     Progress& progress, PlanView& view) {
+absl::Status Explain(const Plan& plan,
+                     const std::optional<PlanMachine>& machine, int64_t most,
+                     const Arguments& arguments, Progress& progress,
+                     PlanView& view) {
   if (!machine.has_value()) {
     if (!arguments.has("model")) return absl::OkStatus();
     return CalledWrongly(

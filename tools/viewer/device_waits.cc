@@ -31,8 +31,8 @@ class WaitCounter {
 
   // The device computes nothing in [from, to), before `kernel` starts. The
   // command that ends last before the kernel explains the end of the gap, its
-  // cause the time before it, and so on. Waits explain nothing, but their causes
-  // do.
+  // cause the time before it, and so on. Waits explain nothing, but their
+  // causes do.
   void AddGap(CommandId kernel, double from, double to) {
     CommandId c = entry_.commands[kernel].cause;
     while (c.valid() && to > from &&
@@ -71,7 +71,9 @@ class WaitCounter {
 
  private:
   struct ById {
-    bool operator()(CommandId a, CommandId b) const { return a.index < b.index; }
+    bool operator()(CommandId a, CommandId b) const {
+      return a.index < b.index;
+    }
   };
 
   const ViewedEntry& entry_;
@@ -88,9 +90,10 @@ std::vector<DeviceWait> WaitsOf(const ViewedEntry& entry, int device) {
     if (command.kind != "kernel" || command.end <= command.start) continue;
     if (entry.streams[command.stream].device == device) kernels.push_back(c);
   }
-  std::stable_sort(kernels.begin(), kernels.end(), [&](CommandId a, CommandId b) {
-    return entry.commands[a].start < entry.commands[b].start;
-  });
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [&](CommandId a, CommandId b) {
+                     return entry.commands[a].start < entry.commands[b].start;
+                   });
   WaitCounter counter(entry, device);
   double before = 0;
   for (CommandId c : kernels) {

@@ -40,8 +40,7 @@ std::vector<ChangeView> ReadChanges(const std::vector<NodeChange>& changes,
                                     const BoxFinder& a, const BoxFinder& b) {
   std::vector<ChangeView> views;
   for (const NodeChange& change : changes) {
-    views.push_back(
-        {change, a.OfNode(change.a.node), b.OfNode(change.b.node)});
+    views.push_back({change, a.OfNode(change.a.node), b.OfNode(change.b.node)});
   }
   return views;
 }

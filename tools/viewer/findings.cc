@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kLeastShare = 0.01;  // of the step
 constexpr double kBusyLink = 1.0 / 3;
-constexpr double kFullArena = 0.9;  // of the memory
+constexpr double kFullArena = 0.9;   // of the memory
 constexpr double kIdleDevice = 0.5;  // of the busiest
 constexpr double kFarFromBound = 1.5;
 
@@ -153,9 +153,10 @@ class FindingList {
     if (longest == seconds.end() || IsSmall(*longest)) return;
     const BoxView& box = entry_.boxes[longest - seconds.begin()];
     Finding finding;
-    finding.text =
-        absl::StrCat(box.op, " ", box.name, " is the longest of the critical "
-                     "path: ", Share(*longest), " of the step");
+    finding.text = absl::StrCat(box.op, " ", box.name,
+                                " is the longest of the critical "
+                                "path: ",
+                                Share(*longest), " of the step");
     finding.seconds = *longest;
     finding.box = static_cast<int>(longest - seconds.begin());
     findings_.push_back(std::move(finding));
@@ -170,11 +171,11 @@ class FindingList {
         const int from = back == 0 ? link.from : link.to;
         const int to = back == 0 ? link.to : link.from;
         Finding finding;
-        finding.text = absl::StrCat(
-            "the link from ", view_.machine_devices[from].name, " to ",
-            view_.machine_devices[to].name, " is busy ", Share(load.seconds),
-            " of the step: ", load.transfers, " transfers, ",
-            RoundedByteSize(load.bytes));
+        finding.text =
+            absl::StrCat("the link from ", view_.machine_devices[from].name,
+                         " to ", view_.machine_devices[to].name, " is busy ",
+                         Share(load.seconds), " of the step: ", load.transfers,
+                         " transfers, ", RoundedByteSize(load.bytes));
         finding.seconds = load.seconds / 2;
         finding.link = static_cast<int>(l);
         findings_.push_back(std::move(finding));
@@ -201,10 +202,10 @@ class FindingList {
     if (longest < 0 || IsSmall(all)) return;
     const BoxView& box = entry_.boxes[longest];
     Finding finding;
-    finding.text = absl::StrCat(
-        nodes, nodes == 1 ? " node runs" : " nodes run",
-        " by a reference loop, which is slow: ", Share(all),
-        " of the step, the longest ", box.op, " ", box.name);
+    finding.text =
+        absl::StrCat(nodes, nodes == 1 ? " node runs" : " nodes run",
+                     " by a reference loop, which is slow: ", Share(all),
+                     " of the step, the longest ", box.op, " ", box.name);
     finding.seconds = all;
     finding.box = longest;
     findings_.push_back(std::move(finding));

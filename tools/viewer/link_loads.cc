@@ -56,7 +56,8 @@ class LoadCounter {
   }
 
   void AddToRing(CommandId id, const Command& command) {
-    const std::vector<StreamId>& ranks = entry_.groups[command.group.index].ranks;
+    const std::vector<StreamId>& ranks =
+        entry_.groups[command.group.index].ranks;
     size_t rank = 0;
     while (rank < ranks.size() && ranks[rank] != command.stream) ++rank;
     if (rank == ranks.size()) return;
@@ -114,9 +115,9 @@ absl::Status ReadLinkLoads(const Plan& plan, int number,
                            IdSpan<CommandId, Command> commands,
                            const ViewedMachine& machine, ViewedEntry& view) {
   const Entry& entry = plan.entries[number];
-  PARTITA_ASSIGN_OR_RETURN(
-      const auto costs, CostCommands(plan, entry, commands, machine.machine,
-                                     machine.node_seconds[number]));
+  PARTITA_ASSIGN_OR_RETURN(const auto costs,
+                           CostCommands(plan, entry, commands, machine.machine,
+                                        machine.node_seconds[number]));
   LoadCounter counter(plan, entry, machine.machine, view);
   for (CommandId c : commands.ids()) {
     counter.Visit(c, commands[c], costs[c]);

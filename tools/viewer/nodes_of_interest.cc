@@ -46,8 +46,8 @@ class InterestList {
   std::vector<int> Take() { return std::move(list_); }
 
  private:
-  // By box: itself, or for one without a kernel that of its first operand, which
-  // is before it; -1: none.
+  // By box: itself, or for one without a kernel that of its first operand,
+  // which is before it; -1: none.
   std::vector<int> makers_;
   const int most_;
   std::vector<bool> listed_;

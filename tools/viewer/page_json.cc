@@ -255,26 +255,26 @@ class EntryWriter {
   }
 
   int DeviceSet(const std::vector<int>& devices) {
-    const auto [place, added] = known_sets_.emplace(
-        devices, static_cast<int>(known_sets_.size()));
+    const auto [place, added] =
+        known_sets_.emplace(devices, static_cast<int>(known_sets_.size()));
     if (added) device_sets_.push_back(devices);
     return place->second;
   }
 
   std::string AttributesText(const BoxView& box) const {
-    return absl::StrJoin(box.attributes, "\n",
-                         [](std::string* out, const auto& attribute) {
-                           absl::StrAppend(out, attribute.first, " = ",
-                                           attribute.second);
-                         });
+    return absl::StrJoin(
+        box.attributes, "\n", [](std::string* out, const auto& attribute) {
+          absl::StrAppend(out, attribute.first, " = ", attribute.second);
+        });
   }
 
   Json BoxesJson() {
-    Columns columns({"kind", "name", "op", "scope", "location", "devices",
-                     "reason", "kernel", "arithmetic", "workspace", "seconds",
-                     "attributes", "text", "operandStart", "operandName",
-                     "operandType", "operandBox", "resultStart", "resultName",
-                     "resultType"});
+    Columns columns(
+        {"kind",       "name",         "op",          "scope",
+         "location",   "devices",      "reason",      "kernel",
+         "arithmetic", "workspace",    "seconds",     "attributes",
+         "text",       "operandStart", "operandName", "operandType",
+         "operandBox", "resultStart",  "resultName",  "resultType"});
     int operands = 0, results = 0;
     for (const BoxView& box : entry_.boxes) {
       columns["kind"].push_back(static_cast<int>(box.kind));
@@ -324,8 +324,8 @@ class EntryWriter {
 
   // "link" is twice the index of the link, and one more against it; -1: none.
   Json CommandsJson() {
-    Columns columns({"stream", "kind", "title", "box", "start", "length",
-                     "event", "link"});
+    Columns columns(
+        {"stream", "kind", "title", "box", "start", "length", "event", "link"});
     for (const CommandView& command : entry_.commands) {
       const int64_t start = Ticks(command.start);
       columns["stream"].push_back(command.stream);
@@ -357,14 +357,11 @@ class EntryWriter {
       blocks["from"].push_back(block.persistent ? -1 : Ticks(block.from));
       blocks["to"].push_back(block.persistent ? -1 : Ticks(block.to));
     }
-    return {{"device", memory.device},
-            {"limit", memory.limit},
-            {"arena", memory.arena},
-            {"persistent", memory.persistent},
-            {"peak", memory.peak},
-            {"points", points},
-            {"blocks", blocks.Take()},
-            {"blocksLeftOut", memory.blocks_left_out}};
+    return {
+        {"device", memory.device}, {"limit", memory.limit},
+        {"arena", memory.arena},   {"persistent", memory.persistent},
+        {"peak", memory.peak},     {"points", points},
+        {"blocks", blocks.Take()}, {"blocksLeftOut", memory.blocks_left_out}};
   }
 
   Json TransfersJson() {
@@ -479,14 +476,14 @@ void PageData::SetDiff(const DiffView& view) {
     devices.push_back({{"name", device.device},
                        {"sides", {ArenaJson(device.a), ArenaJson(device.b)}}});
   }
-  diff_ = {{"equal", view.diff.empty()},
-           {"names", Json::array({view.diff.name_a, view.diff.name_b})},
-           {"machines",
-            Json::array({view.diff.machine_a, view.diff.machine_b})},
-           {"entries", entries},
-           {"onlyEntries", Json::array({view.diff.entries_only_a,
-                                        view.diff.entries_only_b})},
-           {"devices", devices}};
+  diff_ = {
+      {"equal", view.diff.empty()},
+      {"names", Json::array({view.diff.name_a, view.diff.name_b})},
+      {"machines", Json::array({view.diff.machine_a, view.diff.machine_b})},
+      {"entries", entries},
+      {"onlyEntries",
+       Json::array({view.diff.entries_only_a, view.diff.entries_only_b})},
+      {"devices", devices}};
 }
 
 std::string PageData::Text() const {

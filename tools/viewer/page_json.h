@@ -20,9 +20,9 @@ namespace partita {
 // What a plan has many of is in columns, so that a page of 100,000 nodes stays
 // small: "boxes": {"name": [..], "op": [..]} has box b at [b] of each list.
 // Texts in columns are indices into "strings". A list of lists is flat, with
-// its starts: "operandStart" has one more element than there are boxes. Times in
-// columns are whole numbers of the entry's "tick", in seconds; they are exact to
-// a billionth of the step.
+// its starts: "operandStart" has one more element than there are boxes. Times
+// in columns are whole numbers of the entry's "tick", in seconds; they are
+// exact to a billionth of the step.
 //
 // Several plans share one table of strings.
 class PageData {

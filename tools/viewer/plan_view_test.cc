@@ -1,6 +1,8 @@
 // Tests of what a page says about a plan: path, links, memory, findings.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tools/viewer/plan_view.h"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -24,7 +26,6 @@
 #include "tools/viewer/findings.h"
 #include "tools/viewer/nodes_of_interest.h"
 #include "tools/viewer/page_json.h"
-#include "tools/viewer/plan_view.h"
 #include "tools/viewer/residuals.h"
 
 namespace partita {
@@ -115,11 +116,11 @@ TEST(PredictedViewTest, BlocksHaveTheirKindAndMaker) {
     second.emplace_back(block.name, block.kind);
   }
   using Kind = BlockView::Kind;
-  EXPECT_THAT(first, ElementsAre(Pair("w1", Kind::kConstant),
-                                 Pair("x", Kind::kInput),
-                                 Pair("gate", Kind::kInput),
-                                 Pair("g", Kind::kActivation),
-                                 Pair("g.workspace", Kind::kWorkspace)));
+  EXPECT_THAT(
+      first,
+      ElementsAre(Pair("w1", Kind::kConstant), Pair("x", Kind::kInput),
+                  Pair("gate", Kind::kInput), Pair("g", Kind::kActivation),
+                  Pair("g.workspace", Kind::kWorkspace)));
   ASSERT_GE(second.size(), 2u);
   EXPECT_THAT(second[0], Pair("w2", Kind::kConstant));
   EXPECT_THAT(second[1], Pair("g.cpu1", Kind::kTransfer));
@@ -177,8 +178,8 @@ TEST(FindingsTest, AFullArenaABusyLinkAndAnIdleDeviceAreFound) {
   entry.bound_seconds = entry.step_seconds / 4;
   entry.bound_by = "load of cpu:0";
   entry.boxes[2].kernel = "reference.eval";
-  const std::string all = testing::PrintToString(
-      Texts(FindingsOf(view, entry)));
+  const std::string all =
+      testing::PrintToString(Texts(FindingsOf(view, entry)));
   for (const char* text :
        {"the arena of cpu:0 fills 100 % of its memory",
         "the link from cpu:1 to cpu:0 is busy 80 % of the step: 7 transfers, "
@@ -215,9 +216,8 @@ TEST(EqualDevicesTest, DevicesThatDoTheSameAreOneList) {
               ElementsAre(ElementsAre(0, 1, 3), ElementsAre(2, 4)));
   view.devices[3].memory = 200;
   view.entries[0].memory[4].arena = 60;
-  EXPECT_THAT(EqualDevices(view),
-              ElementsAre(ElementsAre(0, 1), ElementsAre(2), ElementsAre(3),
-                          ElementsAre(4)));
+  EXPECT_THAT(EqualDevices(view), ElementsAre(ElementsAre(0, 1), ElementsAre(2),
+                                              ElementsAre(3), ElementsAre(4)));
   EXPECT_EQ(NameOfEqual(view, {0, 1}), "gpu:0 and 1 like it");
   EXPECT_EQ(NameOfEqual(view, {2}), "gpu:2");
 }

@@ -83,8 +83,9 @@ void ReadCommands(const CommandTitles& titles,
 }
 
 // The notes' times or, without any, the launch order.
-absl::StatusOr<Simulation> NotedTimes(const Entry& entry, const EntryNotes* notes,
-                                 size_t num_commands) {
+absl::StatusOr<Simulation> NotedTimes(const Entry& entry,
+                                      const EntryNotes* notes,
+                                      size_t num_commands) {
   Simulation times;
   if (notes == nullptr || notes->predicted.empty()) {
     for (size_t c = 0; c < num_commands; ++c) {
@@ -133,9 +134,8 @@ absl::StatusOr<Simulation> ReadTimes(const Plan& plan, int number,
   PARTITA_ASSIGN_OR_RETURN(
       Simulation times, NotedTimes(plan.entries[number], notes, num_commands));
   if (machine != nullptr) {
-    PARTITA_ASSIGN_OR_RETURN(times,
-                             Simulate(plan, number, machine->machine,
-                                      machine->node_seconds[number]));
+    PARTITA_ASSIGN_OR_RETURN(times, Simulate(plan, number, machine->machine,
+                                             machine->node_seconds[number]));
     view.step_seconds = times.step_seconds;
   }
   view.simulated = machine != nullptr;
@@ -203,10 +203,9 @@ void ReadTransfers(const Plan& plan, const Entry& entry,
     view.transfer_totals.bytes += transfer.bytes;
     if (transfer.hidden) ++view.transfer_totals.hidden;
   }
-  const size_t shown = std::min(view.transfers.size(),
-                                kMaxShownTransfers / plan.entries.size());
-  view.transfers_left_out =
-      static_cast<int64_t>(view.transfers.size() - shown);
+  const size_t shown =
+      std::min(view.transfers.size(), kMaxShownTransfers / plan.entries.size());
+  view.transfers_left_out = static_cast<int64_t>(view.transfers.size() - shown);
   view.transfers.resize(shown);
 }
 

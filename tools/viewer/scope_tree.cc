@@ -14,7 +14,7 @@
 namespace partita {
 namespace {
 
-constexpr size_t kMaxDepth = 12;  // deeper groups are merged
+constexpr size_t kMaxDepth = 12;   // deeper groups are merged
 constexpr size_t kMostItems = 32;  // of a group
 constexpr size_t kRunLength = 16;
 
@@ -151,9 +151,8 @@ class LongGroupSplitter {
     for (Item& item : items) {
       if (runs.empty() || runs.back().run.size() >= kRunLength ||
           (by_likeness && !item.IsLike(runs.back()))) {
-        runs.push_back({.first = item.first,
-                        .kind = item.kind,
-                        .devices = item.devices});
+        runs.push_back(
+            {.first = item.first, .kind = item.kind, .devices = item.devices});
       }
       runs.back().last = item.last;
       runs.back().run.push_back(std::move(item));
