@@ -66,6 +66,10 @@ class WaitCounter {
     }
     std::vector<DeviceWait> list;
     for (const auto& [key, wait] : waits) list.push_back(wait);
+    std::stable_sort(list.begin(), list.end(),
+                     [](const DeviceWait& a, const DeviceWait& b) {
+                       return a.seconds > b.seconds;
+                     });
     return list;
   }
 

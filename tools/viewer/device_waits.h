@@ -22,7 +22,7 @@ struct DeviceWait {
   double longest_seconds = 0;
 };
 
-// The waits of one device; empty without causes.
+// The waits of one device, the longest first; empty without causes.
 std::vector<DeviceWait> WaitsOf(const ViewedEntry& entry, int device);
 
 }  // namespace partita

@@ -22,6 +22,9 @@ constexpr double kBusyLink = 1.0 / 3;
 constexpr double kFullArena = 0.9;   // of the memory
 constexpr double kIdleDevice = 0.5;  // of the busiest
 constexpr double kFarFromBound = 1.5;
+constexpr double kNearlyAll = 0.9;
+// In a pipeline every device waits: the others would be pushed off the list.
+constexpr size_t kMostWaits = 5;
 
 class FindingList {
  public:
@@ -44,15 +47,21 @@ class FindingList {
     AddLinks();
     AddReferenceLoops();
     AddBound();
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [](const Finding& a, const Finding& b) {
-                       return a.seconds > b.seconds;
-                     });
-    if (findings_.size() > kMostFindings) findings_.resize(kMostFindings);
+    Rank(waits_, kMostWaits);
+    findings_.insert(findings_.end(), waits_.begin(), waits_.end());
+    Rank(findings_, kMostFindings);
     return std::move(findings_);
   }
 
  private:
+  static void Rank(std::vector<Finding>& findings, size_t most) {
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const Finding& a, const Finding& b) {
+                       return a.seconds > b.seconds;
+                     });
+    if (findings.size() > most) findings.resize(most);
+  }
+
   // "38 %"
   std::string Share(double seconds) const {
     return absl::StrFormat("%.0f %%", 100 * seconds / entry_.end);
@@ -71,7 +80,7 @@ class FindingList {
   std::string WhatFor(const DeviceWait& wait) const {
     const CommandView& longest = entry_.commands[wait.longest];
     // One command that is nearly all of it is named alone.
-    if (wait.longest_seconds >= 0.9 * wait.seconds) {
+    if (wait.longest_seconds >= kNearlyAll * wait.seconds) {
       return wait.what == DeviceWait::For::kKernels
                  ? absl::StrCat(longest.title, " on ",
                                 view_.devices[wait.source].name)
@@ -85,19 +94,26 @@ class FindingList {
                         Share(wait.longest_seconds), ")");
   }
 
+  // All waits of a device are one finding, about the longest of them.
   void AddWaits(const std::vector<int>& devices) {
-    for (const DeviceWait& wait : WaitsOf(entry_, devices[0])) {
-      if (IsSmall(wait.seconds)) continue;
-      Finding finding;
-      finding.text =
-          absl::StrCat(Name(devices), Verb(devices, " waits ", " wait "),
-                       Share(wait.seconds), " of the step for ", WhatFor(wait));
-      finding.seconds = wait.seconds;
-      finding.device = devices[0];
-      finding.command = wait.longest;
-      finding.box = entry_.commands[wait.longest].box;
-      findings_.push_back(std::move(finding));
-    }
+    const std::vector<DeviceWait> waits = WaitsOf(entry_, devices[0]);
+    double all = 0;
+    for (const DeviceWait& wait : waits) all += wait.seconds;
+    if (waits.empty() || IsSmall(all)) return;
+    const DeviceWait& most = waits[0];
+    Finding finding;
+    finding.text = absl::StrCat(
+        Name(devices), Verb(devices, " waits ", " wait "), Share(all),
+        " of the step",
+        most.seconds >= kNearlyAll * all
+            ? " for "
+            : absl::StrCat(", ", Share(most.seconds), " for "),
+        WhatFor(most));
+    finding.seconds = all;
+    finding.device = devices[0];
+    finding.command = most.longest;
+    finding.box = entry_.commands[most.longest].box;
+    waits_.push_back(std::move(finding));
   }
 
   void AddFullArena(const std::vector<int>& devices) {
@@ -188,7 +204,7 @@ class FindingList {
     int nodes = 0, longest = -1;
     for (size_t b = 0; b < entry_.boxes.size(); ++b) {
       const BoxView& box = entry_.boxes[b];
-      if (!absl::StartsWith(box.kernel, "reference.")) continue;
+      if (!absl::StartsWith(box.kernel, "reference.eval")) continue;
       double seconds = 0;
       for (CommandId c : box.commands) {
         seconds += entry_.commands[c].end - entry_.commands[c].start;
@@ -229,6 +245,7 @@ class FindingList {
   const PlanView& view_;
   const ViewedEntry& entry_;
   std::vector<double> busy_;  // by device: seconds of kernels
+  std::vector<Finding> waits_;  // of all devices
   std::vector<Finding> findings_;
 };
 

@@ -12,9 +12,8 @@ namespace partita {
 
 // The findings of one entry, by the seconds of the step that they are about;
 // at most kMostFindings. Nothing without times. About:
-//  * waits: a device between two of its kernels, and what ran meanwhile. The
-//    causes of the second kernel are followed back, and each moment counts for
-//    the command that ran at it. Needs causes;
+//  * waits: a device before and between its kernels, and what ran meanwhile
+//    (device_waits.h); for the five devices that wait longest. Needs causes;
 //  * the longest node of the critical path;
 //  * links that are busy for a third of the step;
 //  * nodes that run by a reference loop, which is slow;

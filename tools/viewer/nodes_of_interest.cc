@@ -15,7 +15,8 @@ class InterestList {
       : most_(most), listed_(entry.boxes.size(), false) {
     for (size_t b = 0; b < entry.boxes.size(); ++b) {
       const BoxView& box = entry.boxes[b];
-      int maker = box.kernel.empty() ? -1 : static_cast<int>(b);
+      int maker =
+          box.kernel.empty() || box.inserted ? -1 : static_cast<int>(b);
       if (maker < 0 && !box.operands.empty() && box.operands[0].box >= 0) {
         maker = makers_[box.operands[0].box];
       }

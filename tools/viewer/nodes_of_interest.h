@@ -12,8 +12,8 @@ namespace partita {
 
 // Boxes of the entry, at most `most`: first those that findings are about, then
 // those with the largest parts of the critical path, then those that take
-// longest. A copy or collective stands for the node that made its value. Only
-// nodes with a kernel.
+// longest. What the compiler inserted stands for the node that made its value.
+// Only nodes with a kernel.
 std::vector<int> NodesOfInterest(const ViewedEntry& entry, int most);
 
 }  // namespace partita

@@ -46,6 +46,8 @@ struct OperandView {
 struct BoxView {
   enum class Kind : uint8_t { kNode, kInput, kOutput };
   Kind kind = Kind::kNode;
+  // A copy, reorder or bucket, which the compiler inserted.
+  bool inserted = false;
   NodeId node;        // of the entry's graph; invalid: an input or output
   std::string name;   // "%y"; for an output, its port
   std::string op;     // "conv"; for a fused node, its body's ops: "conv+relu"
