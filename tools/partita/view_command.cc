@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "tools/partita/compilation_flags.h"
@@ -72,8 +73,15 @@ absl::Status Explain(const Plan& plan,
     PARTITA_ASSIGN_OR_RETURN(source, ReadPlanSource(arguments, progress));
   }
   progress.Stage("explain");
-  return AddExplanations(plan, *machine, static_cast<int>(most),
-                         std::move(source), view);
+  const absl::Status explained = AddExplanations(
+      plan, *machine, static_cast<int>(most), std::move(source), view);
+  if (explained.ok() || arguments.has("model") || arguments.has("explain")) {
+    return explained;
+  }
+  // The rest of the page needs no kernel of the plan's machine.
+  WriteWarning(
+      absl::StrCat("the page explains no node: ", explained.message()));
+  return absl::OkStatus();
 }
 
 absl::Status Run(const Arguments& arguments) {

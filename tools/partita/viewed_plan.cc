@@ -64,6 +64,25 @@ std::vector<ViewedNode> ViewedNodes(const PlanView& view, int most) {
   return nodes;
 }
 
+// The plan's own notes have the prices that it was made with. So a page can be
+// made on any host, also on one that cannot ask the kernels of the plan's.
+absl::StatusOr<std::vector<double>> ViewedSeconds(const Plan& plan,
+                                                  size_t entry,
+                                                  const PlanMachine& machine) {
+  const EntryNotes* notes = NotesOf(plan, entry, machine);
+  if (notes == nullptr || notes->nodes.empty()) {
+    return NodeSecondsOf(plan, entry, machine);
+  }
+  std::vector<double> seconds(plan.entries[entry].graph->node_id_bound(), 0);
+  for (const NodeNote& note : notes->nodes) {
+    const int node = note.node.index;
+    if (node >= 0 && static_cast<size_t>(node) < seconds.size()) {
+      seconds[node] = note.seconds;
+    }
+  }
+  return seconds;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<PlanMachine>> FindPlanMachine(
@@ -80,7 +99,7 @@ absl::StatusOr<PlanView> ReadPredictedView(
   ViewedMachine viewed{machine->machine, {}, machine->is_own};
   for (size_t e = 0; e < plan.entries.size(); ++e) {
     PARTITA_ASSIGN_OR_RETURN(viewed.node_seconds.emplace_back(),
-                             NodeSecondsOf(plan, e, *machine));
+                             ViewedSeconds(plan, e, *machine));
   }
   return ReadPlanView(plan, &viewed);
 }

@@ -37,7 +37,7 @@ class FindingList {
     }
   }
 
-  std::vector<Finding> Take() && {
+  std::vector<FindingView> Take() && {
     for (const std::vector<int>& devices : view_.equal_devices) {
       AddWaits(devices);
       AddFullArena(devices);
@@ -54,9 +54,9 @@ class FindingList {
   }
 
  private:
-  static void Rank(std::vector<Finding>& findings, size_t most) {
+  static void Rank(std::vector<FindingView>& findings, size_t most) {
     std::stable_sort(findings.begin(), findings.end(),
-                     [](const Finding& a, const Finding& b) {
+                     [](const FindingView& a, const FindingView& b) {
                        return a.seconds > b.seconds;
                      });
     if (findings.size() > most) findings.resize(most);
@@ -101,14 +101,14 @@ class FindingList {
     for (const DeviceWait& wait : waits) all += wait.seconds;
     if (waits.empty() || IsSmall(all)) return;
     const DeviceWait& most = waits[0];
-    Finding finding;
-    finding.text = absl::StrCat(
-        Name(devices), Verb(devices, " waits ", " wait "), Share(all),
-        " of the step",
-        most.seconds >= kNearlyAll * all
-            ? " for "
-            : absl::StrCat(", ", Share(most.seconds), " for "),
-        WhatFor(most));
+    FindingView finding;
+    finding.text =
+        absl::StrCat(Name(devices), Verb(devices, " waits ", " wait "),
+                     Share(all), " of the step",
+                     most.seconds >= kNearlyAll * all
+                         ? " for "
+                         : absl::StrCat(", ", Share(most.seconds), " for "),
+                     WhatFor(most));
     finding.seconds = all;
     finding.device = devices[0];
     finding.command = most.longest;
@@ -122,7 +122,7 @@ class FindingList {
         memory.arena < kFullArena * static_cast<double>(memory.limit)) {
       return;
     }
-    Finding finding;
+    FindingView finding;
     finding.text = absl::StrCat(
         "the arena of ", Name(devices), " fills ",
         absl::StrFormat("%.0f %%", 100.0 * static_cast<double>(memory.arena) /
@@ -149,7 +149,7 @@ class FindingList {
     const double busy = busy_[devices[0]];
     if (busy >= kIdleDevice * *busiest || busy == 0) return;
     const int other = static_cast<int>(busiest - busy_.begin());
-    Finding finding;
+    FindingView finding;
     finding.text = absl::StrCat(
         Name(devices), Verb(devices, " computes ", " compute "), Share(busy),
         " of the step, ", view_.devices[other].name, " ", Share(*busiest));
@@ -168,7 +168,7 @@ class FindingList {
     const auto longest = std::max_element(seconds.begin(), seconds.end());
     if (longest == seconds.end() || IsSmall(*longest)) return;
     const BoxView& box = entry_.boxes[longest - seconds.begin()];
-    Finding finding;
+    FindingView finding;
     finding.text = absl::StrCat(box.op, " ", box.name,
                                 " is the longest of the critical "
                                 "path: ",
@@ -186,7 +186,7 @@ class FindingList {
         const LinkView& link = view_.links[l];
         const int from = back == 0 ? link.from : link.to;
         const int to = back == 0 ? link.to : link.from;
-        Finding finding;
+        FindingView finding;
         finding.text =
             absl::StrCat("the link from ", view_.machine_devices[from].name,
                          " to ", view_.machine_devices[to].name, " is busy ",
@@ -217,7 +217,7 @@ class FindingList {
     }
     if (longest < 0 || IsSmall(all)) return;
     const BoxView& box = entry_.boxes[longest];
-    Finding finding;
+    FindingView finding;
     finding.text =
         absl::StrCat(nodes, nodes == 1 ? " node runs" : " nodes run",
                      " by a reference loop, which is slow: ", Share(all),
@@ -232,7 +232,7 @@ class FindingList {
         entry_.step_seconds < kFarFromBound * entry_.bound_seconds) {
       return;
     }
-    Finding finding;
+    FindingView finding;
     finding.text = absl::StrCat(
         "the step takes ",
         absl::StrFormat("%.1f", entry_.step_seconds / entry_.bound_seconds),
@@ -244,15 +244,15 @@ class FindingList {
 
   const PlanView& view_;
   const ViewedEntry& entry_;
-  std::vector<double> busy_;  // by device: seconds of kernels
-  std::vector<Finding> waits_;  // of all devices
-  std::vector<Finding> findings_;
+  std::vector<double> busy_;        // by device: seconds of kernels
+  std::vector<FindingView> waits_;  // of all devices
+  std::vector<FindingView> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> FindingsOf(const PlanView& view,
-                                const ViewedEntry& entry) {
+std::vector<FindingView> FindingsOf(const PlanView& view,
+                                    const ViewedEntry& entry) {
   if (!entry.timed || entry.end <= 0) return {};
   return FindingList(view, entry).Take();
 }

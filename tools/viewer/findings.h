@@ -23,7 +23,8 @@ namespace partita {
 // Equal devices are one: the finding is about the first of them. Needs: all
 // other parts of the view, `equal_devices` too.
 inline constexpr size_t kMostFindings = 12;
-std::vector<Finding> FindingsOf(const PlanView& view, const ViewedEntry& entry);
+std::vector<FindingView> FindingsOf(const PlanView& view,
+                                    const ViewedEntry& entry);
 
 }  // namespace partita
 

@@ -15,8 +15,7 @@ class InterestList {
       : most_(most), listed_(entry.boxes.size(), false) {
     for (size_t b = 0; b < entry.boxes.size(); ++b) {
       const BoxView& box = entry.boxes[b];
-      int maker =
-          box.kernel.empty() || box.inserted ? -1 : static_cast<int>(b);
+      int maker = box.kernel.empty() || box.inserted ? -1 : static_cast<int>(b);
       if (maker < 0 && !box.operands.empty() && box.operands[0].box >= 0) {
         maker = makers_[box.operands[0].box];
       }
@@ -59,7 +58,7 @@ class InterestList {
 
 std::vector<int> NodesOfInterest(const ViewedEntry& entry, int most) {
   InterestList list(entry, most);
-  for (const Finding& finding : entry.findings) list.Add(finding.box);
+  for (const FindingView& finding : entry.findings) list.Add(finding.box);
   std::vector<double> on_path(entry.boxes.size(), 0), all(on_path);
   for (const PathStep& step : entry.path) {
     const int box = entry.commands[step.command].box;

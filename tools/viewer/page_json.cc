@@ -46,9 +46,9 @@ Json GroupJson(const LayoutGroup& group) {
           {"routes", routes}};
 }
 
-Json FindingsJson(const std::vector<Finding>& findings) {
+Json FindingsJson(const std::vector<FindingView>& findings) {
   Json list = Json::array();
-  for (const Finding& finding : findings) {
+  for (const FindingView& finding : findings) {
     list.push_back({{"text", finding.text},
                     {"seconds", finding.seconds},
                     {"device", finding.device},

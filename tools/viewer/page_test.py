@@ -435,6 +435,12 @@ class DiffPageTest(PageTest):
         self.assertIsNotNone(second)
         self.assertNotEqual(self.value("page.sides[0].entry.devices(page.sides[0].box)"), self.value("page.sides[1].entry.devices(page.sides[1].box)"))
 
+    def test_a_filter_is_about_the_same_device_of_both(self):
+        self.browser.click("#legend .chip")
+        self.assertEqual([{"device": 0}, {"device": 0}], self.value("page.sides.map((s) => s.filter)"))
+        self.browser.keys("ESCAPE")
+        self.assertEqual([None, None], self.value("page.sides.map((s) => s.filter)"))
+
     def test_both_timelines_show_the_same_range(self):
         self.value("page.times[0].zoom(0.5)")
         self.browser.settle()

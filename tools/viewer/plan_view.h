@@ -184,7 +184,7 @@ struct PathStep {
 };
 
 // What a reader looks at first.
-struct Finding {
+struct FindingView {
   std::string text;
   double seconds = 0;  // of the step that it is about: the most come first
   // What it speaks of; -1 and invalid: nothing of that kind.
@@ -237,7 +237,7 @@ struct ViewedEntry {
   // By link of PlanView::links; [0] is along it, [1] against it.
   std::vector<std::array<LinkLoad, 2>> link_loads;
   std::vector<PathStep> path;  // shown commands that take time, in order
-  std::vector<Finding> findings;
+  std::vector<FindingView> findings;
   std::vector<ExplanationView> explanations;
 };
 

@@ -71,9 +71,9 @@ PlanView Predicted(const Plan& plan) {
   return *std::move(view);
 }
 
-std::vector<std::string> Texts(const std::vector<Finding>& findings) {
+std::vector<std::string> Texts(const std::vector<FindingView>& findings) {
   std::vector<std::string> texts;
-  for (const Finding& finding : findings) texts.push_back(finding.text);
+  for (const FindingView& finding : findings) texts.push_back(finding.text);
   return texts;
 }
 
@@ -163,7 +163,7 @@ TEST(DeviceWaitsTest, TheTimeBeforeAKernelIsOfWhatRanMeanwhile) {
 TEST(FindingsTest, TheLongestWaitComesFirstAndNamesWhatItIsFor) {
   const ViewedEntry entry = Predicted(Perceptron()).entries[0];
   ASSERT_FALSE(entry.findings.empty());
-  const Finding& first = entry.findings[0];
+  const FindingView& first = entry.findings[0];
   EXPECT_TRUE(absl::StartsWith(first.text, "cpu:1 waits ")) << first.text;
   EXPECT_TRUE(
       absl::EndsWith(first.text, " % of the step for fused %g on cpu:0"))
@@ -262,7 +262,7 @@ TEST(NodesOfInterestTest, FindingsComeFirstThenThePath) {
     return list;
   };
   EXPECT_THAT(names(8), ElementsAre("%g", "%l", "%p"));
-  Finding about_p;
+  FindingView about_p;
   about_p.box = entry.commands[CommandId(9)].box;
   entry.findings.push_back(about_p);
   EXPECT_THAT(names(2), ElementsAre("%p", "%g"));

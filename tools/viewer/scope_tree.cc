@@ -110,10 +110,6 @@ class LongGroupSplitter {
     std::string last;
     BoxView::Kind kind = BoxView::Kind::kNode;
     std::vector<int> devices;
-
-    bool IsLike(const Item& other) const {
-      return kind == other.kind && devices == other.devices;
-    }
   };
 
   // In the order of their first boxes.
@@ -142,15 +138,15 @@ class LongGroupSplitter {
     }
   }
 
-  // Ends a run before an item that is not like its first one, unless that makes
-  // many short runs.
+  // Inputs, nodes and outputs stay apart. A run also ends where the devices
+  // change, if that does not make many short runs.
   std::vector<Item> Runs(std::vector<Item> items) const {
-    const size_t likely = CountRuns(items);
-    const bool by_likeness = likely <= items.size() / 2;
+    const bool by_devices =
+        CountRuns(items, /*by_devices=*/true) <= items.size() / 2;
     std::vector<Item> runs;
     for (Item& item : items) {
       if (runs.empty() || runs.back().run.size() >= kRunLength ||
-          (by_likeness && !item.IsLike(runs.back()))) {
+          EndsRun(runs.back(), item, by_devices)) {
         runs.push_back(
             {.first = item.first, .kind = item.kind, .devices = item.devices});
       }
@@ -160,10 +156,16 @@ class LongGroupSplitter {
     return runs;
   }
 
-  static size_t CountRuns(const std::vector<Item>& items) {
+  static bool EndsRun(const Item& before, const Item& item, bool by_devices) {
+    return before.kind != item.kind ||
+           (by_devices && before.devices != item.devices);
+  }
+
+  static size_t CountRuns(const std::vector<Item>& items, bool by_devices) {
     size_t count = 0, length = 0;
     for (size_t i = 0; i < items.size(); ++i) {
-      if (i == 0 || length >= kRunLength || !items[i].IsLike(items[i - 1])) {
+      if (i == 0 || length >= kRunLength ||
+          EndsRun(items[i - 1], items[i], by_devices)) {
         ++count;
         length = 0;
       }

@@ -240,6 +240,20 @@ TEST(ScopeTreeTest, NoGroupHasManyItems) {
   }
 }
 
+TEST(ScopeTreeTest, InputsAndNodesAreNeverInOneRun) {
+  ViewedEntry entry = Drawing(std::vector<std::string>(100, ""), {});
+  for (int b = 0; b < 100; ++b) {
+    entry.boxes[b].devices = {b % 8};
+    if (b < 40) entry.boxes[b].kind = BoxView::Kind::kInput;
+  }
+  const ScopeTree tree = GroupByScope(entry);
+  for (int input = 0; input < 40; ++input) {
+    for (int node = 40; node < 100; ++node) {
+      EXPECT_NE(tree.group_of[input], tree.group_of[node]);
+    }
+  }
+}
+
 TEST(ScopeTreeTest, DeepScopesAreBounded) {
   std::string deep;
   for (int i = 0; i < 10000; ++i) absl::StrAppend(&deep, "a/");

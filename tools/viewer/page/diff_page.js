@@ -49,6 +49,11 @@ class DiffPage {
       this.busy = false;
     };
     shown.on('time', follow(() => other.showTime(shown.from, shown.to)));
+    shown.on('filter', follow(() => {
+      const { filter } = shown, device = filter && filter.device !== undefined ? other.plan.devices.findIndex((d) => d.name === shown.plan.deviceName(filter.device)) : -1;
+      other.filter = device >= 0 ? { device } : null;
+      other.emit('filter');
+    }));
     shown.on('selection', follow(() => {
       const b = this.partner[s].get(shown.box);
       other.select(b === undefined ? -1 : b);

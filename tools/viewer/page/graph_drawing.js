@@ -71,9 +71,9 @@ class GraphDrawing {
       this.titles.push([g, rect]);
       return;
     }
-    this.frame({ x: rect.x + 4, y: rect.y + 4, w: rect.w, h: rect.h }, fill, line, 1.2, 7, 0.6);
-    const path = this.groupPath(g);
-    this.frame(rect, fill, path ? THEME.path : line, path ? 2.6 : 1.2, 7);
+    const path = this.groupPath(g), alpha = group.devices.some((d) => this.shown.passesDevice(d)) ? 1 : 0.25;
+    this.frame({ x: rect.x + 4, y: rect.y + 4, w: rect.w, h: rect.h }, fill, line, 1.2, 7, 0.6 * alpha);
+    this.frame(rect, fill, path && alpha === 1 ? THEME.path : line, path && alpha === 1 ? 2.6 : 1.2, 7, alpha);
     if (k < TEXT_FROM) return;
     this.text('▸ ' + group.name, rect.x + 10, rect.y + 18, rect.w - 18, '600 11.5px', THEME.ink);
     this.text(groupNote(this.shown.plan, group), rect.x + 10, rect.y + 33, rect.w - 18, '10px', THEME.soft);

@@ -5,8 +5,8 @@
 const MOST_TILES = 300;
 
 // Blocks that are there, each with the bytes that no block before it has: views
-// and in-place results share bytes with others. Their sum is the curve's value,
-// but for persistent bytes of other entries.
+// and in-place results share bytes with others. Their sum is the curve's value:
+// one block has the persistent bytes that are of other entries.
 function blocksAt(shown, device, time) {
   const { entry } = shown, memory = entry.memory[device], { kind, name, box, begin, end, from, to } = memory.blocks;
   const at = time / entry.tick, live = { true: [], false: [] };

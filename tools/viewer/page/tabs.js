@@ -1,4 +1,4 @@
-// Tabs, of which the shown one alone is drawn.
+// Tabs. Only the shown one is drawn.
 // SPDX-License-Identifier: Apache-2.0
 
 class Tabs {

@@ -1,5 +1,5 @@
 // Colours, for light and dark: hues that stay apart for colour-blind readers
-// (Okabe and Ito 2008). Nothing is told by colour alone.
+// (Okabe and Ito 2008). Nothing is said by colour alone.
 // SPDX-License-Identifier: Apache-2.0
 
 const HUES = [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [230, 159, 0], [120, 94, 240], [150, 140, 20]];
