@@ -23,8 +23,10 @@ constexpr double kFullArena = 0.9;   // of the memory
 constexpr double kIdleDevice = 0.5;  // of the busiest
 constexpr double kFarFromBound = 1.5;
 constexpr double kNearlyAll = 0.9;
-// In a pipeline every device waits: the others would be pushed off the list.
+// In a pipeline every device waits, and may compute little: these findings would
+// push all others off the list.
 constexpr size_t kMostWaits = 5;
+constexpr size_t kMostIdle = 3;
 
 class FindingList {
  public:
@@ -48,7 +50,9 @@ class FindingList {
     AddReferenceLoops();
     AddBound();
     Rank(waits_, kMostWaits);
+    Rank(idle_, kMostIdle);
     findings_.insert(findings_.end(), waits_.begin(), waits_.end());
+    findings_.insert(findings_.end(), idle_.begin(), idle_.end());
     Rank(findings_, kMostFindings);
     return std::move(findings_);
   }
@@ -155,7 +159,7 @@ class FindingList {
         " of the step, ", view_.devices[other].name, " ", Share(*busiest));
     finding.seconds = (*busiest - busy) / 2;
     finding.device = devices[0];
-    findings_.push_back(std::move(finding));
+    idle_.push_back(std::move(finding));
   }
 
   // The parts of the path by box, as micro-batches repeat nodes.
@@ -246,6 +250,7 @@ class FindingList {
   const ViewedEntry& entry_;
   std::vector<double> busy_;        // by device: seconds of kernels
   std::vector<FindingView> waits_;  // of all devices
+  std::vector<FindingView> idle_;   // of all devices
   std::vector<FindingView> findings_;
 };
 

@@ -18,7 +18,8 @@ namespace partita {
 //  * links that are busy for a third of the step;
 //  * nodes that run by a reference loop, which is slow;
 //  * arenas that fill at least nine tenths of a device's memory;
-//  * devices that compute less than half of what the busiest one does;
+//  * devices that compute less than half of what the busiest one does, at most
+//    three;
 //  * a step of more than one and a half times its lower bound.
 // Equal devices are one: the finding is about the first of them. Needs: all
 // other parts of the view, `equal_devices` too.
