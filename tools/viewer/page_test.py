@@ -490,6 +490,19 @@ class LongPageTest(PageTest):
         for count in self.drawn():
             self.assertLess(count, 6000)
 
+    def test_at_no_scale_is_much_drawn(self):
+        for name in ("flat.html", "scoped.html"):
+            self.open(name)
+            self.value("page.graph.unfoldAll()")
+            drawn = self.value("""[0.01, 0.03, 0.1, 0.2, 0.5, 1.5].map((k) => {
+                const { graph } = page, { canvas } = graph, middle = graph.places.boxes.get(page.shown.entry.numBoxes >> 1);
+                graph.view = { k, x: canvas.width / 2 - middle.x * k, y: canvas.height / 2 - middle.y * k };
+                canvas.drawNow();
+                return graph.drawn;
+            })""")
+            self.assertGreater(min(drawn), 0, name)
+            self.assertLess(max(drawn), 6000, name)
+
     def test_equal_devices_are_one_until_they_are_unfolded(self):
         self.open("scoped.html")
         self.assertEqual([[0, 1, 2, 3, 4, 5, 6, 7]], self.value("page.shown.plan.equalDevices"))
