@@ -20,6 +20,7 @@
 #include "tools/viewer/html_page.h"
 #include "tools/viewer/measured_trace.h"
 #include "tools/viewer/plan_view.h"
+#include "tools/viewer/residuals.h"
 
 namespace partita {
 namespace {
@@ -104,6 +105,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(PlanView view, ReadPredictedView(plan, machine));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<MeasuredTrace> traces,
                            ReadTraces(arguments, view));
+  for (const MeasuredTrace& trace : traces) AddResidualFinding(trace, view);
   PARTITA_RETURN_IF_ERROR(
       Explain(plan, machine, explained, arguments, progress, view));
   progress.Stage("write");

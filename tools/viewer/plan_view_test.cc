@@ -251,6 +251,25 @@ TEST(ResidualsTest, TheLargestDifferenceComesFirst) {
   EXPECT_EQ(residuals.ops[0].nodes, 1);
 }
 
+TEST(ResidualsTest, AFarMissOfThePredictionIsAFinding) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  const size_t before = entry.findings.size();
+  MeasuredTrace trace = TraceOf(entry, 1.1);
+  trace.end = entry.end;
+  AddResidualFinding(trace, view);
+  EXPECT_EQ(entry.findings.size(), before);
+  trace = TraceOf(entry, 100);
+  trace.end = trace.commands[CommandId(9)].second;
+  AddResidualFinding(trace, view);
+  ASSERT_EQ(entry.findings.size(), before + 1);
+  const FindingView& first = entry.findings[0];
+  EXPECT_TRUE(absl::StartsWith(first.text, "softmax takes ")) << first.text;
+  EXPECT_TRUE(absl::EndsWith(first.text, "in 1 node, 100 times its prediction"))
+      << first.text;
+  EXPECT_EQ(entry.boxes[first.box].name, "%p");
+}
+
 TEST(NodesOfInterestTest, FindingsComeFirstThenThePath) {
   ViewedEntry entry = Predicted(Perceptron()).entries[0];
   entry.findings.clear();
