@@ -47,7 +47,7 @@ class TimePane {
     this.hint.textContent = !shown.entry.timed ? 'no prediction in this plan: commands by order of launch'
       : !t ? 'predicted · wheel zooms, drag pans'
       : by === 1 ? 'predicted above, measured below'
-      : `predicted above, measured below (${secondsText(t.end)} drawn at ${by < 1 ? '1/' + (1 / by).toPrecision(3) : by.toPrecision(3) + ' times'} its length)`;
+      : `predicted above, measured below (${secondsText(t.end)} drawn at ${by < 1 ? '1/' + +(1 / by).toPrecision(3) : +by.toPrecision(3) + ' times'} its length)`;
   }
 
   foldDevices(folded) {
