@@ -23,8 +23,8 @@ constexpr double kFullArena = 0.9;   // of the memory
 constexpr double kIdleDevice = 0.5;  // of the busiest
 constexpr double kFarFromBound = 1.5;
 constexpr double kNearlyAll = 0.9;
-// In a pipeline every device waits, and may compute little: these findings would
-// push all others off the list.
+// In a pipeline every device waits, and may compute little: these findings
+// would push all others off the list.
 constexpr size_t kMostWaits = 5;
 constexpr size_t kMostIdle = 3;
 

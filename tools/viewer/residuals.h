@@ -34,8 +34,8 @@ struct Residuals {
 // Of nodes that run kernels. Empty without a prediction.
 Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace);
 
-// Adds a finding to the entry of the trace, in its rank: the op with the largest
-// difference, if it is a tenth of the measured step and a half of the
+// Adds a finding to the entry of the trace, in its rank: the op with the
+// largest difference, if it is a tenth of the measured step and a half of the
 // prediction.
 void AddResidualFinding(const MeasuredTrace& trace, PlanView& view);
 
