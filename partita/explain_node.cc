@@ -162,6 +162,30 @@ std::vector<std::string> ConstraintsOn(const OpView& node,
   return texts;
 }
 
+// Without the figures of the plan.
+absl::StatusOr<NodeExplanation> ExplainAlone(
+    const Plan& plan, const PlanMachine& machine, const PlanNode& node,
+    const std::vector<double>& node_seconds) {
+  const Entry& entry = plan.entries[node.entry];
+  const OpView op = entry.graph->view(node.node);
+  NodeExplanation explanation;
+  explanation.entry = entry.name;
+  explanation.node =
+      absl::StrCat(op.op_name(), " %", NodeNames(*entry.graph)[op.id().index]);
+  explanation.placement = PlacementText(op.node().placement);
+  if (op.node().kernel.has_value()) {
+    explanation.kernel = op.node().kernel->kernel.ToString();
+    explanation.arithmetic = ArithmeticsText(op.node().kernel->arithmetics);
+  }
+  explanation.reason = NotedReason(plan, node);
+  explanation.why = explanation.reason.empty()
+                        ? WhyInserted(op)
+                        : ReasonSentence(explanation.reason);
+  explanation.seconds = node_seconds[op.id().index];
+  PARTITA_ASSIGN_OR_RETURN(explanation.options, OptionsOf(op, machine.machine));
+  return explanation;
+}
+
 }  // namespace
 
 absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
@@ -192,46 +216,60 @@ absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
 absl::StatusOr<NodeExplanation> ExplainNode(const Plan& plan,
                                             const PlanMachine& machine,
                                             const PlanNode& node) {
-  const Entry& entry = plan.entries[node.entry];
-  const OpView op = entry.graph->view(node.node);
-  NodeExplanation explanation;
-  explanation.entry = entry.name;
-  explanation.node =
-      absl::StrCat(op.op_name(), " %", NodeNames(*entry.graph)[op.id().index]);
-  explanation.placement = PlacementText(op.node().placement);
-  if (op.node().kernel.has_value()) {
-    explanation.kernel = op.node().kernel->kernel.ToString();
-    explanation.arithmetic = ArithmeticsText(op.node().kernel->arithmetics);
+  PARTITA_ASSIGN_OR_RETURN(std::vector<NodeExplanation> explanations,
+                           ExplainNodes(plan, machine, {node}));
+  return std::move(explanations[0]);
+}
+
+absl::StatusOr<std::vector<NodeExplanation>> ExplainNodes(
+    const Plan& plan, const PlanMachine& machine,
+    absl::Span<const PlanNode> nodes) {
+  PARTITA_ASSIGN_OR_RETURN(const PlanFigures present, FiguresOf(plan, machine));
+  std::vector<std::vector<double>> seconds;  // by entry
+  for (size_t e = 0; e < plan.entries.size(); ++e) {
+    PARTITA_ASSIGN_OR_RETURN(seconds.emplace_back(),
+                             NodeSecondsOf(plan, e, machine));
   }
-  explanation.reason = NotedReason(plan, node);
-  explanation.why = explanation.reason.empty()
-                        ? WhyInserted(op)
-                        : ReasonSentence(explanation.reason);
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<double> seconds,
-                           NodeSecondsOf(plan, node.entry, machine));
-  explanation.seconds = seconds[op.id().index];
-  PARTITA_ASSIGN_OR_RETURN(explanation.present, FiguresOf(plan, machine));
-  PARTITA_ASSIGN_OR_RETURN(explanation.options, OptionsOf(op, machine.machine));
-  return explanation;
+  std::vector<NodeExplanation> explanations;
+  for (const PlanNode& node : nodes) {
+    PARTITA_ASSIGN_OR_RETURN(
+        NodeExplanation explanation,
+        ExplainAlone(plan, machine, node, seconds[node.entry]));
+    explanation.present = present;
+    explanations.push_back(std::move(explanation));
+  }
+  return explanations;
 }
 
 absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
                           const PlanNode& node, Module model,
                           const CompileOptions& options,
                           NodeExplanation& explanation) {
-  explanation.constraints =
-      ConstraintsOn(plan.entries[node.entry].graph->view(node.node), options);
+  return PriceOptions(plan, machine, absl::MakeConstSpan(&node, 1),
+                      std::move(model), options,
+                      absl::MakeSpan(&explanation, 1));
+}
+
+absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
+                          absl::Span<const PlanNode> nodes, Module model,
+                          const CompileOptions& options,
+                          absl::Span<NodeExplanation> explanations) {
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<PlacementReplay> replay,
       PlacementReplay::Start(plan, machine, std::move(model), options));
-  for (NodeOption& option : explanation.options) {
-    if (!option.has_kernel) continue;
-    absl::StatusOr<PlanFigures> figures =
-        replay->WithNodeOn(node.entry, node.node, option.device);
-    if (figures.ok()) {
-      option.figures = *std::move(figures);
-    } else {
-      option.refusal = std::string(figures.status().message());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const PlanNode& node = nodes[n];
+    explanations[n].constraints =
+        ConstraintsOn(plan.entries[node.entry].graph->view(node.node), options);
+    for (NodeOption& option : explanations[n].options) {
+      if (!option.has_kernel) continue;
+      absl::StatusOr<PlanFigures> figures =
+          replay->WithNodeOn(node.entry, node.node, option.device);
+      if (figures.ok()) {
+        option.figures = *std::move(figures);
+      } else {
+        option.refusal = std::string(figures.status().message());
+      }
     }
   }
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "partita/plan_figures.h"
@@ -69,6 +70,10 @@ struct NodeExplanation {
 absl::StatusOr<NodeExplanation> ExplainNode(const Plan& plan,
                                             const PlanMachine& machine,
                                             const PlanNode& node);
+// One for each node; simulates the plan once.
+absl::StatusOr<std::vector<NodeExplanation>> ExplainNodes(
+    const Plan& plan, const PlanMachine& machine,
+    absl::Span<const PlanNode> nodes);
 
 // Adds the figures and refusals of the options, and the constraints, from the
 // model and the options of the plan's compilation. Errors as
@@ -77,6 +82,11 @@ absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
                           const PlanNode& node, Module model,
                           const CompileOptions& options,
                           NodeExplanation& explanation);
+// The same for explanations of these nodes; places the model once.
+absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
+                          absl::Span<const PlanNode> nodes, Module model,
+                          const CompileOptions& options,
+                          absl::Span<NodeExplanation> explanations);
 
 }  // namespace partita
 

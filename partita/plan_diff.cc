@@ -50,6 +50,7 @@ absl::StatusOr<PlanEntry> ReadEntry(const Plan& plan, size_t number,
 PlacedNodeState StateOf(const PlanEntry& entry, NodeId id) {
   const Node& node = entry.graph.node(id);
   PlacedNodeState state;
+  state.node = id;
   state.name = absl::StrCat("%", entry.names[id.index]);
   state.placement = PlacementText(node.placement);
   state.reason = entry.reasons[id.index];

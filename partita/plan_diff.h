@@ -17,6 +17,7 @@ namespace partita {
 
 // A node in one plan.
 struct PlacedNodeState {
+  NodeId node;             // of its entry's graph
   std::string name;        // "%y"; unnamed values have the plan's numbers
   std::string placement;   // "gpu:0", "gpu:0,gpu:1 (split 0)"
   std::string kernel;      // "onednn.matmul"; empty for variables

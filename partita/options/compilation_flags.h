@@ -1,5 +1,4 @@
-// All flags of a compilation: of `partita compile`, which has others for its
-// output, and the keys of partita_compile.
+// The flags of a compilation.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_OPTIONS_COMPILATION_FLAGS_H_
@@ -11,8 +10,15 @@
 
 namespace partita {
 
-inline constexpr auto kCompilationFlags = JoinFlags(
-    kPlacementFlags, kOverlapFlags, kModelFlags, kWeightsFlags, kPassFlags);
+// Those that decide a plan for a given machine: also of commands that make a
+// plan again.
+inline constexpr auto kPlanSourceFlags =
+    JoinFlags(kStrategyNameFlags, kPinFlags, kStrategyFlags, kStepFlags,
+              kOverlapFlags, kModelFlags, kSkipFlags);
+// All: of `partita compile`, which has others for its output, and the keys of
+// partita_compile.
+inline constexpr auto kCompilationFlags =
+    JoinFlags(kMachineFlags, kPlanSourceFlags, kWeightsFlags, kPassFlags);
 
 }  // namespace partita
 

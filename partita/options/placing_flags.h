@@ -127,11 +127,14 @@ inline constexpr FlagDef kOverlapFlags[] = {
     {"depth", "N", "steps that may overlap (default 1)"},
 };
 
+// Also for it, in commands that make a plan or make it again.
+inline constexpr FlagDef kSkipFlags[] = {
+    {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
+     true},
+};
 // Also for it, in commands that show what the passes over a model do.
 inline constexpr FlagDef kPassFlags[] = {
     {"passes", "N", "run only the first N passes"},
-    {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
-     true},
     {"dump", "FOLDER", "write the graph after every pass there"},
 };
 // CalledWrongly for a value out of range, and for flags that exclude each other

@@ -12,16 +12,8 @@
 namespace partita {
 namespace {
 
-// One buffer, from a write to the last read of it.
-struct LiveRange {
-  int64_t begin = 0;  // bytes
-  int64_t end = 0;
-  double from = 0;  // seconds
-  double to = 0;
-};
-
 using LiveRangeId = Id<struct LiveRangeTag>;
-using LiveRanges = IdVector<LiveRangeId, LiveRange>;  // of one device
+using LiveRanges = std::vector<LiveBuffer>;  // of one device
 
 // The number of bytes that at least one of the added intervals covers: a
 // segment tree over the ends of all intervals.
@@ -82,17 +74,18 @@ class LiveRangeRecorder {
   void Read(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
     if (!open_[id].valid()) Write(id, times);  // a view of written bytes
-    LiveRange& live_range = On(id)[open_[id]];
+    LiveBuffer& live_range = On(id)[open_[id].index];
     live_range.to = std::max(live_range.to, times.end);
   }
 
   void Write(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
-    const Range& range = entry_.buffers[id.index].range;
-    open_[id] = On(id).Add({range.offset, range.end(), times.start, times.end});
+    LiveRanges& ranges = On(id);
+    open_[id] = LiveRangeId(static_cast<int32_t>(ranges.size()));
+    ranges.push_back({id, times.start, times.end});
   }
 
-  const LiveRanges& of(DeviceId device) const { return live_ranges_[device]; }
+  std::vector<LiveRanges> Take() { return std::move(live_ranges_); }
 
  private:
   bool StepLocal(BufferId id) const {
@@ -101,26 +94,31 @@ class LiveRangeRecorder {
            !entry_.buffers[id.index].range.empty();
   }
   LiveRanges& On(BufferId id) {
-    return live_ranges_[entry_.buffers[id.index].device];
+    return live_ranges_[entry_.buffers[id.index].device.index];
   }
 
   const Entry& entry_;
   IdVector<BufferId, LiveRangeId> open_;  // invalid: none
-  IdVector<DeviceId, LiveRanges> live_ranges_;
+  std::vector<LiveRanges> live_ranges_;   // by device
 };
 
-std::vector<MemoryPoint> Sweep(const LiveRanges& live_ranges, int64_t base) {
+std::vector<MemoryPoint> Sweep(const Entry& entry,
+                               const LiveRanges& live_ranges, int64_t base) {
   struct Change {
     double time;
     int by;  // ends come before starts at the same time
-    const LiveRange* live_range;
+    const LiveBuffer* live_range;
+  };
+  const auto bytes_of = [&](const LiveBuffer& live_range) -> const Range& {
+    return entry.buffers[live_range.buffer.index].range;
   };
   std::vector<Change> changes;
   std::vector<int64_t> ends;
-  for (const LiveRange& live_range : live_ranges) {
+  for (const LiveBuffer& live_range : live_ranges) {
     changes.push_back({live_range.from, 1, &live_range});
     changes.push_back({live_range.to, -1, &live_range});
-    ends.insert(ends.end(), {live_range.begin, live_range.end});
+    const Range& range = bytes_of(live_range);
+    ends.insert(ends.end(), {range.offset, range.end()});
   }
   // A live range of length 0 still begins before it ends.
   std::stable_sort(
@@ -134,7 +132,8 @@ std::vector<MemoryPoint> Sweep(const LiveRanges& live_ranges, int64_t base) {
   if (live_ranges.empty()) return points;
   Cover cover(std::move(ends));
   for (const Change& change : changes) {
-    cover.Add(change.live_range->begin, change.live_range->end, change.by);
+    const Range& range = bytes_of(*change.live_range);
+    cover.Add(range.offset, range.end(), change.by);
     if (points.back().time < change.time) points.push_back({change.time, 0});
     points.back().bytes = base + cover.bytes();
   }
@@ -143,7 +142,7 @@ std::vector<MemoryPoint> Sweep(const LiveRanges& live_ranges, int64_t base) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
+absl::StatusOr<std::vector<std::vector<LiveBuffer>>> LiveBuffers(
     const Plan& plan, int entry_index, const Simulation& simulation) {
   const Entry& entry = plan.entries[entry_index];
   PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
@@ -168,10 +167,17 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
     if (commands[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
     if (commands[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
   }
+  return recorder.Take();
+}
+
+absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
+    const Plan& plan, int entry, const Simulation& simulation) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<LiveRanges> live,
+                           LiveBuffers(plan, entry, simulation));
   std::vector<std::vector<MemoryPoint>> curves;
-  for (DeviceId device : IdRange<DeviceId>(plan.devices.size())) {
-    curves.push_back(Sweep(recorder.of(device),
-                           plan.devices[device.index].persistent_bytes));
+  for (size_t d = 0; d < plan.devices.size(); ++d) {
+    curves.push_back(
+        Sweep(plan.entries[entry], live[d], plan.devices[d].persistent_bytes));
   }
   return curves;
 }

@@ -11,7 +11,7 @@ import console_blocks
 
 PAGES = ["README.md", "docs/internals/how_a_graph_runs.md", "docs/guide/placing_a_model.md",
          "docs/reference/machine_file.md", "docs/guide/data_parallel.md", "docs/guide/model_parallel.md",
-         "docs/guide/pipeline_parallel.md", "docs/guide/comparing_plans.md", "docs/guide/errors.md",
+         "docs/guide/pipeline_parallel.md", "docs/guide/comparing_plans.md", "docs/guide/viewer.md", "docs/guide/errors.md",
          "docs/reference/plan_format.md", "docs/internals/proof.md",
          "tests/docs/program_reports.md"]
 

@@ -4,69 +4,30 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "partita/explain_node.h"
-#include "partita/options/placing_flags.h"
+#include "partita/options/compilation_flags.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "tools/partita/explain_text.h"
-#include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/plan_machine.h"
+#include "tools/partita/plan_source.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {
 namespace {
 
 constexpr FlagDef kOwnFlags[] = {
-    {"model", "MODEL",
-     "the model that the plan was compiled from; the flags of that compilation "
-     "have to be given too",
-     nullptr, FileUse::kReads, false, nullptr, kModelFiles},
+    kPlanModelFlag,
     {"machine", "FILE", "another machine than the plan was made for", nullptr,
      FileUse::kReads, false, nullptr, kMachineFiles},
     {"entry", "NAME", "the entry of the node; default: the one that has it"},
     {"json", nullptr, "report as JSON"},
 };
-constexpr FlagDef kSkipFlags[] = {
-    {"skip", "PASS", "a pass that the compilation left out; repeatable",
-     nullptr, FileUse::kNone, true},
-};
-// Of the compilation.
-constexpr auto kCompileFlags =
-    JoinFlags(kStrategyNameFlags, kPinFlags, kStrategyFlags, kStepFlags,
-              kOverlapFlags, kModelFlags, kSkipFlags);
-constexpr auto kFlags = JoinFlags(kOwnFlags, kCompileFlags);
-constexpr FlagGroup kGroups[] = {
-    {"flags", kOwnFlags},
-    {"with --model, the flags of the plan's compilation", kCompileFlags}};
-
-absl::Status CheckHasModel(const Arguments& arguments) {
-  if (arguments.has("model")) return absl::OkStatus();
-  for (const FlagDef& flag : kCompileFlags) {
-    if (!arguments.has(flag.name)) continue;
-    return CalledWrongly(
-        absl::StrCat("--", flag.name,
-                     ": found without --model; expected --model MODEL, "
-                     "which this flag is about"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status PriceByModel(const Plan& plan, const PlanMachine& machine,
-                          const PlanNode& node, const Arguments& arguments,
-                          Progress& progress, NodeExplanation& explanation) {
-  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
-                           ReadCompileOptions(arguments));
-  options.progress = [&](absl::string_view name) { progress.Stage(name); };
-  progress.Stage("import");
-  PARTITA_ASSIGN_OR_RETURN(
-      Module model,
-      ReadModel(arguments.WithOperand(arguments.Get("model", ""))));
-  return PriceOptions(plan, machine, node, std::move(model), options,
-                      explanation);
-}
+constexpr auto kFlags = JoinFlags(kOwnFlags, kPlanSourceFlags);
+constexpr FlagGroup kGroups[] = {{"flags", kOwnFlags},
+                                 {kPlanSourceHeading, kPlanSourceFlags}};
 
 absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckHasModel(arguments));
@@ -83,8 +44,11 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(NodeExplanation explanation,
                            ExplainNode(plan, machine, *node));
   if (arguments.has("model")) {
-    PARTITA_RETURN_IF_ERROR(
-        PriceByModel(plan, machine, *node, arguments, progress, explanation));
+    PARTITA_ASSIGN_OR_RETURN(PlanSource source,
+                             ReadPlanSource(arguments, progress));
+    PARTITA_RETURN_IF_ERROR(PriceOptions(plan, machine, *node,
+                                         std::move(source.model),
+                                         source.options, explanation));
   }
   progress.Done();
   return WriteText("-", arguments.has("json") ? ExplanationJson(explanation)

@@ -71,6 +71,7 @@ absl::Status WithoutAnswer(const absl::Status& status) {
 
 absl::Status Run(const Arguments& arguments) {
   Progress progress("fits");
+  progress.Stage("read");
   const absl::StatusOr<PlanFit> fit = FitOf(arguments, progress);
   progress.Done();
   if (!fit.ok()) return WithoutAnswer(fit.status());

@@ -192,7 +192,10 @@ absl::Status Run(const Arguments& arguments) {
         path, ": found a graph as text; expected an ONNX model; print it with ",
         "its types: partita compile ", path, " --stop-after imported"));
   }
+  Progress progress("inspect");
+  progress.Stage("read");
   PARTITA_ASSIGN_OR_RETURN(const ModelSummary summary, InspectOnnx(path));
+  progress.Done();
   return WriteText("-",
                    arguments.has("json") ? JsonOf(summary) : TextOf(summary));
 }

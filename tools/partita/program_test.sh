@@ -338,6 +338,9 @@ for entry in small large; do
   expect 0 "bit for bit" two run --virtual --reference --entry "$entry"
 done
 expect 0 "ran 1 step," two run --virtual --entry large --output "$scratch/large"
+# A model says what will happen before its steps, but not to a program.
+expect 0 "@large by single on cpu:0: 2 steps; predicted " two run --virtual --entry large --strategy single --repeat 2
+expect 0 "" bash -c "\"$partita\" run \"$scratch/two.graph\" --machine \"$cpus\" --virtual --entry large --json | head -c 1 | grep -q '{'"
 expect 0 "(64,64,)" grep -a -m 1 -o "([0-9, ]*)" "$scratch/large/y.npy"
 
 # A plan's text is a plan, even with the verdict of check after it.

@@ -5,9 +5,11 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -231,6 +233,51 @@ std::string BoundText(double step_seconds, double bound_seconds,
       "%s%s; gap %.0f %%", SecondsText(bound_seconds),
       bound_by.empty() ? "" : absl::StrCat(" (", bound_by, ")"),
       GapPercent(step_seconds, bound_seconds));
+}
+
+namespace {
+
+// "gpu" and 3 from "gpu:3"; -1 without a number at the end.
+std::pair<absl::string_view, int> KindAndNumber(absl::string_view device) {
+  const size_t colon = device.rfind(':');
+  int number;
+  if (colon == absl::string_view::npos ||
+      !absl::SimpleAtoi(device.substr(colon + 1), &number)) {
+    return {device, -1};
+  }
+  return {device.substr(0, colon), number};
+}
+
+// True if they are of one kind and numbered consecutively.
+bool AreInARow(const std::vector<std::string>& devices) {
+  for (size_t d = 1; d < devices.size(); ++d) {
+    auto [kind, number] = KindAndNumber(devices[d - 1]);
+    if (number < 0) return false;
+    if (KindAndNumber(devices[d]) != std::pair(kind, number + 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string UsedDevicesText(const std::vector<std::string>& devices) {
+  constexpr size_t kMost = 4;
+  if (devices.empty()) return "";
+  if (devices.size() == 1) return " on " + devices[0];
+  if (devices.size() <= kMost) return " over " + absl::StrJoin(devices, ", ");
+  if (!AreInARow(devices))
+    return absl::StrCat(" over ", devices.size(), " devices");
+  return absl::StrCat(" over ", devices.front(), " to ", devices.back());
+}
+
+std::vector<std::string> UsedDevices(const CompileReport& report,
+                                     size_t entry) {
+  const std::vector<DeviceUse>& uses = report.entries[entry].devices;
+  std::vector<std::string> names;
+  for (size_t d = 0; d < uses.size(); ++d) {
+    if (uses[d].nodes > 0) names.push_back(report.devices[d].device);
+  }
+  return names;
 }
 
 std::string PinsText(absl::string_view strategy, bool has_pins) {

@@ -44,6 +44,11 @@ std::string ChosenStepText(absl::string_view chosen_step);
 // ", with pins" after the name of a strategy that placed the other nodes.
 std::string PinsText(absl::string_view strategy, bool has_pins);
 
+// The devices that compute a part of the entry.
+std::vector<std::string> UsedDevices(const CompileReport& report, size_t entry);
+// " on cpu:0", " over cpu:0, cpu:1", " over gpu:0 to gpu:7", " over 9 devices".
+std::string UsedDevicesText(const std::vector<std::string>& devices);
+
 // The gap of a step to its lower bound (placement/simulate/lower_bound.h).
 double GapPercent(double step_seconds, double bound_seconds);
 // "24.8 us (load of gpu:0); gap 12 %".

@@ -30,6 +30,7 @@
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/remedy_line.h"
+#include "tools/partita/report_text.h"
 #include "tools/partita/run_files.h"
 #include "tools/partita/run_inputs.h"
 #include "tools/partita/run_learning.h"
@@ -131,21 +132,26 @@ DeviceMode ModeOf(const Arguments& arguments) {
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
 }
 
+// A plan, and how it was made, if it was made on the way.
+struct PlanToRun {
+  std::shared_ptr<const Plan> plan;
+  std::optional<CompileReport> report;
+};
+
 // Stores the files of its weights in `inputs`, and the data that it is read for
 // in `tested`.
-absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
-                                                   const Arguments& arguments,
-                                                   Progress& progress,
-                                                   InputFiles& inputs,
-                                                   TestInputs& tested) {
+absl::StatusOr<PlanToRun> PlanOf(const std::string& path,
+                                 const Arguments& arguments, Progress& progress,
+                                 InputFiles& inputs, TestInputs& tested) {
   PARTITA_RETURN_IF_ERROR(CheckPrefix(path, BuiltInModels()));
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseWithPlan(
         arguments, JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)));
+    progress.Stage("read");
     PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
     inputs.AddWeights(plan.module.literals());
-    return std::make_shared<const Plan>(std::move(plan));
+    return PlanToRun{std::make_shared<const Plan>(std::move(plan)), {}};
   }
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
@@ -163,7 +169,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
        .read = ReadModelAgain,
        .runs_on_host = !arguments.has("virtual") && !arguments.has("timed") &&
                        !arguments.has("emulated-gpus")}));
-  return std::make_shared<const Plan>(std::move(compiled->plan));
+  return PlanToRun{std::make_shared<const Plan>(std::move(compiled->plan)),
+                   std::move(compiled->report)};
 }
 
 // The entry of --entry, or the only one.
@@ -272,6 +279,25 @@ RunReport ReportHead(const Session& session, const std::string& notice,
           .updates_variables = !graph.updates().empty()};
 }
 
+// One line before the steps, for people.
+absl::Status ReportBegin(const Session& session,
+                         const std::optional<CompileReport>& report,
+                         const Arguments& arguments, const FlagNumbers& numbers,
+                         Progress& progress) {
+  if (!report.has_value() || arguments.has("json")) return absl::OkStatus();
+  const size_t entry = session.entry();
+  progress.Done();
+  return WriteText(
+      "-", RunBeginText({.entry = session.plan().entries[entry].name,
+                         .strategy = report->strategy,
+                         .chosen_step = report->chosen_step,
+                         .has_pins = report->has_pins,
+                         .devices = UsedDevices(*report, entry),
+                         .step_seconds = report->entries[entry].step_seconds,
+                         .steps = numbers.repeat,
+                         .has_reference = arguments.has("reference")}));
+}
+
 // Files are written before the report, as its reader may stop reading.
 absl::Status RunAndReport(Session& session, RunReport report,
                           const Arguments& arguments,
@@ -303,25 +329,27 @@ absl::Status Run(const Arguments& arguments) {
   InputFiles inputs(arguments, kFlags);
   TestInputs tested;
   PARTITA_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Plan> plan,
+      const PlanToRun to_run,
       PlanOf(arguments.positional()[0], arguments, progress, inputs, tested));
   const auto load_and_run = [&](const std::string& notice) -> absl::Status {
     progress.Stage("load");
     PARTITA_ASSIGN_OR_RETURN(
         const std::unique_ptr<Session> session,
-        Session::Create(plan, {.devices = ModeOf(arguments),
-                               .trust_code = arguments.has("trust-code"),
-                               .split_gpu = numbers.split.shares}));
+        Session::Create(to_run.plan, {.devices = ModeOf(arguments),
+                                      .trust_code = arguments.has("trust-code"),
+                                      .split_gpu = numbers.split.shares}));
     PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
     PARTITA_RETURN_IF_ERROR(CheckRunFiles(*session, inputs, arguments));
     PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
+    PARTITA_RETURN_IF_ERROR(
+        ReportBegin(*session, to_run.report, arguments, numbers, progress));
     return RunAndReport(
         *session,
         ReportHead(*session, JoinNotices(session->notice(), notice), arguments),
         arguments, numbers, progress);
   };
-  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *plan, numbers.split,
-                          load_and_run);
+  return OnEmulatedGpusIf(arguments.has("emulated-gpus"), *to_run.plan,
+                          numbers.split, load_and_run);
 }
 
 }  // namespace

@@ -54,6 +54,16 @@ std::string SlowNodesText(const std::vector<std::string>& nodes) {
 
 }  // namespace
 
+std::string RunBeginText(const RunPlanned& planned) {
+  return absl::StrCat(
+      "@", planned.entry, " by ", planned.strategy,
+      ChosenStepText(planned.chosen_step), UsedDevicesText(planned.devices),
+      PinsText(planned.strategy, planned.has_pins), ": ",
+      CountText(planned.steps, "step"),
+      planned.has_reference ? ", each also by reference" : "", "; predicted ",
+      SecondsText(planned.step_seconds), " a step on the plan's machine\n");
+}
+
 std::string RunText(const RunReport& report) {
   std::string text;
   if (!report.notice.empty()) {

@@ -4,6 +4,7 @@
 #ifndef PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
 #define PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,18 @@
 #include "tools/partita/compare.h"
 
 namespace partita {
+
+// What is known before the first step of a model that was compiled on the way.
+struct RunPlanned {
+  std::string entry;
+  std::string strategy;
+  std::string chosen_step;           // CompileReport's
+  bool has_pins = false;             // CompileReport's
+  std::vector<std::string> devices;  // that compute a part of the entry
+  double step_seconds = 0;           // predicted for the plan's machine
+  int64_t steps = 0;
+  bool has_reference = false;
+};
 
 struct OutputComparison {
   std::string output;
@@ -32,6 +45,9 @@ struct RunReport {
   std::vector<OutputComparison> outputs;  // with test data, if there are any
 };
 
+// "@mlp by single on cpu:0: 3 steps; predicted 142.1 us a step on the plan's
+// machine", as a line.
+std::string RunBeginText(const RunPlanned& planned);
 std::string RunText(const RunReport& report);
 std::string RunJson(const RunReport& report);
 

@@ -73,15 +73,19 @@ Json EntryJson(const Plan& plan, const Simulation& simulation) {
 }
 
 absl::Status Run(const Arguments& arguments) {
+  Progress progress("simulate");
+  progress.Stage("read");
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
   InputFiles inputs(arguments, kFlags);
   inputs.AddWeights(plan.module.literals());
   PARTITA_RETURN_IF_ERROR(inputs.Keep());
+  progress.Stage("prove");
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(
       const PlanMachine machine,
       ReadPlanMachine(plan, arguments.positional()[0], arguments));
+  progress.Stage("simulate");
   std::vector<Timeline> timelines;
   std::string text;
   Json json = Json::object();
@@ -107,6 +111,7 @@ absl::Status Run(const Arguments& arguments) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("trace", ""), ChromeTraceJson(timelines)));
   }
+  progress.Done();
   if (!arguments.has("json")) return WriteText("-", text);
   return WriteText("-", JsonText(json));
 }

@@ -42,16 +42,6 @@ absl::Status WithRemedy(const absl::Status& status, const TrainingSetup& setup,
                                !arguments.has("plan")});
 }
 
-// Those that compute a part of the step.
-std::vector<std::string> DevicesOf(const CompileReport& report) {
-  const std::vector<DeviceUse>& uses = report.entries.front().devices;
-  std::vector<std::string> names;
-  for (size_t d = 0; d < uses.size(); ++d) {
-    if (uses[d].nodes > 0) names.push_back(report.devices[d].device);
-  }
-  return names;
-}
-
 }  // namespace
 
 absl::StatusOr<Compiled> CompileStep(const TrainingSetup& setup,
@@ -92,7 +82,7 @@ TrainReport ReportHead(const TrainingSetup& setup,
           .strategy = compiled.strategy,
           .chosen_step = compiled.chosen_step,
           .has_pins = compiled.has_pins,
-          .devices = DevicesOf(compiled),
+          .devices = UsedDevices(compiled, /*entry=*/0),
           .fallbacks = compiled.fallbacks,
           .step_seconds = step.step_seconds,
           .repeated_share = step.repeated_share,

@@ -7,10 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "tools/partita/json_text.h"
 #include "tools/partita/memory_report.h"
@@ -112,44 +110,13 @@ std::string ClassesText(const std::vector<std::string>& names) {
   return absl::StrCat(text, names.size() > kMost ? ", ..." : "", "\n");
 }
 
-// "gpu" and 3 from "gpu:3"; -1 without a number at the end.
-std::pair<absl::string_view, int> KindAndNumber(absl::string_view device) {
-  const size_t colon = device.rfind(':');
-  int number;
-  if (colon == absl::string_view::npos ||
-      !absl::SimpleAtoi(device.substr(colon + 1), &number)) {
-    return {device, -1};
-  }
-  return {device.substr(0, colon), number};
-}
-
-// True if they are of one kind and numbered consecutively.
-bool AreInARow(const std::vector<std::string>& devices) {
-  for (size_t d = 1; d < devices.size(); ++d) {
-    auto [kind, number] = KindAndNumber(devices[d - 1]);
-    if (number < 0) return false;
-    if (KindAndNumber(devices[d]) != std::pair(kind, number + 1)) return false;
-  }
-  return true;
-}
-
-// " on cpu:0", " over cpu:0, cpu:1", " over gpu:0 to gpu:7", " over 9 devices".
-std::string DevicesText(const std::vector<std::string>& devices) {
-  constexpr size_t kMost = 4;
-  if (devices.empty()) return "";
-  if (devices.size() == 1) return " on " + devices[0];
-  if (devices.size() <= kMost) return " over " + absl::StrJoin(devices, ", ");
-  if (!AreInARow(devices))
-    return absl::StrCat(" over ", devices.size(), " devices");
-  return absl::StrCat(" over ", devices.front(), " to ", devices.back());
-}
-
 // "mnist by single on cpu:0: 60000 images, 938 steps an epoch, 2 epochs".
 std::string HeadLine(const TrainReport& report) {
   return absl::StrCat(
       report.model, " by ", report.strategy, ChosenStepText(report.chosen_step),
-      DevicesText(report.devices), PinsText(report.strategy, report.has_pins),
-      ": ", CountText(report.samples, report.sample_noun), ", ",
+      UsedDevicesText(report.devices),
+      PinsText(report.strategy, report.has_pins), ": ",
+      CountText(report.samples, report.sample_noun), ", ",
       CountText(report.record.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.record.epochs, "epoch"), "\n");
 }

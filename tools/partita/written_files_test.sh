@@ -68,6 +68,7 @@ expect 0 "measured" "${measure[@]}"
 keeps profile/f.profile "${measure[@]}"
 keeps_old predicted/f.json "$partita" simulate square.plan --trace predicted/f.json
 keeps_old page/f.html "$partita" view square.plan --output page/f.html
+keeps_old diff/f.html "$partita" diff square.plan square.plan --page diff/f.html
 keeps_old board/f.html "$partita" leaderboard square.graph --machine "$cpus" --page board/f.html
 keeps_old page_dot/f.dot "$partita" view square.plan --output page_dot/f.dot
 # (Native code has room, and what it is linked for has none.)

@@ -1,13 +1,21 @@
-# Drives a headless Chromium over its DevTools protocol.
+# Drives a headless Chromium by selenium.
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks over a pair of pipes (--remote-debugging-pipe): messages are JSON, ended by a zero byte."""
+"""Debian's packages chromium, chromium-driver and python3-selenium; nothing else is looked for or downloaded."""
 
-import base64
-import json
 import os
-import select
-import subprocess
-import time
+import shutil
+
+NEEDED = {"chromium": "/usr/bin/chromium", "chromium-driver": "/usr/bin/chromedriver"}
+
+
+def missing():
+    """The Debian packages that are not installed."""
+    packages = [package for package, program in NEEDED.items() if not shutil.which(program)]
+    try:
+        import selenium  # pylint: disable=unused-import,import-outside-toplevel
+    except ImportError:
+        packages.append("python3-selenium")
+    return packages
 
 
 class Browser:
@@ -16,135 +24,106 @@ class Browser:
     SECONDS = 60
 
     def __init__(self, folder, width, height):
-        to_read, self._to = os.pipe()
-        self._from, to_write = os.pipe()
+        # pylint: disable=import-outside-toplevel
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+        options = webdriver.ChromeOptions()
+        options.binary_location = NEEDED["chromium"]
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                         "--user-data-dir=" + os.path.join(folder, "profile"), "--window-size=%d,%d" % (width, height)):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(
+            NEEDED["chromium-driver"], env=dict(os.environ, HOME=folder)))
+        self.driver.set_script_timeout(self.SECONDS)
+        self.driver.set_page_load_timeout(self.SECONDS)
+        self.resize(width, height)
 
-        def place_pipes():
-            # Chromium reads descriptor 3 and writes 4; 10 and 11 do not conflict.
-            os.dup2(to_read, 10)
-            os.dup2(to_write, 11)
-            os.dup2(10, 3)
-            os.dup2(11, 4)
+    def resize(self, width, height):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
-        self._process = subprocess.Popen(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", "--user-data-dir=" + os.path.join(folder, "profile"),
-             "--window-size=%d,%d" % (width, height), "--remote-debugging-pipe", "about:blank"],
-            env=dict(os.environ, HOME=folder), preexec_fn=place_pipes, close_fds=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(to_write)
-        self._bytes = b""
-        self._calls = 0
-        self._session = None
-        self.exceptions = []
-        target = self._page()
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Runtime.enable")
-        self.call("Page.enable")
-        self.call("Emulation.setDeviceMetricsOverride",
-                  width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def _page(self):
-        deadline = time.monotonic() + self.SECONDS
-        while time.monotonic() < deadline:
-            for target in self.call("Target.getTargets")["targetInfos"]:
-                if target["type"] == "page":
-                    return target["targetId"]
-            time.sleep(0.05)
-        raise TimeoutError("found no page in chromium; expected one")
+    def prefer(self, scheme):
+        """`light` or `dark`, as the system would."""
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
     def close(self):
-        os.close(self._to)  # which ends the browser
-        os.close(self._from)
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _receive(self):
-        deadline = time.monotonic() + self.SECONDS
-        while b"\0" not in self._bytes:
-            ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
-            chunk = os.read(self._from, 1 << 16) if ready else b""
-            if not chunk:
-                raise TimeoutError("found no answer of chromium; expected one in %d s" % self.SECONDS)
-            self._bytes += chunk
-        message, self._bytes = self._bytes.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **parameters):
-        self._calls += 1
-        request = {"id": self._calls, "method": method, "params": parameters}
-        if self._session:
-            request["sessionId"] = self._session
-        os.write(self._to, json.dumps(request).encode() + b"\0")
-        while True:
-            message = self._receive()
-            if message.get("method") == "Runtime.exceptionThrown":
-                self.exceptions.append(message["params"]["exceptionDetails"])
-            if message.get("id") != self._calls:
-                continue
-            if "error" in message:
-                raise RuntimeError("%s: %s" % (method, message["error"]["message"]))
-            return message["result"]
+        self.driver.quit()
 
     def open(self, path, fragment=""):
-        self.call("Page.navigate", url="about:blank")  # a new fragment alone would not load
-        self.call("Page.navigate", url="file://%s%s" % (path, fragment))
+        self.driver.get("about:blank")  # a new fragment alone would not load
+        self.driver.get("file://%s%s" % (path, fragment))
         self.wait_for("document.body && document.body.dataset.ready === 'yes'")
+
+    def errors(self):
+        """What the console complains of since the last call."""
+        return [line["message"] for line in self.driver.get_log("browser") if line["level"] == "SEVERE"]
 
     def value(self, expression):
         """The value of a JavaScript expression, through JSON."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError("%s: %s" % (expression, answer["exceptionDetails"]["text"]))
-        return answer["result"].get("value")
+        return self.driver.execute_script("return (%s);" % expression)
 
     def wait_for(self, expression):
-        deadline = time.monotonic() + self.SECONDS
-        while not self.value(expression):
-            if time.monotonic() > deadline:
-                raise TimeoutError("found never true: %s" % expression)
-            time.sleep(0.02)
+        from selenium.webdriver.support.ui import WebDriverWait  # pylint: disable=import-outside-toplevel
+        WebDriverWait(self.driver, self.SECONDS, poll_frequency=0.02).until(
+            lambda _: self.value(expression), "found never true: %s" % expression)
+
+    def settle(self):
+        """Waits until what was asked for is drawn."""
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));")
 
     def middle(self, selector):
-        """The position in the window of the selector's first element."""
-        place = self.value("""(() => {
-            const found = document.querySelector(%s);
+        """The position in the window of the selector's first element, scrolled into view."""
+        place = self.driver.execute_script("""
+            const found = document.querySelector(arguments[0]);
             if (!found) return null;
+            found.scrollIntoView({block: 'nearest'});
             const r = found.getBoundingClientRect();
-            return [r.left + r.width / 2, r.top + r.height / 2];
-        })()""" % json.dumps(selector))
+            return [r.left + r.width / 2, r.top + r.height / 2];""", selector)
         if place is None:
             raise LookupError("found nothing for %s in the page; expected an element" % selector)
         return place
 
-    def mouse(self, kind, at, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], **more)
+    def _act(self, steps):
+        # pylint: disable=import-outside-toplevel
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+        builder = ActionBuilder(self.driver, duration=0)
+        steps(builder.pointer_action)
+        builder.perform()
+        self.settle()
+
+    def move(self, at):
+        self._act(lambda mouse: mouse.move_to_location(round(at[0]), round(at[1])))
+
+    def click_at(self, at):
+        self._act(lambda mouse: mouse.move_to_location(round(at[0]), round(at[1])).pointer_down().pointer_up())
 
     def click(self, selector):
-        at = self.middle(selector)
-        self.mouse("mousePressed", at, button="left", clickCount=1)
-        self.mouse("mouseReleased", at, button="left", clickCount=1)
+        self.click_at(self.middle(selector))
 
     def drag(self, start, end):
-        self.mouse("mousePressed", start, button="left", clickCount=1)
-        self.mouse("mouseMoved", end, button="left", buttons=1)
-        self.mouse("mouseReleased", end, button="left", clickCount=1)
+        self._act(lambda mouse: mouse.move_to_location(round(start[0]), round(start[1])).pointer_down()
+                  .move_to_location(round(end[0]), round(end[1])).pointer_up())
 
     def wheel(self, at, by):
-        self.mouse("mouseWheel", at, deltaX=0, deltaY=by)
+        # pylint: disable=import-outside-toplevel
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+        origin = ScrollOrigin.from_viewport(round(at[0]), round(at[1]))
+        ActionChains(self.driver, duration=0).scroll_from_origin(origin, 0, by).perform()
+        self.settle()
 
-    def type(self, text):
-        self.call("Input.insertText", text=text)
-
-    def press_enter(self):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter",
-                      windowsVirtualKeyCode=13, text="\r" if kind == "keyDown" else "")
+    def keys(self, *keys):
+        """Presses keys, one after another: characters, or names of selenium's Keys."""
+        # pylint: disable=import-outside-toplevel
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+        ActionChains(self.driver, duration=0).send_keys(
+            *[getattr(Keys, key) if len(key) > 1 and key.isupper() else key for key in keys]).perform()
+        self.settle()
 
     def screenshot(self, path):
-        with open(path, "wb") as f:
-            f.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+        self.settle()
+        self.driver.save_screenshot(path)

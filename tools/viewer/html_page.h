@@ -1,4 +1,4 @@
-// A plan as one self-contained HTML file.
+// A plan, or two plans side by side, as one self-contained HTML file.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_VIEWER_HTML_PAGE_H_
@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "tools/viewer/diff_view.h"
 #include "tools/viewer/measured_trace.h"
 #include "tools/viewer/plan_view.h"
 
 namespace partita {
 
-// The view, its layouts and the measured traces as JSON in plain ASCII without
-// `<`, `>` and `&`: safe inside a script element for any names. Bytes that are
-// not UTF-8 become replacement characters.
-std::string PageJson(const PlanView& plan,
+// page/page.html with page/view.html as its body, the styles, the scripts and
+// the data of PageData.
+std::string ViewPage(const PlanView& plan,
                      const std::vector<MeasuredTrace>& traces);
 
-// page/page.html with the styles, the scripts and the data.
-std::string HtmlPage(const PlanView& plan,
-                     const std::vector<MeasuredTrace>& traces);
+// The same with page/diff.html.
+std::string DiffPage(const PlanView& a, const PlanView& b,
+                     const DiffView& diff);
 
 }  // namespace partita
 

@@ -7,6 +7,8 @@
 namespace partita {
 
 extern const char kPageHtml[];
+extern const char kViewHtml[];
+extern const char kDiffHtml[];
 extern const char kPageCss[];
 extern const char kPageJs[];
 

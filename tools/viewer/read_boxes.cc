@@ -119,6 +119,8 @@ class BoxReader {
   void AddNode(const OpView& op) {
     const Node& node = op.node();
     BoxView box;
+    box.node = op.id();
+    box.inserted = op.is(kCopy) || op.is(kReorder) || op.is(kBucket);
     box.name = node.results.empty() ? std::string(op.op_name())
                                     : Name(node.results[0]);
     box.op = OpTitle(op);

@@ -12,6 +12,10 @@
 #include "runtime/plan/command_titles.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/plan_layout.h"
+#include "tools/viewer/equal_devices.h"
+#include "tools/viewer/findings.h"
+#include "tools/viewer/link_loads.h"
+#include "tools/viewer/memory_blocks.h"
 #include "tools/viewer/plan_view.h"
 #include "tools/viewer/read_boxes.h"
 #include "tools/viewer/transfer_ledger.h"
@@ -79,8 +83,9 @@ void ReadCommands(const CommandTitles& titles,
 }
 
 // The notes' times or, without any, the launch order.
-absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
-                                 size_t num_commands) {
+absl::StatusOr<Simulation> NotedTimes(const Entry& entry,
+                                      const EntryNotes* notes,
+                                      size_t num_commands) {
   Simulation times;
   if (notes == nullptr || notes->predicted.empty()) {
     for (size_t c = 0; c < num_commands; ++c) {
@@ -120,9 +125,55 @@ std::vector<std::pair<double, int64_t>> Thinned(
   return points;
 }
 
-absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
-                        ViewedEntry& view) {
+// The notes are read in any case, so that damaged ones are refused.
+absl::StatusOr<Simulation> ReadTimes(const Plan& plan, int number,
+                                     const EntryNotes* notes,
+                                     size_t num_commands,
+                                     const ViewedMachine* machine,
+                                     ViewedEntry& view) {
+  PARTITA_ASSIGN_OR_RETURN(
+      Simulation times, NotedTimes(plan.entries[number], notes, num_commands));
+  if (machine != nullptr) {
+    PARTITA_ASSIGN_OR_RETURN(times, Simulate(plan, number, machine->machine,
+                                             machine->node_seconds[number]));
+    view.step_seconds = times.step_seconds;
+  }
+  view.simulated = machine != nullptr;
+  view.timed = view.simulated || (notes && !notes->predicted.empty());
+  for (const SimulatedCommand& time : times.commands) {
+    view.end = std::max(view.end, time.end);
+  }
+  return times;
+}
+
+void ReadPrices(const std::vector<double>& node_seconds, ViewedEntry& view) {
+  for (BoxView& box : view.boxes) {
+    if (box.node.valid()) box.seconds = node_seconds[box.node.index];
+  }
+}
+
+// A command is on the path from the end of its cause to its own end.
+void ReadPath(const Simulation& times, ViewedEntry& view) {
+  double before = 0;
+  for (CommandId c : times.critical_path) {
+    const double end = times.commands[c].end;
+    const double seconds = end - before;
+    before = end;
+    if (seconds <= 0) continue;
+    if (static_cast<size_t>(c.index) >= view.commands.size()) return;
+    view.path.push_back({c, seconds});
+  }
+}
+
+absl::Status ReadMemory(const Plan& plan, int entry,
+                        const CommandList& commands, const Simulation& times,
+                        const BoxIndex& boxes, ViewedEntry& view) {
   PARTITA_ASSIGN_OR_RETURN(const auto curves, MemoryCurves(plan, entry, times));
+  PARTITA_ASSIGN_OR_RETURN(auto blocks,
+                           MemoryBlocks(plan, entry, commands, times, boxes));
+  const size_t most =
+      kMaxShownBlocks /
+      std::max<size_t>(1, plan.entries.size() * plan.devices.size());
   const int depth = PlanDepth(plan);
   for (size_t d = 0; d < curves.size(); ++d) {
     MemoryView memory;
@@ -134,34 +185,67 @@ absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
       memory.peak = std::max(memory.peak, point.bytes);
     }
     memory.points = Thinned(curves[d]);
+    const size_t shown = std::min(blocks[d].size(), most);
+    memory.blocks_left_out = static_cast<int64_t>(blocks[d].size() - shown);
+    blocks[d].resize(shown);
+    memory.blocks = std::move(blocks[d]);
     view.memory.push_back(std::move(memory));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
+void ReadTransfers(const Plan& plan, const Entry& entry,
+                   IdSpan<CommandId, Command> commands, ViewedEntry& view) {
+  view.transfers = TransferLedger(plan, entry, commands, view);
+  for (const TransferView& transfer : view.transfers) {
+    if (transfer.from == kCaller || transfer.to == kCaller) continue;
+    ++view.transfer_totals.count;
+    view.transfer_totals.bytes += transfer.bytes;
+    if (transfer.hidden) ++view.transfer_totals.hidden;
+  }
+  const size_t shown =
+      std::min(view.transfers.size(), kMaxShownTransfers / plan.entries.size());
+  view.transfers_left_out = static_cast<int64_t>(view.transfers.size() - shown);
+  view.transfers.resize(shown);
+}
+
+// The plan's notes of the entry; null if it has none.
+const EntryNotes* FindNotes(const Plan& plan, int entry) {
+  if (!plan.notes.has_value()) return nullptr;
+  if (entry >= static_cast<int>(plan.notes->entries.size())) return nullptr;
+  return &plan.notes->entries[entry];
+}
+
+absl::Status ReadNotes(const Entry& entry, const EntryNotes& notes,
+                       const ViewedMachine* machine, const BoxIndex& boxes,
+                       ViewedEntry& view) {
+  PARTITA_RETURN_IF_ERROR(ReadNodeNotes(entry, notes, boxes, view));
+  if (!GoodSeconds(notes.step_seconds) || !GoodSeconds(notes.bound_seconds)) {
+    return BadNote(entry, "a step of no length");
+  }
+  // Of the plan's own machine.
+  if (machine == nullptr) view.step_seconds = notes.step_seconds;
+  if (machine != nullptr && !machine->is_own) return absl::OkStatus();
+  view.bound_seconds = notes.bound_seconds;
+  view.bound_by = notes.bound_by;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index,
+                                      const ViewedMachine* machine) {
   const Entry& entry = plan.entries[index];
-  const EntryNotes* notes =
-      plan.notes.has_value() &&
-              index < static_cast<int>(plan.notes->entries.size())
-          ? &plan.notes->entries[index]
-          : nullptr;
+  const EntryNotes* notes = FindNotes(plan, index);
   PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
-  PARTITA_ASSIGN_OR_RETURN(const Simulation times,
-                           Times(entry, notes, commands.size()));
   ViewedEntry view;
   view.name = entry.name;
   view.depth = entry.depth;
   const BoxIndex boxes = ReadBoxes(plan, entry, view);
   if (notes != nullptr) {
-    view.timed = !notes->predicted.empty();
-    view.step_seconds = notes->step_seconds;
-    view.bound_seconds = notes->bound_seconds;
-    PARTITA_RETURN_IF_ERROR(ReadNodeNotes(entry, *notes, boxes, view));
+    PARTITA_RETURN_IF_ERROR(ReadNotes(entry, *notes, machine, boxes, view));
   }
-  if (!GoodSeconds(view.step_seconds) || !GoodSeconds(view.bound_seconds)) {
-    return BadNote(entry, "a step of no length");
-  }
+  PARTITA_ASSIGN_OR_RETURN(
+      const Simulation times,
+      ReadTimes(plan, index, notes, commands.size(), machine, view));
   for (const Stream& stream : entry.streams) {
     view.streams.push_back({stream.name, stream.device.index});
   }
@@ -173,19 +257,24 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
     const SimulatedCommand& time = times.commands[c];
     view.commands[c].start = time.start;
     view.commands[c].end = time.end;
+    view.commands[c].cause = time.cause;
   }
-  for (const SimulatedCommand& time : times.commands) {
-    view.end = std::max(view.end, time.end);
+  ReadPath(times, view);
+  PARTITA_RETURN_IF_ERROR(
+      ReadMemory(plan, index, commands, times, boxes, view));
+  ReadTransfers(plan, entry, {shown.data(), shown.size()}, view);
+  if (machine != nullptr) {
+    ReadPrices(machine->node_seconds[index], view);
+    PARTITA_RETURN_IF_ERROR(ReadLinkLoads(
+        plan, index, {shown.data(), shown.size()}, *machine, view));
   }
-  PARTITA_RETURN_IF_ERROR(ReadMemory(plan, index, times, view));
-  view.transfers =
-      TransferLedger(plan, entry, {shown.data(), shown.size()}, view);
   return view;
 }
 
 }  // namespace
 
-absl::StatusOr<PlanView> ReadPlanView(const Plan& plan) {
+absl::StatusOr<PlanView> ReadPlanView(const Plan& plan,
+                                      const ViewedMachine* machine) {
   PlanView view;
   PARTITA_ASSIGN_OR_RETURN(view.certificate, ProvePlan(plan));
   view.certificate.plan_hash = PlanHash(plan);
@@ -197,10 +286,15 @@ absl::StatusOr<PlanView> ReadPlanView(const Plan& plan) {
                             std::string(DeviceKindName(device.traits.kind)),
                             device.memory});
   }
+  if (machine != nullptr) ReadTopology(machine->machine, view);
   for (size_t e = 0; e < plan.entries.size(); ++e) {
     PARTITA_ASSIGN_OR_RETURN(ViewedEntry entry,
-                             ReadEntry(plan, static_cast<int>(e)));
+                             ReadEntry(plan, static_cast<int>(e), machine));
     view.entries.push_back(std::move(entry));
+  }
+  view.equal_devices = EqualDevices(view);
+  for (ViewedEntry& entry : view.entries) {
+    entry.findings = FindingsOf(view, entry);
   }
   return view;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -13,8 +14,9 @@
 namespace partita {
 namespace {
 
-constexpr size_t kMaxDepth = 12;  // deeper groups are merged
-constexpr int kRunLength = 16;
+constexpr size_t kMaxDepth = 12;   // deeper groups are merged
+constexpr size_t kMostItems = 32;  // of a group
+constexpr size_t kRunLength = 16;
 
 // Every box's scope; a box that the compiler inserted gets that of its first
 // reader.
@@ -26,33 +28,6 @@ std::vector<std::string> Scopes(const ViewedEntry& entry) {
     const BoxView& from = entry.boxes[edge->from];
     if (from.kind != BoxView::Kind::kNode || !from.scope.empty()) continue;
     if (!scopes[edge->to].empty()) scopes[edge->from] = scopes[edge->to];
-  }
-  return scopes;
-}
-
-// Consecutive boxes on the same devices, named by the first and the last.
-std::vector<std::string> Runs(const ViewedEntry& entry) {
-  std::vector<int> nodes;
-  for (size_t b = 0; b < entry.boxes.size(); ++b) {
-    if (entry.boxes[b].kind == BoxView::Kind::kNode) {
-      nodes.push_back(static_cast<int>(b));
-    }
-  }
-  std::vector<std::string> scopes(entry.boxes.size());
-  if (nodes.size() <= 2 * kRunLength) return scopes;
-  for (size_t first = 0; first < nodes.size();) {
-    size_t last = first;
-    while (last + 1 < nodes.size() && last + 1 - first < kRunLength &&
-           entry.boxes[nodes[last + 1]].devices ==
-               entry.boxes[nodes[first]].devices) {
-      ++last;
-    }
-    // A slash would make a scope.
-    std::string name = absl::StrCat(entry.boxes[nodes[first]].name, " .. ",
-                                    entry.boxes[nodes[last]].name);
-    std::replace(name.begin(), name.end(), '/', '.');
-    for (size_t i = first; i <= last; ++i) scopes[nodes[i]] = name;
-    first = last + 1;
   }
   return scopes;
 }
@@ -109,15 +84,132 @@ ScopeTree WithoutSingles(const ScopeTree& tree) {
   return kept;
 }
 
+// Makes groups of the consecutive items of a group with many, so that a reader
+// sees few at a time, and a page draws few.
+class LongGroupSplitter {
+ public:
+  LongGroupSplitter(const ViewedEntry& entry, const ScopeTree& tree)
+      : entry_(entry), tree_(tree), items_(tree.groups.size()) {
+    result_.groups.push_back(tree.groups[0]);
+    result_.group_of.resize(tree.group_of.size());
+    ListItems();
+  }
+
+  ScopeTree Run() {
+    Place(std::move(items_[0]), 0);
+    return std::move(result_);
+  }
+
+ private:
+  // A box, a group or a run of items.
+  struct Item {
+    int box = -1;
+    int group = -1;
+    std::vector<Item> run;
+    std::string first;  // names
+    std::string last;
+    BoxView::Kind kind = BoxView::Kind::kNode;
+    std::vector<int> devices;
+  };
+
+  // In the order of their first boxes.
+  void ListItems() {
+    std::vector<bool> listed(tree_.groups.size(), false);
+    listed[0] = true;
+    for (size_t b = 0; b < entry_.boxes.size(); ++b) {
+      const BoxView& box = entry_.boxes[b];
+      Item item{.box = static_cast<int>(b),
+                .first = box.name,
+                .last = box.name,
+                .kind = box.kind,
+                .devices = box.devices};
+      int group = tree_.group_of[b];
+      items_[group].push_back(item);
+      while (!listed[group]) {
+        listed[group] = true;
+        const ScopeGroup& own = tree_.groups[group];
+        items_[own.parent].push_back({.group = group,
+                                      .first = own.name,
+                                      .last = own.name,
+                                      .kind = box.kind,
+                                      .devices = box.devices});
+        group = own.parent;
+      }
+    }
+  }
+
+  // Inputs, nodes and outputs stay apart. A run also ends where the devices
+  // change, if that does not make many short runs.
+  std::vector<Item> Runs(std::vector<Item> items) const {
+    const bool by_devices =
+        CountRuns(items, /*by_devices=*/true) <= items.size() / 2;
+    std::vector<Item> runs;
+    for (Item& item : items) {
+      if (runs.empty() || runs.back().run.size() >= kRunLength ||
+          EndsRun(runs.back(), item, by_devices)) {
+        runs.push_back(
+            {.first = item.first, .kind = item.kind, .devices = item.devices});
+      }
+      runs.back().last = item.last;
+      runs.back().run.push_back(std::move(item));
+    }
+    return runs;
+  }
+
+  static bool EndsRun(const Item& before, const Item& item, bool by_devices) {
+    return before.kind != item.kind ||
+           (by_devices && before.devices != item.devices);
+  }
+
+  static size_t CountRuns(const std::vector<Item>& items, bool by_devices) {
+    size_t count = 0, length = 0;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i == 0 || length >= kRunLength ||
+          EndsRun(items[i - 1], items[i], by_devices)) {
+        ++count;
+        length = 0;
+      }
+      ++length;
+    }
+    return count;
+  }
+
+  void Place(std::vector<Item> items, int group) {
+    while (items.size() > kMostItems) items = Runs(std::move(items));
+    for (Item& item : items) PlaceItem(std::move(item), group);
+  }
+
+  void PlaceItem(Item item, int group) {
+    if (item.box >= 0) {
+      result_.group_of[item.box] = group;
+    } else if (item.group >= 0) {
+      Place(std::move(items_[item.group]),
+            AddGroup(tree_.groups[item.group].name, group));
+    } else if (item.run.size() == 1) {
+      PlaceItem(std::move(item.run[0]), group);
+    } else {
+      const int run =
+          AddGroup(absl::StrCat(item.first, " .. ", item.last), group);
+      for (Item& inner : item.run) PlaceItem(std::move(inner), run);
+    }
+  }
+
+  int AddGroup(std::string name, int parent) {
+    result_.groups.push_back({std::move(name), parent});
+    return static_cast<int>(result_.groups.size()) - 1;
+  }
+
+  const ViewedEntry& entry_;
+  const ScopeTree& tree_;
+  std::vector<std::vector<Item>> items_;  // by group of tree_
+  ScopeTree result_;
+};
+
 }  // namespace
 
 ScopeTree GroupByScope(const ViewedEntry& entry) {
-  std::vector<std::string> scopes = Scopes(entry);
-  const bool any =
-      std::any_of(scopes.begin(), scopes.end(),
-                  [](const auto& scope) { return !scope.empty(); });
-  if (!any) scopes = Runs(entry);
-  return WithoutSingles(FullTree(scopes));
+  const ScopeTree tree = WithoutSingles(FullTree(Scopes(entry)));
+  return LongGroupSplitter(entry, tree).Run();
 }
 
 }  // namespace partita

@@ -22,8 +22,10 @@ struct ScopeTree {
 };
 
 // By scope; a copy or reorder is with its reader. A group with only one box, or
-// only one other group, is omitted. If no box has a scope, consecutive boxes on
-// the same devices form groups of up to 16.
+// only one other group, is omitted. Of more than 32 items of a group, up to 16
+// consecutive ones on the same devices form a group of their own, named by the
+// first and the last; and so on for those groups. So no group has more than 32
+// items.
 ScopeTree GroupByScope(const ViewedEntry& entry);
 
 }  // namespace partita

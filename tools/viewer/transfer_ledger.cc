@@ -3,9 +3,10 @@
 
 #include "tools/viewer/transfer_ledger.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/viewer/covered_time.h"
 
 namespace partita {
 namespace {
@@ -40,10 +41,10 @@ class LedgerWriter {
         break;
       }
       case Command::Kind::kFeed:
-        Add(id, command, "caller", Name(here), here);
+        Add(id, command, kCaller, Name(here), here);
         break;
       case Command::Kind::kFetch:
-        Add(id, command, Name(here), "caller", here);
+        Add(id, command, Name(here), kCaller, here);
         break;
       case Command::Kind::kSend: {
         const StreamId to = entry_.channels[command.channel.index].receiver;
@@ -119,36 +120,6 @@ class LedgerWriter {
 };
 
 }  // namespace
-
-CoveredTime::CoveredTime(Intervals intervals) {
-  std::sort(intervals.begin(), intervals.end());
-  double seconds = 0;
-  for (const auto& [from, to] : intervals) {
-    if (!spans_.empty() && from <= spans_.back().second) {
-      const double end = std::max(spans_.back().second, to);
-      seconds += end - spans_.back().second;
-      spans_.back().second = end;
-      continue;
-    }
-    spans_.emplace_back(from, to);
-    seconds_.push_back(seconds);
-    seconds += to - from;
-  }
-}
-
-double CoveredTime::Within(double start, double end) const {
-  return std::max(0.0, Before(end) - Before(start));
-}
-
-double CoveredTime::Before(double time) const {
-  const auto next = std::partition_point(
-      spans_.begin(), spans_.end(),
-      [time](const auto& span) { return span.first < time; });
-  if (next == spans_.begin()) return 0;
-  const auto last = next - 1;
-  return seconds_[last - spans_.begin()] + std::min(time, last->second) -
-         last->first;
-}
 
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
                                          IdSpan<CommandId, Command> commands,

@@ -4,7 +4,6 @@
 #ifndef PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_
 #define PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_
 
-#include <utility>
 #include <vector>
 
 #include "graph/id_vector.h"
@@ -12,19 +11,8 @@
 
 namespace partita {
 
-// A union of time intervals. Sorted once, since every transfer queries it.
-class CoveredTime {
- public:
-  explicit CoveredTime(std::vector<std::pair<double, double>> intervals);
-  // Seconds of [start, end) that are in at least one of the intervals.
-  double Within(double start, double end) const;
-
- private:
-  double Before(double time) const;
-
-  std::vector<std::pair<double, double>> spans_;  // disjoint, in order of time
-  std::vector<double> seconds_;                   // of all spans before one
-};
+// The other end of feeds and fetches in a row.
+inline constexpr char kCaller[] = "caller";
 
 // Rows for copies between devices, messages, collectives, feeds and fetches, in
 // launch order. `view` has its boxes, streams and commands.

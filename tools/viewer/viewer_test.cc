@@ -15,9 +15,11 @@
 #include "nlohmann/json.hpp"
 #include "runtime/plan/chrome_trace.h"
 #include "runtime/plan/plan_text.h"
+#include "tools/viewer/covered_time.h"
 #include "tools/viewer/html_page.h"
 #include "tools/viewer/layered_layout.h"
 #include "tools/viewer/measured_trace.h"
+#include "tools/viewer/page_json.h"
 #include "tools/viewer/plan_view.h"
 #include "tools/viewer/scope_tree.h"
 #include "tools/viewer/transfer_ledger.h"
@@ -220,6 +222,38 @@ TEST(ScopeTreeTest, WithoutScopesNeighboursOfADeviceAreGrouped) {
   EXPECT_EQ(tree.groups[3].name, "%20 .. %35");
 }
 
+TEST(ScopeTreeTest, NoGroupHasManyItems) {
+  for (const char* scope : {"", "net"}) {
+    const int count = 5000;
+    ViewedEntry entry =
+        Drawing(std::vector<std::string>(count, scope), {{0, count - 1}});
+    // Neighbours on different devices cannot stay apart everywhere.
+    for (int b = 0; b < count; ++b) entry.boxes[b].devices = {b % 8};
+    const ScopeTree tree = GroupByScope(entry);
+    std::vector<int> items(tree.groups.size(), 0);
+    for (int group : tree.group_of) ++items[group];
+    for (size_t g = 1; g < tree.groups.size(); ++g) {
+      EXPECT_LT(tree.groups[g].parent, static_cast<int>(g));
+      ++items[tree.groups[g].parent];
+    }
+    for (int n : items) EXPECT_LE(n, 32);
+  }
+}
+
+TEST(ScopeTreeTest, InputsAndNodesAreNeverInOneRun) {
+  ViewedEntry entry = Drawing(std::vector<std::string>(100, ""), {});
+  for (int b = 0; b < 100; ++b) {
+    entry.boxes[b].devices = {b % 8};
+    if (b < 40) entry.boxes[b].kind = BoxView::Kind::kInput;
+  }
+  const ScopeTree tree = GroupByScope(entry);
+  for (int input = 0; input < 40; ++input) {
+    for (int node = 40; node < 100; ++node) {
+      EXPECT_NE(tree.group_of[input], tree.group_of[node]);
+    }
+  }
+}
+
 TEST(ScopeTreeTest, DeepScopesAreBounded) {
   std::string deep;
   for (int i = 0; i < 10000; ++i) absl::StrAppend(&deep, "a/");
@@ -321,17 +355,21 @@ TEST(HtmlPageTest, HostileNamesStayText) {
   view.name = hostile;
   view.entries[0].boxes[0].name = hostile;
   view.entries[0].boxes[1].scope = hostile;
-  const std::string json = PageJson(view, {});
+  PageData data;
+  data.AddPlan(view, {});
+  const std::string json = data.Text();
   EXPECT_EQ(json.find_first_of("<>&"), std::string::npos);
   for (char c : json) EXPECT_TRUE(c >= 0x20 && c < 0x7f);
   const nlohmann::json back = nlohmann::json::parse(json);
-  EXPECT_EQ(back["entries"][0]["boxes"][0]["name"],
+  const int name = back["plans"][0]["entries"][0]["boxes"]["name"][0];
+  EXPECT_EQ(back["strings"][name],
             absl::StrReplaceAll(hostile, {{"\xff", "\xef\xbf\xbd"}}));
 }
 
 TEST(HtmlPageTest, ThePageLoadsNothing) {
-  const std::string page = HtmlPage(View(TimedPerceptron()), {});
+  const std::string page = ViewPage(View(TimedPerceptron()), {});
   EXPECT_EQ(page.find("/*PAGE_"), std::string::npos);
+  EXPECT_EQ(page.find("<!--PAGE_"), std::string::npos);
   EXPECT_EQ(page.find(" src="), std::string::npos);
   EXPECT_EQ(page.find("href="), std::string::npos);
   EXPECT_EQ(page.find("https:"), std::string::npos);
@@ -364,17 +402,21 @@ plan @f {
   auto plan = ParsePlan(kText, "plan", OpSet::BuiltIn());
   ASSERT_TRUE(plan.ok()) << plan.status();
   std::vector<Command>& commands = plan->entries[0].programs[0].commands;
-  commands.insert(commands.begin() + 1, 110'000, commands[1]);
+  commands.insert(commands.begin() + 1, 310'000, commands[1]);
   const auto view = ReadPlanView(*plan);
   ASSERT_TRUE(view.ok()) << view.status();
   const ViewedEntry& entry = view->entries[0];
-  EXPECT_EQ(entry.commands.size(), 100'000u);
+  EXPECT_EQ(entry.commands.size(), 300'000u);
   EXPECT_EQ(entry.commands_left_out, 10'003);
-  EXPECT_EQ(entry.end, 110'003);
+  EXPECT_EQ(entry.end, 310'003);
   EXPECT_LE(entry.memory[0].points.size(), 10'000u);
   EXPECT_EQ(entry.memory[0].peak, 4);
-  const std::string page = PageJson(*view, {});
-  EXPECT_LT(page.size(), size_t{20} << 20);
+  EXPECT_LE(entry.memory[0].blocks.size(), 300'000u);
+  EXPECT_GT(entry.memory[0].blocks_left_out, 0);
+  PageData data;
+  data.AddPlan(*view, {});
+  const std::string page = data.Text();
+  EXPECT_LT(page.size(), size_t{50} << 20);
   EXPECT_NE(page.find("\"commandsLeftOut\":10003"), std::string::npos);
 }
 

@@ -2,22 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
 const SVG = 'http://www.w3.org/2000/svg';
+const $ = (id) => document.getElementById(id);
+
+function setAttributes(made, attributes) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  return made;
+}
 
 function element(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (key === 'onclick') made.addEventListener('click', value);
-    else made.setAttribute(key, value);
-  }
+  const made = setAttributes(document.createElement(tag), attributes);
   made.append(...children);
   return made;
 }
 
-function shape(tag, attributes, text) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
+function shape(tag, attributes, ...children) {
+  const made = setAttributes(document.createElementNS(SVG, tag), attributes);
+  made.append(...children);
   return made;
 }
 
 function fill(node, ...children) { node.replaceChildren(...children); }
+
+// A link inside the page, which the keyboard reaches.
+function go(text, onclick) { return element('button', { class: 'link', type: 'button', onclick }, text); }
+
+function table(heads, rows) {
+  return element('table', {}, element('thead', {}, element('tr', {}, ...heads.map(([text, kind]) => element('th', { class: kind, scope: 'col' }, text)))),
+    element('tbody', {}, ...rows));
+}
+// A row that selects something.
+function pickRow(on, onclick, ...cells) {
+  return element('tr', { class: 'row' + (on ? ' on' : ''), tabindex: 0, onclick, onkeydown: (e) => { if (e.key === 'Enter') onclick(); } },
+    ...cells.map(([text, kind]) => element('td', { class: kind }, text)));
+}
+
+function definitions(pairs) {
+  const list = element('dl');
+  for (const [key, value] of pairs) {
+    if (value === '' || value === null || value === undefined || value.length === 0) continue;
+    list.append(element('dt', {}, key), element('dd', {}, ...(Array.isArray(value) ? value.map((v) => element('div', {}, v)) : [value])));
+  }
+  return list;
+}
+function note(text) { return element('p', { class: 'note' }, text); }
+function say(text) { $('say').textContent = text; }

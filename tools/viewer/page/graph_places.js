@@ -1,43 +1,28 @@
-// Positions of boxes and groups, for the present folding.
+// Positions of boxes and groups, for the present folding. The layers and their
+// order are layered_layout.h's.
 // SPDX-License-Identifier: Apache-2.0
 
-let groupOf = [];   // by box
-let itemOf = [];    // by box: item in its group
-let groupItem = []; // by group: item in its parent
-let lanesOf = [];   // by group: lanes of "from>to"
-let loadOf = [];    // by group: by device: nodes in it
+const BOX = 0, GROUP = 1, LANE = 2;  // LayoutItem::Kind
 
-function indexGroups() {
-  groupOf = []; itemOf = []; groupItem = [];
-  lanesOf = entry().groups.map((group) => new Map(group.routes.map(([from, to, lanes]) => [from + '>' + to, lanes])));
-  entry().groups.forEach((group, g) => group.items.forEach(([kind, index], i) => {
-    if (kind === 'box') { groupOf[index] = g; itemOf[index] = i; }
-    if (kind === 'group') groupItem[index] = i;
-  }));
-  loadOf = entry().groups.map(() => DATA.devices.map(() => 0));
-  entry().boxes.forEach((box, b) => {
-    if (box.kind !== 'node') return;
-    for (let g = groupOf[b]; g >= 0; g = entry().groups[g].parent) box.devices.forEach((d) => { loadOf[g][d] += 1; });
+// What does not depend on the folding, once for each entry.
+function indexGroups(entry) {
+  if (entry.groupOf) return;
+  entry.groupOf = new Int32Array(entry.numBoxes);
+  entry.itemOf = new Int32Array(entry.numBoxes);  // in its group
+  entry.groupItem = new Int32Array(entry.groups.length);
+  entry.groups.forEach((group, g) => {
+    group.lanes = new Map(group.routes.map(([from, to, lanes]) => [from + '>' + to, lanes]));
+    for (let i = 0; i < group.items.length / 2; ++i) {
+      const index = group.items[2 * i + 1];
+      if (group.items[2 * i] === BOX) { entry.groupOf[index] = g; entry.itemOf[index] = i; }
+      if (group.items[2 * i] === GROUP) entry.groupItem[index] = i;
+    }
   });
 }
 
-const sizes = new Map();  // texts are measured once
-function sizeOf(key, least, most, height, texts) {
-  if (!sizes.has(key)) {
-    sizes.set(key, { w: Math.min(most, Math.max(least, ...texts.map((t) => textWidth(...t) + 22))), h: height });
-  }
-  return sizes.get(key);
-}
-function boxSize(b) {
-  const box = entry().boxes[b];
-  return sizeOf(`${state.entry}b${b}`, 84, 190, 38, [[cut(box.op, 60), 11.5, 600], [cut(box.name, 60), 10, 400]]);
-}
-function groupNote(group) {
-  return group.boxes + ' nodes · ' + group.devices.map((d) => DATA.devices[d].name).join(', ');
-}
-function groupSize(g) {
-  const group = entry().groups[g];
-  return sizeOf(`${state.entry}g${g}`, 120, 250, 46, [['▸ ' + cut(group.name, 60), 11.5, 600], [groupNote(group), 10, 400]]);
+function groupNote(plan, group) {
+  const names = group.devices.slice(0, 4).map((d) => plan.deviceName(d)).join(', ');
+  return `${group.boxes} nodes · ${names}${group.devices.length > 4 ? `, ${group.devices.length - 4} more` : ''}`;
 }
 
 // The positions with the least squared distance from the preferred ones that keep
@@ -47,94 +32,119 @@ function spread(items, wish, width, gap) {
   const blocks = [];
   items.forEach((item, i) => {
     if (i > 0) offset += (width[items[i - 1]] + width[item]) / 2 + gap;
-    blocks.push({ sum: wish[item] - offset, count: 1, members: [[item, offset]] });
+    blocks.push({ sum: wish[item] - offset, count: 1, items: [[item, offset]] });
     while (blocks.length > 1) {
       const last = blocks[blocks.length - 1], before = blocks[blocks.length - 2];
       if (before.sum / before.count <= last.sum / last.count) break;
       before.sum += last.sum; before.count += last.count;
-      for (const member of last.members) before.members.push(member);
+      for (const item of last.items) before.items.push(item);
       blocks.pop();
     }
   });
-  const place = {};
-  for (const block of blocks) {
-    for (const [item, by] of block.members) place[item] = block.sum / block.count + by;
-  }
+  const place = new Map();
+  for (const block of blocks) for (const [item, by] of block.items) place.set(item, block.sum / block.count + by);
   return place;
 }
 
-function neighbours(group) {
-  const above = group.items.map(() => []), below = group.items.map(() => []);
-  for (const [from, to, lanes] of group.routes) {
-    const path = [from, ...lanes, to];
-    for (let i = 1; i < path.length; ++i) { below[path[i - 1]].push(path[i]); above[path[i]].push(path[i - 1]); }
+class GraphPlaces {
+  constructor(shown) {
+    this.plan = shown.plan;
+    this.entry = shown.entry;
+    this.open = shown.open;
+    this.boxes = new Map();   // by box: x, y, w, h
+    this.groups = new Map();  // by visible group
+    this.lanes = new Map();   // by "group:item"
+    indexGroups(this.entry);
+    const all = this.arrange(0);
+    this.size = { w: all.w, h: all.h };
+    this.groups.set(0, { x: 0, y: 0, w: all.w, h: all.h });
+    this.flatten(0, all, 0, 0);
   }
-  return [above, below];
-}
 
-// The centres of a group's items: each near its neighbours, in the order of its
-// layer.
-function itemCenters(group, width) {
-  const center = group.items.map(() => 0);
-  const [above, below] = neighbours(group);
-  const place = (layer, near) => {
-    const wish = {};
-    for (const item of layer) {
-      wish[item] = near[item].length ? near[item].reduce((sum, n) => sum + center[n], 0) / near[item].length : center[item];
+  // About the width of the text: the drawing cuts what is longer.
+  sizeOf(least, most, height, texts) {
+    return { w: Math.min(most, Math.max(least, ...texts.map((t) => cut(t, 60).length * 6.4 + 24))), h: height };
+  }
+  boxSize(b) { return this.sizeOf(84, 190, 38, [this.entry.op(b), this.entry.name(b)]); }
+  groupSize(g) {
+    const group = this.entry.groups[g];
+    return this.sizeOf(120, 250, 46, ['▸ ' + group.name, groupNote(this.plan, group)]);
+  }
+
+  // The centres of a group's items: each near its neighbours, in the order of its
+  // layer.
+  itemCenters(group, width) {
+    const count = width.length, center = new Array(count).fill(0);
+    const above = Array.from({ length: count }, () => []), below = Array.from({ length: count }, () => []);
+    for (const [from, to, lanes] of group.routes) {
+      const path = [from, ...lanes, to];
+      for (let i = 1; i < path.length; ++i) { below[path[i - 1]].push(path[i]); above[path[i]].push(path[i - 1]); }
     }
-    Object.entries(spread(layer, wish, width, 18)).forEach(([item, x]) => { center[item] = x; });
-  };
-  const none = group.items.map(() => []);
-  for (const layer of group.layers) place(layer, none);
-  for (let sweep = 0; sweep < 6; ++sweep) {
+    const place = (layer, near) => {
+      const wish = {};
+      for (const item of layer) {
+        const others = near ? near[item] : [];
+        wish[item] = others.length ? others.reduce((sum, n) => sum + center[n], 0) / others.length : center[item];
+      }
+      for (const [item, x] of spread(layer, wish, width, 18)) center[item] = x;
+    };
+    for (const layer of group.layers) place(layer, null);
+    for (let sweep = 0; sweep < 6; ++sweep) {
+      for (const layer of group.layers) place(layer, above);
+      for (let l = group.layers.length; l-- > 0;) place(group.layers[l], below);
+    }
     for (const layer of group.layers) place(layer, above);
-    for (let l = group.layers.length; l-- > 0;) place(group.layers[l], below);
+    return center;
   }
-  for (const layer of group.layers) place(layer, above);
-  return center;
-}
 
-// The size of an open group and the positions of its items.
-function arrange(g) {
-  const group = entry().groups[g];
-  const inner = {};
-  const size = group.items.map(([kind, index]) => {
-    if (kind === 'box') return boxSize(index);
-    if (kind === 'lane') return { w: 8, h: 0 };
-    if (!state.open.has(index)) return groupSize(index);
-    inner[index] = arrange(index);
-    return inner[index];
-  });
-  const width = size.map((s) => s.w);
-  const center = itemCenters(group, width);
-  const pad = 14;
-  const left = Math.min(...center.map((x, i) => x - width[i] / 2), 0);
-  const at = [];
-  let y = g === 0 ? 14 : 30;
-  for (const layer of group.layers) {
-    const height = Math.max(...layer.map((item) => size[item].h));
-    for (const item of layer) {
-      at[item] = { x: center[item] - width[item] / 2 - left + pad, y: y + (height - size[item].h) / 2,
-                   w: width[item], h: size[item].h, top: y, bottom: y + height };
+  // The size of an open group and the positions of its items.
+  arrange(g) {
+    const group = this.entry.groups[g], inner = {}, size = [];
+    for (let i = 0; i < group.items.length / 2; ++i) {
+      const kind = group.items[2 * i], index = group.items[2 * i + 1];
+      if (kind === BOX) size.push(this.boxSize(index));
+      else if (kind === LANE) size.push({ w: 8, h: 0 });
+      else if (!this.open.has(index)) size.push(this.groupSize(index));
+      else size.push(inner[index] = this.arrange(index));
     }
-    y += height + 30;
+    const width = size.map((s) => s.w), center = this.itemCenters(group, width), pad = 14;
+    let left = 0, right = 100;
+    center.forEach((x, i) => { left = Math.min(left, x - width[i] / 2); });
+    const at = [];
+    let y = g === 0 ? 14 : 30;
+    for (const layer of group.layers) {
+      const height = layer.reduce((most, item) => Math.max(most, size[item].h), 0);
+      for (const item of layer) {
+        at[item] = { x: center[item] - width[item] / 2 - left + pad, y: y + (height - size[item].h) / 2,
+                     w: width[item], h: size[item].h, top: y, bottom: y + height };
+        right = Math.max(right, at[item].x + at[item].w);
+      }
+      y += height + 30;
+    }
+    return { w: right + pad, h: y - 30 + 14, at, inner };
   }
-  const right = Math.max(...at.map((p) => p.x + p.w), 100);
-  return { w: right + pad, h: y - 30 + 14, at, inner };
-}
 
-let placed = { boxes: {}, groups: {} };  // absolute
-let laneAt = {};                         // "group:item"
-
-function flatten(g, arranged, x, y) {
-  entry().groups[g].items.forEach(([kind, index], i) => {
-    const p = arranged.at[i];
-    const here = { x: x + p.x, y: y + p.y, w: p.w, h: p.h };
-    if (kind === 'box') placed.boxes[index] = here;
-    else if (kind === 'lane') laneAt[g + ':' + i] = { x: here.x + 4, top: y + p.top, bottom: y + p.bottom };
-    else {
-      placed.groups[index] = here;
-      if (arranged.inner[index]) flatten(index, arranged.inner[index], here.x, here.y);
+  flatten(g, arranged, x, y) {
+    const { items } = this.entry.groups[g];
+    for (let i = 0; i < items.length / 2; ++i) {
+      const kind = items[2 * i], index = items[2 * i + 1], p = arranged.at[i];
+      const here = { x: x + p.x, y: y + p.y, w: p.w, h: p.h };
+      if (kind === BOX) this.boxes.set(index, here);
+      else if (kind === LANE) this.lanes.set(g + ':' + i, { x: here.x + 4, top: y + p.top, bottom: y + p.bottom });
+      else {
+        this.groups.set(index, here);
+        if (arranged.inner[index]) this.flatten(index, arranged.inner[index], here.x, here.y);
+      }
     }
-  });
+  }
+
+  // The groups around a box from the root to its visible part, and that part.
+  shownPath(box) {
+    const path = [], { groups, groupOf } = this.entry;
+    for (let g = groupOf[box]; g >= 0; g = groups[g].parent) path.push(g);
+    path.reverse();
+    let n = 1;
+    while (n < path.length && this.open.has(path[n])) ++n;
+    return n < path.length ? { path: path.slice(0, n), rect: this.groups.get(path[n]), group: path[n] } : { path, rect: this.boxes.get(box), box };
+  }
 }

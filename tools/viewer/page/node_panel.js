@@ -1,72 +1,64 @@
-// The panel: a node or a command, its cost, and the reason for its device.
+// A node or a command: its cost, and the reason for its device.
 // SPDX-License-Identifier: Apache-2.0
 
-function rows(pairs) {
-  const list = element('dl');
-  for (const [key, value] of pairs) {
-    if (value === '' || value === null || value === undefined || value.length === 0) continue;
-    list.append(element('dt', {}, key), element('dd', {}, ...(Array.isArray(value) ? value.map((v) => element('div', {}, v)) : [value])));
-  }
-  return list;
+const MOST_COMMANDS = 50;  // of a node, in the panel
+
+function valueLine(shown, operand) {
+  return element('span', {}, operand.box >= 0 ? go(operand.name, () => shown.select(operand.box)) : operand.name, '  ',
+    element('code', {}, operand.type), operand.box === -1 ? '  constant' : '');
 }
 
-function valueLine(operand) {
-  const [name, type, box] = operand;
-  const line = element('span');
-  line.append(box >= 0 ? element('a', { onclick: () => select(box) }, name) : name, '  ', element('code', {}, type), box >= 0 ? '' : '  constant');
-  return line;
+function commandLine(shown, c) {
+  const { entry, trace, plan } = shown, stream = entry.streams[entry.commands.stream[c]];
+  let text = `${plan.deviceName(stream.device)} / ${stream.name}`;
+  if (entry.timed) text += `, at ${secondsText(entry.start(c))}, takes ${secondsText(entry.length(c))}`;
+  if (trace) text += `; measured ${secondsText(trace.lengthOf(c))}`;
+  return element('span', {}, go(`${c} ${entry.kind(c)}`, () => shown.selectCommand(c)), '  ', text);
 }
 
-function commandLine(i) {
-  const c = entry().commands[i], t = trace(), s = entry().streams[c.stream];
-  let text = `${DATA.devices[s.device].name} / ${s.name}`;
-  if (entry().timed) text += `, at ${secondsText(c.start)}, takes ${secondsText(c.end - c.start)}`;
-  if (t) text += `; measured ${measuredText(t.commands[i][1] - t.commands[i][0])}`;
-  return element('span', {}, element('a', { onclick: () => selectCommand(i) }, `${i} ${c.kind}`), '  ', text);
+function secondsLine(shown, commands) {
+  const { entry, trace } = shown, parts = [];
+  const sum = (length) => commands.reduce((all, c) => all + length(c), 0);
+  if (entry.timed) parts.push(secondsText(sum((c) => entry.length(c))) + ' predicted');
+  if (trace) parts.push(secondsText(sum((c) => trace.lengthOf(c))) + ' measured');
+  return parts.join(', ');
 }
 
-function measuredSeconds(box) {
-  const t = trace();
-  return t ? box.commands.reduce((sum, i) => sum + t.commands[i][1] - t.commands[i][0], 0) : null;
+function nodePanel(shown, b) {
+  const { entry, plan } = shown, commands = [...entry.commandsOf(b)];
+  const readers = [...new Set([...entry.edgesFrom(b)].map((e) => entry.edges.to[e]))];
+  const path = entry.pathBoxes.get(b), attributes = stringAt(entry.boxes.attributes[b]), body = entry.boxes.text[b];
+  return [element('div', { 'data-selected': entry.name(b) },
+    element('div', { class: 'head' }, element('b', {}, entry.name(b)), element('span', {}, entry.op(b))),
+    definitions([
+      ['Device', entry.devices(b).map((d) => plan.deviceName(d)).join(', ')],
+      ['Reason', entry.reason(b)],
+      ['Seconds', secondsLine(shown, commands)],
+      ['Critical path', path ? `${secondsText(path)}, ${shareText(path, entry.end)} of the step` : ''],
+      ['Kernel', entry.kernel(b)],
+      ['Workspace', entry.boxes.workspace[b] ? bytesText(entry.boxes.workspace[b]) : ''],
+      ['Operands', entry.operands(b).map((o) => valueLine(shown, o))],
+      ['Results', entry.results(b).map((r) => valueLine(shown, { ...r, box: -2 }))],
+      ['Read by', readers.slice(0, 12).map((r) => go(entry.op(r) + ' ' + entry.name(r), () => shown.select(r)))],
+      ['Attributes', attributes ? attributes.split('\n').map((text) => element('code', {}, text)) : ''],
+      ['Scope', entry.scope(b)],
+      ['From', entry.location(b)],
+      ['Commands', commands.slice(0, MOST_COMMANDS).map((c) => commandLine(shown, c)).concat(commands.length > MOST_COMMANDS ? [`and ${commands.length - MOST_COMMANDS} more`] : [])],
+      ['Arithmetic', entry.boxes.arithmetic[b] && stringAt(entry.boxes.arithmetic[b]) ? element('code', {}, stringAt(entry.boxes.arithmetic[b])) : ''],
+    ])), ...explanationOf(shown, b),
+  body < 0 ? note('The body is left out, as the page is large: partita check PLAN --text prints it.') : stringAt(body) ? element('pre', {}, stringAt(body)) : ''];
 }
 
-function nodePanel(b) {
-  const box = entry().boxes[b];
-  const readers = [...new Set(entry().edges.filter((e) => e.from === b).map((e) => e.to))];
-  const measured = measuredSeconds(box);
-  const predicted = box.commands.reduce((sum, i) => sum + entry().commands[i].end - entry().commands[i].start, 0);
-  const panel = element('div', { 'data-selected': box.name },
-    element('div', { class: 'head' }, element('b', {}, box.name), element('span', {}, box.op)),
-    rows([
-      ['Device', box.devices.map((d) => DATA.devices[d].name).join(', ')],
-      ['Reason', box.reason],
-      ['Seconds', entry().timed || measured !== null ?
-        (entry().timed ? secondsText(predicted) + ' predicted' : '') + (measured === null ? '' : (entry().timed ? ', ' : '') + measuredText(measured) + ' measured') : ''],
-      ['Kernel', box.kernel],
-      ['Workspace', box.workspace ? bytesText(box.workspace) : ''],
-      ['Operands', box.operands.map(valueLine)],
-      ['Results', box.results.map(([name, type]) => element('span', {}, name, '  ', element('code', {}, type)))],
-      ['Read by', readers.slice(0, 12).map((r) => element('a', { onclick: () => select(r) }, entry().boxes[r].op + ' ' + entry().boxes[r].name))],
-      ['Attributes', box.attributes.map(([key, value]) => element('code', {}, key + ' = ' + value))],
-      ['Scope', box.scope],
-      ['From', box.location],
-      ['Commands', box.commands.map(commandLine)],
-      ['Arithmetic', box.arithmetic ? element('code', {}, box.arithmetic) : ''],
-    ]));
-  if (box.text) panel.append(element('pre', {}, box.text));
-  return panel;
+function commandPanel(shown, c) {
+  const { entry } = shown, event = entry.commands.event[c], partners = [];
+  if (event >= 0) entry.commands.event.forEach((other, k) => { if (k !== c && other === event && partners.length < 50) partners.push(k); });
+  return [element('div', { 'data-selected': entry.title(c) },
+    element('div', { class: 'head' }, element('b', {}, entry.title(c)), element('span', {}, 'command ' + c)),
+    definitions([['Command', [commandLine(shown, c)]], [entry.kind(c) === 'wait' ? 'Recorded by' : 'Waited for by', partners.map((k) => commandLine(shown, k))]]))];
 }
 
-function commandPanel(i) {
-  const c = entry().commands[i];
-  const partners = entry().commands.map((_, k) => k).filter((k) => k !== i && c.event >= 0 && entry().commands[k].event === c.event);
-  return element('div', { 'data-selected': c.title },
-    element('div', { class: 'head' }, element('b', {}, c.title), element('span', {}, 'command ' + i)),
-    rows([['Command', [commandLine(i)]], [c.kind === 'wait' ? 'Recorded by' : 'Waited for by', partners.map(commandLine)]]));
-}
-
-function drawNodeTab() {
-  if (state.box >= 0) fill($('tab-node'), nodePanel(state.box));
-  else if (state.command >= 0) fill($('tab-node'), commandPanel(state.command));
-  else fill($('tab-node'), element('p', { class: 'note' }, 'Click a node or a command to see what it is, where it runs and why.'), ...overview());
+function nodeTab(shown) {
+  if (shown.box >= 0) return nodePanel(shown, shown.box);
+  if (shown.command >= 0) return commandPanel(shown, shown.command);
+  return [note('Click a node or a command to see what it is, where it runs and why.')];
 }

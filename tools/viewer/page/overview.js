@@ -1,23 +1,15 @@
-// The panel while nothing is selected: the devices and their load.
+// The devices and their load.
 // SPDX-License-Identifier: Apache-2.0
 
-function leftOutText(e) {
-  return 'The page shows the first ' + e.commands.length + ' commands of a step; ' + e.commandsLeftOut + ' more are left out.';
-}
-
-function overview() {
-  const table = element('table', {}, element('tr', {}, element('th', {}, 'Device'), element('th', { class: 'n' }, 'Nodes'), element('th', { class: 'n' }, 'Computes'),
-    element('th', { class: 'n' }, 'Of the step'), element('th', { class: 'n' }, 'Peak'), element('th', { class: 'n' }, 'Limit')));
-  const e = entry();
-  DATA.devices.forEach((device, d) => {
-    const nodes = e.boxes.filter((b) => b.kind === 'node' && b.devices.includes(d)).length;
-    const busy = e.commands.filter((c) => c.kind === 'kernel' && e.streams[c.stream].device === d).reduce((sum, c) => sum + c.end - c.start, 0);
-    table.append(element('tr', {}, element('td', {}, device.name), element('td', { class: 'n' }, String(nodes)),
-      element('td', { class: 'n' }, secondsText(busy)), element('td', { class: 'n' }, e.end ? (100 * busy / e.end).toFixed(0) + ' %' : ''),
-      element('td', { class: 'n' }, bytesText(e.memory[d].peak)), element('td', { class: 'n' }, bytesText(e.memory[d].limit))));
-  });
-  const parts = [table];
-  if (e.commandsLeftOut) parts.unshift(element('p', { class: 'leftout' }, leftOutText(e)));
-  if (DATA.summary) parts.push(element('pre', {}, DATA.summary));
+function overview(shown) {
+  const { entry, plan } = shown, nodes = plan.devices.map(() => 0), busy = plan.devices.map(() => 0);
+  for (let b = 0; b < entry.numBoxes; ++b) if (entry.boxKind(b) === NODE) for (const d of entry.devices(b)) ++nodes[d];
+  for (let c = 0; c < entry.numCommands; ++c) if (entry.kind(c) === 'kernel') busy[entry.deviceOf(c)] += entry.length(c);
+  const rows = plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d)).map((d) => pickRow(false, () => shown.setFilter({ device: d }),
+    [shown.deviceLabel(d)], [String(nodes[d]), 'n'], [axisText(entry, busy[d]), 'n'], [shareText(busy[d], entry.end), 'n'],
+    [bytesText(entry.memory[d].peak), 'n'], [bytesText(entry.memory[d].limit), 'n']));
+  const parts = [element('h2', { class: 'above' }, 'Devices'),
+    table([['Device'], ['Nodes', 'n'], ['Computes', 'n'], ['Of the step', 'n'], ['Peak', 'n'], ['Limit', 'n']], rows)];
+  if (plan.summary) parts.push(element('pre', {}, plan.summary));
   return parts;
 }

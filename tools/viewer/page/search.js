@@ -1,27 +1,43 @@
 // Finds nodes by name, op, scope, location or kernel.
 // SPDX-License-Identifier: Apache-2.0
 
-function find(text) {
-  const wanted = text.trim().toLowerCase();
-  if (!wanted) return [];
-  const found = [];
-  entry().boxes.forEach((box, b) => {
-    const place = [box.name, box.op, box.scope, box.location, box.kernel].findIndex((part) => part.toLowerCase().includes(wanted));
-    if (place >= 0) found.push([box.name.toLowerCase().replace(/^%/, '') === wanted.replace(/^%/, '') ? -1 : place, b]);
-  });
-  return found.sort((x, y) => x[0] - y[0] || x[1] - y[1]).map(([, b]) => b);
-}
+class Search {
+  constructor(shown) {
+    this.shown = shown;
+    const input = this.input = $('search');
+    input.addEventListener('input', () => this.show(input.value));
+    input.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.close();
+      if (event.key !== 'Enter') return;
+      const found = this.find(input.value);
+      this.close();
+      if (found.length) shown.select(found[0]);
+    });
+    document.addEventListener('pointerdown', (event) => { if (!event.target.closest('.search')) this.close(); });
+    shown.on('selection', () => this.close());
+  }
 
-function search(text) {
-  const found = find(text);
-  state.hits = new Set(found);
-  fill($('hits'), ...found.slice(0, 30).map((b) => {
-    const box = entry().boxes[b];
-    return element('li', { 'data-hit': box.name, onclick: () => { closeHits(); select(b); } }, box.name + '  ', element('small', {}, box.op + (box.scope ? ' · ' + box.scope : '')));
-  }));
-  if (text.trim() && found.length === 0) fill($('hits'), element('li', {}, element('small', {}, 'no node of that name, op, scope or kernel')));
-  $('hits').hidden = !text.trim();
-  for (const node of document.querySelectorAll('.box')) node.classList.toggle('hit', state.hits.has(+node.dataset.box));
-  return found;
+  // Strings that hold the text are found once, however many nodes have them.
+  find(text) {
+    const wanted = text.trim().toLowerCase(), { entry } = this.shown, { name, op, scope, location, kernel } = entry.boxes;
+    if (!wanted) return [];
+    const matching = DATA.strings.map((s) => s.toLowerCase().includes(wanted)), found = [];
+    for (let b = 0; b < entry.numBoxes; ++b) {
+      const place = [name, op, scope, location, kernel].findIndex((column) => matching[column[b]]);
+      if (place >= 0) found.push([entry.name(b).toLowerCase().replace(/^%/, '') === wanted.replace(/^%/, '') ? -1 : place, b]);
+    }
+    return found.sort((x, y) => x[0] - y[0] || x[1] - y[1]).map(([, b]) => b);
+  }
+
+  show(text) {
+    const { shown } = this, { entry } = shown, found = this.find(text);
+    shown.hits = new Set(found);
+    fill($('hits'), ...found.slice(0, 30).map((b) => element('li', { 'data-hit': entry.name(b), onclick: () => shown.select(b) },
+      entry.name(b) + '  ', element('small', {}, entry.op(b) + (entry.scope(b) ? ' · ' + entry.scope(b) : '')))));
+    if (text.trim() && found.length === 0) fill($('hits'), element('li', {}, element('small', {}, 'no node of that name, op, scope or kernel')));
+    $('hits').hidden = !text.trim();
+    shown.emit('hits');
+    return found;
+  }
+  close() { $('hits').hidden = true; }
 }
-function closeHits() { $('hits').hidden = true; }

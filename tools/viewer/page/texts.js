@@ -11,33 +11,42 @@ function bytesText(bytes) {
 }
 
 function secondsText(seconds) {
-  if (!entry().timed) return seconds.toFixed(0);
   if (seconds >= 1) return seconds.toFixed(3) + ' s';
   if (seconds >= 1e-3) return (seconds * 1e3).toFixed(2) + ' ms';
   if (seconds === 0) return '0';
   return (seconds * 1e6).toFixed(seconds < 1e-5 ? 2 : 1) + ' µs';
 }
+// Of an entry's axis: without a prediction it counts commands.
+function axisText(entry, seconds) { return entry.timed ? secondsText(seconds) : seconds.toFixed(0); }
 // On the axis, where steps are round: 50 ms and not 50.00 ms.
-function tickText(seconds) { return secondsText(seconds).replace(/\.(\d*?)0+(?= |$)/, (_, digits) => digits && '.' + digits); }
+function tickText(entry, seconds) { return axisText(entry, seconds).replace(/\.(\d*?)0+(?= |$)/, (_, digits) => digits && '.' + digits); }
 
-function measuredText(seconds) {
-  if (seconds >= 1) return seconds.toFixed(3) + ' s';
-  return seconds >= 1e-3 ? (seconds * 1e3).toFixed(2) + ' ms' : (seconds * 1e6).toFixed(1) + ' µs';
+function shareText(part, whole) { return whole > 0 ? (100 * part / whole).toFixed(part / whole < 0.0995 ? 1 : 0) + ' %' : ''; }
+
+function changeText(from, to, print) {
+  if (print(from) === print(to)) return print(from);
+  const by = from > 0 ? ` (${to >= from ? '+' : '−'}${(100 * Math.abs(to - from) / from).toFixed(1)} %)` : '';
+  return `${print(from)} → ${print(to)}${by}`;
 }
 
-const pen = document.createElement('canvas').getContext('2d');
-function textWidth(text, size, weight) {
-  pen.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
-}
-// The longest prefix that fits.
-function cutTo(text, width, size, weight) {
-  text = cut(text, 60);
-  if (textWidth(text, size, weight) <= width) return text;
-  let low = 1, high = text.length;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (textWidth(text.slice(0, middle) + '…', size, weight) <= width) low = middle; else high = middle - 1;
+function countText(count, one, many) { return `${count} ${count === 1 ? one : many}`; }
+
+// The longest prefix that fits. Widths of characters are near each other, so a
+// text is measured once.
+const textWidths = new Map();
+function widthOf(pen, text) {
+  const key = pen.font + text;
+  let width = textWidths.get(key);
+  if (width === undefined) {
+    if (textWidths.size > 50000) textWidths.clear();
+    width = pen.measureText(text).width;
+    textWidths.set(key, width);
   }
-  return text.slice(0, low) + '…';
+  return width;
+}
+function cutTo(pen, text, width) {
+  text = cut(text, 60);
+  const all = widthOf(pen, text);
+  if (all <= width) return text;
+  return text.slice(0, Math.max(1, Math.floor(text.length * width / all) - 1)) + '…';
 }

@@ -1,0 +1,129 @@
+// Asks the simulator's prices which link a command takes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/viewer/link_loads.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "graph/status_macros.h"
+#include "placement/machine/link_table.h"
+#include "placement/simulate/command_cost.h"
+#include "tools/viewer/covered_time.h"
+
+namespace partita {
+namespace {
+
+class LoadCounter {
+ public:
+  LoadCounter(const Plan& plan, const Entry& entry, const Machine& machine,
+              ViewedEntry& view)
+      : plan_(plan),
+        entry_(entry),
+        machine_(machine),
+        links_(machine),
+        view_(view),
+        spans_(2 * machine.links.size()) {
+    view.link_loads.assign(machine.links.size(), {});
+  }
+
+  void Visit(CommandId id, const Command& command, const CommandCost& cost) {
+    if (cost.on == CommandCost::On::kCollective) {
+      AddToRing(id, command);
+    } else if (cost.on == CommandCost::On::kLink) {
+      const int link = IndexOf(*cost.link);
+      view_.commands[id].link = link;
+      view_.commands[id].forward = cost.forward;
+      Add(link, cost.forward, id, static_cast<int64_t>(cost.bytes));
+    }
+  }
+
+  void Finish() {
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      view_.link_loads[i / 2][i % 2].seconds =
+          CoveredTime(std::move(spans_[i])).Within(0, view_.end);
+    }
+  }
+
+ private:
+  int IndexOf(const Link& link) const {
+    return static_cast<int>(&link - machine_.links.data());
+  }
+
+  const std::string& DeviceOf(StreamId stream) const {
+    return plan_.devices[entry_.streams[stream.index].device.index].traits.name;
+  }
+
+  void AddToRing(CommandId id, const Command& command) {
+    const std::vector<StreamId>& ranks =
+        entry_.groups[command.group.index].ranks;
+    size_t rank = 0;
+    while (rank < ranks.size() && ranks[rank] != command.stream) ++rank;
+    if (rank == ranks.size()) return;
+    const std::string& from = DeviceOf(ranks[rank]);
+    const Link* link =
+        links_.Find(from, DeviceOf(ranks[(rank + 1) % ranks.size()]));
+    if (link == nullptr) return;  // the ring is routed another way
+    int64_t bytes = 0;
+    for (BufferId operand : command.operands) {
+      bytes += entry_.buffers[operand.index].range.size();
+    }
+    Add(IndexOf(*link), link->from == from, id, bytes);
+  }
+
+  void Add(int link, bool forward, CommandId id, int64_t bytes) {
+    LinkLoad& load = view_.link_loads[link][forward ? 0 : 1];
+    ++load.transfers;
+    load.bytes += bytes;
+    const CommandView& shown = view_.commands[id];
+    spans_[2 * link + (forward ? 0 : 1)].emplace_back(shown.start, shown.end);
+  }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  const Machine& machine_;
+  const LinkTable links_;
+  ViewedEntry& view_;
+  // By link and direction.
+  std::vector<std::vector<std::pair<double, double>>> spans_;
+};
+
+}  // namespace
+
+void ReadTopology(const Machine& machine, PlanView& view) {
+  view.machine = machine.name;
+  absl::flat_hash_map<std::string, int> used, known;
+  for (size_t d = 0; d < view.devices.size(); ++d) {
+    used[view.devices[d].name] = static_cast<int>(d);
+  }
+  for (const MachineDevice& device : machine.devices) {
+    const std::string& name = device.traits.name;
+    known[name] = static_cast<int>(view.machine_devices.size());
+    const auto found = used.find(name);
+    view.machine_devices.push_back(
+        {name, std::string(DeviceKindName(device.traits.kind)),
+         found == used.end() ? -1 : found->second});
+  }
+  for (const Link& link : machine.links) {
+    view.links.push_back({known[link.from], known[link.to], link.bandwidth,
+                          link.latency, link.duplex, link.bus});
+  }
+}
+
+absl::Status ReadLinkLoads(const Plan& plan, int number,
+                           IdSpan<CommandId, Command> commands,
+                           const ViewedMachine& machine, ViewedEntry& view) {
+  const Entry& entry = plan.entries[number];
+  PARTITA_ASSIGN_OR_RETURN(const auto costs,
+                           CostCommands(plan, entry, commands, machine.machine,
+                                        machine.node_seconds[number]));
+  LoadCounter counter(plan, entry, machine.machine, view);
+  for (CommandId c : commands.ids()) {
+    counter.Visit(c, commands[c], costs[c]);
+  }
+  counter.Finish();
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,93 @@
+// Sums both times by node, then by op.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/viewer/residuals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace partita {
+namespace {
+
+template <typename List>
+void SortByDistance(List& list) {
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.measured - a.predicted) >
+           std::abs(b.measured - b.predicted);
+  });
+}
+
+constexpr double kLeastOfStep = 0.1;
+constexpr double kLeastOfPrediction = 0.5;
+
+// The node of the op with the largest difference.
+int LongestOf(const ViewedEntry& entry, const Residuals& residuals,
+              const std::string& op) {
+  for (const NodeResidual& node : residuals.nodes) {
+    if (entry.boxes[node.box].op == op) return node.box;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
+  Residuals residuals;
+  if (!entry.timed) return residuals;
+  std::map<std::string, OpResidual> ops;
+  for (size_t b = 0; b < entry.boxes.size(); ++b) {
+    const BoxView& box = entry.boxes[b];
+    NodeResidual node{static_cast<int>(b)};
+    bool computes = false;
+    for (CommandId c : box.commands) {
+      const CommandView& command = entry.commands[c];
+      if (command.kind != "kernel") continue;
+      computes = true;
+      node.predicted += command.end - command.start;
+      node.measured += trace.commands[c].second - trace.commands[c].first;
+    }
+    if (!computes) continue;
+    residuals.nodes.push_back(node);
+    OpResidual& op = ops[box.op];
+    op.op = box.op;
+    ++op.nodes;
+    op.predicted += node.predicted;
+    op.measured += node.measured;
+  }
+  for (auto& [name, op] : ops) residuals.ops.push_back(std::move(op));
+  SortByDistance(residuals.nodes);
+  SortByDistance(residuals.ops);
+  return residuals;
+}
+
+void AddResidualFinding(const MeasuredTrace& trace, PlanView& view) {
+  ViewedEntry& entry = view.entries[trace.entry];
+  const Residuals residuals = ResidualsOf(entry, trace);
+  if (residuals.ops.empty() || trace.end <= 0) return;
+  const OpResidual& op = residuals.ops[0];
+  const double difference = std::abs(op.measured - op.predicted);
+  if (op.predicted <= 0 || difference < kLeastOfStep * trace.end ||
+      difference < kLeastOfPrediction * op.predicted) {
+    return;
+  }
+  FindingView finding;
+  finding.text = absl::StrFormat(
+      "%s takes %.0f %% of the measured step in %d %s, %.3g times its "
+      "prediction",
+      op.op, 100 * op.measured / trace.end, op.nodes,
+      op.nodes == 1 ? "node" : "nodes", op.measured / op.predicted);
+  // The axis of findings is the predicted step.
+  finding.seconds = difference / trace.end * entry.end;
+  finding.box = LongestOf(entry, residuals, op.op);
+  const auto place = std::find_if(entry.findings.begin(), entry.findings.end(),
+                                  [&](const FindingView& other) {
+                                    return other.seconds < finding.seconds;
+                                  });
+  entry.findings.insert(place, std::move(finding));
+}
+
+}  // namespace partita
