@@ -36,6 +36,10 @@ struct PlannerOptions {
   // them; a draft of another strategy that breaks one is refused.
   std::vector<Constraint> constraints;
 
+  // Where all outputs are fetched. Empty: each from the first device that has
+  // it.
+  std::string output_device;
+
   // `data`: the batch to shard. Nothing: FindBatch finds it.
   std::optional<Batch> batch;
   // The graph is that of one micro-batch; stages run the micro-batches in this
