@@ -142,6 +142,16 @@ TEST(ConstraintsTest, AContradictionNamesPins) {
             "one out");
 }
 
+// The variables are where another function has them.
+TEST(ConstraintsTest, AFunctionThatFollowsAnotherMeetsThem) {
+  const TwoChains g;
+  PlannerOptions options = With({{kApart, {"a", "d"}}, {kApart, {"b", "c"}}});
+  options.follows_variables = true;
+  const PlacementTable table = PlanOf(g, options);
+  EXPECT_NE(g.DevicesOf(table, g.a), g.DevicesOf(table, g.d));
+  EXPECT_NE(g.DevicesOf(table, g.b), g.DevicesOf(table, g.c));
+}
+
 void Pin(TwoChains& g, ValueId value, const std::vector<std::string>& devices) {
   g.graph()
       .node(g.node(value))

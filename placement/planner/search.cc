@@ -11,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/status_macros.h"
 #include "placement/planner/constraints.h"
 #include "placement/planner/draft_judge.h"
 #include "placement/planner/draft_score.h"
@@ -42,6 +43,12 @@ bool BetterFirst(const ScoredDraft& a, const ScoredDraft& b) {
 
 bool IsTimeOver(const Objective& objective) {
   return objective.is_time_over && objective.is_time_over();
+}
+
+absl::Status NoneIsAllowed() {
+  return absl::FailedPreconditionError(
+      "constraints: found no placement that meets them and the pins; expected "
+      "one; leave a constraint or a pin out");
 }
 
 // Climbs by estimates.
@@ -216,11 +223,7 @@ class Search {
 
   // Without predictions: the best few by estimate.
   absl::StatusOr<Draft> FirstThatFits() {
-    if (climbs_.empty()) {
-      return absl::FailedPreconditionError(
-          "constraints: found no placement that meets them and the pins; "
-          "expected one; leave a constraint or a pin out");
-    }
+    if (climbs_.empty()) return NoneIsAllowed();
     FirstFit choice(space_.request);
     for (size_t i = 0; i < climbs_.size() && i < kMostOffers; ++i) {
       if (choice.Offer(DraftOf(space_, climbs_[i].draft))) break;
@@ -295,6 +298,22 @@ absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
     is_done = search.Run(evaluations);
   }
   return search.Take();
+}
+
+absl::StatusOr<Draft> FollowSearch(const PlanRequest& request) {
+  PARTITA_ASSIGN_OR_RETURN(Draft draft, DraftPinned(request));
+  const bool is_allowed = request.constraints == nullptr ||
+                          request.constraints->Check(request, draft).ok();
+  if (is_allowed) return draft;
+  const SearchSpace space(request);
+  std::optional<ItemDraft> items = ItemDraftOf(space, draft);
+  if (items.has_value()) {
+    items = ItemConstraints(space).Repair(*std::move(items));
+  }
+  if (!items.has_value()) return NoneIsAllowed();
+  Draft repaired = DraftOf(space, *items);
+  PARTITA_RETURN_IF_ERROR(CheckLinks(request, repaired));
+  return repaired;
 }
 
 }  // namespace partita
