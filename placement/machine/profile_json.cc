@@ -170,7 +170,7 @@ absl::Status CheckFormat(const JsonObject& root) {
                                  "`partita profile`"));
 }
 
-// No JSON: a file that was cut, or another one.
+// No JSON: a truncated file, or another one.
 absl::Status Damaged(const absl::Status& fault) {
   return absl::Status(
       fault.code(),

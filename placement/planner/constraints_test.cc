@@ -143,7 +143,7 @@ TEST(ConstraintsTest, AContradictionNamesPins) {
 }
 
 // The variables are where another function has them.
-TEST(ConstraintsTest, AFunctionThatFollowsAnotherMeetsThem) {
+TEST(ConstraintsTest, AFunctionThatFollowsAnotherKeepsThem) {
   const TwoChains g;
   PlannerOptions options = With({{kApart, {"a", "d"}}, {kApart, {"b", "c"}}});
   options.follows_variables = true;
@@ -187,7 +187,7 @@ TEST(ConstraintsTest, ContradictionsCountEachDeviceOfAPin) {
             "leave one out");
 }
 
-// Of three groups on two devices, each with nodes that may exchange places.
+// Of three groups on two devices, each with nodes that differ in no rule.
 TEST(ConstraintsTest, AContradictionOfManyNodesIsNamed) {
   SampleGraph g;
   std::vector<ValueId> outputs;

@@ -31,9 +31,9 @@ struct Owner {
   int variables = 0;  // that have the device; 0: it has no owner
 };
 
-// A variable's place in a rule of kDifferent.
-struct Membership {
-  friend bool operator==(const Membership&, const Membership&) = default;
+// The group of a variable in one rule of kDifferent.
+struct GroupOfRule {
+  friend bool operator==(const GroupOfRule&, const GroupOfRule&) = default;
 
   int rule = 0;  // index into owners_
   int group = 0;
@@ -45,7 +45,7 @@ class Solver {
       : rules_(problem.rules),
         allowed_(problem.allowed),
         leader_(problem.allowed.size()),
-        memberships_(problem.allowed.size()) {
+        groups_(problem.allowed.size()) {
     absl::c_iota(leader_, 0);
     for (const DeviceRule& rule : rules_) Narrow(rule);
     for (const DeviceRule& rule : rules_) Merge(rule);
@@ -116,13 +116,14 @@ class Solver {
     const int number = static_cast<int>(owners_.size());
     owners_.emplace_back(users_.size());
     for (size_t g = 0; g < rule.groups.size(); ++g) {
-      const Membership joined{number, static_cast<int>(g)};
+      const GroupOfRule joined{number, static_cast<int>(g)};
       for (int v : rule.groups[g]) {
         const int leader = Leader(v);
-        std::vector<Membership>& own = memberships_[leader];
-        if (!own.empty() && own.back() == joined) continue;
-        if (!own.empty() && own.back().rule == number) allowed_[leader].clear();
-        own.push_back(joined);
+        std::vector<GroupOfRule>& groups = groups_[leader];
+        if (!groups.empty() && groups.back() == joined) continue;
+        if (!groups.empty() && groups.back().rule == number)
+          allowed_[leader].clear();
+        groups.push_back(joined);
       }
     }
   }
@@ -141,10 +142,10 @@ class Solver {
       used += users_[device.index] == 0 ? 1 : 0;
     }
     return used <= most_ &&
-           absl::c_all_of(memberships_[v], [&](const Membership& member) {
+           absl::c_all_of(groups_[v], [&](const GroupOfRule& own) {
              return absl::c_all_of(set, [&](MachineDeviceId device) {
-               const Owner& owner = owners_[member.rule][device.index];
-               return owner.variables == 0 || owner.group == member.group;
+               const Owner& owner = owners_[own.rule][device.index];
+               return owner.variables == 0 || owner.group == own.group;
              });
            });
   }
@@ -156,10 +157,10 @@ class Solver {
       users += by;
       num_used_ += (users > 0 ? 1 : 0) - (was_used ? 1 : 0);
     }
-    for (const Membership& member : memberships_[v]) {
+    for (const GroupOfRule& own : groups_[v]) {
       for (MachineDeviceId device : set) {
-        Owner& owner = owners_[member.rule][device.index];
-        owner.group = member.group;
+        Owner& owner = owners_[own.rule][device.index];
+        owner.group = own.group;
         owner.variables += by;
       }
     }
@@ -206,7 +207,7 @@ class Solver {
   const std::vector<DeviceRule>& rules_;
   std::vector<std::vector<DeviceSet>> allowed_;  // by variable; leaders: of all
   std::vector<int> leader_;                      // by variable: one it equals
-  std::vector<std::vector<Membership>> memberships_;  // by leader
+  std::vector<std::vector<GroupOfRule>> groups_;  // by leader
   int most_ = 1 << 30;
   std::vector<int> order_;  // leaders
   // Of the variables that have a set.
