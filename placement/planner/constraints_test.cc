@@ -142,14 +142,31 @@ TEST(ConstraintsTest, AContradictionNamesPins) {
             "one out");
 }
 
-// The variables are where another function has them.
+// By node name.
+std::set<std::string> DevicesOf(const Graph& graph, const PlacementTable& table,
+                                const std::string& name) {
+  for (const OpView& node : graph.ops()) {
+    if (node.num_results() == 0 || node.result(0).name() != name) continue;
+    const auto& devices = table.nodes[node.id().index].placement.devices;
+    return {devices.begin(), devices.end()};
+  }
+  ADD_FAILURE() << "no node " << name;
+  return {};
+}
+
+// The variable, and its reader, are where another function has them.
 TEST(ConstraintsTest, AFunctionThatFollowsAnotherKeepsThem) {
-  const TwoChains g;
-  PlannerOptions options = With({{kApart, {"a", "d"}}, {kApart, {"b", "c"}}});
+  SampleGraph g;
+  const ValueId w = g.Variable("w", kLine);
+  const ValueId a = g.Work("a", {g.Input("x", kLine), w}, kLine);
+  g.Return({g.Work("b", {a}, kLine)});
+  g.graph().node(g.node(w)).placement.devices = {"cpu:1"};
+  PlannerOptions options = With({{kApart, {"a", "b"}}});
   options.follows_variables = true;
-  const PlacementTable table = PlanOf(g, options);
-  EXPECT_NE(g.DevicesOf(table, g.a), g.DevicesOf(table, g.d));
-  EXPECT_NE(g.DevicesOf(table, g.b), g.DevicesOf(table, g.c));
+  const auto table = PlanBy("search", g, EqualCpus(2, 10000), options);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(DevicesOf(g.graph(), *table, "a"), std::set<std::string>{"cpu:1"});
+  EXPECT_EQ(DevicesOf(g.graph(), *table, "b"), std::set<std::string>{"cpu:0"});
 }
 
 void Pin(TwoChains& g, ValueId value, const std::vector<std::string>& devices) {
@@ -263,18 +280,6 @@ TEST(ConstraintsTest, APatternMatchesANode) {
       "apart a,nose: found no node with scope or result name nose; expected "
       "the name of one; `partita compile --stop-after imported` prints the "
       "names");
-}
-
-// By node name.
-std::set<std::string> DevicesOf(const Graph& graph, const PlacementTable& table,
-                                const std::string& name) {
-  for (const OpView& node : graph.ops()) {
-    if (node.num_results() == 0 || node.result(0).name() != name) continue;
-    const auto& devices = table.nodes[node.id().index].placement.devices;
-    return {devices.begin(), devices.end()};
-  }
-  ADD_FAILURE() << "no node " << name;
-  return {};
 }
 
 bool IsMet(const Graph& graph, const PlacementTable& table,

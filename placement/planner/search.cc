@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -282,6 +283,28 @@ class Search {
   std::optional<ItemDraft> best_items_;
 };
 
+// How other strategies place a function that follows another. Without
+// predictions the first is taken: all functions have the same stages.
+constexpr StrategyFn* kFollowers[] = {DraftPinned, DraftData, DraftSingle};
+
+// A draft that breaks no constraint, repaired if need be.
+absl::StatusOr<Draft> FollowWithin(const PlanRequest& request,
+                                   StrategyFn& follow) {
+  PARTITA_ASSIGN_OR_RETURN(Draft draft, follow(request));
+  const bool is_allowed = request.constraints == nullptr ||
+                          request.constraints->Check(request, draft).ok();
+  if (is_allowed) return draft;
+  const SearchSpace space(request);
+  std::optional<ItemDraft> items = ItemDraftOf(space, draft);
+  if (items.has_value()) {
+    items = ItemConstraints(space).Repair(*std::move(items));
+  }
+  if (!items.has_value()) return NoneIsAllowed();
+  Draft repaired = DraftOf(space, *items);
+  PARTITA_RETURN_IF_ERROR(CheckLinks(request, repaired));
+  return repaired;
+}
+
 }  // namespace
 
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
@@ -301,19 +324,20 @@ absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
 }
 
 absl::StatusOr<Draft> FollowSearch(const PlanRequest& request) {
-  PARTITA_ASSIGN_OR_RETURN(Draft draft, DraftPinned(request));
-  const bool is_allowed = request.constraints == nullptr ||
-                          request.constraints->Check(request, draft).ok();
-  if (is_allowed) return draft;
-  const SearchSpace space(request);
-  std::optional<ItemDraft> items = ItemDraftOf(space, draft);
-  if (items.has_value()) {
-    items = ItemConstraints(space).Repair(*std::move(items));
+  DraftJudge judge(request);
+  judge.Allow(std::size(kFollowers));
+  std::optional<Draft> first;
+  absl::Status fault;
+  for (StrategyFn* follow : kFollowers) {
+    absl::StatusOr<Draft> draft = FollowWithin(request, *follow);
+    fault.Update(draft.status());
+    if (!draft.ok()) continue;
+    judge.Offer(*draft);
+    if (!first.has_value()) first = *std::move(draft);
   }
-  if (!items.has_value()) return NoneIsAllowed();
-  Draft repaired = DraftOf(space, *items);
-  PARTITA_RETURN_IF_ERROR(CheckLinks(request, repaired));
-  return repaired;
+  if (judge.best().has_value()) return *std::move(judge.best());
+  if (first.has_value()) return *std::move(first);
+  return fault;
 }
 
 }  // namespace partita

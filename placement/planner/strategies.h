@@ -55,9 +55,9 @@ struct PlannerOptions {
 // it reads them.
 
 // If a graph follows the variables of another function (PlannerOptions),
-// `single` and `data` choose among the devices that store some. `pipeline`,
-// `list` and `search` act like `pinned`, so that all functions of a module have
-// the same stages.
+// `single` and `data` choose among the devices that store some. `pipeline` and
+// `list` act like `pinned`, so that all functions of a module have the same
+// stages. `search` takes the best of these.
 
 // The whole graph on one device: `options.device`, or the fastest that fits.
 //   1. Candidates: devices that can run every node that is not pinned.
@@ -173,7 +173,8 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 // number of evaluations decides, never a clock, so the same input gives the
 // same plan.
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
-// The draft of DraftPinned, repaired where it breaks a constraint.
+// The drafts of DraftPinned, DraftData and DraftSingle, each repaired where it
+// breaks a constraint, are lowered and simulated; the best is taken.
 absl::StatusOr<Draft> FollowSearch(const PlanRequest& request);
 // Also for commands that compare strategies.
 inline constexpr StrategyOption kObjectiveOption = {
