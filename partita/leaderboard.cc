@@ -17,6 +17,7 @@
 #include "partita/compile_request.h"
 #include "partita/predict.h"
 #include "partita/step_search.h"
+#include "placement/planner/constraint_groups.h"
 #include "placement/planner/draft_score.h"
 #include "placement/planner/objective_choice.h"
 #include "placement/planner/planner.h"
@@ -138,6 +139,8 @@ absl::StatusOr<Leaderboard> CompareStrategies(const Module& module,
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
   PARTITA_RETURN_IF_ERROR(CheckSchedule(module, machine, options));
+  PARTITA_RETURN_IF_ERROR(
+      CheckConstraintPatterns(module, options.planner.constraints));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
   Leaderboard board{.machine = machine.name};

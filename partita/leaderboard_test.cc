@@ -126,5 +126,14 @@ TEST(LeaderboardTest, AnOptionOutOfRangeIsAnError) {
       absl::StatusCode::kInvalidArgument);
 }
 
+// As Compile says it, and not as a row of each strategy.
+TEST(LeaderboardTest, AConstraintOnNoNodeIsAnError) {
+  CompileOptions options;
+  options.planner.constraints = {{Constraint::Kind::kTogether, {"a", "nose"}}};
+  EXPECT_THAT(
+      CompareStrategies(Mlp(), EqualCpus(2, kRoom), options).status().message(),
+      HasSubstr("together a,nose: found no node"));
+}
+
 }  // namespace
 }  // namespace partita

@@ -66,6 +66,7 @@ PlannerOptions ModulePlacer::OptionsFor(const PlacingOptions& placing,
   const MicroBatches& parts = source_.MicroBatchesOf(placing.number);
   PlannerOptions options = target_.options().planner;
   options.micro_batches = parts;
+  options.output_device = target_.options().output_device;
   options.batch = parts.count > 1
                       ? BatchOfInputs(function, parts.sharded_inputs)
                       : FindBatch(function, target_.options().batch_inputs);

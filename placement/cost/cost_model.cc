@@ -100,6 +100,7 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
     position_[order_[i]] = static_cast<int>(i);
   }
   ClassifyDevices();
+  FindPortLinks();
   TraceViews();
   PriceNodes();
   PriceShardedPins();
@@ -125,6 +126,18 @@ void CostModel::ClassifyDevices() {
     if (!from.valid() || !to.valid()) continue;
     links_[from.index * num_devices() + to.index] = &link;
     links_[to.index * num_devices() + from.index] = &link;
+  }
+}
+
+void CostModel::FindPortLinks() {
+  port_links_.assign(num_devices(), nullptr);
+  for (MachineDeviceId device : devices()) {
+    if (shares_host(device)) continue;
+    for (MachineDeviceId host : devices()) {
+      if (!shares_host(host) || link(host, device) == nullptr) continue;
+      port_links_[device] = link(host, device);
+      break;
+    }
   }
 }
 

@@ -79,6 +79,17 @@ class CostModel {
   MachineDeviceId host() const { return host_; }
   // True if graph inputs are in the memory of the device: it is a CPU.
   bool shares_host(MachineDeviceId device) const;
+  // What feeds and fetches of the device take: the link to the first CPU that
+  // has one. Null: they are copies in its own memory, or there is no such link.
+  const Link* port_link(MachineDeviceId device) const {
+    return port_links_[device];
+  }
+  // False if the device can neither be fed nor fetched from: it has a link to
+  // none of the machine's CPUs.
+  bool has_ports(MachineDeviceId device) const {
+    return !host_.valid() || shares_host(device) ||
+           port_link(device) != nullptr;
+  }
 
   // The device with this name; invalid if none.
   MachineDeviceId FindDevice(absl::string_view name) const;
@@ -90,6 +101,7 @@ class CostModel {
   enum Role : uint8_t { kGone, kStored, kView, kComputes };
 
   void ClassifyDevices();
+  void FindPortLinks();
   void TraceViews();
   void PriceNodes();
   NodeCost Price(const OpView& node, const DeviceTraits& device);
@@ -111,6 +123,7 @@ class CostModel {
   std::vector<const Link*> links_;  // from * devices + to
   MachineDeviceId host_;
   const HostCores host_cores_;
+  IdVector<MachineDeviceId, const Link*> port_links_;
 };
 
 }  // namespace partita

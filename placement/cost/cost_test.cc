@@ -54,6 +54,26 @@ TEST(CostModelTest, KernelsAndTransfersHaveCostsByDevice) {
   EXPECT_EQ(costs.host(), MachineDeviceId(0));
 }
 
+TEST(CostModelTest, PortsTakeALinkToTheHost) {
+  SampleGraph g;
+  g.Return({g.Work("y", {g.Input("x", kLine)}, kLine)});
+  const SampleCatalog catalog;
+  Machine machine = CpuAndGpus(2, 1000);
+  machine.links.erase(machine.links.begin() + 1);  // cpu:0 and gpu:1
+  const CostModel costs(g.graph(), machine, catalog);
+  EXPECT_EQ(costs.port_link(MachineDeviceId(0)), nullptr);
+  EXPECT_EQ(costs.port_link(MachineDeviceId(1)), &machine.links[0]);
+  EXPECT_TRUE(costs.has_ports(MachineDeviceId(0)));
+  EXPECT_TRUE(costs.has_ports(MachineDeviceId(1)));
+  EXPECT_FALSE(costs.has_ports(MachineDeviceId(2)));
+  // Without a CPU, copies are local.
+  Machine gpus = machine;
+  gpus.devices.erase(gpus.devices.begin());
+  gpus.links.clear();
+  EXPECT_TRUE(
+      CostModel(g.graph(), gpus, catalog).has_ports(MachineDeviceId(1)));
+}
+
 // A catalog that offers several kernels, the first of them the slower.
 class TwoKernels final : public KernelCatalog {
  public:

@@ -170,6 +170,15 @@ absl::Status CheckFormat(const JsonObject& root) {
                                  "`partita profile`"));
 }
 
+// No JSON: a truncated file, or another one.
+absl::Status Damaged(const absl::Status& fault) {
+  return absl::Status(
+      fault.code(),
+      absl::StrCat(fault.message(),
+                   "; restore the file as it was written, or measure again "
+                   "with `partita profile`"));
+}
+
 absl::Status CheckChecksum(const JsonObject& root, const Profile& profile) {
   PARTITA_ASSIGN_OR_RETURN(const std::string stated, root.String("checksum"));
   const std::string found = ProfileHash(profile);
@@ -248,9 +257,10 @@ absl::Status TooMuch(const std::string& path, absl::string_view found,
 
 absl::StatusOr<Profile> ParseProfile(absl::string_view json,
                                      absl::string_view source) {
-  PARTITA_ASSIGN_OR_RETURN(JsonDocument document,
-                           JsonDocument::Parse(json, source));
-  PARTITA_ASSIGN_OR_RETURN(const JsonObject root, document.Root());
+  const absl::StatusOr<JsonDocument> document =
+      JsonDocument::Parse(json, source);
+  if (!document.ok()) return Damaged(document.status());
+  PARTITA_ASSIGN_OR_RETURN(const JsonObject root, document->Root());
   PARTITA_RETURN_IF_ERROR(CheckFormat(root));
   PARTITA_RETURN_IF_ERROR(root.AllowKeys(
       {"format", "checksum", "host", "wake", "devices", "nodes", "links"}));

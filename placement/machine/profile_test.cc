@@ -110,7 +110,12 @@ TEST(ProfileTest, DamageIsFoundAndNamed) {
       "with `partita profile`");
   const std::string text = ProfileToJson(Sample());
   for (size_t end = 0; end + 2 < text.size(); end += 7) {
-    EXPECT_FALSE(ParseProfile(text.substr(0, end), "p").ok()) << end;
+    const absl::Status fault = ParseProfile(text.substr(0, end), "p").status();
+    EXPECT_TRUE(absl::EndsWith(
+        fault.message(),
+        "; restore the file as it was written, or measure again with `partita "
+        "profile`"))
+        << end << ": " << fault;
   }
 }
 

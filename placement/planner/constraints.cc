@@ -18,8 +18,6 @@
 namespace partita {
 namespace {
 
-using Devices = std::vector<MachineDeviceId>;
-
 std::string MostText(int most) { return absl::StrCat("most-devices ", most); }
 
 std::vector<NodeId> NodesOfGroup(const PlanRequest& request, int group) {
@@ -33,25 +31,54 @@ std::vector<NodeId> NodesOfGroup(const PlanRequest& request, int group) {
   return nodes;
 }
 
-Devices Sorted(const NodeDevices& place) {
-  Devices devices(place.devices.begin(), place.devices.end());
+DeviceSet Sorted(const NodeDevices& place) {
+  DeviceSet devices = place.devices;
   absl::c_sort(devices);
   return devices;
 }
 
-// Nodes with equal devices to choose from are one variable, unless a constraint
-// is about them: the number of devices depends on no more.
+DeviceSet PinnedSet(const PlanRequest& request, const Placement& pin) {
+  DeviceSet set;
+  for (const std::string& name : pin.devices) {
+    set.push_back(request.costs.FindDevice(name));
+  }
+  absl::c_sort(set);
+  return set;
+}
+
+std::vector<DeviceSet> SetsWithKernels(const PlanRequest& request, NodeId node,
+                                       absl::Span<const DeviceSet> shared) {
+  const auto can_run = [&](MachineDeviceId device) {
+    return request.costs.cost(node, device).can_run;
+  };
+  std::vector<DeviceSet> sets;
+  for (MachineDeviceId device : request.costs.devices()) {
+    if (can_run(device)) sets.push_back({device});
+  }
+  absl::c_copy_if(shared, std::back_inserter(sets), [&](const DeviceSet& set) {
+    return absl::c_all_of(set, can_run);
+  });
+  return sets;
+}
+
 class Problem {
  public:
   Problem(const PlanRequest& request, const Constraints& constraints)
-      : request_(request), variable_of_(request.graph().node_id_bound(), -1) {
+      : request_(request),
+        shared_pins_(SharedPins(request)),
+        variables_(request) {
     for (const NodeConstraint& constraint : constraints.nodes()) {
       for (const std::vector<NodeId>& group : constraint.groups) {
         for (NodeId node : group) Add(node);
       }
     }
-    if (constraints.most_devices().has_value()) AddOthers();
-    absl::c_move(RulesOf(constraints, variable_of_),
+    if (constraints.most_devices().has_value()) {
+      for (NodeId node : request.costs.order()) {
+        if (request.costs.computes(node)) Add(node);
+      }
+    }
+    problem_.allowed = variables_.allowed();
+    absl::c_move(RulesOf(constraints, variables_.of_nodes()),
                  std::back_inserter(problem_.rules));
   }
 
@@ -70,43 +97,24 @@ class Problem {
   }
 
  private:
-  void Add(NodeId node) {
-    int& variable = variable_of_[node.index];
-    if (variable >= 0) return;
-    variable = NewVariable(node);
-  }
-
   // A pin is a rule, so that contradictions name it.
-  int NewVariable(NodeId node) {
-    const int variable = static_cast<int>(problem_.allowed.size());
-    Devices able;
-    for (MachineDeviceId device : request_.costs.devices()) {
-      if (request_.costs.cost(node, device).can_run) able.push_back(device);
-    }
-    problem_.allowed.push_back(std::move(able));
+  void Add(NodeId node) {
+    if (variables_.Has(node)) return;
+    std::vector<DeviceSet> able = SetsWithKernels(request_, node, shared_pins_);
+    if (!variables_.Add(node, std::move(able))) return;
     const Placement* pin = request_.pin(node);
-    if (pin == nullptr) return variable;
+    if (pin == nullptr) return;
     problem_.rules.push_back(
         {.kind = DeviceRule::Kind::kAmong,
-         .groups = {{variable}},
-         .devices = AllowedDevices(request_, node),
+         .groups = {{variables_.of_nodes()[node.index]}},
+         .sets = {PinnedSet(request_, *pin)},
          .text = absl::StrCat("pin ", request_.graph().view(node).ToString(),
                               " on ", absl::StrJoin(pin->devices, ","))});
-    return variable;
-  }
-
-  void AddOthers() {
-    std::set<Devices> seen;
-    for (NodeId node : request_.costs.order()) {
-      const bool is_new = request_.costs.computes(node) &&
-                          variable_of_[node.index] < 0 &&
-                          seen.insert(AllowedDevices(request_, node)).second;
-      if (is_new) Add(node);
-    }
   }
 
   const PlanRequest& request_;
-  std::vector<int> variable_of_;  // by node id
+  const std::vector<DeviceSet> shared_pins_;
+  NodeVariables variables_;
   DeviceProblem problem_;
 };
 
@@ -185,19 +193,38 @@ absl::Status CheckMost(const PlanRequest& request, const Draft& draft,
 
 }  // namespace
 
-std::vector<MachineDeviceId> AllowedDevices(const PlanRequest& request,
-                                            NodeId node) {
-  std::vector<MachineDeviceId> devices;
-  if (const Placement* pin = request.pin(node); pin != nullptr) {
-    for (const std::string& name : pin->devices) {
-      devices.push_back(request.costs.FindDevice(name));
-    }
-    return devices;
+std::vector<DeviceSet> SharedPins(const PlanRequest& request) {
+  std::vector<DeviceSet> shared;
+  for (NodeId node : request.costs.order()) {
+    const Placement* pin = request.pin(node);
+    if (pin == nullptr || !request.costs.computes(node)) continue;
+    DeviceSet set = PinnedSet(request, *pin);
+    if (set.size() < 2 || absl::c_linear_search(shared, set)) continue;
+    shared.push_back(std::move(set));
   }
-  for (MachineDeviceId device : request.costs.devices()) {
-    if (request.costs.cost(node, device).can_run) devices.push_back(device);
-  }
-  return devices;
+  return shared;
+}
+
+std::vector<DeviceSet> AllowedSets(const PlanRequest& request, NodeId node,
+                                   absl::Span<const DeviceSet> shared) {
+  const Placement* pin = request.pin(node);
+  if (pin != nullptr) return {PinnedSet(request, *pin)};
+  return SetsWithKernels(request, node, shared);
+}
+
+NodeVariables::NodeVariables(const PlanRequest& request)
+    : request_(request), of_nodes_(request.graph().node_id_bound(), -1) {}
+
+bool NodeVariables::Add(NodeId node, std::vector<DeviceSet> allowed) {
+  const Placement* pin = request_.pin(node);
+  Key key(request_.graph().node(node).placement.groups,
+          pin == nullptr ? absl::InlinedVector<std::string, 1>() : pin->devices,
+          std::move(allowed));
+  const auto [place, is_new] =
+      numbers_.try_emplace(std::move(key), static_cast<int>(allowed_.size()));
+  of_nodes_[node.index] = place->second;
+  if (is_new) allowed_.push_back(std::get<2>(place->first));
+  return is_new;
 }
 
 std::vector<DeviceRule> RulesOf(const Constraints& constraints,

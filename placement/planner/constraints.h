@@ -4,10 +4,13 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_CONSTRAINTS_H_
 #define PARTITA_PLACEMENT_PLANNER_CONSTRAINTS_H_
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -47,10 +50,40 @@ class Constraints {
   std::optional<int> most_devices_;
 };
 
-// The devices on which the node may compute whole: those of its pin, or those
-// with a kernel.
-std::vector<MachineDeviceId> AllowedDevices(const PlanRequest& request,
-                                            NodeId node);
+// Those of pins of computing nodes to several devices, each once.
+std::vector<DeviceSet> SharedPins(const PlanRequest& request);
+
+// Where the node may compute whole: on the devices of its pin; else on each
+// device with a kernel, or on one of `shared` with a kernel on each device.
+std::vector<DeviceSet> AllowedSets(const PlanRequest& request, NodeId node,
+                                   absl::Span<const DeviceSet> shared);
+
+// The variables of a DeviceProblem. Nodes with the same sets, groups
+// (Placement::groups) and pin are one: a solution may treat them alike.
+class NodeVariables {
+ public:
+  // The request must outlive it.
+  explicit NodeVariables(const PlanRequest& request);
+
+  // True if no earlier node has its variable.
+  bool Add(NodeId node, std::vector<DeviceSet> allowed);
+  bool Has(NodeId node) const { return of_nodes_[node.index] >= 0; }
+  // By node id; -1: it was not added.
+  const std::vector<int>& of_nodes() const { return of_nodes_; }
+  const std::vector<std::vector<DeviceSet>>& allowed() const {
+    return allowed_;
+  }
+
+ private:
+  // Groups, devices of the pin, sets.
+  using Key = std::tuple<std::vector<int>, absl::InlinedVector<std::string, 1>,
+                         std::vector<DeviceSet>>;
+
+  const PlanRequest& request_;
+  std::map<Key, int> numbers_;
+  std::vector<int> of_nodes_;
+  std::vector<std::vector<DeviceSet>> allowed_;  // by variable
+};
 
 // The rules of the constraints, for variables of the caller: `variable_of` is
 // by node id, -1 for a node without.

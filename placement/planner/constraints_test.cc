@@ -14,12 +14,17 @@
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
 #include "gtest/gtest.h"
+#include "placement/cost/cost_model.h"
 #include "placement/cost/testing/sample_graphs.h"
+#include "placement/machine/machine.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/constraint_groups.h"
+#include "placement/planner/item_constraints.h"
+#include "placement/planner/item_draft.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/random_sample.h"
+#include "placement/planner/search_moves.h"
 #include "placement/planner/strategies.h"
 
 namespace partita {
@@ -137,18 +142,6 @@ TEST(ConstraintsTest, AContradictionNamesPins) {
             "one out");
 }
 
-TEST(ConstraintsTest, APatternMatchesANode) {
-  const TwoChains g;
-  const std::vector<Constraint> known = {{kApart, {"a", "?"}}};
-  EXPECT_TRUE(CheckConstraintPatterns(TwoChains().module(), known).ok());
-  const std::vector<Constraint> unknown = {{kApart, {"a", "nose"}}};
-  EXPECT_EQ(
-      CheckConstraintPatterns(TwoChains().module(), unknown).message(),
-      "apart a,nose: found no node with scope or result name nose; expected "
-      "the name of one; `partita compile --stop-after imported` prints the "
-      "names");
-}
-
 // By node name.
 std::set<std::string> DevicesOf(const Graph& graph, const PlacementTable& table,
                                 const std::string& name) {
@@ -159,6 +152,134 @@ std::set<std::string> DevicesOf(const Graph& graph, const PlacementTable& table,
   }
   ADD_FAILURE() << "no node " << name;
   return {};
+}
+
+// The variable, and its reader, are where another function has them.
+TEST(ConstraintsTest, AFunctionThatFollowsAnotherKeepsThem) {
+  SampleGraph g;
+  const ValueId w = g.Variable("w", kLine);
+  const ValueId a = g.Work("a", {g.Input("x", kLine), w}, kLine);
+  g.Return({g.Work("b", {a}, kLine)});
+  g.graph().node(g.node(w)).placement.devices = {"cpu:1"};
+  PlannerOptions options = With({{kApart, {"a", "b"}}});
+  options.follows_variables = true;
+  const auto table = PlanBy("search", g, EqualCpus(2, 10000), options);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(DevicesOf(g.graph(), *table, "a"), std::set<std::string>{"cpu:1"});
+  EXPECT_EQ(DevicesOf(g.graph(), *table, "b"), std::set<std::string>{"cpu:0"});
+}
+
+void Pin(TwoChains& g, ValueId value, const std::vector<std::string>& devices) {
+  g.graph()
+      .node(g.node(value))
+      .placement.devices.assign(devices.begin(), devices.end());
+}
+
+TEST(ConstraintsTest, ANodeFollowsAPinToSeveralDevices) {
+  TwoChains g;
+  Pin(g, g.a, {"cpu:1", "cpu:2"});
+  const PlacementTable table = PlanOf(g, With({{kTogether, {"a", "d"}}}), 3);
+  EXPECT_EQ(g.DevicesOf(table, g.d), "cpu:1,cpu:2");
+}
+
+TEST(ConstraintsTest, ContradictionsCountEachDeviceOfAPin) {
+  TwoChains g;
+  Pin(g, g.a, {"cpu:0", "cpu:1"});
+  PlannerOptions options;
+  options.most_devices = 1;
+  EXPECT_EQ(RefusalOf("search", g, options),
+            "constraints: found pin work %a on cpu:0,cpu:1 and most-devices 1, "
+            "which no placement on machine sample meets together; expected "
+            "constraints that some placement meets; leave one out");
+  EXPECT_EQ(
+      RefusalOf("search", g, With({{kApart, {"a", "d"}}})),
+      "constraints: found pin work %a on cpu:0,cpu:1 and apart a,d, which "
+      "no placement on machine sample meets together; expected "
+      "constraints that some placement meets; leave one out");
+  Pin(g, g.b, {"cpu:1"});
+  EXPECT_EQ(RefusalOf("search", g, With({{kTogether, {"a", "b"}}})),
+            "constraints: found pin work %a on cpu:0,cpu:1 and pin work %b on "
+            "cpu:1 and together a,b, which no placement on machine sample "
+            "meets together; expected constraints that some placement meets; "
+            "leave one out");
+}
+
+// Of three groups on two devices, each with nodes that differ in no rule.
+TEST(ConstraintsTest, AContradictionOfManyNodesIsNamed) {
+  SampleGraph g;
+  std::vector<ValueId> outputs;
+  for (const char* group : {"p", "q", "r"}) {
+    for (int i = 0; i < 40; ++i) {
+      const ValueId x = g.Input(absl::StrCat("x", group, i), kLine);
+      outputs.push_back(g.Work(absl::StrCat(group, i), {x}, kLine));
+    }
+  }
+  g.Return(outputs);
+  const auto table = PlanBy("search", g, EqualCpus(2, 1 << 20),
+                            With({{kApart, {"p*", "q*", "r*"}}}));
+  EXPECT_EQ(table.status().message(),
+            "constraints: found apart p*,q*,r*, which no placement on machine "
+            "sample meets; expected constraints that some placement meets; "
+            "leave one out");
+}
+
+// Items 0 to 3 are a, b, c and d.
+TEST(ConstraintsTest, SetsWithACommonNodeMoveAsOne) {
+  TwoChains g;
+  const PlannerOptions options =
+      With({{kTogether, {"a", "b"}}, {kTogether, {"b", "d"}}});
+  WriteConstraints(g.graph(), options.constraints);
+  const Machine machine = EqualCpus(2, 10000);
+  const SampleCatalog catalog;
+  const CostModel costs(g.graph(), machine, catalog);
+  const Objective objective;
+  const auto constraints = Constraints::Resolve({costs, objective, options});
+  ASSERT_TRUE(constraints.ok()) << constraints.status();
+  const PlanRequest request{costs, objective, options, &*constraints};
+  const SearchSpace space(request);
+  const ItemConstraints items(space);
+  for (int item : {0, 1, 3}) {
+    std::set<int> moved;
+    for (const auto& [other, place] :
+         items.WithPartners({{item, {{MachineDeviceId(1)}}}})) {
+      moved.insert(other);
+    }
+    EXPECT_EQ(moved, (std::set<int>{0, 1, 3})) << item;
+  }
+  EXPECT_EQ(items.WithPartners({{2, {{MachineDeviceId(1)}}}}).size(), 1u);
+}
+
+// A draft over all devices keeps its places where no constraint breaks.
+TEST(ConstraintsTest, ARepairedDraftKeepsWhatItCan) {
+  TwoChains g;
+  const PlannerOptions options = With({{kApart, {"a", "b"}}});
+  WriteConstraints(g.graph(), options.constraints);
+  const Machine machine = EqualCpus(3, 10000);
+  const SampleCatalog catalog;
+  const CostModel costs(g.graph(), machine, catalog);
+  const Objective objective;
+  const auto constraints = Constraints::Resolve({costs, objective, options});
+  ASSERT_TRUE(constraints.ok()) << constraints.status();
+  const PlanRequest request{costs, objective, options, &*constraints};
+  const SearchSpace space(request);
+  const ItemConstraints items(space);
+  const ItemPlace two = {{MachineDeviceId(0), MachineDeviceId(1)}};
+  const ItemPlace third = {{MachineDeviceId(2)}};
+  const auto repaired = items.Repair({two, two, two, two});
+  ASSERT_TRUE(repaired.has_value());
+  EXPECT_EQ(*repaired, (ItemDraft{two, third, two, two}));
+}
+
+TEST(ConstraintsTest, APatternMatchesANode) {
+  const TwoChains g;
+  const std::vector<Constraint> known = {{kApart, {"a", "?"}}};
+  EXPECT_TRUE(CheckConstraintPatterns(TwoChains().module(), known).ok());
+  const std::vector<Constraint> unknown = {{kApart, {"a", "nose"}}};
+  EXPECT_EQ(
+      CheckConstraintPatterns(TwoChains().module(), unknown).message(),
+      "apart a,nose: found no node with scope or result name nose; expected "
+      "the name of one; `partita compile --stop-after imported` prints the "
+      "names");
 }
 
 bool IsMet(const Graph& graph, const PlacementTable& table,

@@ -12,30 +12,45 @@
 namespace partita {
 namespace {
 
-using Devices = std::vector<MachineDeviceId>;
-
-constexpr size_t kMostTriedTogether = 3;
 // Above so many rules, sets are not tried by size.
 constexpr size_t kMostRulesBySize = 24;
+constexpr size_t kMostTriedTogether = 3;
 
-Devices Common(const Devices& a, const Devices& b) {
-  Devices common;
-  for (MachineDeviceId device : a) {
-    if (absl::c_linear_search(b, device)) common.push_back(device);
+std::vector<DeviceSet> Common(const std::vector<DeviceSet>& a,
+                              const std::vector<DeviceSet>& b) {
+  std::vector<DeviceSet> common;
+  for (const DeviceSet& set : a) {
+    if (absl::c_linear_search(b, set)) common.push_back(set);
   }
   return common;
 }
+
+// The group whose variables have a device, of one rule.
+struct Owner {
+  int group = -1;
+  int variables = 0;  // that have the device; 0: it has no owner
+};
+
+// The group of a variable in one rule of kDifferent.
+struct GroupOfRule {
+  friend bool operator==(const GroupOfRule&, const GroupOfRule&) = default;
+
+  int rule = 0;  // index into owners_
+  int group = 0;
+};
 
 class Solver {
  public:
   explicit Solver(const DeviceProblem& problem)
       : rules_(problem.rules),
         allowed_(problem.allowed),
-        leader_(problem.allowed.size()) {
+        leader_(problem.allowed.size()),
+        groups_(problem.allowed.size()) {
     absl::c_iota(leader_, 0);
     for (const DeviceRule& rule : rules_) Narrow(rule);
     for (const DeviceRule& rule : rules_) Merge(rule);
-    ListRivals();
+    CountDevices();
+    for (const DeviceRule& rule : rules_) Join(rule);
     FindMost();
     for (size_t v = 0; v < leader_.size(); ++v) {
       if (Leader(v) == static_cast<int>(v)) order_.push_back(v);
@@ -43,16 +58,17 @@ class Solver {
     absl::c_stable_sort(order_, [&](int a, int b) {
       return allowed_[a].size() < allowed_[b].size();
     });
-    chosen_.resize(leader_.size());
   }
 
   DeviceSolution Run() {
     DeviceSolution solution;
-    solution.exists = Choose(0);
-    solution.is_complete = steps_ <= kMostDeviceSteps;
+    solution.exists = Choose();
+    solution.is_complete = steps_left_ >= 0;
     if (!solution.exists) return solution;
+    std::vector<const DeviceSet*> chosen(leader_.size(), nullptr);
+    for (size_t i = 0; i < order_.size(); ++i) chosen[order_[i]] = &Chosen(i);
     for (size_t v = 0; v < leader_.size(); ++v) {
-      solution.devices.push_back(chosen_[Leader(v)]);
+      solution.sets.push_back(*chosen[Leader(v)]);
     }
     return solution;
   }
@@ -66,7 +82,7 @@ class Solver {
   void Narrow(const DeviceRule& rule) {
     if (rule.kind != DeviceRule::Kind::kAmong) return;
     for (const std::vector<int>& group : rule.groups) {
-      for (int v : group) allowed_[v] = Common(allowed_[v], rule.devices);
+      for (int v : group) allowed_[v] = Common(allowed_[v], rule.sets);
     }
   }
 
@@ -84,21 +100,31 @@ class Solver {
     }
   }
 
-  void ListRivals() {
-    rivals_.resize(leader_.size());
-    for (const DeviceRule& rule : rules_) {
-      if (rule.kind != DeviceRule::Kind::kDifferent) continue;
-      for (size_t a = 0; a < rule.groups.size(); ++a) {
-        for (size_t b = 0; b < rule.groups.size(); ++b) {
-          if (a != b) AddRivals(rule.groups[a], rule.groups[b]);
-        }
+  void CountDevices() {
+    int devices = 0;
+    for (const std::vector<DeviceSet>& sets : allowed_) {
+      for (const DeviceSet& set : sets) {
+        for (MachineDeviceId d : set) devices = std::max(devices, d.index + 1);
       }
     }
+    users_.assign(devices, 0);
   }
 
-  void AddRivals(const std::vector<int>& group, const std::vector<int>& other) {
-    for (int v : group) {
-      for (int rival : other) rivals_[Leader(v)].push_back(Leader(rival));
+  // A variable in two groups of one rule would differ from itself.
+  void Join(const DeviceRule& rule) {
+    if (rule.kind != DeviceRule::Kind::kDifferent) return;
+    const int number = static_cast<int>(owners_.size());
+    owners_.emplace_back(users_.size());
+    for (size_t g = 0; g < rule.groups.size(); ++g) {
+      const GroupOfRule joined{number, static_cast<int>(g)};
+      for (int v : rule.groups[g]) {
+        const int leader = Leader(v);
+        std::vector<GroupOfRule>& groups = groups_[leader];
+        if (!groups.empty() && groups.back() == joined) continue;
+        if (!groups.empty() && groups.back().rule == number)
+          allowed_[leader].clear();
+        groups.push_back(joined);
+      }
     }
   }
 
@@ -110,39 +136,86 @@ class Solver {
     }
   }
 
-  bool MayHave(int v, MachineDeviceId device) const {
-    return absl::c_none_of(rivals_[v], [&](int rival) {
-      return rival == v || chosen_[rival] == device;
-    });
+  bool MayHave(int v, const DeviceSet& set) const {
+    int used = num_used_;
+    for (MachineDeviceId device : set) {
+      used += users_[device.index] == 0 ? 1 : 0;
+    }
+    return used <= most_ &&
+           absl::c_all_of(groups_[v], [&](const GroupOfRule& own) {
+             return absl::c_all_of(set, [&](MachineDeviceId device) {
+               const Owner& owner = owners_[own.rule][device.index];
+               return owner.variables == 0 || owner.group == own.group;
+             });
+           });
   }
 
-  // `next`: of order_. Once the steps are used up, nothing is found.
-  bool Choose(size_t next) {
-    if (next == order_.size()) return true;
-    const int v = order_[next];
-    for (MachineDeviceId device : allowed_[v]) {
-      if (++steps_ > kMostDeviceSteps) return false;
-      if (!MayHave(v, device)) continue;
-      const bool is_new = !absl::c_linear_search(used_, device);
-      if (is_new && static_cast<int>(used_.size()) == most_) continue;
-      if (is_new) used_.push_back(device);
-      chosen_[v] = device;
-      if (Choose(next + 1)) return true;
-      chosen_[v] = MachineDeviceId();
-      if (is_new) used_.pop_back();
+  void Count(int v, const DeviceSet& set, int by) {
+    for (MachineDeviceId device : set) {
+      int& users = users_[device.index];
+      const bool was_used = users > 0;
+      users += by;
+      num_used_ += (users > 0 ? 1 : 0) - (was_used ? 1 : 0);
+    }
+    for (const GroupOfRule& own : groups_[v]) {
+      for (MachineDeviceId device : set) {
+        Owner& owner = owners_[own.rule][device.index];
+        owner.group = own.group;
+        owner.variables += by;
+      }
+    }
+  }
+
+  const DeviceSet& Chosen(size_t place) const {
+    return allowed_[order_[place]][tried_[place] - 1];
+  }
+
+  // Without recursion: there may be a variable for each node. Once the steps
+  // are used up, nothing is found.
+  bool Choose() {
+    steps_left_ = kMostDeviceSteps;
+    for (int v : order_)
+      steps_left_ += static_cast<int64_t>(allowed_[v].size());
+    tried_.assign(order_.size(), 0);
+    size_t place = 0;
+    while (place < order_.size()) {
+      if (TakeNext(place)) {
+        if (++place < order_.size()) tried_[place] = 0;
+        continue;
+      }
+      if (place == 0 || steps_left_ < 0) return false;
+      --place;
+      Count(order_[place], Chosen(place), -1);
+    }
+    return true;
+  }
+
+  // The next set of the variable at this place of the order.
+  bool TakeNext(size_t place) {
+    const int v = order_[place];
+    size_t& tried = tried_[place];
+    while (tried < allowed_[v].size()) {
+      if (--steps_left_ < 0) return false;
+      const DeviceSet& set = allowed_[v][tried++];
+      if (!MayHave(v, set)) continue;
+      Count(v, set, 1);
+      return true;
     }
     return false;
   }
 
   const std::vector<DeviceRule>& rules_;
-  std::vector<Devices> allowed_;          // by variable; of leaders: of all
-  std::vector<int> leader_;               // by variable: one that it equals
-  std::vector<std::vector<int>> rivals_;  // by leader: leaders
+  std::vector<std::vector<DeviceSet>> allowed_;  // by variable; leaders: of all
+  std::vector<int> leader_;                      // by variable: one it equals
+  std::vector<std::vector<GroupOfRule>> groups_;  // by leader
   int most_ = 1 << 30;
   std::vector<int> order_;  // leaders
-  Devices chosen_;          // by leader; invalid: none yet
-  Devices used_;
-  int steps_ = 0;
+  // Of the variables that have a set.
+  std::vector<size_t> tried_;               // by place in order_
+  std::vector<int> users_;                  // by device: variables
+  int num_used_ = 0;                        // devices with users
+  std::vector<std::vector<Owner>> owners_;  // by rule and device
+  int64_t steps_left_ = 0;
 };
 
 // True if it is known that these rules cannot be met.

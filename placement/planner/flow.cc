@@ -41,6 +41,15 @@ Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
   for (const VariableUpdate& update : graph.updates()) {
     values[costs.root(update.value)].is_update = true;
   }
+  for (FlowItem& item : items) {
+    item.is_at_port =
+        absl::c_any_of(
+            item.sources,
+            [&](ValueId source) { return values[source].maker < 0; }) ||
+        absl::c_any_of(graph.node(item.node).results, [&](ValueId result) {
+          return values[result].is_output;
+        });
+  }
 }
 
 std::vector<MachineDeviceId> FastestFirst(const CostModel& costs) {
@@ -69,6 +78,7 @@ std::vector<MachineDeviceId> FastestFirst(const CostModel& costs) {
 std::vector<MachineDeviceId> LinkedDevices(const CostModel& costs) {
   std::vector<MachineDeviceId> taken;
   for (MachineDeviceId device : FastestFirst(costs)) {
+    if (!costs.has_ports(device)) continue;
     const bool linked = absl::c_all_of(taken, [&](MachineDeviceId other) {
       return costs.link(device, other) != nullptr;
     });

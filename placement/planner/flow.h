@@ -16,6 +16,9 @@ struct FlowItem {
   NodeId node;
   std::vector<ValueId> sources;  // inputs and computed values, each once
   std::vector<ValueId> stored;   // constants and variables, each once
+  // Reads an input of the graph, or makes an output: its device needs ports
+  // (CostModel::has_ports).
+  bool is_at_port = false;
 };
 
 // A root value.
@@ -34,8 +37,8 @@ struct Flow {
   IdVector<ValueId, FlowValue> values;
 };
 
-// A maximal set of mutually linked devices, ascending. Greedy: takes devices
-// from the fastest on, if linked to all taken before.
+// A maximal set of mutually linked devices with ports, ascending. Greedy: takes
+// devices from the fastest on, if linked to all taken before.
 std::vector<MachineDeviceId> LinkedDevices(const CostModel& costs);
 // Devices from the fastest to the slowest, by the seconds of all nodes. A node
 // that a device cannot run counts as ten times the other devices' mean.

@@ -7,19 +7,15 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 
 namespace partita {
-namespace {
-
-using Devices = std::vector<MachineDeviceId>;
-
-}  // namespace
-
 ItemConstraints::ItemConstraints(const SearchSpace& space)
     : space_(space),
       constraints_(space.request.constraints == nullptr
                        ? Constraints()
                        : *space.request.constraints),
+      shared_pins_(SharedPins(space.request)),
       item_of_(space.request.graph().node_id_bound(), -1),
       set_of_(space.flow.items.size(), -1) {
   for (size_t i = 0; i < space.flow.items.size(); ++i) {
@@ -31,17 +27,27 @@ ItemConstraints::ItemConstraints(const SearchSpace& space)
     if (is_together) sets_.emplace_back();
     for (const std::vector<NodeId>& group : constraint.groups) {
       for (NodeId node : group) {
-        const int item = item_of_[node.index];
-        constrained_.push_back(item);
-        if (!is_together) continue;
-        sets_.back().push_back(item);
-        set_of_[item] = static_cast<int>(sets_.size()) - 1;
+        constrained_.push_back(item_of_[node.index]);
+        if (is_together) JoinLast(item_of_[node.index]);
       }
     }
   }
   absl::c_sort(constrained_);
   constrained_.erase(std::unique(constrained_.begin(), constrained_.end()),
                      constrained_.end());
+}
+
+// Sets with a common item are one.
+void ItemConstraints::JoinLast(int item) {
+  const int last = static_cast<int>(sets_.size()) - 1;
+  const int other = set_of_[item];
+  if (other == last) return;
+  std::vector<int> items = {item};
+  if (other >= 0) items = std::exchange(sets_[other], {});
+  for (int joined : items) {
+    set_of_[joined] = last;
+    sets_[last].push_back(joined);
+  }
 }
 
 bool ItemConstraints::IsPinned(int item) const {
@@ -98,50 +104,62 @@ bool ItemConstraints::Allow(const ItemDraft& draft) const {
 
 Move ItemConstraints::WithPartners(Move move) const {
   if (sets_.empty()) return move;
-  // By item of the move; the first of a set decides.
-  for (size_t i = 0; i < move.size(); ++i) {
+  absl::flat_hash_set<int> known;  // items of the move
+  for (const auto& [item, place] : move) known.insert(item);
+  absl::flat_hash_set<int> complete;  // sets
+  // The first item of a set decides.
+  const size_t given = move.size();
+  for (size_t i = 0; i < given; ++i) {
     const auto [item, place] = move[i];
-    if (set_of_[item] < 0) continue;
-    for (int partner : sets_[set_of_[item]]) {
-      const bool is_known = absl::c_any_of(
-          move, [&](const auto& moved) { return moved.first == partner; });
-      if (is_known || IsPinned(partner)) continue;
+    const int set = set_of_[item];
+    if (set < 0 || !complete.insert(set).second) continue;
+    for (int partner : sets_[set]) {
+      if (IsPinned(partner) || !known.insert(partner).second) continue;
       move.emplace_back(partner, PlaceLike(space_, partner, item, place));
     }
   }
   return move;
 }
 
-// The devices with a kernel, that of the draft first.
-std::vector<MachineDeviceId> ItemConstraints::Preferred(const ItemDraft& draft,
-                                                        int item) const {
-  Devices devices =
-      AllowedDevices(space_.request, space_.flow.items[item].node);
+// Those of the draft first, then each of these devices alone.
+std::vector<DeviceSet> ItemConstraints::Preferred(const ItemDraft& draft,
+                                                  int item) const {
+  std::vector<DeviceSet> sets =
+      AllowedSets(space_.request, space_.flow.items[item].node, shared_pins_);
   const ItemDevices& now = draft[item].devices;
-  absl::c_stable_partition(
-      devices, [&](MachineDeviceId device) { return device == now.front(); });
-  return devices;
+  if (!IsPinned(item) && !absl::c_linear_search(sets, now)) {
+    sets.push_back(now);
+  }
+  const auto rank = [&](const DeviceSet& set) {
+    const bool is_part =
+        set.size() == 1 && absl::c_linear_search(now, set.front());
+    return set == now ? 0 : is_part ? 1 : 2;
+  };
+  absl::c_stable_sort(sets, [&](const DeviceSet& a, const DeviceSet& b) {
+    return rank(a) < rank(b);
+  });
+  return sets;
 }
 
 std::optional<ItemDraft> ItemConstraints::Repair(ItemDraft draft) const {
   if (Allow(draft)) return draft;
-  DeviceProblem problem;
-  std::vector<int> variable_of(space_.request.graph().node_id_bound(), -1);
-  std::vector<int> items = constrained_;
+  NodeVariables variables(space_.request);
+  const auto add = [&](int item) {
+    variables.Add(space_.flow.items[item].node, Preferred(draft, item));
+  };
   if (constraints_.most_devices().has_value()) {
-    items.resize(draft.size());
-    absl::c_iota(items, 0);
+    for (size_t i = 0; i < draft.size(); ++i) add(static_cast<int>(i));
+  } else {
+    for (int item : constrained_) add(item);
   }
-  for (int item : items) {
-    variable_of[space_.flow.items[item].node.index] =
-        static_cast<int>(problem.allowed.size());
-    problem.allowed.push_back(Preferred(draft, item));
-  }
-  problem.rules = RulesOf(constraints_, variable_of);
-  const DeviceSolution solution = SolveDevices(problem);
+  const DeviceSolution solution = SolveDevices(
+      {variables.allowed(), RulesOf(constraints_, variables.of_nodes())});
   if (!solution.exists) return std::nullopt;
-  for (size_t v = 0; v < items.size(); ++v) {
-    if (!IsPinned(items[v])) draft[items[v]] = {{solution.devices[v]}};
+  for (size_t i = 0; i < draft.size(); ++i) {
+    const NodeId node = space_.flow.items[i].node;
+    if (!variables.Has(node)) continue;
+    const DeviceSet& set = solution.sets[variables.of_nodes()[node.index]];
+    if (draft[i].devices != set) draft[i] = {set};
   }
   if (!Allow(draft)) return std::nullopt;
   return draft;

@@ -33,12 +33,13 @@ class ItemConstraints {
   int CountDevices(const ItemDraft& draft) const;
   bool AreTogether(const ItemDraft& draft, const NodeConstraint& all) const;
   bool AreApart(const ItemDraft& draft, const NodeConstraint& all) const;
-  std::vector<MachineDeviceId> Preferred(const ItemDraft& draft,
-                                         int item) const;
+  std::vector<DeviceSet> Preferred(const ItemDraft& draft, int item) const;
+  void JoinLast(int item);
   bool IsPinned(int item) const;
 
   const SearchSpace& space_;
   const Constraints constraints_;
+  const std::vector<DeviceSet> shared_pins_;
   std::vector<int> item_of_;            // by node id; -1: none
   std::vector<int> constrained_;        // items
   std::vector<std::vector<int>> sets_;  // of items that stay together

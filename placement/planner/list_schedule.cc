@@ -4,11 +4,13 @@
 #include "placement/planner/list_schedule.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
 #include "absl/algorithm/container.h"
 #include "placement/planner/bytes_in_flight.h"
+#include "placement/planner/strategies.h"
 
 namespace partita {
 namespace {
@@ -39,7 +41,7 @@ class Scheduler {
         present_(flow.values.size(),
                  IdVector<MachineDeviceId, char>(devices_, 0)),
         made_at_(flow.values.size(), 0),
-        home_(flow.values.size(), costs_.host()),
+        home_(flow.values.size()),
         unread_(flow.values.size()) {
     for (ValueId value : flow.values.ids()) {
       unread_[value] = static_cast<int>(flow.values[value].readers.size());
@@ -78,16 +80,21 @@ class Scheduler {
   void Queue(int i) { ready_.push({options_.priority[i], -i}); }
 
   // The time at which the value can be on the device; infinite without a link.
-  // The caller feeds inputs to any device.
   double Arrival(ValueId value, MachineDeviceId device) {
+    if (flow_.values[value].maker < 0) return Feed(value, device);
     const MachineDeviceId home = home_[value];
-    if (!home.valid() || home == device) return made_at_[value];
-    const bool is_input = flow_.values[value].maker < 0;
-    const bool is_local =
-        costs_.shares_host(device) || costs_.link(home, device) == nullptr;
-    if (is_input && is_local) return 0;
+    if (home == device) return made_at_[value];
     return made_at_[value] +
            costs_.TransferSeconds(home, device, costs_.bytes(value));
+  }
+
+  // Inputs of CPUs are in their memory.
+  double Feed(ValueId input, MachineDeviceId device) {
+    if (!costs_.has_ports(device)) return kNever;
+    const Link* link = costs_.port_link(device);
+    if (link == nullptr) return 0;
+    return link->latency +
+           static_cast<double>(costs_.bytes(input)) / link->bandwidth;
   }
 
   // Bytes that the node adds on the device while it runs.
@@ -102,6 +109,17 @@ class Scheduler {
       bytes += bytes_.Of(result);
     }
     return bytes;
+  }
+
+  // True unless the node makes an output that cannot be fetched from there.
+  bool CanFetch(int i, MachineDeviceId device) {
+    if (costs_.has_ports(device) || !request_.options.output_device.empty()) {
+      return true;
+    }
+    const auto& results = request_.graph().node(item(i).node).results;
+    return absl::c_none_of(results, [&](ValueId result) {
+      return flow_.values[result].is_output;
+    });
   }
 
   // A pinned node may be sharded over the devices of its pin.
@@ -119,7 +137,7 @@ class Scheduler {
       start = std::max(start, Arrival(source, device));
     }
     option.waits = start > free_at_[device];
-    option.finish = start + Seconds(i, device);
+    option.finish = CanFetch(i, device) ? start + Seconds(i, device) : kNever;
     option.missing = std::max<int64_t>(
         0, used_[device] + Needs(i, device) - options_.limits[device]);
     return option;
@@ -186,7 +204,8 @@ class Scheduler {
     if (chosen > 0) why.reason = Reason::kMemoryFull;
     if (why.reason != Reason::kCheaperBy) return why;
     why.seconds = options[1].finish - options[0].finish;
-    if (why.seconds == kNever) why.seconds = 0;  // no link to the next device
+    // There may be no link to one of them, or no port.
+    if (!std::isfinite(why.seconds)) why.seconds = 0;
     // The next device is as fast and as free, but must wait for an operand.
     const NodeCost& here = costs_.cost(item(i).node, options[0].device);
     const NodeCost& next = costs_.cost(item(i).node, options[1].device);

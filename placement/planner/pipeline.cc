@@ -155,6 +155,7 @@ class Pipeline {
     }
     const NodeCost& cost = costs_.cost(item.node, device);
     if (!cost.can_run) return kNever;
+    if (item.is_at_port && !costs_.has_ports(device)) return kNever;
     return line_.once[index] ? cost.seconds / micro_batches() : cost.seconds;
   }
 

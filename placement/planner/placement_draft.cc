@@ -8,8 +8,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/status_macros.h"
 #include "graph/views.h"
 #include "placement/partition/sharded_placement.h"
 #include "placement/planner/strategies.h"
@@ -51,6 +53,51 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
     return;
   }
   Put(draft, node, MachineDeviceId(0), {});
+}
+
+absl::Status NoPort(const PlanRequest& request, NodeId node,
+                    absl::string_view value, MachineDeviceId device) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      request.graph().view(node).ToString(), ": found ", value, " on ",
+      request.costs.device_name(device),
+      " and no link between that and a CPU; expected one; add one to the "
+      "machine file, or keep what reads inputs and makes outputs on other "
+      "devices with a pin"));
+}
+
+// By value id.
+std::vector<bool> FetchedValues(const PlanRequest& request) {
+  std::vector<bool> fetched(request.graph().value_id_bound(), false);
+  if (!request.options.output_device.empty()) return fetched;
+  for (ValueId output : request.graph().outputs()) fetched[output.index] = true;
+  return fetched;
+}
+
+// The ports that a node on these devices needs: each is fed, the first one is
+// fetched from. `fetched` as FetchedValues.
+absl::Status CheckPorts(const PlanRequest& request,
+                        const std::vector<bool>& fetched, NodeId node,
+                        absl::Span<const MachineDeviceId> devices) {
+  const CostModel& costs = request.costs;
+  const auto no_ports = absl::c_find_if(devices, [&](MachineDeviceId device) {
+    return !costs.has_ports(device);
+  });
+  if (no_ports == devices.end()) return absl::OkStatus();
+  const Graph& graph = request.graph();
+  for (ValueId operand : graph.node(node).operands) {
+    if (graph.value(operand).defining_node.valid()) continue;
+    return NoPort(request, node,
+                  absl::StrCat("input ", ValueText(graph, operand)), *no_ports);
+  }
+  if (costs.is_stored(node) || no_ports != devices.begin()) {
+    return absl::OkStatus();
+  }
+  for (ValueId result : graph.node(node).results) {
+    if (!fetched[result.index]) continue;
+    return NoPort(request, node,
+                  absl::StrCat("output ", ValueText(graph, result)), *no_ports);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -117,7 +164,10 @@ void PutFollowers(const PlanRequest& request, Draft& draft) {
 absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
   const CostModel& costs = request.costs;
   const Graph& graph = request.graph();
+  const std::vector<bool> fetched = FetchedValues(request);
   for (NodeId node : costs.order()) {
+    PARTITA_RETURN_IF_ERROR(
+        CheckPorts(request, fetched, node, draft.assignment[node].devices));
     for (ValueId operand : graph.node(node).operands) {
       const NodeId maker = graph.value(operand).defining_node;
       if (!maker.valid() || costs.is_stored(maker)) continue;
@@ -184,9 +234,13 @@ absl::Status CheckKernelsExist(const CostModel& costs) {
 }
 
 absl::Status CheckRunsAll(const PlanRequest& request, MachineDeviceId device) {
+  const std::vector<bool> fetched = FetchedValues(request);
   for (NodeId node : request.costs.order()) {
     if (request.pin(node) != nullptr) continue;
-    if (request.costs.cost(node, device).can_run) continue;
+    if (request.costs.cost(node, device).can_run) {
+      PARTITA_RETURN_IF_ERROR(CheckPorts(request, fetched, node, {device}));
+      continue;
+    }
     const OpView op = request.graph().view(node);
     return absl::UnimplementedError(absl::StrCat(
         op.ToString(), ": found no kernel on ",

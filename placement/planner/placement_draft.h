@@ -70,7 +70,7 @@ void PutPinned(const PlanRequest& request, Draft& draft);
 // node has a device.
 void PutFollowers(const PlanRequest& request, Draft& draft);
 // FailedPrecondition for the first value that crosses between two devices
-// without a link.
+// without a link, or between a device and a host that it has no link to.
 absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
 // Device names instead of ids, by node id.
 std::vector<Placement> PlacementsOf(const PlanRequest& request,
@@ -81,6 +81,8 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 // Unimplemented if some node runs nowhere, or not on its only allowed device.
 absl::Status CheckKernelsExist(const CostModel& costs);
 // Unimplemented if the device has no kernel for a node that is not pinned.
+// FailedPrecondition if such a node reads an input or makes an output, and the
+// device has no ports.
 absl::Status CheckRunsAll(const PlanRequest& request, MachineDeviceId device);
 // Seconds of the slowest of the node's devices: of the whole node or, if its
 // pin shards it, of a rank.

@@ -245,6 +245,49 @@ TEST(PinnedTest, ACrossingWithoutALinkNamesBothDevices) {
             "keep both on one device with a pin");
 }
 
+// The GPU is faster, but nothing can be fed to it or fetched from it.
+TEST(EveryStrategyTest, ADeviceWithoutALinkToTheHostIsLeftOut) {
+  const Chain g(1);
+  Machine machine = CpuAndGpus(1, 10000);
+  machine.links.clear();
+  const SampleCatalog catalog(GpusAreTwiceAsFast);
+  for (const char* strategy :
+       {"single", "data", "pipeline", "list", "search"}) {
+    SCOPED_TRACE(strategy);
+    const auto table = PlanBy(strategy, g, machine, {}, catalog);
+    ASSERT_TRUE(table.ok()) << table.status();
+    for (const OpView& node : g.graph().ops()) {
+      const auto& devices = table->nodes[node.id().index].placement.devices;
+      ASSERT_EQ(devices.size(), 1u);
+      EXPECT_EQ(devices[0], "cpu:0");
+    }
+  }
+  EXPECT_EQ(Text(g, PlanBy("single", g, machine, {.device = "gpu:0"}, catalog)),
+            "work %a: found input %x on gpu:0 and no link between that and a "
+            "CPU; expected one; add one to the machine file, or keep what "
+            "reads inputs and makes outputs on other devices with a pin");
+}
+
+// Of two GPUs with a link, one has no link to the host: it computes what is
+// between inputs and outputs, and outputs that are copied to another device.
+TEST(EveryStrategyTest, ADeviceWithoutALinkToTheHostHasNoOutputs) {
+  Chain g(1);
+  Machine machine = CpuAndGpus(2, 10000);
+  std::erase_if(machine.links, [](const Link& link) {
+    return link.from == "cpu:0" && link.to == "gpu:1";
+  });
+  const std::vector<Pin> middle = {
+      {"a", {"gpu:0"}}, {"b", {"gpu:1"}}, {"c", {"gpu:0"}}};
+  EXPECT_TRUE(PlanPinned("pinned", g, machine, middle).ok());
+  const std::vector<Pin> end = {
+      {"a", {"gpu:0"}}, {"b", {"gpu:1"}}, {"c", {"gpu:1"}}};
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine, end)),
+            "work %c: found output %c on gpu:1 and no link between that and a "
+            "CPU; expected one; add one to the machine file, or keep what "
+            "reads inputs and makes outputs on other devices with a pin");
+  EXPECT_TRUE(PlanBy("pinned", g, machine, {.output_device = "gpu:0"}).ok());
+}
+
 TEST(PinnedTest, APinToSeveralDevicesShardsTheResults) {
   SampleGraph g;
   NodeSpec spec;

@@ -3,6 +3,8 @@
 
 #include "placement/planner/port_prices.h"
 
+#include <limits>
+
 #include "graph/device_kind_traits.h"
 
 namespace partita {
@@ -11,9 +13,10 @@ PortPrices::PortPrices(const CostModel& costs) {
   for (MachineDeviceId d : costs.devices()) {
     const DeviceTraits& traits = costs.machine().devices[d.index].traits;
     Price price{.beside = TraitsOf(traits.kind).ports_beside_kernels};
-    const bool is_local = costs.shares_host(d) || !costs.host().valid();
-    const Link* link = is_local ? nullptr : costs.link(costs.host(), d);
-    if (link != nullptr) {
+    const Link* link = costs.port_link(d);
+    if (!costs.has_ports(d)) {
+      price.fixed = std::numeric_limits<double>::infinity();
+    } else if (link != nullptr) {
       price.fixed = link->latency;
       price.per_byte = 1 / link->bandwidth;
     } else {

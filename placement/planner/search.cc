@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/status_macros.h"
 #include "placement/planner/constraints.h"
 #include "placement/planner/draft_judge.h"
 #include "placement/planner/draft_score.h"
@@ -42,6 +44,12 @@ bool BetterFirst(const ScoredDraft& a, const ScoredDraft& b) {
 
 bool IsTimeOver(const Objective& objective) {
   return objective.is_time_over && objective.is_time_over();
+}
+
+absl::Status NoneIsAllowed() {
+  return absl::FailedPreconditionError(
+      "constraints: found no placement that meets them and the pins; expected "
+      "one; leave a constraint or a pin out");
 }
 
 // Climbs by estimates.
@@ -216,11 +224,7 @@ class Search {
 
   // Without predictions: the best few by estimate.
   absl::StatusOr<Draft> FirstThatFits() {
-    if (climbs_.empty()) {
-      return absl::FailedPreconditionError(
-          "constraints: found no placement that meets them and the pins; "
-          "expected one; leave a constraint or a pin out");
-    }
+    if (climbs_.empty()) return NoneIsAllowed();
     FirstFit choice(space_.request);
     for (size_t i = 0; i < climbs_.size() && i < kMostOffers; ++i) {
       if (choice.Offer(DraftOf(space_, climbs_[i].draft))) break;
@@ -279,6 +283,28 @@ class Search {
   std::optional<ItemDraft> best_items_;
 };
 
+// How other strategies place a function that follows another. Without
+// predictions the first is taken: all functions have the same stages.
+constexpr StrategyFn* kFollowers[] = {DraftPinned, DraftData, DraftSingle};
+
+// A draft that breaks no constraint, repaired if need be.
+absl::StatusOr<Draft> FollowWithin(const PlanRequest& request,
+                                   StrategyFn& follow) {
+  PARTITA_ASSIGN_OR_RETURN(Draft draft, follow(request));
+  const bool is_allowed = request.constraints == nullptr ||
+                          request.constraints->Check(request, draft).ok();
+  if (is_allowed) return draft;
+  const SearchSpace space(request);
+  std::optional<ItemDraft> items = ItemDraftOf(space, draft);
+  if (items.has_value()) {
+    items = ItemConstraints(space).Repair(*std::move(items));
+  }
+  if (!items.has_value()) return NoneIsAllowed();
+  Draft repaired = DraftOf(space, *items);
+  PARTITA_RETURN_IF_ERROR(CheckLinks(request, repaired));
+  return repaired;
+}
+
 }  // namespace
 
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
@@ -295,6 +321,23 @@ absl::StatusOr<Draft> DraftSearch(const PlanRequest& request) {
     is_done = search.Run(evaluations);
   }
   return search.Take();
+}
+
+absl::StatusOr<Draft> FollowSearch(const PlanRequest& request) {
+  DraftJudge judge(request);
+  judge.Allow(std::size(kFollowers));
+  std::optional<Draft> first;
+  absl::Status fault;
+  for (StrategyFn* follow : kFollowers) {
+    absl::StatusOr<Draft> draft = FollowWithin(request, *follow);
+    fault.Update(draft.status());
+    if (!draft.ok()) continue;
+    judge.Offer(*draft);
+    if (!first.has_value()) first = *std::move(draft);
+  }
+  if (judge.best().has_value()) return *std::move(judge.best());
+  if (first.has_value()) return *std::move(first);
+  return fault;
 }
 
 }  // namespace partita

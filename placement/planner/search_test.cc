@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
@@ -22,6 +23,7 @@
 #include "placement/planner/planner.h"
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_problem.h"
+#include "placement/planner/strategies.h"
 
 namespace partita {
 namespace {
@@ -234,6 +236,29 @@ TEST(DraftTimerTest, ValuesTakeMemoryUntilTheirLastReader) {
     EXPECT_EQ(problem.Score(ItemDraft(length, kFirst)).missing, 0);
     SearchProblem small(g, EqualCpus(2, 64));
     EXPECT_EQ(small.Score(ItemDraft(length, kFirst)).missing, 64);
+  }
+}
+
+// DraftData has each node on both devices.
+TEST(SearchTest, AFunctionThatFollowsIsPlacedByTheFastestStrategy) {
+  for (const double of_both : {1.0, 3.0}) {
+    SearchQuestion question;
+    question.objective.predict = [&](absl::Span<const Placement> placements) {
+      double seconds = 2;
+      for (const Placement& placement : placements) {
+        if (placement.devices.size() == 2) seconds = of_both;
+      }
+      return PredictedDraft{{0, 0}, seconds};
+    };
+    question.objective.needed_bytes = [](absl::Span<const Placement>) {
+      return std::vector<int64_t>{0, 0};
+    };
+    const Line g(3);
+    const SearchProblem problem(g, EqualCpus(2, 10000), question);
+    const absl::StatusOr<Draft> draft = FollowSearch(problem.request());
+    ASSERT_TRUE(draft.ok()) << draft.status();
+    const NodeId node = problem.space().flow.items[0].node;
+    EXPECT_EQ(draft->assignment[node].devices.size(), of_both < 2 ? 2u : 1u);
   }
 }
 

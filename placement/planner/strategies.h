@@ -36,6 +36,10 @@ struct PlannerOptions {
   // them; a draft of another strategy that breaks one is refused.
   std::vector<Constraint> constraints;
 
+  // Where all outputs are fetched. Empty: each from the first device that has
+  // it.
+  std::string output_device;
+
   // `data`: the batch to shard. Nothing: FindBatch finds it.
   std::optional<Batch> batch;
   // The graph is that of one micro-batch; stages run the micro-batches in this
@@ -53,7 +57,7 @@ struct PlannerOptions {
 // If a graph follows the variables of another function (PlannerOptions),
 // `single` and `data` choose among the devices that store some. `pipeline` and
 // `list` act like `pinned`, so that all functions of a module have the same
-// stages.
+// stages. `search` takes the best of these.
 
 // The whole graph on one device: `options.device`, or the fastest that fits.
 //   1. Candidates: devices that can run every node that is not pinned.
@@ -169,6 +173,9 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 // number of evaluations decides, never a clock, so the same input gives the
 // same plan.
 absl::StatusOr<Draft> DraftSearch(const PlanRequest& request);
+// The drafts of DraftPinned, DraftData and DraftSingle, each repaired where it
+// breaks a constraint, are lowered and simulated; the best is taken.
+absl::StatusOr<Draft> FollowSearch(const PlanRequest& request);
 // Also for commands that compare strategies.
 inline constexpr StrategyOption kObjectiveOption = {
     .name = "objective",
@@ -242,7 +249,7 @@ inline constexpr Planner kPlanners[] = {
     {.name = "search",
      .doc = "the drafts of the others, improved move by move",
      .draft = DraftSearch,
-     .follow = DraftPinned,
+     .follow = FollowSearch,
      .options = kSearchOptions,
      .lowers_many = true,
      .least_gain = 0.01,

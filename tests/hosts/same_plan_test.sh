@@ -142,6 +142,18 @@ for isa in sse4 avx2 avx512; do
   done
 done
 
+# Strategies on several devices compare predictions, prices and bounds.
+for machine in two_small_cpus cpu_two_small_gpus; do
+  cp "$source/examples/machines/$machine.json" machine.json
+  for model in "$source"/examples/{mlp,two_layer_training}.graph; do
+    same_plans "$model" $machine
+    # The functions of the C library round differently.
+    GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA make_plan "$model" LIBM.plan > report.txt 2>&1 ||
+      fail "$model for $machine with another libm: $(cat report.txt)"
+    cmp ALL.plan LIBM.plan || fail "$model for $machine differs with another libm"
+  done
+done
+
 # runs_as_made_here COMMAND...: a plan compiled on this host for itself binds the
 # chosen kernels.
 runs_as_made_here() {

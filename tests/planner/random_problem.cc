@@ -3,7 +3,6 @@
 
 #include "tests/planner/random_problem.h"
 
-#include <cmath>
 #include <random>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
+#include "placement/cost/portable_exp.h"
 
 namespace partita {
 namespace {
@@ -55,7 +55,7 @@ class Sketch {
   }
   // As likely in each decade.
   double Scale(double low, double high) {
-    return std::exp(Between(std::log(low), std::log(high)));
+    return PortableExp(Between(PortableLog(low), PortableLog(high)));
   }
 
   std::string TypeOf(int columns) const {
