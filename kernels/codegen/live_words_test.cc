@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kElements = 1 << 20;
 
-// The sum of so many operands, all of which are read before the first sum.
+// A sum with this many operands, which are all read before the first addition.
 ElementwiseProgram SumOf(int operands, ScalarType type) {
   ElementwiseProgram program;
   program.loops = {kElements};

@@ -63,7 +63,7 @@ absl::StatusOr<Module> GptOfWideHeads() { return GptOf(256, 2, 0); }
 
 absl::StatusOr<Module> Lstm() { return LstmTraining(); }
 
-// One elementwise cluster of so many operands: a product of each two
+// An elementwise cluster with this many operands: a product of each two
 // neighbours, and the sum of all, so that all products are read late.
 absl::StatusOr<Module> ChainOf(int operands, absl::string_view dtype) {
   const std::string type = absl::StrCat(dtype, "[4096]");

@@ -158,7 +158,7 @@ absl::StatusOr<std::vector<float>> RunTwoAtOnce(const PtxPlan& plan,
   return y[1];
 }
 
-// Loads the plan, runs two traced steps, of which the first makes what takes
+// Loads the plan, runs two traced steps. The first one makes what takes
 // the times, and ends the session.
 absl::StatusOr<std::vector<float>> RunTraced(const PtxPlan& plan,
                                              const PlanLibraries& libraries,
