@@ -129,6 +129,7 @@ class StepSearch {
       if (gaining.planners().empty()) return;
       std::vector<Candidate> tried;
       Offer(WithCount(usual_, count), gaining.planners(), tried);
+      if (tried.empty()) return;  // larger numbers cannot split it either
       if (!best_.has_value()) continue;
       gaining.Narrow(tried, best_->score.seconds * (1 - kLeastGain));
     }

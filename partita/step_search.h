@@ -32,11 +32,11 @@ struct StepToCompile {
 //      of micro-batches, the other schedule, the next larger and smaller size
 //      of buckets. Every better one is kept, round by round, until none is or
 //      the trials are used up.
-// A change must save more than predictions err. A step that cannot be split so,
-// or that fits nowhere, is passed over. Buckets are tried for plans with
-// collectives. The number of trials depends on PlannerOptions::evaluations and
-// the graph, never on a clock, so the same input gives the same step; half of a
-// time budget ends the climb too.
+// A change must save more than predictions err. A step that fits nowhere is
+// passed over; one that cannot be split ends the seeds. Buckets are tried for
+// plans with collectives. The number of trials depends on
+// PlannerOptions::evaluations and the graph, never on a clock, so the same
+// input gives the same step; half of a time budget ends the climb too.
 absl::StatusOr<std::vector<StepToCompile>> StepsToCompile(
     const Module& module, const Machine& machine,
     const CompileOptions& options);

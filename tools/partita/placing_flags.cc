@@ -74,12 +74,13 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
                                     "--strategy ", unread->readers));
 }
 
-// Without --micro-batches, strategy search may choose a number: that depends on
+// Without --micro-batches, auto and search may choose a number: that depends on
 // the model (CheckSchedule).
 absl::Status CheckScheduleHasParts(const CompileOptions& options) {
-  const bool may_have = options.micro_batches.has_value()
-                            ? *options.micro_batches > 1
-                            : options.strategy == "search";
+  const bool may_have =
+      options.micro_batches.has_value()
+          ? *options.micro_batches > 1
+          : options.strategy == "auto" || options.strategy == "search";
   if (!options.schedule.has_value() || may_have) return absl::OkStatus();
   return CalledWrongly(
       "--pipeline-schedule: found without --micro-batches; expected two or "
