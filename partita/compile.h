@@ -66,7 +66,7 @@ struct Candidate {
   double step_seconds = 0;  // predicted; 0 if it was refused
   double latency_seconds = 0;
   double busiest_seconds = 0;  // kernels of the device that has most of them
-  std::string refusal;  // why it was rejected, or empty
+  std::string refusal;         // why it was rejected, or empty
 };
 
 // For all entries: a device has one arena for them.

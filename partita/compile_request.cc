@@ -227,8 +227,7 @@ bool ChoosesStep(const Module& module, const Machine& machine,
       !options.bucket_bytes.has_value();
   const bool matters =
       machine.devices.size() > 1 || ObjectiveOf(options).goal == Goal::kMemory;
-  const bool chooses =
-      options.strategy == kAuto || options.strategy == kSearch;
+  const bool chooses = options.strategy == kAuto || options.strategy == kSearch;
   return is_open && matters && chooses && Trains(module);
 }
 
