@@ -31,6 +31,8 @@ namespace {
 // A trial compiles the module by several strategies, so few are made.
 constexpr int64_t kLeastTrials = 6;
 constexpr int64_t kMostTrials = 32;
+// Nodes times micro-batches of a trial, which its seconds and bytes grow with.
+constexpr int64_t kMostInstances = 200'000;
 // The share of the step that a change must save: predictions are not exact.
 constexpr double kLeastGain = 0.01;
 constexpr int64_t kBucketSizes[] = {0,
@@ -84,15 +86,15 @@ class StepSearch {
             options.micro_batches.value_or(1),
             options.schedule.value_or(PipelineSchedule::kOneForwardOneBackward),
             options.bucket_bytes.value_or(kUsualBucketBytes)},
+        nodes_(static_cast<int64_t>(module.main().order().size())),
         trials_left_(std::clamp(
-            EvaluationsFor(options.planner,
-                           static_cast<int64_t>(module.main().order().size())) /
-                kEvaluationsPerLowering,
+            EvaluationsFor(options.planner, nodes_) / kEvaluationsPerLowering,
             kLeastTrials, kMostTrials)) {
     counts_ = {usual_.micro_batches};
     if (options.micro_batches.has_value()) return;
-    absl::c_copy(MicroBatchCountsAbove(1, module, options.batch_inputs),
-                 std::back_inserter(counts_));
+    for (int count : MicroBatchCountsAbove(1, module, options.batch_inputs)) {
+      if (count * nodes_ <= kMostInstances) counts_.push_back(count);
+    }
   }
 
   absl::StatusOr<StepSettings> Run() {
@@ -254,6 +256,7 @@ class StepSearch {
   const std::chrono::steady_clock::time_point start_ =
       std::chrono::steady_clock::now();
   const StepSettings usual_;
+  const int64_t nodes_;
   std::vector<Planner> planners_;
   std::vector<int> counts_;  // of micro-batches
   int64_t trials_left_;

@@ -27,7 +27,7 @@ struct StepToCompile {
 // the strategies that lower few drafts (Planner::lowers_many):
 //   1. Seeds: the usual step, then each of MicroBatchCountsAbove(1), ascending,
 //      by the strategies that may still gain (gaining_strategies.h), until none
-//      may.
+//      may, or until a trial would take long.
 //   2. Moves from the best, by its strategy: the next larger and smaller number
 //      of micro-batches, the other schedule, the next larger and smaller size
 //      of buckets. Every better one is kept, round by round, until none is or
