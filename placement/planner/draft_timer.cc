@@ -324,7 +324,8 @@ void DraftTimer::BringInput(ValueId input, MachineDeviceId home) {
     busy_[home.index] += taken;
     load_.AddLocalCopy(home, taken);
   }
-  clocks_.Bring(whole, {home}, whole, {FetchedFrom(home)});
+  const MachineDeviceId device = FetchedFrom(home);
+  if (device != home) clocks_.Bring(whole, {home}, whole, {device});
 }
 
 void DraftTimer::FetchOutputs(const ItemDraft& draft) {
