@@ -100,7 +100,8 @@ bool AreAlike(const CostModel& costs, MachineDeviceId a, MachineDeviceId b) {
          });
 }
 
-// False if some device has a part in every step.
+// False if a pin or the output device brings one device into every step, so
+// that equal devices may have other steps.
 bool NamesNoDevice(const PlanRequest& request) {
   return request.options.output_device.empty() &&
          absl::c_all_of(request.costs.order(), [&](NodeId node) {
@@ -117,8 +118,8 @@ double StepSeconds(const PlanRequest& request, const Draft& draft) {
 }
 
 // Puts predicted steps in place of kernel seconds, the fewest of these first.
-// A draft whose kernels alone take longer than another's step keeps them, as it
-// is behind that one.
+// Where the kernels alone take longer than another draft's step, the seconds
+// stay: they rank after that draft.
 void PredictSteps(const PlanRequest& request,
                   std::vector<RankedDraft>& drafts) {
   const bool compares = NamesNoDevice(request);
