@@ -66,10 +66,12 @@ Draft Fill(const PlanRequest& request, MachineDeviceId device, Reason reason) {
   return draft;
 }
 
-double KernelSeconds(const PlanRequest& request, const Draft& draft) {
+// Of nodes that are not pinned: one after another, so no step is shorter.
+double KernelSeconds(const PlanRequest& request, MachineDeviceId device) {
   double seconds = 0;
   for (NodeId node : request.costs.order()) {
-    seconds += SecondsOf(request.costs, node, draft.assignment[node]);
+    if (request.pin(node) != nullptr) continue;
+    seconds += request.costs.cost(node, device).seconds;
   }
   return seconds;
 }
@@ -148,9 +150,8 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
       devices.size() == 1 ? Reason::kOnlyDevice : Reason::kBestDevice;
   std::vector<RankedDraft> drafts;
   for (MachineDeviceId device : devices) {
-    Draft draft = Fill(request, device, reason);
-    const double seconds = KernelSeconds(request, draft);
-    drafts.push_back({device, std::move(draft), seconds});
+    drafts.push_back({device, Fill(request, device, reason),
+                      KernelSeconds(request, device)});
   }
   SortBySeconds(drafts);
   if (drafts.size() > 1 && request.objective.predict) {
