@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "graph/status_macros.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
@@ -22,6 +23,7 @@
 #include "partita/gaining_strategies.h"
 #include "partita/micro_batch_counts.h"
 #include "placement/planner/draft_score.h"
+#include "placement/planner/planner.h"
 #include "placement/planner/search_budget.h"
 #include "runtime/plan/plan.h"
 
