@@ -46,6 +46,14 @@ absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
   return plan;
 }
 
+double BusiestSeconds(const Prediction& prediction) {
+  double seconds = 0;
+  for (const std::vector<double>& busy : prediction.busy_seconds) {
+    seconds += busy.empty() ? 0 : *absl::c_max_element(busy);
+  }
+  return seconds;
+}
+
 // Copies the prediction of the strategy that had the same plan.
 void TakeOver(const CompileReport& report, const std::string& strategy,
               Candidate& candidate) {
@@ -54,6 +62,7 @@ void TakeOver(const CompileReport& report, const std::string& strategy,
       [&](const Candidate& before) { return before.strategy == strategy; });
   candidate.step_seconds = same.step_seconds;
   candidate.latency_seconds = same.latency_seconds;
+  candidate.busiest_seconds = same.busiest_seconds;
 }
 
 // One refusal, and all strategies with it.
@@ -117,6 +126,7 @@ absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
     }
     candidate.step_seconds = plan->prediction.step_seconds;
     candidate.latency_seconds = plan->prediction.latency_seconds;
+    candidate.busiest_seconds = BusiestSeconds(plan->prediction);
     if (best.has_value() &&
         !IsBetter(plan->score, best->score, planner.least_gain)) {
       continue;

@@ -81,8 +81,8 @@ absl::StatusOr<Compiled> CompileUntil(LastStage last, Module module,
   PARTITA_RETURN_IF_ERROR(CheckAll(module, machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
-  const std::vector<StepToCompile> steps =
-      StepsToCompile(module, machine, options);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<StepToCompile> steps,
+                           StepsToCompile(module, machine, options));
   absl::StatusOr<CompiledStep> step =
       CompileBestStep(module, machine, steps, planners, last);
   if (!step.ok()) {
@@ -169,8 +169,8 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
-  const std::vector<StepToCompile> steps =
-      StepsToCompile(module, machine, options);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<StepToCompile> steps,
+                           StepsToCompile(module, machine, options));
   const absl::StatusOr<Attempt> attempt =
       TryForTexts(module, machine, steps, planners.front());
   if (!attempt.ok()) {

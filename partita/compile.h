@@ -43,7 +43,7 @@ struct CompileOptions {
   // Micro-batches of a step, which run in sequence, and their order; and the
   // size of gradients that one collective reduces, 0 for one collective for
   // each (docs/guide/data_parallel.md). What is given is kept. For a training
-  // step, strategy search chooses the others (step_search.h). Default: one
+  // step, auto and search choose the others (step_search.h). Default: one
   // micro-batch, one forward, one backward, kUsualBucketBytes.
   std::optional<int> micro_batches;
   std::optional<PipelineSchedule> schedule;
@@ -65,7 +65,8 @@ struct Candidate {
   std::string strategy;
   double step_seconds = 0;  // predicted; 0 if it was refused
   double latency_seconds = 0;
-  std::string refusal;  // why it was rejected, or empty
+  double busiest_seconds = 0;  // kernels of the device that has most of them
+  std::string refusal;         // why it was rejected, or empty
 };
 
 // For all entries: a device has one arena for them.
@@ -130,7 +131,7 @@ struct MissingGpuKernels {
 
 struct CompileReport {
   std::string strategy;  // of the plan
-  // The plan's step, if strategy search chose another one than the default:
+  // The plan's step, if auto or search chose another one than the default:
   // "4 micro-batches, gpipe, buckets of 1 MiB".
   std::string chosen_step;
   bool has_pins = false;  // some nodes are where a pin places them

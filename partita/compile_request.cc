@@ -227,7 +227,8 @@ bool ChoosesStep(const Module& module, const Machine& machine,
       !options.bucket_bytes.has_value();
   const bool matters =
       machine.devices.size() > 1 || ObjectiveOf(options).goal == Goal::kMemory;
-  return is_open && matters && options.strategy == kSearch && Trains(module);
+  const bool chooses = options.strategy == kAuto || options.strategy == kSearch;
+  return is_open && matters && chooses && Trains(module);
 }
 
 absl::Status CheckSchedule(const Module& module, const Machine& machine,

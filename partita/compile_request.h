@@ -55,10 +55,10 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
 absl::Status CheckSchedule(const Module& module, const Machine& machine,
                            const CompileOptions& options);
 
-// True if the strategy is `search` and it chooses the number of micro-batches,
-// the schedule or the size of buckets: the module trains on several devices (on
-// one device, for the objective memory), and the options leave one open.
-// (`auto` does not: each step that is tried takes a compilation.)
+// True if the strategy is `auto` or `search` and it chooses the number of
+// micro-batches, the schedule or the size of buckets: the module trains on
+// several devices (on one device, for the objective memory), and the options
+// leave one open.
 bool ChoosesStep(const Module& module, const Machine& machine,
                  const CompileOptions& options);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "graph/status_macros.h"
@@ -58,6 +59,14 @@ void AddEntries(const CompileReport& report, LeaderboardRow& row) {
   if (available > 0) row.bubble = std::max(0.0, 1 - busy / available);
 }
 
+// "search in 4 micro-batches, 1f1b, buckets of 4 MiB", without what the row's
+// name says.
+std::string ChosenBy(const std::string& strategy, const CompileReport& report) {
+  if (report.strategy == strategy) return report.chosen_step;
+  if (report.chosen_step.empty()) return report.strategy;
+  return absl::StrCat(report.strategy, " in ", report.chosen_step);
+}
+
 class Comparison {
  public:
   Comparison(const Module& module, const Machine& machine,
@@ -70,8 +79,8 @@ class Comparison {
     options.strategy = strategy;
     LeaderboardRow row{.strategy = strategy};
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<StepToCompile> steps =
-        StepsToCompile(module_, machine_, options);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<StepToCompile> steps,
+                             StepsToCompile(module_, machine_, options));
     absl::StatusOr<CompiledStep> step = CompileBestStep(
         module_, machine_, steps, planners, LastStage::kPrediction);
     const std::chrono::duration<double> taken =
@@ -94,8 +103,7 @@ class Comparison {
     PARTITA_RETURN_IF_ERROR(FillReport(plan, best.prediction,
                                        best.attempt.chosen,
                                        /*shards_updates=*/false, report));
-    row.chosen =
-        report.strategy != row.strategy ? report.strategy : report.chosen_step;
+    row.chosen = ChosenBy(row.strategy, report);
     row.step_seconds = best.prediction.step_seconds;
     row.latency_seconds = best.prediction.latency_seconds;
     AddPeaks(machine_, report, row);

@@ -19,7 +19,8 @@ namespace partita {
 struct LeaderboardRow {
   std::string strategy;  // "auto", or a name of Planners()
   std::string refusal;   // in one line; if not empty, all that follows is 0
-  // auto: the strategy whose plan it took; search: CompileReport::chosen_step.
+  // auto: the strategy whose plan it took, and its step if that is not the
+  // default; search: CompileReport::chosen_step.
   std::string chosen;
   double step_seconds = 0;     // predicted, with `depth` steps overlapping
   double latency_seconds = 0;  // predicted, of one step alone

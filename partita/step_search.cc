@@ -15,12 +15,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "graph/status_macros.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
 #include "partita/compile_request.h"
+#include "partita/gaining_strategies.h"
 #include "partita/micro_batch_counts.h"
 #include "placement/planner/draft_score.h"
+#include "placement/planner/planner.h"
 #include "placement/planner/search_budget.h"
 #include "runtime/plan/plan.h"
 
@@ -30,6 +33,8 @@ namespace {
 // A trial compiles the module by several strategies, so few are made.
 constexpr int64_t kLeastTrials = 6;
 constexpr int64_t kMostTrials = 32;
+// Nodes times micro-batches of a trial, which its seconds and bytes grow with.
+constexpr int64_t kMostInstances = 200'000;
 // The share of the step that a change must save: predictions are not exact.
 constexpr double kLeastGain = 0.01;
 constexpr int64_t kBucketSizes[] = {0,
@@ -63,6 +68,7 @@ std::string TextOf(const StepSettings& settings) {
 struct ScoredStep {
   StepSettings settings;
   DraftScore score;
+  std::string strategy;
   bool has_collectives = false;
 };
 
@@ -82,20 +88,21 @@ class StepSearch {
             options.micro_batches.value_or(1),
             options.schedule.value_or(PipelineSchedule::kOneForwardOneBackward),
             options.bucket_bytes.value_or(kUsualBucketBytes)},
+        nodes_(static_cast<int64_t>(module.main().order().size())),
         trials_left_(std::clamp(
-            EvaluationsFor(options.planner,
-                           static_cast<int64_t>(module.main().order().size())) /
-                kEvaluationsPerLowering,
+            EvaluationsFor(options.planner, nodes_) / kEvaluationsPerLowering,
             kLeastTrials, kMostTrials)) {
     counts_ = {usual_.micro_batches};
     if (options.micro_batches.has_value()) return;
-    absl::c_copy(MicroBatchCountsAbove(1, module, options.batch_inputs),
-                 std::back_inserter(counts_));
+    for (int count : MicroBatchCountsAbove(1, module, options.batch_inputs)) {
+      if (count * nodes_ <= kMostInstances) counts_.push_back(count);
+    }
   }
 
-  StepSettings Run() {
-    Offer(usual_);
-    for (int count : counts_) Offer(WithCount(usual_, count));
+  absl::StatusOr<StepSettings> Run() {
+    PARTITA_ASSIGN_OR_RETURN(
+        planners_, QuickPlanners(module_, QuickOptions(OptionsWith(usual_))));
+    AddMicroBatches();
     while (best_.has_value() && Improve()) {
     }
     return best_.has_value() ? best_->settings : usual_;
@@ -119,14 +126,39 @@ class StepSearch {
   }
 
  private:
+  // Ascending numbers, each by the strategies that may gain.
+  void AddMicroBatches() {
+    GainingStrategies gaining(planners_, ObjectiveOf(options_));
+    for (int count : counts_) {
+      if (gaining.planners().empty()) return;
+      std::vector<Candidate> tried;
+      Offer(WithCount(usual_, count), gaining.planners(), tried);
+      if (tried.empty()) return;  // larger numbers cannot split it either
+      if (!best_.has_value()) continue;
+      gaining.Narrow(tried, best_->score.seconds * (1 - kLeastGain));
+    }
+  }
+
   // A round of moves. True if one was better.
   bool Improve() {
     const StepSettings from = best_->settings;
     bool improves = false;
     for (const StepSettings& next : NeighboursOf(from)) {
-      improves |= Offer(next);
+      std::vector<Candidate> tried;
+      improves |= Offer(next, PlannersOfMoves(), tried);
     }
     return improves;
+  }
+
+  // The strategy of the best step. Memory is saved by any.
+  std::vector<Planner> PlannersOfMoves() const {
+    if (ObjectiveOf(options_).goal == Goal::kMemory) return planners_;
+    std::vector<Planner> planners;
+    absl::c_copy_if(planners_, std::back_inserter(planners),
+                    [&](const Planner& planner) {
+                      return planner.name == best_->strategy;
+                    });
+    return planners;
   }
 
   std::vector<StepSettings> NeighboursOf(const StepSettings& from) const {
@@ -164,14 +196,15 @@ class StepSearch {
     return settings;
   }
 
-  // True if it is the best so far.
-  bool Offer(const StepSettings& settings) {
+  // True if it is the best so far. Fills in what the strategies made.
+  bool Offer(const StepSettings& settings, absl::Span<const Planner> planners,
+             std::vector<Candidate>& tried) {
     if (trials_left_ == 0 || IsTimeOver()) return false;
     if (absl::c_linear_search(tried_, settings)) return false;
     tried_.push_back(settings);
     --trials_left_;
     Report(settings);
-    absl::StatusOr<ScoredStep> step = Predict(settings);
+    absl::StatusOr<ScoredStep> step = Predict(settings, planners, tried);
     if (!step.ok()) return false;
     if (best_.has_value() && !IsBetter(step->score, best_->score, kLeastGain)) {
       return false;
@@ -191,17 +224,19 @@ class StepSearch {
     options_.progress(text);
   }
 
-  absl::StatusOr<ScoredStep> Predict(const StepSettings& settings) const {
+  absl::StatusOr<ScoredStep> Predict(const StepSettings& settings,
+                                     absl::Span<const Planner> planners,
+                                     std::vector<Candidate>& tried) const {
     const CompileOptions trial = QuickOptions(OptionsWith(settings));
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                             QuickPlanners(module_, trial));
     Compilation compilation(module_.Clone(), machine_, trial);
     PARTITA_RETURN_IF_ERROR(compilation.Optimise());
     PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
-    PARTITA_ASSIGN_OR_RETURN(
-        const BestPlan best,
-        TryStrategies(compilation, planners, ObjectiveOf(trial)));
-    return ScoredStep{settings, best.score, HasCollectives(best.attempt.plan)};
+    const absl::StatusOr<BestPlan> best =
+        TryStrategies(compilation, planners, ObjectiveOf(trial));
+    tried = std::move(compilation.report().candidates);
+    PARTITA_RETURN_IF_ERROR(best.status());
+    return ScoredStep{settings, best->score, compilation.report().strategy,
+                      HasCollectives(best->attempt.plan)};
   }
 
   static CompileOptions QuickOptions(CompileOptions options) {
@@ -223,6 +258,8 @@ class StepSearch {
   const std::chrono::steady_clock::time_point start_ =
       std::chrono::steady_clock::now();
   const StepSettings usual_;
+  const int64_t nodes_;
+  std::vector<Planner> planners_;
   std::vector<int> counts_;  // of micro-batches
   int64_t trials_left_;
   std::vector<StepSettings> tried_;
@@ -231,23 +268,28 @@ class StepSearch {
 
 }  // namespace
 
-std::vector<StepToCompile> StepsToCompile(const Module& module,
-                                          const Machine& machine,
-                                          const CompileOptions& options) {
-  if (!ChoosesStep(module, machine, options)) return {{options, ""}};
+absl::StatusOr<std::vector<StepToCompile>> StepsToCompile(
+    const Module& module, const Machine& machine,
+    const CompileOptions& options) {
+  std::vector<StepToCompile> steps;
+  if (!ChoosesStep(module, machine, options)) {
+    steps.push_back({options, ""});
+    return steps;
+  }
   StepSearch search(module, machine, options);
-  const StepSettings best = search.Run();
+  PARTITA_ASSIGN_OR_RETURN(const StepSettings best, search.Run());
   StepToCompile usual{options, ""};
   StepToCompile chosen{search.OptionsWith(best), TextOf(best)};
   const bool is_usual = best == search.usual();
+  if (!is_usual) steps.push_back(std::move(chosen));
   if (!options.planner.time_budget_ms.has_value()) {
-    if (is_usual) return {std::move(usual)};
-    return {std::move(chosen), std::move(usual)};
+    steps.push_back(std::move(usual));
+    return steps;
   }
-  StepToCompile& only = is_usual ? usual : chosen;
-  only.options.planner.time_budget_ms =
+  if (is_usual) steps.push_back(std::move(usual));
+  steps[0].options.planner.time_budget_ms =
       std::max<int64_t>(1, search.MillisecondsLeft());
-  return {std::move(only)};
+  return steps;
 }
 
 }  // namespace partita

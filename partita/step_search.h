@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
@@ -24,19 +25,21 @@ struct StepToCompile {
 //
 // A hill climb over the values that the options leave open, by predictions of
 // the strategies that lower few drafts (Planner::lowers_many):
-//   1. Seeds: the usual step, and each of MicroBatchCountsAbove(1).
-//   2. Moves from the best: the next larger and smaller number of
-//      micro-batches, the other schedule, the next larger and smaller size of
-//      buckets. Every better one is kept, round by round, until none is or the
-//      trials are used up.
-// A change must save more than predictions err. A step that cannot be split so,
-// or that fits nowhere, is passed over. Buckets are tried for plans with
-// collectives. The number of trials depends on PlannerOptions::evaluations and
-// the graph, never on a clock, so the same input gives the same step; half of a
-// time budget ends the climb too.
-std::vector<StepToCompile> StepsToCompile(const Module& module,
-                                          const Machine& machine,
-                                          const CompileOptions& options);
+//   1. Seeds: the usual step, then each of MicroBatchCountsAbove(1), ascending,
+//      by the strategies that may still gain (gaining_strategies.h), until none
+//      may, or until a trial would take long.
+//   2. Moves from the best, by its strategy: the next larger and smaller number
+//      of micro-batches, the other schedule, the next larger and smaller size
+//      of buckets. Every better one is kept, round by round, until none is or
+//      the trials are used up.
+// A change must save more than predictions err. A step that fits nowhere is
+// passed over; one that cannot be split ends the seeds. Buckets are tried for
+// plans with collectives. The number of trials depends on
+// PlannerOptions::evaluations and the graph, never on a clock, so the same
+// input gives the same step; half of a time budget ends the climb too.
+absl::StatusOr<std::vector<StepToCompile>> StepsToCompile(
+    const Module& module, const Machine& machine,
+    const CompileOptions& options);
 
 }  // namespace partita
 

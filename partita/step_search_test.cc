@@ -1,4 +1,4 @@
-// Tests of steps that the search chooses.
+// Tests of steps that auto and search choose.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/step_search.h"
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -125,6 +126,39 @@ TEST(StepSearchTest, MicroBatchesOverlapStages) {
       << open->report.chosen_step;
 }
 
+// Auto tries the same steps, and takes a strategy's plan only if that saves a
+// share of the step (Planner::least_gain).
+TEST(StepSearchTest, AutoHasTheStepOfTheSearch) {
+  const Module module = TwoPinnedLayers();
+  CompileOptions options = Searching();
+  options.pins = {{"one", {"cpu:0"}}, {"two", {"cpu:1"}}};
+  const auto search = Predict(module.Clone(), TwoStages(), options);
+  ASSERT_TRUE(search.ok()) << search.status();
+  options.strategy = "auto";
+  const auto by_auto = Predict(module.Clone(), TwoStages(), options);
+  ASSERT_TRUE(by_auto.ok()) << by_auto.status();
+  EXPECT_LE(StepOf(*by_auto), 1.02 * StepOf(*search));
+  EXPECT_TRUE(absl::StrContains(by_auto->report.chosen_step, "micro-batches"))
+      << by_auto->report.chosen_step;
+}
+
+// Transfers take longer than the step on one device, in any number of
+// micro-batches.
+TEST(StepSearchTest, AStepThatGainsNothingTakesFewTrials) {
+  Machine machine = TwoStages();
+  machine.links[0].latency = 1;
+  CompileOptions options = Searching();
+  options.strategy = "auto";
+  int trials = 0;
+  options.progress = [&](absl::string_view stage) {
+    trials += absl::StartsWith(stage, "step ") ? 1 : 0;
+  };
+  const auto compiled = Predict(Training(), machine, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_EQ(compiled->report.chosen_step, "");
+  EXPECT_LE(trials, 3);  // of six numbers of micro-batches
+}
+
 // What is open is never worse than a given value.
 TEST(StepSearchTest, AnOpenStepIsNoWorseThanTheUsualOne) {
   const Module module = Training();
@@ -170,6 +204,12 @@ TEST(StepSearchTest, ALeaderboardNamesTheChosenStep) {
   EXPECT_EQ(board->rows[0].strategy, "search");
   EXPECT_TRUE(absl::StrContains(board->rows[0].chosen, "micro-batches"))
       << board->rows[0].chosen;
+  const auto by_auto = absl::c_find_if(
+      board->rows,
+      [](const LeaderboardRow& row) { return row.strategy == "auto"; });
+  EXPECT_TRUE(absl::StrContains(by_auto->chosen, " micro-batches, "))
+      << by_auto->chosen;
+  EXPECT_TRUE(absl::StrContains(by_auto->chosen, " in ")) << by_auto->chosen;
 }
 
 // The same step as the plan's.
@@ -209,20 +249,20 @@ TEST(StepSearchTest, GivenValuesAreKept) {
   options.micro_batches = 4;
   options.schedule = PipelineSchedule::kGPipe;
   EXPECT_TRUE(ChoosesStep(module, TwoStages(), options));
-  for (const StepToCompile& step :
-       StepsToCompile(module, TwoStages(), options)) {
+  const auto steps = StepsToCompile(module, TwoStages(), options);
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  for (const StepToCompile& step : *steps) {
     EXPECT_EQ(step.options.micro_batches, 4);
     EXPECT_EQ(step.options.schedule, PipelineSchedule::kGPipe);
   }
   options.bucket_bytes = 0;
   EXPECT_FALSE(ChoosesStep(module, TwoStages(), options));
-  EXPECT_EQ(StepsToCompile(module, TwoStages(), options).size(), 1u);
+  EXPECT_EQ(StepsToCompile(module, TwoStages(), options)->size(), 1u);
   // Inference, one device, and other strategies leave it to the user.
   EXPECT_FALSE(ChoosesStep(*TwoLayerPerceptron(), TwoStages(), Searching()));
   EXPECT_FALSE(ChoosesStep(module, EqualCpus(1, kAmple), Searching()));
-  for (const char* strategy : {"auto", "pipeline"}) {
-    EXPECT_FALSE(ChoosesStep(module, TwoStages(), {.strategy = strategy}));
-  }
+  EXPECT_TRUE(ChoosesStep(module, TwoStages(), {.strategy = "auto"}));
+  EXPECT_FALSE(ChoosesStep(module, TwoStages(), {.strategy = "pipeline"}));
 }
 
 // A schedule needs micro-batches: given, or those of a step that is open.
@@ -233,10 +273,11 @@ TEST(StepSearchTest, AScheduleWithoutMicroBatchesIsRefused) {
   EXPECT_EQ(CheckSchedule(module, TwoStages(), options), absl::OkStatus());
   EXPECT_EQ(OptionOf(CheckSchedule(module, EqualCpus(1, kAmple), options)),
             "pipeline-schedule");
-  options.strategy = "auto";
+  options.strategy = "list";
   EXPECT_EQ(OptionOf(CheckSchedule(module, TwoStages(), options)),
             "pipeline-schedule");
-  options.strategy = "search";
+  options.strategy = "auto";
+  EXPECT_EQ(CheckSchedule(module, TwoStages(), options), absl::OkStatus());
   options.micro_batches = 1;
   EXPECT_EQ(OptionOf(CheckSchedule(module, TwoStages(), options)),
             "pipeline-schedule");
@@ -247,11 +288,11 @@ TEST(StepSearchTest, WithATimeBudgetOneStepIsCompiled) {
   CompileOptions options = Searching();
   options.micro_batches = 1;  // only buckets are open
   options.planner.time_budget_ms = 600'000;
-  const std::vector<StepToCompile> steps =
-      StepsToCompile(Training(), TwoStages(), options);
-  ASSERT_EQ(steps.size(), 1u);
-  EXPECT_LT(*steps[0].options.planner.time_budget_ms, 600'000);
-  EXPECT_GT(*steps[0].options.planner.time_budget_ms, 0);
+  const auto steps = StepsToCompile(Training(), TwoStages(), options);
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  ASSERT_EQ(steps->size(), 1u);
+  EXPECT_LT(*steps->front().options.planner.time_budget_ms, 600'000);
+  EXPECT_GT(*steps->front().options.planner.time_budget_ms, 0);
 }
 
 TEST(StepSearchTest, TheSameInputGivesTheSamePlan) {

@@ -78,13 +78,14 @@ absl::Status CheckStrategyReads(const Arguments& arguments,
                    arguments.Named("strategy", unread->readers)));
 }
 
-// Without --micro-batches, strategy search may choose a number: that depends on
+// Without --micro-batches, auto and search may choose a number: that depends on
 // the model (CheckSchedule).
 absl::Status CheckScheduleHasParts(const Arguments& arguments,
                                    const CompileOptions& options) {
-  const bool may_have = options.micro_batches.has_value()
-                            ? *options.micro_batches > 1
-                            : options.strategy == "search";
+  const bool may_have =
+      options.micro_batches.has_value()
+          ? *options.micro_batches > 1
+          : options.strategy == "auto" || options.strategy == "search";
   if (!options.schedule.has_value() || may_have) return absl::OkStatus();
   return CalledWrongly(absl::StrCat(arguments.Named("pipeline-schedule"),
                                     ": found without ",

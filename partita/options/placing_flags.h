@@ -95,24 +95,23 @@ inline constexpr FlagDef kObjectiveFlags[] = {FlagOf(kObjectiveOption)};
 inline constexpr FlagDef kStepFlags[] = {
     {"bucket-size", "MIB",
      "size of a bucket of gradients or small values that replicas reduce or "
-     "gather in one collective; 0: no buckets (default 4, except where "
-     "strategy "
-     "search chooses it, for a training step)"},
+     "gather in one collective; 0: no buckets (default 4, except where auto or "
+     "strategy search chooses it, for a training step)"},
     {"output-device", "NAME",
      "the device of the outputs; default: where they are made, or the first of "
      "these"},
     {"micro-batches", "N",
      "run the batch as N micro-batches in sequence (default 1, except where "
-     "strategy search chooses it, for a training step)"},
+     "auto or strategy search chooses it, for a training step)"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
      "micro-batches split; default: the first input and all others that hold "
      "the batch; repeatable",
      nullptr, FileUse::kNone, true},
     {"pipeline-schedule", "NAME",
-     "of micro-batches: 1f1b (default, except where strategy search chooses "
-     "it), each backward pass as soon as possible, or gpipe, all forward "
-     "passes and then all backward passes",
+     "of micro-batches: 1f1b (default, except where auto or strategy search "
+     "chooses it), each backward pass as soon as possible, or gpipe, all "
+     "forward passes and then all backward passes",
      PipelineScheduleNames},
     // docs/internals/numerics.md: no kernel that violates IEEE 754.
     {"ieee", nullptr,

@@ -30,6 +30,7 @@ DraftTimer::DraftTimer(const SearchSpace& space)
       flow_(space.flow),
       forms_(space),
       devices_(costs_.num_devices()),
+      output_device_(costs_.FindDevice(request_.options.output_device)),
       ranks_(UpwardRanks(request_, flow_)),
       ports_(costs_),
       load_(costs_),
@@ -247,10 +248,7 @@ void DraftTimer::BringResults(const ItemDraft& draft, int item) {
         clocks_.Bring(made, place.devices, need, to.devices);
       }
     }
-    if (flow_.values[made.value].is_output) {
-      clocks_.Bring(made, place.devices, {made.value, kWholeForm},
-                    {place.devices.front()});
-    }
+    if (flow_.values[made.value].is_output) BringOutput(place, made);
     const UpdateReader& updated = update_readers_[made.value];
     if (updated.item < 0) continue;
     const ItemPlace& home = draft[updated.item];
@@ -290,6 +288,20 @@ void DraftTimer::Free(ValueId value) {
   }
 }
 
+MachineDeviceId DraftTimer::FetchedFrom(MachineDeviceId home) const {
+  return output_device_.valid() ? output_device_ : home;
+}
+
+void DraftTimer::BringOutput(const ItemPlace& place, FormedValue made) {
+  const MachineDeviceId device = FetchedFrom(place.devices.front());
+  const FormedValue whole = {made.value, kWholeForm};
+  clocks_.Bring(made, place.devices, whole, {device});
+  if (!output_device_.valid()) return;
+  Hold(whole, device, request_.objective.depth);
+  int64_t& most = most_held_[device.index];
+  most = std::max(most, held_[device.index]);
+}
+
 // An input that is an output too is fetched where it is read first in the
 // machine's order, or fed to the first device only to be fetched.
 MachineDeviceId DraftTimer::HomeOfInput(const ItemDraft& draft,
@@ -302,6 +314,20 @@ MachineDeviceId DraftTimer::HomeOfInput(const ItemDraft& draft,
   return home.valid() ? home : MachineDeviceId(0);
 }
 
+// Feeds it if no node reads it, and brings it to the output device.
+void DraftTimer::BringInput(ValueId input, MachineDeviceId home) {
+  const FormedValue whole = {input, kWholeForm};
+  if (flow_.values[input].readers.empty()) {
+    double taken = 0;
+    FeedTo(whole, home, taken);
+    free_at_[home.index] += taken;
+    busy_[home.index] += taken;
+    load_.AddLocalCopy(home, taken);
+  }
+  const MachineDeviceId device = FetchedFrom(home);
+  if (device != home) clocks_.Bring(whole, {home}, whole, {device});
+}
+
 void DraftTimer::FetchOutputs(const ItemDraft& draft) {
   for (ValueId output : flow_.values.ids()) {
     const FlowValue& value = flow_.values[output];
@@ -310,17 +336,15 @@ void DraftTimer::FetchOutputs(const ItemDraft& draft) {
     const bool is_stored =
         request_.graph().value(output).defining_node.valid() && !is_made;
     if (is_stored) continue;
-    const MachineDeviceId device = is_made ? draft[value.maker].devices.front()
-                                           : HomeOfInput(draft, output);
+    const MachineDeviceId home = is_made ? draft[value.maker].devices.front()
+                                         : HomeOfInput(draft, output);
+    if (!is_made) BringInput(output, home);
+    const MachineDeviceId device = FetchedFrom(home);
     const FormedValue whole = {output, kWholeForm};
-    const bool is_fed_here = !is_made && value.readers.empty();
-    double taken = SecondsOfPort(whole, device);
-    if (is_fed_here) FeedTo(whole, device, taken);
+    const double taken = SecondsOfPort(whole, device);
     const bool beside = ports_.AreBesideKernels(device);
     double& free_at = (beside ? fetched_at_ : free_at_)[device.index];
-    if (is_made || beside) {
-      free_at = std::max(free_at, clocks_.ready_at(whole, device));
-    }
+    free_at = std::max(free_at, clocks_.ready_at(whole, device));
     free_at += taken;
     (beside ? fetching_ : busy_)[device.index] += taken;
     load_.AddLocalCopy(device, taken);

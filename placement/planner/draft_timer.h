@@ -25,7 +25,8 @@ namespace partita {
 //     reader on a device, as shards if all its readers read the same ones;
 //     outputs are fetched after all nodes. A device with ports beside kernels
 //     feeds inputs from the start, in this order, and fetches each output when
-//     it is made.
+//     it is made. Outputs are brought to PlannerOptions::output_device if there
+//     is one.
 //  2. A value is brought once to each device and into each form in which it is
 //     read (ValueClocks).
 //  3. The new value of a variable is brought to the variable's first reader.
@@ -70,6 +71,9 @@ class DraftTimer {
   double StartOf(const ItemPlace& place, Unit unit) const;
   double SecondsOf(const ItemPlace& place, Unit unit) const;
   MachineDeviceId HomeOfInput(const ItemDraft& draft, ValueId input) const;
+  MachineDeviceId FetchedFrom(MachineDeviceId home) const;
+  void BringOutput(const ItemPlace& place, FormedValue made);
+  void BringInput(ValueId input, MachineDeviceId home);
   void FetchOutputs(const ItemDraft& draft);
   DraftScore Result() const;
   bool MayOverlapSteps() const;
@@ -84,7 +88,8 @@ class DraftTimer {
   const Flow& flow_;
   const ValueForms forms_;
   const int devices_;
-  const std::vector<double> ranks_;  // by item
+  const MachineDeviceId output_device_;  // invalid: where outputs are made
+  const std::vector<double> ranks_;      // by item
   const PortPrices ports_;
   // Of whole items: item * devices + device.
   std::vector<double> seconds_;

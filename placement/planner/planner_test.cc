@@ -137,6 +137,55 @@ TEST(SingleTest, ADraftThatCannotBeLoweredIsPassedOver) {
   EXPECT_EQ(Text(g, SingleWithout({"gpu:0", "cpu:0"}, g)), "refused on gpu:0");
 }
 
+// What `single` asks and chooses among a CPU and two equal GPUs, whose kernels
+// take half as long.
+class PredictedSingle {
+ public:
+  // Seconds of a step on the CPU, and on a GPU.
+  PredictedSingle(double cpu, double gpu, const PlannerOptions& options = {}) {
+    const auto predict = [&](absl::Span<const Placement> placements) {
+      const std::string& device = placements.back().devices[0];
+      asked.push_back(device);
+      return PredictedDraft{{0, 0, 0}, device == "cpu:0" ? cpu : gpu};
+    };
+    const Objective objective = {.memory_limits = {1000, 1000, 1000},
+                                 .needed_bytes =
+                                     [](absl::Span<const Placement>) {
+                                       return std::vector<int64_t>{0, 0, 0};
+                                     },
+                                 .predict = predict};
+    const auto table = Planners().front().Place(
+        g_.graph(), CpuAndGpus(2, 1000), SampleCatalog(GpusAreTwiceAsFast),
+        objective, options);
+    EXPECT_TRUE(table.ok()) << table.status();
+    chosen = table->nodes.back().placement.devices[0];
+  }
+
+  std::vector<std::string> asked;  // for the steps of these devices
+  std::string chosen;
+
+ private:
+  const Chain g_{1};
+};
+
+// Three nodes of one second on a GPU, of two on the CPU.
+TEST(SingleTest, DevicesAreRankedByTheirStepsWithFeedsAndFetches) {
+  const PredictedSingle slow_links(7, 10);
+  EXPECT_EQ(slow_links.chosen, "cpu:0");
+  // Equal devices have equal steps.
+  EXPECT_EQ(slow_links.asked, (std::vector<std::string>{"gpu:0", "cpu:0"}));
+  // The CPU's kernels alone take longer than the GPU's step.
+  const PredictedSingle fast_links(7, 4);
+  EXPECT_EQ(fast_links.chosen, "gpu:0");
+  EXPECT_EQ(fast_links.asked, std::vector<std::string>{"gpu:0"});
+}
+
+TEST(SingleTest, TheDeviceOfTheOutputsIsLikeNoOther) {
+  const PredictedSingle single(7, 10, {.output_device = "gpu:1"});
+  EXPECT_EQ(single.asked,
+            (std::vector<std::string>{"gpu:0", "gpu:1", "cpu:0"}));
+}
+
 // Those that read none are not asked again with lower ones.
 TEST(PlannerTest, StrategiesSayWhetherTheyReadMemoryLimits) {
   Chain g(1);

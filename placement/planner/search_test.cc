@@ -217,6 +217,38 @@ TEST(DraftTimerTest, ACopyTakesItsLink) {
   EXPECT_NEAR(problem.Score({kBoth, kSecond}).seconds, 2, 0.01);
 }
 
+// What is made elsewhere, or fed elsewhere, goes over the link.
+TEST(DraftTimerTest, OutputsAreBroughtToTheirDevice) {
+  Machine machine = EqualCpus(2, 10000);
+  machine.links[0].latency = 5;
+  SearchQuestion on_second;
+  on_second.options.output_device = "cpu:1";
+  const Line g(2);
+  SearchProblem problem(g, machine, on_second);
+  EXPECT_NEAR(problem.Score({kFirst, kFirst}).seconds, 7, 0.01);
+  EXPECT_NEAR(problem.Score({kSecond, kSecond}).seconds, 2, 0.01);
+  EXPECT_NEAR(problem.Score({kFirst, kBoth}).seconds, 7, 0.01);
+
+  SampleGraph passed;
+  const ValueId x = passed.Input("x", kLine);
+  const ValueId a = passed.Work("a", {passed.Input("z", kLine)}, kLine);
+  passed.Return({x, a});
+  SearchProblem of_input(passed, machine, on_second);
+  EXPECT_NEAR(of_input.Score({kSecond}).seconds, 5, 0.01);
+}
+
+TEST(DraftTimerTest, OutputsTakeMemoryOnTheirDevice) {
+  SearchQuestion on_second;
+  on_second.options.output_device = "cpu:1";
+  const Line g(1);
+  Machine machine = EqualCpus(2, 10000);
+  machine.devices[1].memory = 32;
+  SearchProblem problem(g, machine, on_second);
+  EXPECT_EQ(problem.Score({kFirst}).missing, 32);
+  SearchProblem anywhere(g, machine);
+  EXPECT_EQ(anywhere.Score({kFirst}).missing, 0);
+}
+
 TEST(DraftTimerTest, WhatHasNoLinkIsWorseThanWhatLacksMemory) {
   Machine machine = EqualCpus(2, 1);
   machine.links.clear();

@@ -1,11 +1,15 @@
 // Strategy `single`: the whole graph on one device.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/planner/first_fit.h"
@@ -62,12 +66,79 @@ Draft Fill(const PlanRequest& request, MachineDeviceId device, Reason reason) {
   return draft;
 }
 
-double TotalSeconds(const PlanRequest& request, const Draft& draft) {
+// Of nodes that are not pinned: one after another, so no step is shorter.
+double KernelSeconds(const PlanRequest& request, MachineDeviceId device) {
   double seconds = 0;
   for (NodeId node : request.costs.order()) {
-    seconds += SecondsOf(request.costs, node, draft.assignment[node]);
+    if (request.pin(node) != nullptr) continue;
+    seconds += request.costs.cost(node, device).seconds;
   }
   return seconds;
+}
+
+struct RankedDraft {
+  MachineDeviceId device;
+  Draft draft;
+  double seconds = 0;  // of its kernels, then of its predicted step
+};
+
+void SortBySeconds(std::vector<RankedDraft>& drafts) {
+  absl::c_stable_sort(drafts, [](const RankedDraft& a, const RankedDraft& b) {
+    return a.seconds < b.seconds;
+  });
+}
+
+bool AreAlike(const Link* a, const Link* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->latency == b->latency && a->bandwidth == b->bandwidth;
+}
+
+// True if both compute equally fast and have equal links to all others.
+bool AreAlike(const CostModel& costs, MachineDeviceId a, MachineDeviceId b) {
+  return costs.SameSpeed(a, b) &&
+         absl::c_all_of(costs.devices(), [&](MachineDeviceId other) {
+           return other == a || other == b ||
+                  AreAlike(costs.link(a, other), costs.link(b, other));
+         });
+}
+
+// False if a pin or the output device brings one device into every step, so
+// that equal devices may have other steps.
+bool NamesNoDevice(const PlanRequest& request) {
+  return request.options.output_device.empty() &&
+         absl::c_all_of(request.costs.order(), [&](NodeId node) {
+           return request.pin(node) == nullptr;
+         });
+}
+
+// Infinite if it cannot be predicted.
+double StepSeconds(const PlanRequest& request, const Draft& draft) {
+  const absl::StatusOr<PredictedDraft> predicted =
+      request.objective.predict(PlacementsOf(request, draft));
+  return predicted.ok() ? predicted->step_seconds
+                        : std::numeric_limits<double>::infinity();
+}
+
+// Puts predicted steps in place of kernel seconds, the fewest of these first.
+// Where the kernels alone take longer than another draft's step, the seconds
+// stay: they rank after that draft.
+void PredictSteps(const PlanRequest& request,
+                  std::vector<RankedDraft>& drafts) {
+  const bool compares = NamesNoDevice(request);
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    if (drafts[i].seconds >= least) return;
+    const auto predicted = absl::MakeConstSpan(drafts).first(i);
+    const auto* alike =
+        absl::c_find_if(predicted, [&](const RankedDraft& before) {
+          return compares &&
+                 AreAlike(request.costs, before.device, drafts[i].device);
+        });
+    drafts[i].seconds = alike != predicted.end()
+                            ? alike->seconds
+                            : StepSeconds(request, drafts[i].draft);
+    least = std::min(least, drafts[i].seconds);
+  }
 }
 
 }  // namespace
@@ -77,19 +148,21 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
                            Candidates(request));
   const Reason reason =
       devices.size() == 1 ? Reason::kOnlyDevice : Reason::kBestDevice;
-  std::vector<std::pair<double, Draft>> drafts;
+  std::vector<RankedDraft> drafts;
   for (MachineDeviceId device : devices) {
-    Draft draft = Fill(request, device, reason);
-    const double seconds = TotalSeconds(request, draft);
-    drafts.emplace_back(seconds, std::move(draft));
+    drafts.push_back({device, Fill(request, device, reason),
+                      KernelSeconds(request, device)});
   }
-  absl::c_stable_sort(
-      drafts, [](const auto& a, const auto& b) { return a.first < b.first; });
+  SortBySeconds(drafts);
+  if (drafts.size() > 1 && request.objective.predict) {
+    PredictSteps(request, drafts);
+    SortBySeconds(drafts);
+  }
   // Another function of the module may need memory of the device too: then
   // limits are lower than what the device has.
   FirstFit choice(request, request.objective.memory_limits);
-  for (auto& [seconds, draft] : drafts) {
-    const bool fits = choice.Offer(std::move(draft));
+  for (RankedDraft& ranked : drafts) {
+    const bool fits = choice.Offer(std::move(ranked.draft));
     if (fits) break;
   }
   return choice.Take();

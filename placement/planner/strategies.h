@@ -61,7 +61,9 @@ struct PlannerOptions {
 
 // The whole graph on one device: `options.device`, or the fastest that fits.
 //   1. Candidates: devices that can run every node that is not pinned.
-//   2. Each candidate gets the whole graph; the fastest that fits is kept.
+//   2. Each candidate gets the whole graph. Steps are predicted with feeds and
+//      fetches, except of devices whose kernels alone take longer than another
+//      one's step. The fastest that fits is kept.
 absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 inline constexpr StrategyOption kSingleOptions[] = {
     {.name = "device",

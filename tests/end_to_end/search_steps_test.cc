@@ -1,5 +1,5 @@
-// Training steps that the search chooses, for random models, machines, options
-// and objectives: proved, reproducible and equal to their reference.
+// Training steps that auto and search choose, for random models, machines,
+// options and objectives: proved, reproducible and equal to their reference.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -36,7 +36,7 @@ class Sample {
     const int layers = 1 + Below(4);
     for (int i = 0; i <= layers; ++i) widths_.push_back(1 + Below(6));
     MakeMachine();
-    MakeOptions();
+    MakeOptions(seed);
   }
 
   const Machine& machine() const { return machine_; }
@@ -134,8 +134,8 @@ class Sample {
   }
 
   // Each value is given or open.
-  void MakeOptions() {
-    options_.strategy = "search";
+  void MakeOptions(uint64_t seed) {
+    options_.strategy = seed % 3 == 2 ? "auto" : "search";
     options_.planner.evaluations = 256;
     const Goal goals[] = {Goal::kLatency, Goal::kThroughput, Goal::kMemory};
     if (Below(2) == 0) {

@@ -37,8 +37,8 @@ std::string RepeatedText(absl::string_view entry, double repeated_share);
 std::string ShardedUpdatesText(absl::string_view entry,
                                const std::optional<ShardedUpdates>& updates);
 
-// " in 4 micro-batches, gpipe, buckets of 1 MiB" after the name of strategy
-// search (CompileReport::chosen_step); "" for the usual step.
+// " in 4 micro-batches, gpipe, buckets of 1 MiB" after the name of the strategy
+// (CompileReport::chosen_step); "" for the usual step.
 std::string ChosenStepText(absl::string_view chosen_step);
 
 // ", with pins" after the name of a strategy that placed the other nodes.
