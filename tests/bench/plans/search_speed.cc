@@ -39,27 +39,17 @@ double SecondsSince(Clock::time_point begin) {
 }
 
 const char* ModelName(SpeedModel model) {
-  switch (model) {
-    case SpeedModel::kRandom:
-      return "random";
-    case SpeedModel::kLayers:
-      return "layers";
-    case SpeedModel::kTraining:
-      return "training";
-  }
+  if (model == SpeedModel::kRandom) return "random";
+  return model == SpeedModel::kLayers ? "layers" : "training";
 }
 
 absl::StatusOr<Module> ModuleOf(const SpeedCase& speed_case) {
   const int nodes = speed_case.nodes;
-  switch (speed_case.model) {
-    case SpeedModel::kRandom:
-      return RandomProblem(1, {.least_nodes = nodes, .most_nodes = nodes})
-          .module;
-    case SpeedModel::kLayers:
-      return LayeredModel(nodes, kBatch);
-    case SpeedModel::kTraining:
-      return TrainingModel(nodes, kBatch);
+  if (speed_case.model == SpeedModel::kRandom) {
+    return RandomProblem(1, {.least_nodes = nodes, .most_nodes = nodes}).module;
   }
+  return speed_case.model == SpeedModel::kLayers ? LayeredModel(nodes, kBatch)
+                                                 : TrainingModel(nodes, kBatch);
 }
 
 ItemDraft EqualStages(const SearchSpace& space) {
