@@ -261,6 +261,33 @@ TEST(MovesTest, UpdatesAreShardedAndReplicatedTogether) {
                              }));
 }
 
+// Nodes of different types in sequence, which can be split along the rows only.
+Module DifferentNodes(int count) {
+  std::string body;
+  std::string last = "%x";
+  for (int i = 1; i <= count; ++i) {
+    absl::StrAppend(&body, "  %y", i, " = concat ", last,
+                    ", %x {axis = 1} : f32[4, ", i + 1, "]\n");
+    last = absl::StrCat("%y", i);
+  }
+  return *ParseModule(
+      absl::StrCat("graph @g(%x: f32[4, 1]) -> (f32[4, ", count + 1, "]) {\n",
+                   body, "  return ", last, "\n}\n"),
+      "nodes", OpSet::BuiltIn());
+}
+
+// All items lead to the same move. If each listed it, the test would time out.
+TEST(MovesTest, AFamilyOfManyDifferentItemsIsListedOnce) {
+  constexpr int kCount = 20'000;
+  const Module module = DifferentNodes(kCount);
+  const SearchProblem problem(module.main(), EqualCpus(2, kMemory));
+  const std::vector<Move> moves = SearchMoves(problem.space())
+                                      .OfKind(MoveKind::kFamily,
+                                              ItemDraft(kCount, kFirst), 100);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0].size(), kCount);
+}
+
 // The bytes of the device that needs most, within the time.
 TEST(MovesTest, MemoryIsLessWithinTheTime) {
   SampleGraph g;
