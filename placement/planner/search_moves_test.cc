@@ -136,6 +136,24 @@ TEST(MovesTest, OneBlockIsTheModelOfTheOthers) {
       like));
 }
 
+// A large graph has more moves of borders alone.
+TEST(MovesTest, FewMovesAreOfAllKinds) {
+  const Blocks g;
+  const SearchProblem problem(g, WithSlowLink());
+  ItemDraft draft(3 * Blocks::kBlocks, kFirst);
+  for (size_t i = 0; i < draft.size(); i += 2) draft[i] = kSecond;
+  const SearchMoves moves(problem.space());
+  const std::vector<Move> few = moves.Of(draft, 12);
+  EXPECT_EQ(few.size(), 12u);
+  EXPECT_GT(moves.OfKind(MoveKind::kBorder, draft, 1000).size(), 12u);
+  int kinds = 0;
+  for (MoveKind kind : kMoveKinds) {
+    const std::vector<Move> of_kind = moves.OfKind(kind, draft, 1);
+    kinds += !of_kind.empty() && absl::c_linear_search(few, of_kind[0]) ? 1 : 0;
+  }
+  EXPECT_GE(kinds, 5);
+}
+
 // Six layers: forward f0 .. f5, backward b5 .. b0, updates u5 .. u0.
 struct Training : SampleGraph {
   static constexpr int kLayers = 6;

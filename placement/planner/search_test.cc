@@ -21,6 +21,7 @@
 #include "placement/planner/item_splits.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/search_budget.h"
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_problem.h"
 #include "placement/planner/strategies.h"
@@ -335,6 +336,18 @@ std::string DevicesOf(const SampleGraph& g, const PlacementTable& table,
 
 // The earliest finish takes the far device for the second node, because it is
 // free; the third needs both, and waits for the slow link.
+TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {
+  const auto share = [](int64_t evaluations, int64_t seeds) {
+    const ClimbShare found = ShareOfClimbs(evaluations, seeds);
+    return std::vector<int64_t>{found.climbs, found.evaluations};
+  };
+  EXPECT_EQ(share(4000, 10), (std::vector<int64_t>{10, 300}));
+  EXPECT_EQ(share(200, 12), (std::vector<int64_t>{12, 12}));
+  EXPECT_EQ(share(100, 12), (std::vector<int64_t>{9, 8}));
+  EXPECT_EQ(share(16, 12), (std::vector<int64_t>{1, 12}));
+  EXPECT_EQ(share(4, 0), (std::vector<int64_t>{1, 3}));
+}
+
 TEST(SearchTest, FindsWhatEarliestFinishMisses) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);

@@ -22,7 +22,7 @@ bool Has(absl::Span<const FormedValue> list, FormedValue formed) {
 // Items that are listed a second time, in families of items that an earlier
 // family has. Such a family is mostly the same, so that these would take time
 // quadratic in the items of a large graph.
-constexpr int64_t kMostRepeated = 1 << 17;
+constexpr int64_t kMostRepeated = 1 << 15;
 
 // The splits that follow from one, without a transfer between them.
 class Families {
