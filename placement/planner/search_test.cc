@@ -334,8 +334,6 @@ std::string DevicesOf(const SampleGraph& g, const PlacementTable& table,
   return absl::StrJoin(table.nodes[node.index].placement.devices, ",");
 }
 
-// The earliest finish takes the far device for the second node, because it is
-// free; the third needs both, and waits for the slow link.
 TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {
   const auto share = [](int64_t evaluations, int64_t seeds) {
     const ClimbShare found = ShareOfClimbs(evaluations, seeds);
@@ -348,6 +346,8 @@ TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {
   EXPECT_EQ(share(4, 0), (std::vector<int64_t>{1, 3}));
 }
 
+// The earliest finish takes the far device for the second node, because it is
+// free; the third needs both, and waits for the slow link.
 TEST(SearchTest, FindsWhatEarliestFinishMisses) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);
