@@ -223,9 +223,8 @@ NodeClasses::NodeClasses(const PlanRequest& request)
     : of_nodes_(request.graph().node_id_bound(), -1) {
   // Groups, devices of the pin, and a character for each device: has it a
   // kernel?
-  using Key =
-      std::tuple<std::vector<int>, absl::InlinedVector<std::string, 1>,
-                 std::string>;
+  using Key = std::tuple<std::vector<int>, absl::InlinedVector<std::string, 1>,
+                         std::string>;
   absl::flat_hash_map<Key, int> numbers;
   for (NodeId node : request.costs.order()) {
     if (!request.costs.computes(node)) continue;
@@ -250,9 +249,8 @@ NodeVariables::NodeVariables(const PlanRequest& request,
 
 bool NodeVariables::Add(NodeId node, const DeviceSet& preferred,
                         absl::FunctionRef<std::vector<DeviceSet>()> sets) {
-  const auto [number, is_new] =
-      numbers_.try_emplace({classes_.of(node), preferred},
-                           static_cast<int>(allowed_.size()));
+  const auto [number, is_new] = numbers_.try_emplace(
+      {classes_.of(node), preferred}, static_cast<int>(allowed_.size()));
   of_nodes_[node.index] = number->second;
   if (is_new) allowed_.push_back(sets());
   return is_new;

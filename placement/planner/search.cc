@@ -232,8 +232,8 @@ class Search {
     return choice.Take();
   }
 
-  // The ends of the best seeds' climbs (ShareOfClimbs) and the other seeds, best
-  // first, without duplicates.
+  // The ends of the climbs of the best seeds (ClimbBudgetFor), and the other
+  // seeds; best first, without duplicates.
   std::vector<ScoredDraft> ClimbAll(int64_t evaluations) {
     std::vector<ScoredDraft> scored;
     for (const ItemDraft& seed : seeds_.items) {
@@ -244,12 +244,12 @@ class Search {
     }
     absl::c_stable_sort(scored, BetterFirst);
     const auto seeds = static_cast<int64_t>(scored.size());
-    const ClimbShare share = ShareOfClimbs(evaluations, seeds);
+    const ClimbBudget budget = ClimbBudgetFor(evaluations, seeds);
     std::vector<ScoredDraft> climbs;
     for (int64_t i = 0; i < seeds; ++i) {
-      ScoredDraft climb =
-          i < share.climbs ? climber_.Climb(scored[i], share.evaluations)
-                           : scored[i];
+      ScoredDraft climb = i < budget.climbs
+                              ? climber_.Climb(scored[i], budget.evaluations)
+                              : scored[i];
       const bool is_new = absl::c_none_of(
           climbs,
           [&](const ScoredDraft& other) { return other.draft == climb.draft; });

@@ -22,13 +22,13 @@ inline constexpr int64_t kLeastClimb = 8;
 int64_t EvaluationsFor(const PlannerOptions& options, int64_t nodes);
 
 // The seeds that climb, at least one, and the evaluations of each.
-struct ClimbShare {
+struct ClimbBudget {
   int64_t climbs = 1;
   int64_t evaluations = 0;
 };
 // Three quarters of the evaluations, for all seeds, or for so few that each has
 // kLeastClimb.
-ClimbShare ShareOfClimbs(int64_t evaluations, int64_t seeds);
+ClimbBudget ClimbBudgetFor(int64_t evaluations, int64_t seeds);
 
 }  // namespace partita
 

@@ -42,8 +42,8 @@ void AddKind(MoveKind kind, const MoveSpace& space, MoveList& list) {
 }
 
 // The first moves of all kinds, then the second ones, and so on.
-std::vector<Move> InTurns(std::vector<Move> moves,
-                          const std::vector<size_t>& ends, size_t most) {
+std::vector<Move> Interleaved(std::vector<Move> moves,
+                              const std::vector<size_t>& ends, size_t most) {
   std::vector<Move> chosen;
   for (size_t turn = 0; chosen.size() < most; ++turn) {
     size_t begin = 0;
@@ -79,7 +79,7 @@ std::vector<Move> SearchMoves::Of(const ItemDraft& draft, size_t most) const {
     ends.push_back(list.size());
   }
   if (list.size() <= most) return list.Take();
-  return InTurns(list.Take(), ends, most);
+  return Interleaved(list.Take(), ends, most);
 }
 
 std::vector<Move> SearchMoves::OfKind(MoveKind kind, const ItemDraft& draft,

@@ -71,7 +71,7 @@ class SearchMoves {
 
   // The moves of a draft, without those that change nothing, at most `most`;
   // kind by kind. Kernels exist for all of them. If a large graph has more, the
-  // kinds take turns, so that borders are not all that is tried.
+  // kinds alternate, so that borders are not all that is tried.
   std::vector<Move> Of(const ItemDraft& draft, size_t most) const;
   std::vector<Move> OfKind(MoveKind kind, const ItemDraft& draft,
                            size_t most) const;

@@ -299,9 +299,9 @@ TEST(MovesTest, AFamilyOfManyDifferentItemsIsListedOnce) {
   constexpr int kCount = 20'000;
   const Module module = DifferentNodes(kCount);
   const SearchProblem problem(module.main(), EqualCpus(2, kMemory));
-  const std::vector<Move> moves = SearchMoves(problem.space())
-                                      .OfKind(MoveKind::kFamily,
-                                              ItemDraft(kCount, kFirst), 100);
+  const std::vector<Move> moves =
+      SearchMoves(problem.space())
+          .OfKind(MoveKind::kFamily, ItemDraft(kCount, kFirst), 100);
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0].size(), kCount);
 }

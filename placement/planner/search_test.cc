@@ -335,15 +335,15 @@ std::string DevicesOf(const SampleGraph& g, const PlacementTable& table,
 }
 
 TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {
-  const auto share = [](int64_t evaluations, int64_t seeds) {
-    const ClimbShare found = ShareOfClimbs(evaluations, seeds);
+  const auto budget = [](int64_t evaluations, int64_t seeds) {
+    const ClimbBudget found = ClimbBudgetFor(evaluations, seeds);
     return std::vector<int64_t>{found.climbs, found.evaluations};
   };
-  EXPECT_EQ(share(4000, 10), (std::vector<int64_t>{10, 300}));
-  EXPECT_EQ(share(200, 12), (std::vector<int64_t>{12, 12}));
-  EXPECT_EQ(share(100, 12), (std::vector<int64_t>{9, 8}));
-  EXPECT_EQ(share(16, 12), (std::vector<int64_t>{1, 12}));
-  EXPECT_EQ(share(4, 0), (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(budget(4000, 10), (std::vector<int64_t>{10, 300}));
+  EXPECT_EQ(budget(200, 12), (std::vector<int64_t>{12, 12}));
+  EXPECT_EQ(budget(100, 12), (std::vector<int64_t>{9, 8}));
+  EXPECT_EQ(budget(16, 12), (std::vector<int64_t>{1, 12}));
+  EXPECT_EQ(budget(4, 0), (std::vector<int64_t>{1, 3}));
 }
 
 // The earliest finish takes the far device for the second node, because it is

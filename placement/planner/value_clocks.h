@@ -81,7 +81,7 @@ class ValueClocks {
   const LinkTable links_;
   IdVector<ValueId, int> first_form_;  // its number among those of all values
   std::vector<int64_t> bytes_;         // by number of form: of a shard
-  std::vector<int> flow_resource_;  // Between(from, to): link and way
+  std::vector<int> flow_resource_;     // Between(from, to): link and way
   // By value: form made * forms + form needed; negative: not asked yet.
   IdVector<ValueId, std::vector<double>> collective_seconds_;
 

@@ -57,8 +57,7 @@ ItemDraft EqualStages(const SearchSpace& space) {
   const size_t devices = space.request.costs.num_devices();
   ItemDraft draft;
   for (size_t i = 0; i < count; ++i) {
-    draft.push_back(
-        {{MachineDeviceId(static_cast<int>(i * devices / count))}});
+    draft.push_back({{MachineDeviceId(static_cast<int>(i * devices / count))}});
   }
   return draft;
 }
@@ -110,8 +109,8 @@ absl::StatusOr<RowCells> SpeedRow(const SpeedCase& speed_case,
   DraftTimer timer(space);
   ItemDraft draft = EqualStages(space);
   if (timer.Score(draft) == kNoDraft) {
-    return absl::InternalError(absl::StrCat(
-        "bug: ", speed_case.key(), ": found a draft that cannot run"));
+    return absl::InternalError(absl::StrCat("bug: ", speed_case.key(),
+                                            ": found a draft that cannot run"));
   }
   const double begin_seconds = SecondsSince(begin);
 

@@ -35,8 +35,8 @@ std::vector<SpeedCase> SpeedCases();
 // `least_seconds`. The first column of times is what a search does once: its
 // tables and its first estimate.
 inline const RowCells kSpeedColumns = {
-    "model",   "computing nodes", "devices",        "begin s",
-    "rounds",  "evaluations",     "evaluations/s",  "host",
+    "model",  "computing nodes", "devices",       "begin s",
+    "rounds", "evaluations",     "evaluations/s", "host",
 };
 absl::StatusOr<RowCells> SpeedRow(const SpeedCase& speed_case,
                                   double least_seconds = 2);
