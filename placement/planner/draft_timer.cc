@@ -268,9 +268,9 @@ void DraftTimer::Release(const ItemDraft& draft, int item) {
   for (ValueId source : flow_.items[item].sources) {
     if (--unread_[source.index] == 0) Free(source);
   }
-  for (const FormedValue& made : forms_.results(item, draft[item].split)) {
-    if (unread_[made.value.index] == 0) Free(made.value);
-    for (int reader : flow_.values[made.value].readers) {
+  for (ValueId result : request_.graph().node(flow_.items[item].node).results) {
+    if (unread_[result.index] == 0) Free(result);
+    for (int reader : flow_.values[result].readers) {
       if (--waiting_[reader] == 0) PushReady(draft, reader);
     }
   }

@@ -61,19 +61,14 @@ ValueClocks::ValueClocks(const SearchSpace& space, const ValueForms& forms,
       links_(costs_.machine()),
       collective_seconds_(space.flow.values.size()) {
   NumberFlows();
-  NumberForms();
-}
-
-void ValueClocks::NumberForms() {
-  for (ValueId value : space_.flow.values.ids()) {
-    first_form_.Add(static_cast<int>(bytes_.size()));
-    const int count = forms_.count(value);
+  int slots = 0;
+  for (ValueId value : space.flow.values.ids()) {
+    first_slot_.Add(slots);
+    const int count = forms.count(value);
+    slots += count * devices_;
     if (count > 1) collective_seconds_[value].assign(count * count, -1);
-    for (int form = 0; form < count; ++form) {
-      bytes_.push_back(BytesOfShard({value, form}));
-    }
   }
-  ready_at_.resize(bytes_.size() * devices_);
+  ready_at_.resize(slots);
 }
 
 void ValueClocks::NumberFlows() {
@@ -98,7 +93,7 @@ void ValueClocks::Reset() {
   end_ = 0;
 }
 
-int64_t ValueClocks::BytesOfShard(FormedValue formed) const {
+int64_t ValueClocks::bytes(FormedValue formed) const {
   const int64_t whole = costs_.bytes(formed.value);
   if (forms_.sharding(formed).kind != Kind::kSplit) return whole;
   const int ranks = space_.splits.num_ranks();

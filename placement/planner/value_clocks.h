@@ -43,20 +43,16 @@ class ValueClocks {
 
   // A number for each form of each value on each device.
   int SlotOf(FormedValue formed, MachineDeviceId device) const {
-    return (first_form_[formed.value] + formed.form) * devices_ + device.index;
+    return first_slot_[formed.value] + formed.form * devices_ + device.index;
   }
   int num_slots() const { return static_cast<int>(ready_at_.size()); }
   // Of one device's shard, rounded up.
-  int64_t bytes(FormedValue formed) const {
-    return bytes_[first_form_[formed.value] + formed.form];
-  }
+  int64_t bytes(FormedValue formed) const;
   // Seconds to take a shard of a whole value on its own device.
   double SecondsOfSlice(FormedValue shard, MachineDeviceId device) const;
 
  private:
   void NumberFlows();
-  void NumberForms();
-  int64_t BytesOfShard(FormedValue formed) const;
   void BringWhole(FormedValue made, const ItemDevices& from,
                   const ItemDevices& to);
   void Copy(FormedValue formed, const ItemDevices& from, FormedValue to_form,
@@ -79,9 +75,8 @@ class ValueClocks {
   const int devices_;
   const ItemDevices split_devices_;
   const LinkTable links_;
-  IdVector<ValueId, int> first_form_;  // its number among those of all values
-  std::vector<int64_t> bytes_;         // by number of form: of a shard
-  std::vector<int> flow_resource_;     // Between(from, to): link and way
+  IdVector<ValueId, int> first_slot_;
+  std::vector<int> flow_resource_;  // Between(from, to): link and way
   // By value: form made * forms + form needed; negative: not asked yet.
   IdVector<ValueId, std::vector<double>> collective_seconds_;
 
