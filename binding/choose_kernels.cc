@@ -328,8 +328,10 @@ class Chooser {
                                RowMajorAtEnd(graph_.outputs()[i]));
       graph_.SetOutput(static_cast<int>(i), value);
     }
-    for (VariableUpdate& update : graph_.mutable_updates()) {
-      PARTITA_ASSIGN_OR_RETURN(update.value, RowMajorAtEnd(update.value));
+    for (size_t i = 0; i < graph_.updates().size(); ++i) {
+      PARTITA_ASSIGN_OR_RETURN(const ValueId value,
+                               RowMajorAtEnd(graph_.updates()[i].value));
+      graph_.SetUpdate(static_cast<int>(i), value);
     }
     return missing_.empty() ? absl::OkStatus() : Missing();
   }

@@ -184,7 +184,7 @@ TEST_F(VerifyBindingTest, FindsACopyInAnotherLayout) {
 
 TEST_F(VerifyBindingTest, FindsALostUpdate) {
   Choose();
-  bound().mutable_updates().clear();
+  bound().SetUpdates({});
   EXPECT_NE(Error().find("updates: found 0; expected 1"), std::string::npos)
       << Error();
 }

@@ -89,7 +89,9 @@ ValueId Graph::AddConstant(LiteralId literal, std::string name, NodeId before) {
 
 void Graph::SetOutputs(std::vector<ValueId> outputs,
                        std::vector<std::string> names) {
+  for (ValueId output : outputs_) CountOutput(output, {});
   outputs_ = std::move(outputs);
+  for (ValueId output : outputs_) CountOutput({}, output);
   output_names_ = std::move(names);
   for (size_t i = output_names_.size(); i < outputs_.size(); ++i) {
     const std::string& name = value(outputs_[i]).name;
@@ -99,6 +101,7 @@ void Graph::SetOutputs(std::vector<ValueId> outputs,
 }
 
 void Graph::AddUpdate(VariableUpdate update) {
+  CountOutput({}, update.value);
   updates_.push_back(std::move(update));
 }
 
@@ -134,12 +137,6 @@ std::vector<OpView> Graph::ops(const OpDef& op) const {
   return views;
 }
 
-bool Graph::is_output(ValueId id) const {
-  return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end() ||
-         std::any_of(updates_.begin(), updates_.end(),
-                     [&](const VariableUpdate& u) { return u.value == id; });
-}
-
 const Placement& Graph::input_placement(int input) const {
   return input_placements_[input];
 }
@@ -156,12 +153,19 @@ void Graph::ReplaceAllUses(ValueId from, ValueId to) {
     values_[to.index].uses.push_back(use);
   }
   source.uses.clear();
+  if (source.num_outputs == 0) return;
   for (ValueId& output : outputs_) {
     if (output == from) output = to;
   }
   for (VariableUpdate& update : updates_) {
     if (update.value == from) update.value = to;
   }
+  values_[to.index].num_outputs += std::exchange(source.num_outputs, 0);
+}
+
+void Graph::CountOutput(ValueId from, ValueId to) {
+  if (from.valid()) --values_[from.index].num_outputs;
+  if (to.valid()) ++values_[to.index].num_outputs;
 }
 
 void Graph::DropUse(ValueId id, Use use) {
@@ -187,7 +191,21 @@ void Graph::SetOperands(NodeId id, absl::Span<const ValueId> operands) {
   }
 }
 
-void Graph::SetOutput(int output, ValueId value) { outputs_[output] = value; }
+void Graph::SetOutput(int output, ValueId value) {
+  CountOutput(outputs_[output], value);
+  outputs_[output] = value;
+}
+
+void Graph::SetUpdate(int update, ValueId value) {
+  CountOutput(updates_[update].value, value);
+  updates_[update].value = value;
+}
+
+void Graph::SetUpdates(std::vector<VariableUpdate> updates) {
+  for (const VariableUpdate& update : updates_) CountOutput(update.value, {});
+  updates_ = std::move(updates);
+  for (const VariableUpdate& update : updates_) CountOutput({}, update.value);
+}
 
 void Graph::Erase(NodeId id) {
   Slot& slot = nodes_[id.index];

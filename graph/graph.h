@@ -43,6 +43,7 @@ struct Value {
   NodeId defining_node;
   int index = 0;                     // of the input, or of the node's result
   absl::InlinedVector<Use, 2> uses;  // by nodes; graph outputs are not listed
+  int num_outputs = 0;               // graph outputs and updates that read it
 };
 
 struct Node {
@@ -119,7 +120,6 @@ class Graph {
   // The caller's names of the outputs; as many as outputs().
   const std::vector<std::string>& output_names() const { return output_names_; }
   const std::vector<VariableUpdate>& updates() const { return updates_; }
-  std::vector<VariableUpdate>& mutable_updates() { return updates_; }
   const Node& node(NodeId id) const { return nodes_[id.index].node; }
   Node& node(NodeId id) { return nodes_[id.index].node; }
   const Value& value(ValueId id) const { return values_[id.index]; }
@@ -137,7 +137,7 @@ class Graph {
   std::vector<OpView> ops() const;
   std::vector<OpView> ops(const OpDef& op) const;
   // True if a graph output or update reads the value.
-  bool is_output(ValueId id) const;
+  bool is_output(ValueId id) const { return value(id).num_outputs > 0; }
   // Devices of the inputs, by input index; not placed until a planner has run.
   const Placement& input_placement(int input) const;
   void set_input_placement(int input, Placement placement);
@@ -149,6 +149,8 @@ class Graph {
   // Also adds operands, for variadic ops.
   void SetOperands(NodeId node, absl::Span<const ValueId> operands);
   void SetOutput(int output, ValueId value);
+  void SetUpdate(int update, ValueId value);
+  void SetUpdates(std::vector<VariableUpdate> updates);
   // The node's results must have no uses.
   void Erase(NodeId node);
   void MoveBefore(NodeId node, NodeId before);
@@ -168,6 +170,8 @@ class Graph {
   void Link(NodeId node, NodeId before);
   void Unlink(NodeId node);
   void DropUse(ValueId value, Use use);
+  // One output or update reads `to` in place of `from`; either may be invalid.
+  void CountOutput(ValueId from, ValueId to);
   absl::Status Infer(NodeId node, std::vector<TensorType>& types) const;
 
   std::string name_;

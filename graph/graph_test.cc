@@ -3,6 +3,10 @@
 
 #include "graph/graph.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
@@ -99,6 +103,42 @@ TEST_F(GraphTest, ReplacedValuesHaveNoReaders) {
   graph_.Erase(graph_.value(a).defining_node);
   EXPECT_EQ(graph_.num_nodes(), 1);
   EXPECT_EQ(graph_.value(x).uses.size(), 1u);
+}
+
+TEST_F(GraphTest, EveryChangeOfOutputsAndUpdatesIsSeen) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId a = Copy(x);
+  const ValueId b = Copy(a);
+  const auto outputs = [&] {
+    std::string names;
+    for (const auto& [name, value] :
+         {std::pair("x", x), std::pair("a", a), std::pair("b", b)}) {
+      if (graph_.is_output(value)) names += name;
+    }
+    return names;
+  };
+  EXPECT_EQ(outputs(), "");
+  graph_.SetOutputs({a, a});
+  EXPECT_EQ(outputs(), "a");
+  graph_.SetOutput(0, b);
+  EXPECT_EQ(outputs(), "ab");
+  graph_.SetOutput(1, b);
+  EXPECT_EQ(outputs(), "b");
+  graph_.AddUpdate({"v", b});
+  graph_.SetOutputs({x});
+  EXPECT_EQ(outputs(), "xb");
+  graph_.SetUpdate(0, a);
+  EXPECT_EQ(outputs(), "xa");
+  graph_.AddUpdate({"w", a});
+  graph_.ReplaceAllUses(a, x);
+  EXPECT_EQ(outputs(), "x");
+  EXPECT_EQ(graph_.updates()[1].value, x);
+  graph_.SetOutputs({});
+  EXPECT_EQ(outputs(), "x");
+  graph_.SetUpdates({{"v", b}});
+  EXPECT_EQ(outputs(), "b");
+  graph_.SetUpdates({});
+  EXPECT_EQ(outputs(), "");
 }
 
 TEST_F(GraphTest, AnOnlyReaderReadsOnce) {

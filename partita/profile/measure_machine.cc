@@ -85,8 +85,7 @@ class Measurer {
     MeasureHost();
     MeasureLinks();
     for (const Module& model : models) {
-      if (IsOver(1)) break;
-      AddKernelsOf(model);
+      if (!AddKernelsOf(model)) ++result_.models_left;
     }
     MeasureKernels();
     SortMeasurements();
@@ -172,21 +171,24 @@ class Measurer {
     }
   }
 
-  void AddKernelsOf(const Module& model) {
+  // False if the time was over before one of its plans.
+  bool AddKernelsOf(const Module& model) {
     for (const DeviceTraits& device : devices_) {
+      if (IsOver(1)) return false;
       CompileOptions options;
       options.strategy = "single";
       options.planner.device = device.name;
       AddKernelsOf(model, options);
     }
-    if (!has_equal_devices_) return;
+    if (!has_equal_devices_) return true;
+    if (IsOver(1)) return false;
     CompileOptions options;
     options.strategy = "data";
     AddKernelsOf(model, options);
+    return true;
   }
 
   void AddKernelsOf(const Module& model, const CompileOptions& options) {
-    if (IsOver(1)) return;
     const std::string name = model.main().name();
     ShowProgress(absl::StrCat("compile ", name, " by ", options.strategy));
     absl::StatusOr<Compiled> compiled =

@@ -27,6 +27,8 @@ struct MachineMeasurements {
   Profile profile;
   int kernels_left = 0;  // found and not measured in time
   int links_left = 0;
+  // Models without all their plans in time, so their kernels are not counted.
+  int models_left = 0;
   // Why other kernels, devices and links were not measured, each reason once.
   std::vector<std::string> skipped;
 };

@@ -250,6 +250,19 @@ TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {
   EXPECT_TRUE(UseProfile(measured->profile, "p", profiled).ok());
 }
 
+// Their kernels are known only once they are compiled.
+TEST(MeasureMachineTest, ModelsWithoutTimeAreLeft) {
+  std::vector<Module> models;
+  models.push_back(*TwoLayerPerceptron());
+  models.push_back(*TwoLayerPerceptron());
+  const absl::StatusOr<MachineMeasurements> measured = MeasureMachine(
+      DetectHost({.gpus = false}), models, Profile(), {.seconds = 1e-9});
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  EXPECT_TRUE(measured->profile.nodes.empty());
+  EXPECT_EQ(measured->models_left, 2);
+  EXPECT_EQ(measured->kernels_left, 0);
+}
+
 TEST(MeasureMachineTest, LinksThatAreNotKnownAreMeasuredFirst) {
   const Machine machine = EqualCpus(3, int64_t{1} << 30);
   Profile known;

@@ -4,8 +4,8 @@
 
 #include "placement/partition/copy_updates.h"
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
@@ -35,16 +35,18 @@ std::string UpdateName(const Graph& graph, const Node& reader,
   return name.empty() ? name : absl::StrCat(name, suffix);
 }
 
-// A copy of the update's value on the variable's home.
+// The update reads a copy of its value on the variable's home.
 absl::Status CopyHome(Graph& graph, const Sources& sources,
                       Connector& connector, absl::string_view suffix,
-                      VariableUpdate& update) {
+                      size_t number) {
+  const VariableUpdate update = graph.updates()[number];
   const Node& home = graph.node(sources.home(update.variable));
   PARTITA_ASSIGN_OR_RETURN(
-      update.value,
+      const ValueId copy,
       connector.CopyAtEnd(update.value, ResultPlace(home.placement, 0),
                           UpdateName(graph, home, suffix),
                           absl::StrCat("update of ", update.variable)));
+  graph.SetUpdate(static_cast<int>(number), copy);
   return absl::OkStatus();
 }
 
@@ -52,15 +54,12 @@ absl::Status CopyHome(Graph& graph, const Sources& sources,
 
 absl::Status CopyUpdates(Graph& graph, const Sources& sources,
                          Connector& connector) {
-  std::vector<VariableUpdate>& updates = graph.mutable_updates();
-  for (VariableUpdate& update : updates) {
-    if (!ComesFromVariable(graph, update.value)) continue;
-    PARTITA_RETURN_IF_ERROR(
-        CopyHome(graph, sources, connector, ".new", update));
+  for (size_t i = 0; i < graph.updates().size(); ++i) {
+    if (!ComesFromVariable(graph, graph.updates()[i].value)) continue;
+    PARTITA_RETURN_IF_ERROR(CopyHome(graph, sources, connector, ".new", i));
   }
-  for (VariableUpdate& update : updates) {
-    PARTITA_RETURN_IF_ERROR(
-        CopyHome(graph, sources, connector, ".next", update));
+  for (size_t i = 0; i < graph.updates().size(); ++i) {
+    PARTITA_RETURN_IF_ERROR(CopyHome(graph, sources, connector, ".next", i));
   }
   return absl::OkStatus();
 }

@@ -322,8 +322,10 @@ class MicroBatcher {
         graph_.SetOutput(static_cast<int>(i), sum);
       }
     }
-    for (VariableUpdate& update : graph_.mutable_updates()) {
-      if (update.value == value) update.value = sum;
+    for (size_t i = 0; i < graph_.updates().size(); ++i) {
+      if (graph_.updates()[i].value == value) {
+        graph_.SetUpdate(static_cast<int>(i), sum);
+      }
     }
     return absl::OkStatus();
   }

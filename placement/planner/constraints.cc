@@ -6,9 +6,12 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
@@ -66,7 +69,8 @@ class Problem {
   Problem(const PlanRequest& request, const Constraints& constraints)
       : request_(request),
         shared_pins_(SharedPins(request)),
-        variables_(request) {
+        classes_(request),
+        variables_(request, classes_) {
     for (const NodeConstraint& constraint : constraints.nodes()) {
       for (const std::vector<NodeId>& group : constraint.groups) {
         for (NodeId node : group) Add(node);
@@ -100,8 +104,10 @@ class Problem {
   // A pin is a rule, so that contradictions name it.
   void Add(NodeId node) {
     if (variables_.Has(node)) return;
-    std::vector<DeviceSet> able = SetsWithKernels(request_, node, shared_pins_);
-    if (!variables_.Add(node, std::move(able))) return;
+    const auto able = [&] {
+      return SetsWithKernels(request_, node, shared_pins_);
+    };
+    if (!variables_.Add(node, /*preferred=*/{}, able)) return;
     const Placement* pin = request_.pin(node);
     if (pin == nullptr) return;
     problem_.rules.push_back(
@@ -114,6 +120,7 @@ class Problem {
 
   const PlanRequest& request_;
   const std::vector<DeviceSet> shared_pins_;
+  const NodeClasses classes_;
   NodeVariables variables_;
   DeviceProblem problem_;
 };
@@ -212,18 +219,40 @@ std::vector<DeviceSet> AllowedSets(const PlanRequest& request, NodeId node,
   return SetsWithKernels(request, node, shared);
 }
 
-NodeVariables::NodeVariables(const PlanRequest& request)
-    : request_(request), of_nodes_(request.graph().node_id_bound(), -1) {}
+NodeClasses::NodeClasses(const PlanRequest& request)
+    : of_nodes_(request.graph().node_id_bound(), -1) {
+  // Groups, devices of the pin, and a character for each device: has it a
+  // kernel?
+  using Key = std::tuple<std::vector<int>, absl::InlinedVector<std::string, 1>,
+                         std::string>;
+  absl::flat_hash_map<Key, int> numbers;
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node)) continue;
+    Key key;
+    auto& [groups, pinned, able] = key;
+    groups = request.graph().node(node).placement.groups;
+    if (const Placement* pin = request.pin(node); pin != nullptr) {
+      pinned = pin->devices;
+    }
+    for (MachineDeviceId device : request.costs.devices()) {
+      able.push_back(request.costs.cost(node, device).can_run ? '1' : '0');
+    }
+    of_nodes_[node.index] =
+        numbers.try_emplace(std::move(key), static_cast<int>(numbers.size()))
+            .first->second;
+  }
+}
 
-bool NodeVariables::Add(NodeId node, std::vector<DeviceSet> allowed) {
-  const Placement* pin = request_.pin(node);
-  Key key(request_.graph().node(node).placement.groups,
-          pin == nullptr ? absl::InlinedVector<std::string, 1>() : pin->devices,
-          std::move(allowed));
-  const auto [place, is_new] =
-      numbers_.try_emplace(std::move(key), static_cast<int>(allowed_.size()));
-  of_nodes_[node.index] = place->second;
-  if (is_new) allowed_.push_back(std::get<2>(place->first));
+NodeVariables::NodeVariables(const PlanRequest& request,
+                             const NodeClasses& classes)
+    : classes_(classes), of_nodes_(request.graph().node_id_bound(), -1) {}
+
+bool NodeVariables::Add(NodeId node, const DeviceSet& preferred,
+                        absl::FunctionRef<std::vector<DeviceSet>()> sets) {
+  const auto [number, is_new] = numbers_.try_emplace(
+      {classes_.of(node), preferred}, static_cast<int>(allowed_.size()));
+  of_nodes_[node.index] = number->second;
+  if (is_new) allowed_.push_back(sets());
   return is_new;
 }
 

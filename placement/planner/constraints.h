@@ -4,13 +4,12 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_CONSTRAINTS_H_
 #define PARTITA_PLACEMENT_PLANNER_CONSTRAINTS_H_
 
-#include <map>
 #include <optional>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -58,15 +57,32 @@ std::vector<DeviceSet> SharedPins(const PlanRequest& request);
 std::vector<DeviceSet> AllowedSets(const PlanRequest& request, NodeId node,
                                    absl::Span<const DeviceSet> shared);
 
-// The variables of a DeviceProblem. Nodes with the same sets, groups
-// (Placement::groups) and pin are one: a solution may treat them alike.
+// Numbers computing nodes by what decides where they may compute: their groups
+// (Placement::groups), pin, and devices with kernels.
+class NodeClasses {
+ public:
+  NodeClasses() = default;
+  explicit NodeClasses(const PlanRequest& request);
+
+  // -1 for a node that does not compute.
+  int of(NodeId node) const { return of_nodes_[node.index]; }
+
+ private:
+  std::vector<int> of_nodes_;  // by node id
+};
+
+// The variables of a DeviceProblem. Nodes of one class that prefer the same
+// devices are one: a solution may treat them alike.
 class NodeVariables {
  public:
-  // The request must outlive it.
-  explicit NodeVariables(const PlanRequest& request);
+  // Both must outlive it.
+  NodeVariables(const PlanRequest& request, const NodeClasses& classes);
 
-  // True if no earlier node has its variable.
-  bool Add(NodeId node, std::vector<DeviceSet> allowed);
+  // `sets` makes DeviceProblem::allowed, from the class and the preferred
+  // devices alone; it is asked once for each variable. True if no earlier node
+  // has the node's variable.
+  bool Add(NodeId node, const DeviceSet& preferred,
+           absl::FunctionRef<std::vector<DeviceSet>()> sets);
   bool Has(NodeId node) const { return of_nodes_[node.index] >= 0; }
   // By node id; -1: it was not added.
   const std::vector<int>& of_nodes() const { return of_nodes_; }
@@ -75,12 +91,9 @@ class NodeVariables {
   }
 
  private:
-  // Groups, devices of the pin, sets.
-  using Key = std::tuple<std::vector<int>, absl::InlinedVector<std::string, 1>,
-                         std::vector<DeviceSet>>;
-
-  const PlanRequest& request_;
-  std::map<Key, int> numbers_;
+  const NodeClasses& classes_;
+  // By class and preferred devices.
+  absl::flat_hash_map<std::pair<int, DeviceSet>, int> numbers_;
   std::vector<int> of_nodes_;
   std::vector<std::vector<DeviceSet>> allowed_;  // by variable
 };

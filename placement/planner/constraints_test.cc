@@ -249,6 +249,41 @@ TEST(ConstraintsTest, SetsWithACommonNodeMoveAsOne) {
   EXPECT_EQ(items.WithPartners({{2, {{MachineDeviceId(1)}}}}).size(), 1u);
 }
 
+// The sets of many nodes are listed once for each class and preference.
+TEST(ConstraintsTest, EqualNodesThatPreferTheSameDevicesAreOneVariable) {
+  SampleGraph g;
+  ValueId value = g.Input("x", kLine);
+  for (int i = 0; i < 60; ++i) {
+    value = g.Work(absl::StrCat("n", i), {value}, kLine);
+  }
+  g.Return({value});
+  const PlannerOptions options = With({{kTogether, {"n1", "n2"}}});
+  WriteConstraints(g.graph(), options.constraints);
+  const Machine machine = EqualCpus(3, 10000);
+  const SampleCatalog catalog;
+  const CostModel costs(g.graph(), machine, catalog);
+  const Objective objective;
+  const PlanRequest request{costs, objective, options};
+  const NodeClasses classes(request);
+  NodeVariables variables(request, classes);
+  int listed = 0;
+  int computing = 0;
+  for (NodeId node : costs.order()) {
+    if (!costs.computes(node)) {
+      EXPECT_EQ(classes.of(node), -1);
+      continue;
+    }
+    variables.Add(node, {MachineDeviceId(computing++ % 2)}, [&] {
+      ++listed;
+      return AllowedSets(request, node, {});
+    });
+  }
+  EXPECT_EQ(computing, 60);
+  // n1, n2, and the others on each of two devices.
+  EXPECT_EQ(listed, 4);
+  EXPECT_EQ(variables.allowed().size(), 4u);
+}
+
 // A draft over all devices keeps its places where no constraint breaks.
 TEST(ConstraintsTest, ARepairedDraftKeepsWhatItCan) {
   TwoChains g;

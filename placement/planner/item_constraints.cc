@@ -16,6 +16,8 @@ ItemConstraints::ItemConstraints(const SearchSpace& space)
                        ? Constraints()
                        : *space.request.constraints),
       shared_pins_(SharedPins(space.request)),
+      classes_(constraints_.empty() ? NodeClasses()
+                                    : NodeClasses(space.request)),
       item_of_(space.request.graph().node_id_bound(), -1),
       set_of_(space.flow.items.size(), -1) {
   for (size_t i = 0; i < space.flow.items.size(); ++i) {
@@ -143,9 +145,11 @@ std::vector<DeviceSet> ItemConstraints::Preferred(const ItemDraft& draft,
 
 std::optional<ItemDraft> ItemConstraints::Repair(ItemDraft draft) const {
   if (Allow(draft)) return draft;
-  NodeVariables variables(space_.request);
+  NodeVariables variables(space_.request, classes_);
   const auto add = [&](int item) {
-    variables.Add(space_.flow.items[item].node, Preferred(draft, item));
+    variables.Add(space_.flow.items[item].node,
+                  IsPinned(item) ? DeviceSet() : draft[item].devices,
+                  [&] { return Preferred(draft, item); });
   };
   if (constraints_.most_devices().has_value()) {
     for (size_t i = 0; i < draft.size(); ++i) add(static_cast<int>(i));

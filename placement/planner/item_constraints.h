@@ -40,6 +40,7 @@ class ItemConstraints {
   const SearchSpace& space_;
   const Constraints constraints_;
   const std::vector<DeviceSet> shared_pins_;
+  const NodeClasses classes_;           // without constraints: of no node
   std::vector<int> item_of_;            // by node id; -1: none
   std::vector<int> constrained_;        // items
   std::vector<std::vector<int>> sets_;  // of items that stay together

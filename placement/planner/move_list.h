@@ -22,7 +22,10 @@ class MoveList {
       : space_(space), draft_(draft), most_(most) {}
 
   const ItemDraft& draft() const { return draft_; }
-  bool is_full() const { return moves_.size() >= most_; }
+  size_t size() const { return moves_.size(); }
+  bool is_full() const { return size() >= most_; }
+  // From now on the list is full after so many more moves.
+  void Allow(size_t more) { most_ = size() + more; }
 
   // Adds the item to the move if it is movable, has kernels there and is
   // elsewhere.
@@ -49,7 +52,7 @@ class MoveList {
 
   const MoveSpace& space_;
   const ItemDraft& draft_;
-  const size_t most_;
+  size_t most_;
   std::vector<Move> moves_;
 };
 

@@ -232,8 +232,8 @@ class Search {
     return choice.Take();
   }
 
-  // The end of each seed's climb, best first, without duplicates. The seeds
-  // share three quarters of the evaluations.
+  // The ends of the climbs of the best seeds (ClimbBudgetFor), and the other
+  // seeds; best first, without duplicates.
   std::vector<ScoredDraft> ClimbAll(int64_t evaluations) {
     std::vector<ScoredDraft> scored;
     for (const ItemDraft& seed : seeds_.items) {
@@ -243,11 +243,13 @@ class Search {
       scored.push_back({*best_items_, climber_.Score(*best_items_)});
     }
     absl::c_stable_sort(scored, BetterFirst);
-    const int64_t each =
-        evaluations * 3 / 4 / std::max<int64_t>(1, scored.size());
+    const auto seeds = static_cast<int64_t>(scored.size());
+    const ClimbBudget budget = ClimbBudgetFor(evaluations, seeds);
     std::vector<ScoredDraft> climbs;
-    for (const ScoredDraft& seed : scored) {
-      ScoredDraft climb = climber_.Climb(seed, each);
+    for (int64_t i = 0; i < seeds; ++i) {
+      ScoredDraft climb = i < budget.climbs
+                              ? climber_.Climb(scored[i], budget.evaluations)
+                              : scored[i];
       const bool is_new = absl::c_none_of(
           climbs,
           [&](const ScoredDraft& other) { return other.draft == climb.draft; });

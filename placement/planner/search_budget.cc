@@ -19,4 +19,11 @@ int64_t EvaluationsFor(const PlannerOptions& options, int64_t nodes) {
                  kLeastEvaluations, kMostEvaluations));
 }
 
+ClimbBudget ClimbBudgetFor(int64_t evaluations, int64_t seeds) {
+  const int64_t shared = evaluations * 3 / 4;
+  const int64_t climbs =
+      std::clamp<int64_t>(shared / kLeastClimb, 1, std::max<int64_t>(1, seeds));
+  return {climbs, shared / climbs};
+}
+
 }  // namespace partita

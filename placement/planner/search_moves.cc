@@ -3,6 +3,10 @@
 
 #include "placement/planner/search_moves.h"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include "placement/planner/move_list.h"
 
 namespace partita {
@@ -37,6 +41,23 @@ void AddKind(MoveKind kind, const MoveSpace& space, MoveList& list) {
   }
 }
 
+// The first moves of all kinds, then the second ones, and so on.
+std::vector<Move> Interleaved(std::vector<Move> moves,
+                              const std::vector<size_t>& ends, size_t most) {
+  std::vector<Move> chosen;
+  for (size_t turn = 0; chosen.size() < most; ++turn) {
+    size_t begin = 0;
+    for (size_t end : ends) {
+      const bool has_more = begin + turn < end;
+      if (has_more && chosen.size() < most) {
+        chosen.push_back(std::move(moves[begin + turn]));
+      }
+      begin = end;
+    }
+  }
+  return chosen;
+}
+
 }  // namespace
 
 void Apply(const Move& move, ItemDraft& draft) {
@@ -51,8 +72,14 @@ Move UndoOf(const ItemDraft& draft, const Move& move) {
 
 std::vector<Move> SearchMoves::Of(const ItemDraft& draft, size_t most) const {
   MoveList list(space_, draft, most);
-  for (MoveKind kind : kMoveKinds) AddKind(kind, space_, list);
-  return list.Take();
+  std::vector<size_t> ends;  // in the list, by kind
+  for (MoveKind kind : kMoveKinds) {
+    if (!space_.tries_pairs) list.Allow(most);
+    AddKind(kind, space_, list);
+    ends.push_back(list.size());
+  }
+  if (list.size() <= most) return list.Take();
+  return Interleaved(list.Take(), ends, most);
 }
 
 std::vector<Move> SearchMoves::OfKind(MoveKind kind, const ItemDraft& draft,

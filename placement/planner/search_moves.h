@@ -70,7 +70,8 @@ class SearchMoves {
   explicit SearchMoves(const SearchSpace& space) : space_(space) {}
 
   // The moves of a draft, without those that change nothing, at most `most`;
-  // kind by kind. Kernels exist for all of them.
+  // kind by kind. Kernels exist for all of them. If a large graph has more, the
+  // kinds alternate, so that borders are not all that is tried.
   std::vector<Move> Of(const ItemDraft& draft, size_t most) const;
   std::vector<Move> OfKind(MoveKind kind, const ItemDraft& draft,
                            size_t most) const;

@@ -136,6 +136,24 @@ TEST(MovesTest, OneBlockIsTheModelOfTheOthers) {
       like));
 }
 
+// A large graph has more moves of borders alone.
+TEST(MovesTest, FewMovesAreOfAllKinds) {
+  const Blocks g;
+  const SearchProblem problem(g, WithSlowLink());
+  ItemDraft draft(3 * Blocks::kBlocks, kFirst);
+  for (size_t i = 0; i < draft.size(); i += 2) draft[i] = kSecond;
+  const SearchMoves moves(problem.space());
+  const std::vector<Move> few = moves.Of(draft, 12);
+  EXPECT_EQ(few.size(), 12u);
+  EXPECT_GT(moves.OfKind(MoveKind::kBorder, draft, 1000).size(), 12u);
+  int kinds = 0;
+  for (MoveKind kind : kMoveKinds) {
+    const std::vector<Move> of_kind = moves.OfKind(kind, draft, 1);
+    kinds += !of_kind.empty() && absl::c_linear_search(few, of_kind[0]) ? 1 : 0;
+  }
+  EXPECT_GE(kinds, 5);
+}
+
 // Six layers: forward f0 .. f5, backward b5 .. b0, updates u5 .. u0.
 struct Training : SampleGraph {
   static constexpr int kLayers = 6;
@@ -259,6 +277,33 @@ TEST(MovesTest, UpdatesAreShardedAndReplicatedTogether) {
                                Apply(move, draft);
                                return draft == *replicated;
                              }));
+}
+
+// Nodes of different types in sequence, which can be split along the rows only.
+Module DifferentNodes(int count) {
+  std::string body;
+  std::string last = "%x";
+  for (int i = 1; i <= count; ++i) {
+    absl::StrAppend(&body, "  %y", i, " = concat ", last,
+                    ", %x {axis = 1} : f32[4, ", i + 1, "]\n");
+    last = absl::StrCat("%y", i);
+  }
+  return *ParseModule(
+      absl::StrCat("graph @g(%x: f32[4, 1]) -> (f32[4, ", count + 1, "]) {\n",
+                   body, "  return ", last, "\n}\n"),
+      "nodes", OpSet::BuiltIn());
+}
+
+// All items lead to the same move. If each listed it, the test would time out.
+TEST(MovesTest, AFamilyOfManyDifferentItemsIsListedOnce) {
+  constexpr int kCount = 20'000;
+  const Module module = DifferentNodes(kCount);
+  const SearchProblem problem(module.main(), EqualCpus(2, kMemory));
+  const std::vector<Move> moves =
+      SearchMoves(problem.space())
+          .OfKind(MoveKind::kFamily, ItemDraft(kCount, kFirst), 100);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0].size(), kCount);
 }
 
 // The bytes of the device that needs most, within the time.

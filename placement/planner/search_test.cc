@@ -21,6 +21,7 @@
 #include "placement/planner/item_splits.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/search_budget.h"
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_problem.h"
 #include "placement/planner/strategies.h"
@@ -363,6 +364,18 @@ std::string DevicesOf(const SampleGraph& g, const PlacementTable& table,
                       ValueId value) {
   const NodeId node = g.node(value);
   return absl::StrJoin(table.nodes[node.index].placement.devices, ",");
+}
+
+TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {
+  const auto budget = [](int64_t evaluations, int64_t seeds) {
+    const ClimbBudget found = ClimbBudgetFor(evaluations, seeds);
+    return std::vector<int64_t>{found.climbs, found.evaluations};
+  };
+  EXPECT_EQ(budget(4000, 10), (std::vector<int64_t>{10, 300}));
+  EXPECT_EQ(budget(200, 12), (std::vector<int64_t>{12, 12}));
+  EXPECT_EQ(budget(100, 12), (std::vector<int64_t>{9, 8}));
+  EXPECT_EQ(budget(16, 12), (std::vector<int64_t>{1, 12}));
+  EXPECT_EQ(budget(4, 0), (std::vector<int64_t>{1, 3}));
 }
 
 // The earliest finish takes the far device for the second node, because it is

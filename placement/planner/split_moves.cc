@@ -1,7 +1,9 @@
 // Moves that split items which are connected through their values.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -17,22 +19,40 @@ bool Has(absl::Span<const FormedValue> list, FormedValue formed) {
   });
 }
 
+// Items that are listed a second time, in families of items that an earlier
+// family has. Such a family is mostly the same, so that these would take time
+// quadratic in the items of a large graph.
+constexpr int64_t kMostRepeated = 1 << 15;
+
 // The splits that follow from one, without a transfer between them.
-class Family {
+class Families {
  public:
-  explicit Family(const MoveSpace& space)
+  explicit Families(const MoveSpace& space)
       : space_(space),
         flow_(space.space.flow),
-        split_(flow_.items.size(), ItemPlace::kWhole) {}
+        known_(flow_.items.size()),
+        split_(flow_.items.size(), ItemPlace::kWhole) {
+    for (size_t i = 0; i < known_.size(); ++i) {
+      known_[i].assign(space.space.splits.of(static_cast<int>(i)).size(), 0);
+    }
+  }
 
+  // Empty for an item that an earlier family splits so, once too many were
+  // repeated.
   Move Of(int item, const ItemPlace& place) {
+    const bool is_known = known_[item][place.split] != 0;
+    if (is_known && repeated_ >= kMostRepeated) return {};
     Join(item, place.split);
     for (size_t i = 0; i < joined_.size(); ++i) JoinNeighbours(joined_[i]);
+    if (is_known) repeated_ += static_cast<int64_t>(joined_.size());
     absl::c_sort(joined_);
     Move move;
-    for (int member : joined_) {
-      move.emplace_back(member, ItemPlace{place.devices, split_[member]});
+    for (int other : joined_) {
+      move.emplace_back(other, ItemPlace{place.devices, split_[other]});
+      known_[other][split_[other]] = 1;
+      split_[other] = ItemPlace::kWhole;
     }
+    joined_.clear();
     return move;
   }
 
@@ -80,6 +100,9 @@ class Family {
 
   const MoveSpace& space_;
   const Flow& flow_;
+  std::vector<std::vector<char>> known_;  // by item and split
+  int64_t repeated_ = 0;
+  // Of one family.
   std::vector<int> split_;  // by item
   std::vector<int> joined_;
 };
@@ -165,23 +188,20 @@ class Updates {
   int64_t bytes_ = 0;
 };
 
-// Members of one family lead to the same move.
-void AddFamily(const MoveSpace& space, int item, const ItemPlace& place,
-               MoveList& list) {
-  Move move;
-  for (const auto& [member, to] : Family(space).Of(item, place)) {
-    list.AddTo(move, member, to);
-  }
-  if (move.size() > 1) list.AddIfNew(std::move(move));
-}
-
 }  // namespace
 
+// Items of one family lead to the same move.
 void AddFamilies(const MoveSpace& space, MoveList& list) {
+  Families families(space);
   for (int item : space.different) {
     for (const ItemPlace& place : space.places[item]) {
       if (list.is_full()) return;
-      if (place.split != ItemPlace::kWhole) AddFamily(space, item, place, list);
+      if (place.split == ItemPlace::kWhole) continue;
+      Move move;
+      for (const auto& [other, to] : families.Of(item, place)) {
+        list.AddTo(move, other, to);
+      }
+      if (move.size() > 1) list.AddIfNew(std::move(move));
     }
   }
 }

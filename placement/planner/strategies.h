@@ -160,9 +160,9 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //   2. The drafts of the strategies above, within memory (strategy_drafts.h),
 //      and the splits if evaluations allow, are lowered and simulated: the
 //      result is never worse than the best of them.
-//   3. Each seed climbs: moves (search_moves.h) that an estimate of the step
-//      (draft_timer.h) finds better are kept, until none is or the evaluations
-//      are used up.
+//   3. Each seed, or in large graphs each of the best, climbs: moves
+//      (search_moves.h) that an estimate of the step (draft_timer.h) finds
+//      better are kept, until none is or the evaluations are used up.
 //   4. The best climbs, then the seeds that cannot climb, are lowered and
 //      simulated. The best of all climbs on, its moves lowered and simulated,
 //      while evaluations are left.

@@ -318,32 +318,35 @@ void DuplicateNode(Graph& graph, Sites& sites) {
 }
 
 void LoseUpdate(Graph& graph, Sites& sites) {
-  std::vector<VariableUpdate>& updates = graph.mutable_updates();
+  std::vector<VariableUpdate> updates = graph.updates();
   for (size_t i = 0; i < updates.size(); ++i) {
     if (!sites.Here()) continue;
     updates.erase(updates.begin() + static_cast<int64_t>(i));
+    graph.SetUpdates(std::move(updates));
     return;
   }
 }
 
 // A variable keeps its value.
 void UndoUpdate(Graph& graph, Sites& sites) {
-  for (VariableUpdate& update : graph.mutable_updates()) {
+  for (size_t i = 0; i < graph.updates().size(); ++i) {
     for (const OpView& op : graph.ops(kVariable)) {
-      if (op.attr_string("name") != update.variable || !sites.Here()) {
+      if (op.attr_string("name") != graph.updates()[i].variable ||
+          !sites.Here()) {
         continue;
       }
-      update.value = op.result(0).id();
+      graph.SetUpdate(static_cast<int>(i), op.result(0).id());
       return;
     }
   }
 }
 
 void ExchangeUpdates(Graph& graph, Sites& sites) {
-  std::vector<VariableUpdate>& updates = graph.mutable_updates();
-  for (size_t i = 0; i + 1 < updates.size(); ++i) {
+  for (size_t i = 0; i + 1 < graph.updates().size(); ++i) {
     if (!sites.Here()) continue;
-    std::swap(updates[i].value, updates[i + 1].value);
+    const ValueId first = graph.updates()[i].value;
+    graph.SetUpdate(static_cast<int>(i), graph.updates()[i + 1].value);
+    graph.SetUpdate(static_cast<int>(i) + 1, first);
     return;
   }
 }

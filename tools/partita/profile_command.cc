@@ -80,17 +80,29 @@ absl::StatusOr<std::vector<Module>> ModelsOf(const Arguments& arguments,
   return models;
 }
 
+// The same command compiles the same models first, so more time is needed for
+// those that it did not compile.
+std::string LeftText(const MachineMeasurements& measured) {
+  const bool has_models_left = measured.models_left > 0;
+  if (!has_models_left && measured.kernels_left + measured.links_left == 0) {
+    return "";
+  }
+  return absl::StrCat(
+      "left, as the time was over: ", measured.kernels_left, " kernels and ",
+      measured.links_left, " links",
+      has_models_left
+          ? absl::StrCat(", and the kernels of ", measured.models_left,
+                         " models, which were not all compiled; a longer "
+                         "--time-budget measures them\n")
+          : "; the same command measures them\n");
+}
+
 std::string ReportText(const MachineMeasurements& measured,
                        const std::string& path) {
   std::string text =
       absl::StrCat(path, ": measured ", measured.profile.nodes.size(),
                    " kernels and ", measured.profile.links.size(), " links\n");
-  if (measured.kernels_left + measured.links_left > 0) {
-    absl::StrAppend(&text,
-                    "left, as the time was over: ", measured.kernels_left,
-                    " kernels and ", measured.links_left,
-                    " links; the same command measures them\n");
-  }
+  absl::StrAppend(&text, LeftText(measured));
   for (const std::string& reason : measured.skipped) {
     absl::StrAppend(&text, "not measured: ", reason, "\n");
   }
@@ -102,6 +114,7 @@ std::string ReportJson(const MachineMeasurements& measured) {
                      {"links", measured.profile.links.size()},
                      {"kernels_left", measured.kernels_left},
                      {"links_left", measured.links_left},
+                     {"models_left", measured.models_left},
                      {"skipped", measured.skipped}};
   return JsonText(json);
 }

@@ -10,6 +10,7 @@ import quality_table
 import rivals_table
 import rows
 import scale_table
+import search_speed_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -20,6 +21,7 @@ TABLES = {
     "rivals": rivals_table.tables,
     "prediction": prediction_table.tables,
     "scale": scale_table.tables,
+    "search_speed": search_speed_table.tables,
 }
 
 

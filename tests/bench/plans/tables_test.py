@@ -21,6 +21,7 @@ import quality_table  # noqa: E402
 import rivals_table  # noqa: E402
 import rows  # noqa: E402
 import scale_table  # noqa: E402
+import search_speed_table  # noqa: E402
 
 QUALITY = """\
 key seed machine memory nodes placements lowered best_us auto_us auto_strategy best_placement refusal
@@ -59,6 +60,14 @@ d inference list 8000 8 cpus 1 - - - - 900 cpu ended
 e inference list 1000 16 cpus 1 500 4.0 - - 100 cpu -
 f inference list 1000 32 cpus 1 500 16.0 - - 100 cpu -
 g inference pipeline 1000 8 cpus 190 1000000 9.0 8.5 7.5 1500 cpu -
+"""
+
+SEARCH_SPEED = """\
+key model computing_nodes devices begin_s rounds evaluations evaluations/s host
+a layers 100 8 0.01 1 100 1000 cpu
+b layers 1000 8 0.02 1 100 100.4 cpu
+c layers 10000 8 1.5 1 16 10 cpu
+d layers 1000 2 0.01 1 100 200 cpu
 """
 
 
@@ -155,6 +164,26 @@ class Scale(unittest.TestCase):
         picture = xml.dom.minidom.parseString(scale_table.picture(rows_of(SCALE)))
         self.assertEqual(len(picture.getElementsByTagName("polyline")), 2)
         self.assertEqual(len(picture.getElementsByTagName("circle")), 6)
+
+
+class SearchSpeed(unittest.TestCase):
+    def test_tables_have_rows_and_exponents(self):
+        self.assertEqual(search_speed_table.tables(rows_of(SEARCH_SPEED)), """\
+On cpu:
+
+| model | computing nodes | devices | evaluations a second | begin |
+| --- | --- | --- | --- | --- |
+| layers | 100 | 8 | 1,000 | 10 ms |
+| layers | 1,000 | 8 | 100 | 20 ms |
+| layers | 10,000 | 8 | 10 | 1.5 s |
+| layers | 1,000 | 2 | 200 | 10 ms |
+
+Exponents: the seconds of an evaluation grow as the number of nodes to this power.
+
+| series | from, to | exponent |
+| --- | --- | --- |
+| layers, 8 devices | 100 to 10,000 | 1.00 |
+""")
 
 
 class Plot(unittest.TestCase):
@@ -298,7 +327,7 @@ class Page(unittest.TestCase):
             path = pathlib.Path(folder) / "page.md"
             path.write_text("".join(begin + end for begin, end in map(page.markers, page.TABLES)))
             written(SCALE, folder, "scale.tsv")
-            self.assertEqual(page.update(path, pathlib.Path(folder)), ["quality", "rivals", "prediction"])
+            self.assertEqual(page.update(path, pathlib.Path(folder)), ["quality", "rivals", "prediction", "search_speed"])
             text = path.read_text()
             self.assertIn("| inference by list, 8 cpus | nodes |", text)
             self.assertIn("[Rows](scale.tsv), and [a picture](scale.svg).\n", text)
