@@ -123,7 +123,7 @@ TEST(PlacingFlagsTest, OptionsThatNothingReadsAreRefused) {
   EXPECT_EQ(Refusal({"stages=2", "evaluations=7"}),
             "evaluations: found with stages, which means strategy=pipeline, "
             "which does not read it; expected strategy=auto or search");
-  EXPECT_EQ(Refusal({"pipeline-schedule=gpipe"}),
+  EXPECT_EQ(Refusal({"strategy=list", "pipeline-schedule=gpipe"}),
             "pipeline-schedule: found without micro-batches; expected two or "
             "more micro-batches");
 }
