@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -12,6 +13,12 @@ PROJECT = """cmake_minimum_required(VERSION 3.18)
 project(asks CXX)
 find_package(partita ${ASKED})
 message(STATUS "found: ${partita_FOUND}")
+"""
+HEADERS = """cmake_minimum_required(VERSION 3.18)
+project(headers NONE)
+find_package(partita REQUIRED)
+get_target_property(headers partita::runtime INTERFACE_INCLUDE_DIRECTORIES)
+message(STATUS "headers: ${headers}")
 """
 
 
@@ -64,6 +71,19 @@ class CMake(unittest.TestCase):
         consumer.run("cmake", "--build", self.folder + "/build", "--target", "run_plan")
         with self.assertRaisesRegex(AssertionError, "NOT_FOUND: .*nowhere.plan"):
             consumer.run(self.folder + "/build/run_plan", "/nowhere.plan")
+
+    def test_a_linked_lib_folder_leads_to_the_headers(self):
+        # As in Debian, where /lib is a link to /usr/lib.
+        root = self.folder + "/root"
+        os.mkdir(root)
+        os.symlink(TREE.prefix, root + "/usr")
+        os.symlink("usr/lib", root + "/lib")
+        with open(self.folder + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write(HEADERS)
+        text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build",
+                            "-Dpartita_DIR=%s/lib/cmake/partita" % root)
+        (headers,) = re.findall("headers: (.*)", text)
+        self.assertTrue(os.path.exists(headers + "/partita/c_api.h"), headers)
 
     def test_the_version_file_serves_older_requests_of_one_minor_version(self):
         major, minor, _ = VERSION.split(".")
