@@ -7,13 +7,15 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from partita._errors import Error
-from partita._library import call, ffi, get, library, text
+from partita._library import call, ffi, get, library, text, zero_terminated
 from partita._tensors import TensorType, check_array, empty_tensor, point_to, to_array, type_of
 
 _DEVICES = {"real": library.PARTITA_DEVICES_REAL, "virtual": library.PARTITA_DEVICES_VIRTUAL,
             "timed": library.PARTITA_DEVICES_TIMED}
 _CODE = {"build-again": library.PARTITA_CODE_BUILD_AGAIN, "trust": library.PARTITA_CODE_TRUST,
          "refuse": library.PARTITA_CODE_REFUSE}
+
+_MOST_SECONDS = 10**9  # partita_run_options has no longer timeout
 
 
 class Memory(NamedTuple):
@@ -50,6 +52,13 @@ def _chosen(values: Mapping[str, int], name: str, value: str) -> int:
     if value not in values:
         raise Error("INVALID_ARGUMENT", "%s: found %r; expected one of %s" % (name, value, ", ".join(values)))
     return values[value]
+
+
+def _milliseconds(timeout: float) -> int:
+    """At least one, unless there is no limit."""
+    if not 0 <= timeout <= _MOST_SECONDS:
+        raise Error("INVALID_ARGUMENT", "timeout: found %s; expected 0..%d seconds" % (timeout, _MOST_SECONDS))
+    return 0 if timeout == 0 else max(1, round(timeout * 1000))
 
 
 class Session:
@@ -89,6 +98,8 @@ class Session:
         if code != library.PARTITA_OK:
             raise Error(text(library.partita_code_name(code)), "close: found another call at work")
         self._handle = ffi.NULL
+        self._bound.clear()
+        self._in_flight.clear()
 
     @property
     def notice(self) -> str:
@@ -102,7 +113,7 @@ class Session:
 
     def use_entry(self, name: str) -> None:
         """Later calls concern this function of the model."""
-        call(library.partita_session_use_entry, self._handle, name.encode())
+        call(library.partita_session_use_entry, self._handle, zero_terminated(name))
         self._entry = name
 
     @property
@@ -190,10 +201,11 @@ class Session:
     def restore(self) -> None:
         """Resets variables to their initial values; a failed session works again."""
         call(library.partita_session_restore, self._handle)
+        self._in_flight.clear()  # none is: the call refuses otherwise
 
     def write_trace(self, path: Union[str, os.PathLike]) -> None:
         """Writes the last step, which ran with trace=True, in Chrome's trace format."""
-        call(library.partita_session_write_trace, self._handle, os.fsencode(path))
+        call(library.partita_session_write_trace, self._handle, zero_terminated(path))
 
     def memory(self) -> Dict[str, Memory]:
         """The figures of now, by device."""
@@ -242,7 +254,7 @@ class Session:
     def _run_options(self, timeout: float, trace: bool, cancel: Optional[Cancel]) -> Any:
         options = ffi.new("partita_run_options*")
         options.struct_size = ffi.sizeof("partita_run_options")
-        options.timeout_ms = 0 if timeout == 0 else max(1, round(timeout * 1000))
+        options.timeout_ms = _milliseconds(timeout)
         options.trace = int(trace)
         options.cancel = ffi.NULL if cancel is None else cancel._handle
         return options

@@ -1,4 +1,5 @@
-// The versions, each from the library that is loaded.
+// The versions: of oneDNN and LLVM from the library that is loaded, of Abseil
+// and protobuf from their headers.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/version_text.h"
