@@ -21,6 +21,12 @@ get_target_property(headers partita::runtime INTERFACE_INCLUDE_DIRECTORIES)
 message(STATUS "headers: ${headers}")
 """
 
+PLANTED = """#include <cstdio>
+namespace {
+const int kOpened = std::puts("opened a file that is not the library's");
+}
+"""
+
 
 class CMake(unittest.TestCase):
 
@@ -84,6 +90,16 @@ class CMake(unittest.TestCase):
         (headers,) = re.findall("headers: (.*)", text)
         self.assertTrue(os.path.exists(headers + "/partita/c_api.h"), headers)
 
+    def test_components_are_the_targets(self):
+        with open(self.folder + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write(PROJECT)
+        for asked, expected in {"COMPONENTS;runtime;partita": "1", "COMPONENTS;viewer": "0",
+                                "OPTIONAL_COMPONENTS;viewer": "1"}.items():
+            with self.subTest(asked=asked):
+                text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build", "-U", "partita_DIR",
+                                    "-DASKED=" + asked, "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
+                self.assertIn("found: %s\n" % expected, text)
+
     def test_the_version_file_serves_older_requests_of_one_minor_version(self):
         major, minor, _ = VERSION.split(".")
         found = {"": "1", VERSION: "1", "%s.%s" % (major, minor): "1", "%s EXACT" % VERSION: "1",
@@ -96,6 +112,28 @@ class CMake(unittest.TestCase):
                 text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build", "-U", "partita_DIR",
                                     "-DASKED=" + asked.replace(" ", ";"), "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
                 self.assertIn("found: %s\n" % expected, text)
+
+
+class Companions(unittest.TestCase):
+
+    def test_no_file_beside_a_program_is_opened_as_code_generator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("alone", "bin", "lib/partita"):
+                os.makedirs(os.path.join(folder, name))
+            library = "libpartita_runtime.so." + SOVERSION
+            shutil.copy(TREE.path("lib", library), folder + "/alone")
+            with open(folder + "/planted.cc", "w", encoding="utf-8") as file:
+                file.write(PLANTED)
+            planted = folder + "/bin/libpartita_codegen.so"
+            consumer.run("g++", "-shared", "-fPIC", folder + "/planted.cc", "-o", planted)
+            shutil.copy(planted, folder + "/lib/partita")
+            program, plan = folder + "/bin/run_plan", folder + "/linear.plan"
+            consumer.run("g++", "-std=c++17", TREE.examples("run_plan.cc"), "-I", TREE.path("include"),
+                         "%s/alone/%s" % (folder, library), "-o", program)
+            model, machine = TREE.training()
+            consumer.run(TREE.path("bin/partita"), "compile", model, "--machine", machine, "--output", plan)
+            text = consumer.run(program, plan, environment={"LD_LIBRARY_PATH": folder + "/alone"})
+            self.assertEqual(consumer.LOSS_OF_RUN_PLAN, text)
 
 
 class PkgConfig(unittest.TestCase):
@@ -121,6 +159,6 @@ class PkgConfig(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    VERSION, _ = consumer.versions()
+    VERSION, SOVERSION = consumer.versions()
     TREE = consumer.InstalledTree(VERSION)
     unittest.main()
