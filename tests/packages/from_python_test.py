@@ -158,6 +158,27 @@ class Sessions(unittest.TestCase):
             thread.join()
         self.assertEqual([LOSS] * 4, losses)
 
+    def test_a_call_beside_another_is_refused(self):
+        session, refusals = self.session, []
+
+        class Inputs(dict):
+
+            def items(self):  # while `run` is at work
+                thread = threading.Thread(target=call_beside)
+                thread.start()
+                thread.join()
+                return super().items()
+
+        def call_beside():
+            for call in (lambda: session.inputs, lambda: session.output("loss"), session.close):
+                try:
+                    call()
+                except partita.Error as error:
+                    refusals.append(error.code)
+
+        session.run(Inputs(x=X, t=T))
+        self.assertEqual(["FAILED_PRECONDITION"] * 3, refusals)
+
 
 if __name__ == "__main__":
     MODEL, MACHINE = sys.argv[1:3]
