@@ -1,5 +1,5 @@
-// The versions: of oneDNN and LLVM from the library that is loaded, of Abseil
-// and protobuf from their headers.
+// The versions: oneDNN states its own, the code generator that of its LLVM, and
+// headers those of Abseil and protobuf.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/version_text.h"
