@@ -10,9 +10,9 @@
 namespace partita {
 
 // In search order: PARTITA_LIBRARY_PATH (separated by colons); partita/ beside
-// the shared library that has this code, as in an installation; the program's
-// own folder; ../lib/partita of it, as in an installation; and `in_runfiles`,
-// the build's folder, below the roots of runfiles.
+// the shared library that has this code, as in an installation, or, if the
+// program itself has it, the program's own folder and ../lib/partita of that;
+// and `in_runfiles`, the build's folder, below the roots of runfiles.
 std::vector<std::string> CompanionFolders(const std::string& in_runfiles);
 
 // The file in the first of these folders that has it; "" if none has.

@@ -212,7 +212,8 @@ PARTITA_API partita_code partita_plan_entry_name(const partita_plan* plan,
 PARTITA_API partita_code partita_plan_free(partita_plan* plan);
 
 // --- compiling ---
-// Not in the library that only runs plans (//partita/c_api:runtime).
+// Not in the library that only runs plans: libpartita_runtime, or in the source
+// tree //partita/c_api:runtime.
 
 // Compiles a model into a proved plan. `model` is an ONNX file, a module as
 // text (NAME.graph), or builtin:NAME, as `partita compile` takes it. `options`

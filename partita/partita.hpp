@@ -253,7 +253,7 @@ class Session {
   static void Fill(const std::string& name, const T* values, size_t count,
                    partita_tensor& tensor) {
     CheckType<T>(name, tensor);
-    if (count * sizeof(T) != tensor.bytes) {
+    if (count != tensor.bytes / sizeof(T)) {
       throw Error(PARTITA_INVALID_ARGUMENT,
                   "INVALID_ARGUMENT: " + name + ": found " +
                       std::to_string(count) + " elements; expected " +

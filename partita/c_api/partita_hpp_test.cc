@@ -1,6 +1,8 @@
 // partita.hpp: values, errors and ownership in C++.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -72,6 +74,13 @@ TEST(PartitaHppTest, ErrorsHaveTheCodeAndTheMessage) {
   EXPECT_EQ(Thrown([&] { session.SetInput("x", std::vector<float>(3)); },
                    PARTITA_INVALID_ARGUMENT),
             "INVALID_ARGUMENT: x: found 3 elements; expected 2");
+  // So many bytes overflow to those of two elements.
+  const std::vector<float> x(2);
+  constexpr size_t kOverflows = SIZE_MAX / sizeof(float) + 3;
+  EXPECT_EQ(Thrown([&] { session.BindInput("x", x.data(), kOverflows); },
+                   PARTITA_INVALID_ARGUMENT),
+            "INVALID_ARGUMENT: x: found 4611686018427387906 elements; "
+            "expected 2");
   const std::string message = Thrown(
       [&] { session.SetInput("y", std::vector<float>(2)); }, PARTITA_NOT_FOUND);
   EXPECT_TRUE(absl::StartsWith(message, "NOT_FOUND: ")) << message;

@@ -9,6 +9,7 @@
 #include "runtime/executor/busy_guard.h"
 
 namespace partita::c_api {
+
 partita_code OnSession(
     partita_session* session, partita_status* status,
     absl::FunctionRef<absl::Status(partita_session&)> body) noexcept {

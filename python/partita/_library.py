@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
-from typing import Any
+from typing import Any, Union
 
 from cffi import FFI
 
 from partita._c_api import DECLARATIONS, PACKAGES, SOVERSION, VERSION
 from partita._errors import Error
 
-__all__ = ["VERSION", "ffi", "library", "call", "get", "text"]
+__all__ = ["VERSION", "ffi", "library", "call", "get", "text", "zero_terminated"]
 
 ffi = FFI()
 ffi.cdef(DECLARATIONS)
@@ -30,6 +30,14 @@ library: Any = _open()
 def text(value: Any) -> str:
     """A string of the C API."""
     return ffi.string(value).decode("utf-8", "replace")
+
+
+def zero_terminated(value: Union[str, os.PathLike]) -> bytes:
+    """A path, a name or an option for the C API, where a zero byte would end it early."""
+    encoded = os.fsencode(value)
+    if b"\0" in encoded:
+        raise Error("INVALID_ARGUMENT", "%r: found a zero byte; expected none" % value)
+    return encoded
 
 
 def call(function: Any, *arguments: Any) -> None:

@@ -4,7 +4,8 @@
 import os
 from typing import Any, Iterator, List, Mapping, Union
 
-from partita._library import call, ffi, get, library, text
+from partita._errors import Error
+from partita._library import call, ffi, get, library, text, zero_terminated
 from partita._session import Session
 
 Option = Union[str, int, float, bool, os.PathLike, list, tuple, Mapping[str, Any]]
@@ -40,7 +41,7 @@ class Plan:
 
     def write(self, path: Union[str, os.PathLike]) -> None:
         """Writes a plan file: the old file or the complete new one is there at any time."""
-        call(library.partita_plan_write, self._handle, os.fsencode(path))
+        call(library.partita_plan_write, self._handle, zero_terminated(path))
 
     def session(self, devices: str = "real", code: str = "build-again", *, copy_constants: bool = False,
                 split_gpu: int = 1) -> Session:
@@ -71,6 +72,15 @@ def _values(value: Option) -> Iterator[str]:
         yield os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _words(options: Mapping[str, Option]) -> Iterator[str]:
+    """KEY=VALUE, as the C API takes options."""
+    for name, option in options.items():
+        if option is None:
+            raise Error("INVALID_ARGUMENT", "%s: found None; expected a value; leave it out" % name)
+        for value in _values(option):
+            yield "%s=%s" % (name.replace("_", "-"), value)
+
+
 def compile(model: Union[str, os.PathLike], **options: Option) -> Plan:
     """Compiles a model into a proved plan.
 
@@ -79,16 +89,15 @@ def compile(model: Union[str, os.PathLike], **options: Option) -> Plan:
         dim={"batch": 8}, shape={"x": (1, 3, 640, 640)}, pin=["encoder*=gpu:0"], ieee=True. Without a machine the plan
         is for this host.
     """
-    words = ["%s=%s" % (key.replace("_", "-"), value) for key, option in options.items() for value in _values(option)]
-    strings = [ffi.new("char[]", os.fsencode(word)) for word in words]
-    return Plan(_new_plan(library.partita_compile, os.fsencode(model), ffi.new("char*[]", strings), len(strings)))
+    strings = [ffi.new("char[]", zero_terminated(word)) for word in _words(options)]
+    return Plan(_new_plan(library.partita_compile, zero_terminated(model), ffi.new("char*[]", strings), len(strings)))
 
 
 def load(plan: Union[str, os.PathLike, bytes]) -> Plan:
     """Reads a plan file, or its bytes, and proves the plan. The file must not change while the plan is in use."""
     if isinstance(plan, bytes):
         return Plan(_new_plan(library.partita_plan_load_memory, ffi.from_buffer(plan), len(plan)))
-    return Plan(_new_plan(library.partita_plan_load, os.fsencode(plan)))
+    return Plan(_new_plan(library.partita_plan_load, zero_terminated(plan)))
 
 
 def _new_plan(function: Any, *arguments: Any) -> Any:

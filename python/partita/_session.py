@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import threading
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from partita._errors import Error
-from partita._library import call, ffi, get, library, text
+from partita._library import call, ffi, get, library, text, zero_terminated
+from partita._one_call import one_at_a_time
 from partita._tensors import TensorType, check_array, empty_tensor, point_to, to_array, type_of
 
 _DEVICES = {"real": library.PARTITA_DEVICES_REAL, "virtual": library.PARTITA_DEVICES_VIRTUAL,
             "timed": library.PARTITA_DEVICES_TIMED}
 _CODE = {"build-again": library.PARTITA_CODE_BUILD_AGAIN, "trust": library.PARTITA_CODE_TRUST,
          "refuse": library.PARTITA_CODE_REFUSE}
+
+_MOST_SECONDS = 10**9  # partita_run_options has no longer timeout
 
 
 class Memory(NamedTuple):
@@ -52,6 +56,13 @@ def _chosen(values: Mapping[str, int], name: str, value: str) -> int:
     return values[value]
 
 
+def _milliseconds(timeout: float) -> int:
+    """At least one, unless there is no limit."""
+    if not 0 <= timeout <= _MOST_SECONDS:
+        raise Error("INVALID_ARGUMENT", "timeout: found %s; expected 0..%d seconds" % (timeout, _MOST_SECONDS))
+    return 0 if timeout == 0 else max(1, round(timeout * 1000))
+
+
 class Session:
     """One use of a plan. It takes one call at a time; make one for each thread. Close it, or use `with`."""
 
@@ -67,6 +78,7 @@ class Session:
         self._handle: Any = ffi.NULL  # if the next line raises
         self._handle = get("partita_session*", library.partita_session_new, plan, options)
         self._entry = entry
+        self._one_call = threading.RLock()
         # By entry, kind and name: what the library may access.
         self._bound: Dict[Tuple[str, str, str], np.ndarray] = {}
         self._in_flight: Dict[int, Tuple[np.ndarray, ...]] = {}
@@ -81,6 +93,7 @@ class Session:
         if getattr(self, "_handle", ffi.NULL) != ffi.NULL:
             library.partita_session_free(self._handle)
 
+    @one_at_a_time
     def close(self) -> None:
         """Stops steps in flight and frees memory. Later calls raise INVALID_HANDLE."""
         if self._handle == ffi.NULL:
@@ -89,37 +102,46 @@ class Session:
         if code != library.PARTITA_OK:
             raise Error(text(library.partita_code_name(code)), "close: found another call at work")
         self._handle = ffi.NULL
+        self._bound.clear()
+        self._in_flight.clear()
 
     @property
+    @one_at_a_time
     def notice(self) -> str:
         """One line about native code and shared GPUs, or ""."""
         return text(get("const char*", library.partita_session_notice, self._handle))
 
     @property
+    @one_at_a_time
     def depth(self) -> int:
         """Steps that may be in flight."""
         return get("int32_t", library.partita_session_depth, self._handle)
 
+    @one_at_a_time
     def use_entry(self, name: str) -> None:
         """Later calls concern this function of the model."""
-        call(library.partita_session_use_entry, self._handle, name.encode())
+        call(library.partita_session_use_entry, self._handle, zero_terminated(name))
         self._entry = name
 
     @property
+    @one_at_a_time
     def inputs(self) -> Dict[str, TensorType]:
         """By name, in the model's order."""
         return self._types("input")
 
     @property
+    @one_at_a_time
     def outputs(self) -> Dict[str, TensorType]:
         """By name, in the model's order."""
         return self._types("output")
 
     @property
+    @one_at_a_time
     def variables(self) -> Dict[str, TensorType]:
         """What steps update, such as weights in training."""
         return self._types("variable")
 
+    @one_at_a_time
     def run(self, inputs: Optional[Mapping[str, np.ndarray]] = None, *, timeout: float = 0, trace: bool = False,
             cancel: Optional[Cancel] = None) -> Dict[str, np.ndarray]:
         """Runs one step, and returns the outputs that are not bound.
@@ -133,17 +155,20 @@ class Session:
         call(library.partita_session_run, self._handle, self._run_options(timeout, trace, cancel))
         return {name: self.output(name) for name in self.outputs if (self._entry, "output", name) not in self._bound}
 
+    @one_at_a_time
     def set_input(self, name: str, value: np.ndarray) -> None:
         """Copies the array: it is the input of every step from now on."""
         array = np.ascontiguousarray(value).reshape(np.shape(value))  # a scalar keeps its rank
         self._give(library.partita_session_set_input, "input", name, array)
         self._bound.pop((self._entry, "input", name), None)
 
+    @one_at_a_time
     def bind_input(self, name: str, array: np.ndarray) -> None:
         """Steps read the array itself, which must be C-contiguous and not change while a step runs."""
         self._give(library.partita_session_bind_input, "input", name, array)
         self._bound[self._entry, "input", name] = array
 
+    @one_at_a_time
     def bind_output(self, name: str, array: np.ndarray) -> None:
         """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs."""
         if not array.flags.writeable:
@@ -151,12 +176,14 @@ class Session:
         self._give(library.partita_session_bind_output, "output", name, array)
         self._bound[self._entry, "output", name] = array
 
+    @one_at_a_time
     def output(self, name: str) -> np.ndarray:
         """A copy of an output that is not bound, from the last step."""
         tensor = empty_tensor()
         call(library.partita_session_get_output, self._handle, self._index("output", name), tensor)
         return to_array(tensor)
 
+    @one_at_a_time
     def submit(self, *, timeout: float = 0, trace: bool = False, cancel: Optional[Cancel] = None) -> int:
         """Starts a step with the present bindings and returns its number. Up to `depth` are in flight."""
         step = get("uint64_t", library.partita_session_submit, self._handle,
@@ -164,6 +191,7 @@ class Session:
         self._in_flight[step] = tuple(self._bound.values())
         return step
 
+    @one_at_a_time
     def wait(self, step: int) -> None:
         """Waits for the oldest step in flight, which must be this one, and raises its error."""
         try:
@@ -175,6 +203,7 @@ class Session:
             raise
         self._in_flight.pop(step, None)
 
+    @one_at_a_time
     def read_variable(self, name: str) -> np.ndarray:
         """A copy."""
         kind = self._known("variable", name)
@@ -182,19 +211,24 @@ class Session:
         self._give(library.partita_session_read_variable, "variable", name, array)
         return array
 
+    @one_at_a_time
     def write_variable(self, name: str, value: np.ndarray) -> None:
         """On all devices that have it."""
         array = np.ascontiguousarray(value).reshape(np.shape(value))
         self._give(library.partita_session_write_variable, "variable", name, array)
 
+    @one_at_a_time
     def restore(self) -> None:
         """Resets variables to their initial values; a failed session works again."""
         call(library.partita_session_restore, self._handle)
+        self._in_flight.clear()  # none is: the call refuses otherwise
 
+    @one_at_a_time
     def write_trace(self, path: Union[str, os.PathLike]) -> None:
         """Writes the last step, which ran with trace=True, in Chrome's trace format."""
-        call(library.partita_session_write_trace, self._handle, os.fsencode(path))
+        call(library.partita_session_write_trace, self._handle, zero_terminated(path))
 
+    @one_at_a_time
     def memory(self) -> Dict[str, Memory]:
         """The figures of now, by device."""
         figures = {}
@@ -242,7 +276,7 @@ class Session:
     def _run_options(self, timeout: float, trace: bool, cancel: Optional[Cancel]) -> Any:
         options = ffi.new("partita_run_options*")
         options.struct_size = ffi.sizeof("partita_run_options")
-        options.timeout_ms = 0 if timeout == 0 else max(1, round(timeout * 1000))
+        options.timeout_ms = _milliseconds(timeout)
         options.trace = int(trace)
         options.cancel = ffi.NULL if cancel is None else cancel._handle
         return options

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -12,6 +13,18 @@ PROJECT = """cmake_minimum_required(VERSION 3.18)
 project(asks CXX)
 find_package(partita ${ASKED})
 message(STATUS "found: ${partita_FOUND}")
+"""
+HEADERS = """cmake_minimum_required(VERSION 3.18)
+project(headers NONE)
+find_package(partita REQUIRED)
+get_target_property(headers partita::runtime INTERFACE_INCLUDE_DIRECTORIES)
+message(STATUS "headers: ${headers}")
+"""
+
+PLANTED = """#include <cstdio>
+namespace {
+const int kOpened = std::puts("opened a file that is not the library's");
+}
 """
 
 
@@ -40,8 +53,7 @@ class CMake(unittest.TestCase):
         model, machine = TREE.training()
         consumer.run(TREE.path("bin/partita"), "compile", model, "--machine", machine, "--output", plan)
         runner = self.folder + "/build/run_plan"
-        # A row of x sums the weights of a column: 22, 26 and 30; t is 25 everywhere.
-        self.assertEqual("loss %.1f\n" % (5 * (3**2 + 1**2 + 5**2)), consumer.run(runner, plan))
+        self.assertEqual(consumer.LOSS_OF_RUN_PLAN, consumer.run(runner, plan))
         libraries = consumer.run("ldd", runner)
         self.assertIn("libpartita_runtime", libraries)
         for stranger in ("libpartita.so", "libLLVM", "libprotobuf"):
@@ -65,6 +77,29 @@ class CMake(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "NOT_FOUND: .*nowhere.plan"):
             consumer.run(self.folder + "/build/run_plan", "/nowhere.plan")
 
+    def test_a_linked_lib_folder_leads_to_the_headers(self):
+        # As in Debian, where /lib is a link to /usr/lib.
+        root = self.folder + "/root"
+        os.mkdir(root)
+        os.symlink(TREE.prefix, root + "/usr")
+        os.symlink("usr/lib", root + "/lib")
+        with open(self.folder + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write(HEADERS)
+        text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build",
+                            "-Dpartita_DIR=%s/lib/cmake/partita" % root)
+        (headers,) = re.findall("headers: (.*)", text)
+        self.assertTrue(os.path.exists(headers + "/partita/c_api.h"), headers)
+
+    def test_components_are_the_targets(self):
+        with open(self.folder + "/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write(PROJECT)
+        for asked, expected in {"COMPONENTS;runtime;partita": "1", "COMPONENTS;viewer": "0",
+                                "OPTIONAL_COMPONENTS;viewer": "1"}.items():
+            with self.subTest(asked=asked):
+                text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build", "-U", "partita_DIR",
+                                    "-DASKED=" + asked, "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
+                self.assertIn("found: %s\n" % expected, text)
+
     def test_the_version_file_serves_older_requests_of_one_minor_version(self):
         major, minor, _ = VERSION.split(".")
         found = {"": "1", VERSION: "1", "%s.%s" % (major, minor): "1", "%s EXACT" % VERSION: "1",
@@ -77,6 +112,28 @@ class CMake(unittest.TestCase):
                 text = consumer.run("cmake", "-S", self.folder, "-B", self.folder + "/build", "-U", "partita_DIR",
                                     "-DASKED=" + asked.replace(" ", ";"), "-DCMAKE_PREFIX_PATH=" + TREE.prefix)
                 self.assertIn("found: %s\n" % expected, text)
+
+
+class Companions(unittest.TestCase):
+
+    def test_no_file_beside_a_program_is_opened_as_code_generator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("alone", "bin", "lib/partita"):
+                os.makedirs(os.path.join(folder, name))
+            library = "libpartita_runtime.so." + SOVERSION
+            shutil.copy(TREE.path("lib", library), folder + "/alone")
+            with open(folder + "/planted.cc", "w", encoding="utf-8") as file:
+                file.write(PLANTED)
+            planted = folder + "/bin/libpartita_codegen.so"
+            consumer.run("g++", "-shared", "-fPIC", folder + "/planted.cc", "-o", planted)
+            shutil.copy(planted, folder + "/lib/partita")
+            program, plan = folder + "/bin/run_plan", folder + "/linear.plan"
+            consumer.run("g++", "-std=c++17", TREE.examples("run_plan.cc"), "-I", TREE.path("include"),
+                         "%s/alone/%s" % (folder, library), "-o", program)
+            model, machine = TREE.training()
+            consumer.run(TREE.path("bin/partita"), "compile", model, "--machine", machine, "--output", plan)
+            text = consumer.run(program, plan, environment={"LD_LIBRARY_PATH": folder + "/alone"})
+            self.assertEqual(consumer.LOSS_OF_RUN_PLAN, text)
 
 
 class PkgConfig(unittest.TestCase):
@@ -102,6 +159,6 @@ class PkgConfig(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    VERSION, _ = consumer.versions()
+    VERSION, SOVERSION = consumer.versions()
     TREE = consumer.InstalledTree(VERSION)
     unittest.main()

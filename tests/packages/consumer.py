@@ -10,6 +10,8 @@ import tempfile
 PACKAGES = "tools/packaging"
 # Of examples/linear_training.graph, in any language (docs/guide/from_c.md).
 LOSSES = "step    1: loss 2635.0\nstep   10: loss 429.7\nstep  100: loss 0.2\nstep 1000: loss 0.0\n"
+# Of examples/installed/run_plan.cc: a row of x sums the weights of a column to 22, 26 and 30, and t is 25 everywhere.
+LOSS_OF_RUN_PLAN = "loss %.1f\n" % (5 * (3**2 + 1**2 + 5**2))
 
 
 def versions():

@@ -46,7 +46,8 @@ class Contents(unittest.TestCase):
             for line in consumer.run("dpkg-deb", "--contents", package).splitlines():
                 mode, owner = line.split()[:2]
                 self.assertEqual("root/root", owner, line)
-                self.assertEqual("-", mode[8] if mode[0] != "l" else "-", line)
+                if mode[0] != "l":
+                    self.assertEqual("--", mode[5] + mode[8], line)  # of the group and of others
 
 
 class FreshDebian(unittest.TestCase):
@@ -102,9 +103,11 @@ class FreshDebian(unittest.TestCase):
         self.inside("cmake", "--build", "/tmp/build")
         self.assertEqual(consumer.LOSSES, self.inside("/tmp/build/linear_training", examples + "/linear_training.graph",
                                                       examples + "/machines/two_small_cpus.json"))
+        self.inside("partita", "compile", examples + "/linear_training.graph", "--machine",
+                    examples + "/machines/two_small_cpus.json", "--output", "/tmp/linear.plan")
         # The library runs alone, too.
         self.inside("dpkg", "--remove", "partita")
-        self.assertNotIn("not found", self.inside("ldd", "/tmp/build/run_plan"))
+        self.assertEqual(consumer.LOSS_OF_RUN_PLAN, self.inside("/tmp/build/run_plan", "/tmp/linear.plan"))
 
 
 if __name__ == "__main__":

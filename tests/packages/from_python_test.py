@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import weakref
 
 import numpy as np
 import partita
@@ -46,6 +47,14 @@ class Plans(unittest.TestCase):
             self.assertEqual(code, caught.exception.code)
         with self.assertRaisesRegex(partita.Error, "strategy"):
             partita.compile(MODEL, strtegy="data")
+        with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: machine: found None"):
+            partita.compile(MODEL, machine=None)
+
+    def test_a_zero_byte_does_not_shorten_a_text(self):
+        for bad in (lambda: partita.load("/nowhere.plan\0x"), lambda: partita.compile(MODEL + "\0x"),
+                    lambda: partita.compile(MODEL, machine=MACHINE + "\0x"), lambda: PLAN.write("/nowhere/a.plan\0x")):
+            with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: .*found a zero byte"):
+                bad()
 
 
 class Sessions(unittest.TestCase):
@@ -90,8 +99,19 @@ class Sessions(unittest.TestCase):
             self.session.bind_output("loss", np.frombuffer(b"abcd", np.float32).reshape(()))
 
     def test_arrays_that_are_bound_are_kept(self):
-        self.session.bind_output("loss", np.zeros((), np.float32))  # nobody else has it
+        loss = np.zeros((), np.float32)
+        kept = weakref.ref(loss)
+        self.session.bind_output("loss", loss)
+        del loss
         self.session.run({"x": X, "t": T})
+        self.assertEqual(LOSS, kept())
+        self.session.close()
+        self.assertIsNone(kept())
+
+    def test_timeouts_that_are_none_are_refused(self):
+        for timeout in (-5, float("nan"), float("inf")):
+            with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: timeout: found"):
+                self.session.run({"x": X, "t": T}, timeout=timeout)
 
     def test_variables_are_read_written_and_restored(self):
         first = self.session.read_variable("w")
@@ -137,6 +157,27 @@ class Sessions(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual([LOSS] * 4, losses)
+
+    def test_a_call_beside_another_is_refused(self):
+        session, refusals = self.session, []
+
+        class Inputs(dict):
+
+            def items(self):  # while `run` is at work
+                thread = threading.Thread(target=call_beside)
+                thread.start()
+                thread.join()
+                return super().items()
+
+        def call_beside():
+            for call in (lambda: session.inputs, lambda: session.output("loss"), session.close):
+                try:
+                    call()
+                except partita.Error as error:
+                    refusals.append(error.code)
+
+        session.run(Inputs(x=X, t=T))
+        self.assertEqual(["FAILED_PRECONDITION"] * 3, refusals)
 
 
 if __name__ == "__main__":

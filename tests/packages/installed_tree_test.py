@@ -54,6 +54,8 @@ class Libraries(unittest.TestCase):
                      "lib/partita/libpartita_codegen.so", "lib/partita/partita_onednn"):
             with self.subTest(path=path):
                 self.assertNotIn("not found", needed(TREE.path(path)))
+                # Folders of the build are no part of a tree that may be anywhere.
+                self.assertNotRegex(consumer.run("readelf", "-d", TREE.path(path)), r"\((RPATH|RUNPATH)\)")
 
     def test_the_loader_knows_them_by_their_soname(self):
         for name in ("libpartita", "libpartita_runtime"):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,7 +18,8 @@ PROGRAM = """#!/bin/sh
 case $1 in
   --help) printf 'partita: does things.\\n\\nusage: partita COMMAND ...\\n\\n  draw PLAN [--fast]\\n      Draws.\\n' ;;
   draw) printf 'usage: partita draw PLAN [--fast]\\n\\nDraws.\\n.It is art.\\n\\nflags:\\n  --fast      not slow\\n'
-        printf '  --pin A=B,..[/dim] where\\n  --ieee                     keep NaN\\n' ;;
+        printf '  --pin A=B,..[/dim] where\\n  --ieee                     keep NaN\\n'
+        printf '  --nan stop|go      if not finite\\n  --a-name-that-fills-the-line so long\\n' ;;
 esac
 """
 
@@ -35,7 +37,8 @@ class Help(unittest.TestCase):
     def test_commands_and_flags_are_read(self):
         (command,) = self.program.commands
         self.assertEqual("draw PLAN [--fast]", command.usage)
-        self.assertEqual([("fast", "", "not slow"), ("pin", "A=B,..[/dim]", "where"), ("ieee", "", "keep NaN")],
+        self.assertEqual([("fast", "", "not slow"), ("pin", "A=B,..[/dim]", "where"), ("ieee", "", "keep NaN"),
+                          ("nan", "stop|go", "if not finite"), ("a-name-that-fills-the-line", "", "so long")],
                          [tuple(flag) for flag in command.flags()])
 
     def test_the_manual_page_escapes_lines_that_troff_would_obey(self):
@@ -45,7 +48,18 @@ class Help(unittest.TestCase):
         self.assertIn('"Partita 1.2.3"', page)
 
     def test_the_completion_has_each_flag(self):
-        self.assertIn('draw) flags="--fast --ieee --pin" ;;', bash_completion.script(self.program))
+        self.assertIn('draw) flags="--a-name-that-fills-the-line --fast --ieee --nan --pin" ;;',
+                      bash_completion.script(self.program))
+
+    def test_the_completion_keeps_names_of_files_whole(self):
+        script = bash_completion.script(self.program)
+        script += 'COMP_WORDS=(partita draw my); COMP_CWORD=2; _partita; printf "%s\\n" "${COMPREPLY[@]}"\n'
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("my model.plan", "my*"):
+                with open(os.path.join(folder, name), "w", encoding="utf-8"):
+                    pass
+            done = subprocess.run(["bash", "-c", script], cwd=folder, check=True, text=True, stdout=subprocess.PIPE)
+        self.assertEqual(["my model.plan", "my*"], sorted(done.stdout.splitlines()))
 
 
 class Declarations(unittest.TestCase):

@@ -10,7 +10,7 @@ _partita() {
     return
   fi
   if [[ $current != -* ]]; then
-    COMPREPLY=($(compgen -f -- "$current"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")  # names may have spaces
     return
   fi
   case ${COMP_WORDS[1]} in

@@ -81,6 +81,15 @@ def write_control(root, name, kind, given, depends):
         triggers.write("activate-noawait ldconfig\n")
 
 
+def give_modes(root):
+    """Whatever the umask of the build is: root writes, all read, and programs run."""
+    for folder, _, _ in os.walk(root):
+        os.chmod(folder, 0o755)
+    for path in files_below(root):
+        if not os.path.islink(path):
+            os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
+
+
 def write_package(path, given):
     name = os.path.basename(path).split("_")[0]
     runtime = "libpartita-runtime" + given.soversion
@@ -96,8 +105,7 @@ def write_package(path, given):
         os.makedirs(documents, exist_ok=True)
         shutil.copyfile(given.licence, os.path.join(documents, "copyright"))
         write_control(root, name, kind, given, depends)
-        for folder, _, _ in os.walk(root):
-            os.chmod(folder, 0o755)
+        give_modes(root)
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, path], check=True,
                        stdout=subprocess.DEVNULL, env=dict(os.environ, SOURCE_DATE_EPOCH="315532800"))
 

@@ -31,11 +31,12 @@ def flag_of(line):
     """"  --depth N   steps that may overlap" """
     found = re.match(r"  --([\w-]+) ?(.*)", line)
     name, rest = found.group(1), found.group(2)
-    # A switch's text begins after spaces that fill the column, and a value has no lower-case letter at its front.
+    # A switch's text begins after spaces that fill the column. If its name is longer than that, the text begins with a
+    # lower-case letter, as a value does only where it lists the choices: "stop|continue".
     if rest.startswith(" "):
         return Flag(name, "", rest.strip())
     value, _, doc = rest.partition(" ")
-    if not value or value[0].islower():
+    if not value or (value[0].islower() and "|" not in value):
         return Flag(name, "", rest.strip())
     return Flag(name, value, doc.strip())
 

@@ -1,4 +1,5 @@
-// The versions, each from the library that is loaded.
+// The versions: oneDNN states its own, the code generator that of its LLVM, and
+// headers those of Abseil and protobuf.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/version_text.h"
