@@ -142,7 +142,8 @@ TEST(SingleTest, ADraftThatCannotBeLoweredIsPassedOver) {
 class PredictedSingle {
  public:
   // Seconds of a step on the CPU, and on a GPU.
-  PredictedSingle(double cpu, double gpu, const PlannerOptions& options = {}) {
+  PredictedSingle(double cpu, double gpu, const PlannerOptions& options = {},
+                  const Machine& machine = CpuAndGpus(2, 1000)) {
     const auto predict = [&](absl::Span<const Placement> placements) {
       const std::string& device = placements.back().devices[0];
       asked.push_back(device);
@@ -155,8 +156,8 @@ class PredictedSingle {
                                      },
                                  .predict = predict};
     const auto table = Planners().front().Place(
-        g_.graph(), CpuAndGpus(2, 1000), SampleCatalog(GpusAreTwiceAsFast),
-        objective, options);
+        g_.graph(), machine, SampleCatalog(GpusAreTwiceAsFast), objective,
+        options);
     EXPECT_TRUE(table.ok()) << table.status();
     chosen = table->nodes.back().placement.devices[0];
   }
@@ -178,6 +179,17 @@ TEST(SingleTest, DevicesAreRankedByTheirStepsWithFeedsAndFetches) {
   const PredictedSingle fast_links(7, 4);
   EXPECT_EQ(fast_links.chosen, "gpu:0");
   EXPECT_EQ(fast_links.asked, std::vector<std::string>{"gpu:0"});
+}
+
+// Feeds and fetches of overlapping steps share a link that is not duplex.
+TEST(SingleTest, DevicesWithOtherLinksArePredicted) {
+  Machine machine = CpuAndGpus(2, 1000);
+  for (Link& link : machine.links) {
+    link.duplex = link.from != "gpu:1" && link.to != "gpu:1";
+  }
+  const PredictedSingle single(7, 10, {}, machine);
+  EXPECT_EQ(single.asked,
+            (std::vector<std::string>{"gpu:0", "gpu:1", "cpu:0"}));
 }
 
 TEST(SingleTest, TheDeviceOfTheOutputsIsLikeNoOther) {
