@@ -150,9 +150,8 @@ TEST(StepSearchTest, AStepIsChosenWithinConstraints) {
     SCOPED_TRACE(strategy);
     CompileOptions options = Searching();
     options.strategy = strategy;
-    options.planner.constraints = {
-        {Constraint::Kind::kApart, {"h", "y"}},
-        {Constraint::Kind::kTogether, {"y", "gv"}}};
+    options.planner.constraints = {{Constraint::Kind::kApart, {"h", "y"}},
+                                   {Constraint::Kind::kTogether, {"y", "gv"}}};
     const auto open = Predict(module.Clone(), TwoStages(), options);
     ASSERT_TRUE(open.ok()) << open.status();
     EXPECT_TRUE(absl::StrContains(open->report.chosen_step, "micro-batches"))
