@@ -100,8 +100,7 @@ class StepSearch {
   }
 
   absl::StatusOr<StepSettings> Run() {
-    PARTITA_ASSIGN_OR_RETURN(
-        planners_, QuickPlanners(module_, QuickOptions(OptionsWith(usual_))));
+    PARTITA_ASSIGN_OR_RETURN(planners_, PlannersOfTrials());
     AddMicroBatches();
     while (best_.has_value() && Improve()) {
     }
@@ -126,6 +125,16 @@ class StepSearch {
   }
 
  private:
+  // The search too where there are constraints: the others may break them with
+  // every number of micro-batches.
+  absl::StatusOr<std::vector<Planner>> PlannersOfTrials() const {
+    const CompileOptions trial = QuickOptions(OptionsWith(usual_));
+    const bool has_constraints = !trial.planner.constraints.empty() ||
+                                 trial.planner.most_devices.has_value();
+    return has_constraints ? PlannersFor(module_, trial)
+                           : QuickPlanners(module_, trial);
+  }
+
   // Ascending numbers, each by the strategies that may gain.
   void AddMicroBatches() {
     GainingStrategies gaining(planners_, ObjectiveOf(options_));
@@ -241,6 +250,8 @@ class StepSearch {
 
   static CompileOptions QuickOptions(CompileOptions options) {
     options.strategy = "auto";
+    options.planner.evaluations = kLeastEvaluations;
+    options.planner.time_budget_ms.reset();  // or a search would use it up
     options.progress = nullptr;
     options.passes.dump_folder.clear();  // dumps are only of the chosen step
     return options;

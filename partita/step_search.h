@@ -24,7 +24,8 @@ struct StepToCompile {
 // budget there is only the first one, and its search has the time that is left.
 //
 // A hill climb over the values that the options leave open, by predictions of
-// the strategies that lower few drafts (Planner::lowers_many):
+// the strategies that lower few drafts (Planner::lowers_many) and, if there are
+// constraints, of the search with the fewest evaluations:
 //   1. Seeds: the usual step, then each of MicroBatchCountsAbove(1), ascending,
 //      by the strategies that may still gain (gaining_strategies.h), until none
 //      may, or until a trial would take long.

@@ -44,9 +44,9 @@ Machine TwoStages() {
 
 constexpr int kWidth = 256;
 
-// A step of training two layers of equal width on 512 examples, each layer
-// pinned to a device. The second one has the greater part of the work.
-Module TwoPinnedLayers() {
+// A step of training two layers of equal width on 512 examples, each with its
+// scope. The second one has the greater part of the work.
+Module TwoLayers() {
   const std::string weight = absl::StrCat("f32[", kWidth, ", ", kWidth, "]");
   const std::string initial = absl::StrCat(
       weight, " [", absl::StrJoin(std::vector<int>(kWidth * kWidth, 1), ", "),
@@ -113,7 +113,7 @@ TEST(StepSearchTest, CountsAtLeastDouble) {
 // Without micro-batches each stage waits for the other: four matmuls in
 // sequence, where one device has three.
 TEST(StepSearchTest, MicroBatchesOverlapStages) {
-  const Module module = TwoPinnedLayers();
+  const Module module = TwoLayers();
   CompileOptions options = Searching();
   options.pins = {{"one", {"cpu:0"}}, {"two", {"cpu:1"}}};
   const auto open = Predict(module.Clone(), TwoStages(), options);
@@ -129,7 +129,7 @@ TEST(StepSearchTest, MicroBatchesOverlapStages) {
 // Auto tries the same steps, and takes a strategy's plan only if that saves a
 // share of the step (Planner::least_gain).
 TEST(StepSearchTest, AutoHasTheStepOfTheSearch) {
-  const Module module = TwoPinnedLayers();
+  const Module module = TwoLayers();
   CompileOptions options = Searching();
   options.pins = {{"one", {"cpu:0"}}, {"two", {"cpu:1"}}};
   const auto search = Predict(module.Clone(), TwoStages(), options);
@@ -140,6 +140,27 @@ TEST(StepSearchTest, AutoHasTheStepOfTheSearch) {
   EXPECT_LE(StepOf(*by_auto), 1.02 * StepOf(*search));
   EXPECT_TRUE(absl::StrContains(by_auto->report.chosen_step, "micro-batches"))
       << by_auto->report.chosen_step;
+}
+
+// No other strategy has the first matmul away from the second, and the second
+// beside the first one's gradient.
+TEST(StepSearchTest, AStepIsChosenWithinConstraints) {
+  const Module module = TwoLayers();
+  for (const char* strategy : {"auto", "search"}) {
+    SCOPED_TRACE(strategy);
+    CompileOptions options = Searching();
+    options.strategy = strategy;
+    options.planner.constraints = {{Constraint::Kind::kApart, {"h", "y"}},
+                                   {Constraint::Kind::kTogether, {"y", "gv"}}};
+    const auto open = Predict(module.Clone(), TwoStages(), options);
+    ASSERT_TRUE(open.ok()) << open.status();
+    EXPECT_TRUE(absl::StrContains(open->report.chosen_step, "micro-batches"))
+        << open->report.chosen_step;
+    options.micro_batches = 1;
+    const auto whole = Predict(module.Clone(), TwoStages(), options);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    EXPECT_LT(StepOf(*open), StepOf(*whole));
+  }
 }
 
 // Transfers take longer than the step on one device, in any number of

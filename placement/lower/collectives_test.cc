@@ -201,6 +201,27 @@ TEST(Collectives, ShardedUpdatesAreMadeInPlace) {
             "persistent +128 128 B -> persistent +0 256 B\n");
 }
 
+// In the variable, the all-gather would write the shard again that another node
+// has read.
+TEST(Collectives, AShardThatOthersReadIsNotUpdatedInPlace) {
+  const std::string ones =
+      absl::StrCat("[", absl::StrJoin(std::vector<int>(64, 1), ", "), "]");
+  const Module module = ModuleOf(absl::StrReplaceAll(
+      kShardedUpdate,
+      {{"ONES", ones},
+       {"-> f32[3] {", "-> (f32[3], f32[4]) {"},
+       {"  update @w",
+        "  %e = reduce_max %n {axes = [1], keep_dims = false} : f32[4] on "
+        "{gpu:0, gpu:1} (split 0) -> (split 0)\n  update @w"},
+       {"return %l", "return %l, %e"},
+       {"GPUS", "{gpu:0, gpu:1}"}}));
+  const absl::StatusOr<Plan> plan = PlanOf(module.Clone(), LinkedMachine(2));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status();
+  EXPECT_THAT(PrintPlan(*plan), HasSubstr("collective %w.next !n.m0"));
+}
+
 TEST(Collectives, APermuteMovesEveryShard) {
   EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[5, 3]) -> f32[5, 3] {
   %h = exp %x : f32[5, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)

@@ -73,9 +73,20 @@ bool Overwrites(const PlanDraft& draft, const Task& task,
          pairs.end();
 }
 
+// True if another task reads the source before an all-gather of it. In place,
+// the all-gather would write those bytes again, and the reader wait for it.
+bool IsReadBeforeGather(const PlanDraft& draft, const Users& users,
+                        const UpdateCopy& update_copy) {
+  return draft.tasks[update_copy.task].kind == Command::Kind::kCollective &&
+         users.readers[update_copy.source].front() < update_copy.task;
+}
+
 bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users,
                          const UpdateCopy& update_copy) {
-  if (users.writers[update_copy.source].size() != 1) return false;
+  if (users.writers[update_copy.source].size() != 1 ||
+      IsReadBeforeGather(draft, users, update_copy)) {
+    return false;
+  }
   const TaskId writer = users.writers[update_copy.source].front();
   const StreamId stream = draft.tasks[writer].stream;
   for (TaskId reader : users.readers[update_copy.variable]) {

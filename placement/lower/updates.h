@@ -14,8 +14,8 @@ namespace partita {
 // stream of the writer, or is the writer, by an operand that its kernel may
 // overwrite. With a sharded optimizer each device computes one shard of the new
 // value and an all-gather distributes the shards. Then each shard is written at
-// its offset in the variable, and the all-gather adds the others. Needs: launch
-// order.
+// its offset in the variable, and the all-gather adds the others; not so if
+// another task reads the shard before the all-gather. Needs: launch order.
 void WriteUpdatesInPlace(PlanDraft& draft);
 
 // Checks that, with overlapping steps, only one stream accesses each updated

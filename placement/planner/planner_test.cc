@@ -142,21 +142,21 @@ TEST(SingleTest, ADraftThatCannotBeLoweredIsPassedOver) {
 class PredictedSingle {
  public:
   // Seconds of a step on the CPU, and on a GPU.
-  PredictedSingle(double cpu, double gpu, const PlannerOptions& options = {}) {
+  PredictedSingle(double cpu, double gpu, const PlannerOptions& options = {},
+                  const Machine& machine = CpuAndGpus(2, 1000)) {
+    const std::vector<int64_t> none(machine.devices.size(), 0);
     const auto predict = [&](absl::Span<const Placement> placements) {
       const std::string& device = placements.back().devices[0];
       asked.push_back(device);
-      return PredictedDraft{{0, 0, 0}, device == "cpu:0" ? cpu : gpu};
+      return PredictedDraft{none, device == "cpu:0" ? cpu : gpu};
     };
-    const Objective objective = {.memory_limits = {1000, 1000, 1000},
-                                 .needed_bytes =
-                                     [](absl::Span<const Placement>) {
-                                       return std::vector<int64_t>{0, 0, 0};
-                                     },
-                                 .predict = predict};
+    const Objective objective = {
+        .memory_limits = std::vector<int64_t>(machine.devices.size(), 1000),
+        .needed_bytes = [&](absl::Span<const Placement>) { return none; },
+        .predict = predict};
     const auto table = Planners().front().Place(
-        g_.graph(), CpuAndGpus(2, 1000), SampleCatalog(GpusAreTwiceAsFast),
-        objective, options);
+        g_.graph(), machine, SampleCatalog(GpusAreTwiceAsFast), objective,
+        options);
     EXPECT_TRUE(table.ok()) << table.status();
     chosen = table->nodes.back().placement.devices[0];
   }
@@ -180,10 +180,29 @@ TEST(SingleTest, DevicesAreRankedByTheirStepsWithFeedsAndFetches) {
   EXPECT_EQ(fast_links.asked, std::vector<std::string>{"gpu:0"});
 }
 
+// Feeds and fetches of overlapping steps share a link that is not duplex.
+TEST(SingleTest, DevicesWithOtherLinksArePredicted) {
+  Machine machine = CpuAndGpus(2, 1000);
+  for (Link& link : machine.links) {
+    link.duplex = link.from != "gpu:1" && link.to != "gpu:1";
+  }
+  const PredictedSingle single(7, 10, {}, machine);
+  EXPECT_EQ(single.asked,
+            (std::vector<std::string>{"gpu:0", "gpu:1", "cpu:0"}));
+}
+
 TEST(SingleTest, TheDeviceOfTheOutputsIsLikeNoOther) {
   const PredictedSingle single(7, 10, {.output_device = "gpu:1"});
   EXPECT_EQ(single.asked,
             (std::vector<std::string>{"gpu:0", "gpu:1", "cpu:0"}));
+}
+
+// The other equal ones have equal steps, of which one is predicted.
+TEST(SingleTest, DevicesThatNothingNamesAreAlike) {
+  const PredictedSingle single(7, 10, {.output_device = "gpu:2"},
+                               CpuAndGpus(4, 1000));
+  EXPECT_EQ(single.asked,
+            (std::vector<std::string>{"gpu:0", "gpu:2", "cpu:0"}));
 }
 
 // Those that read none are not asked again with lower ones.

@@ -9,7 +9,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "graph/id_vector.h"
 #include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/planner/first_fit.h"
@@ -90,7 +92,8 @@ void SortBySeconds(std::vector<RankedDraft>& drafts) {
 
 bool AreAlike(const Link* a, const Link* b) {
   if (a == nullptr || b == nullptr) return a == b;
-  return a->latency == b->latency && a->bandwidth == b->bandwidth;
+  return a->latency == b->latency && a->bandwidth == b->bandwidth &&
+         a->duplex == b->duplex && a->bus == b->bus;
 }
 
 // True if both compute equally fast and have equal links to all others.
@@ -102,13 +105,20 @@ bool AreAlike(const CostModel& costs, MachineDeviceId a, MachineDeviceId b) {
          });
 }
 
-// False if a pin or the output device brings one device into every step, so
-// that equal devices may have other steps.
-bool NamesNoDevice(const PlanRequest& request) {
-  return request.options.output_device.empty() &&
-         absl::c_all_of(request.costs.order(), [&](NodeId node) {
-           return request.pin(node) == nullptr;
-         });
+// Devices that are part of every step, so that equal ones may have other steps:
+// those of pins and that of the outputs.
+IdVector<MachineDeviceId, bool> NamedDevices(const PlanRequest& request) {
+  IdVector<MachineDeviceId, bool> named(request.costs.num_devices(), false);
+  const auto add = [&](absl::string_view name) {
+    const MachineDeviceId device = request.costs.FindDevice(name);
+    if (device.valid()) named[device] = true;
+  };
+  add(request.options.output_device);
+  for (NodeId node : request.costs.order()) {
+    const Placement* pin = request.pin(node);
+    if (pin != nullptr) absl::c_for_each(pin->devices, add);
+  }
+  return named;
 }
 
 // Infinite if it cannot be predicted.
@@ -124,14 +134,14 @@ double StepSeconds(const PlanRequest& request, const Draft& draft) {
 // stay: they rank after that draft.
 void PredictSteps(const PlanRequest& request,
                   std::vector<RankedDraft>& drafts) {
-  const bool compares = NamesNoDevice(request);
+  const IdVector<MachineDeviceId, bool> named = NamedDevices(request);
   double least = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < drafts.size(); ++i) {
     if (drafts[i].seconds >= least) return;
     const auto predicted = absl::MakeConstSpan(drafts).first(i);
     const auto* alike =
         absl::c_find_if(predicted, [&](const RankedDraft& before) {
-          return compares &&
+          return !named[before.device] && !named[drafts[i].device] &&
                  AreAlike(request.costs, before.device, drafts[i].device);
         });
     drafts[i].seconds = alike != predicted.end()
