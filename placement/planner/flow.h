@@ -16,9 +16,11 @@ struct FlowItem {
   NodeId node;
   std::vector<ValueId> sources;  // inputs and computed values, each once
   std::vector<ValueId> stored;   // constants and variables, each once
-  // Reads an input of the graph, or makes an output: its device needs ports
-  // (CostModel::has_ports).
-  bool is_at_port = false;
+  // An input or output of the graph: the item's device needs ports
+  // (CostModel::has_ports); for an output only if no other device brings it
+  // out (PlannerOptions::output_device).
+  bool reads_input = false;
+  bool makes_output = false;
 };
 
 // A root value.

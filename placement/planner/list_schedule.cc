@@ -113,13 +113,8 @@ class Scheduler {
 
   // True unless the node makes an output that cannot be fetched from there.
   bool CanFetch(int i, MachineDeviceId device) {
-    if (costs_.has_ports(device) || !request_.options.output_device.empty()) {
-      return true;
-    }
-    const auto& results = request_.graph().node(item(i).node).results;
-    return absl::c_none_of(results, [&](ValueId result) {
-      return flow_.values[result].is_output;
-    });
+    return costs_.has_ports(device) ||
+           !request_.options.output_device.empty() || !item(i).makes_output;
   }
 
   // A pinned node may be sharded over the devices of its pin.

@@ -143,6 +143,11 @@ class Pipeline {
     return segment.index == 0 ? 0 : ends_[SegmentId(segment.index - 1)];
   }
 
+  bool NeedsPorts(const FlowItem& item) const {
+    return item.reads_input ||
+           (item.makes_output && request_.options.output_device.empty());
+  }
+
   // Seconds in one micro-batch. The time of an item that runs once a step is
   // shared by all micro-batches.
   double Seconds(int index, MachineDeviceId device, bool pins_outside) const {
@@ -155,7 +160,7 @@ class Pipeline {
     }
     const NodeCost& cost = costs_.cost(item.node, device);
     if (!cost.can_run) return kNever;
-    if (item.is_at_port && !costs_.has_ports(device)) return kNever;
+    if (NeedsPorts(item) && !costs_.has_ports(device)) return kNever;
     return line_.once[index] ? cost.seconds / micro_batches() : cost.seconds;
   }
 

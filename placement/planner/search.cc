@@ -235,12 +235,15 @@ class Search {
   // The ends of the climbs of the best seeds (ClimbBudgetFor), and the other
   // seeds; best first, without duplicates.
   std::vector<ScoredDraft> ClimbAll(int64_t evaluations) {
-    std::vector<ScoredDraft> scored;
-    for (const ItemDraft& seed : seeds_.items) {
-      scored.push_back({seed, climber_.Score(seed)});
+    std::vector<ItemDraft> starts = seeds_.items;
+    if (best_items_.has_value() &&
+        !absl::c_linear_search(starts, *best_items_)) {
+      starts.push_back(*best_items_);
     }
-    if (best_items_.has_value()) {
-      scored.push_back({*best_items_, climber_.Score(*best_items_)});
+    std::vector<ScoredDraft> scored;
+    for (ItemDraft& start : starts) {
+      const DraftScore score = climber_.Score(start);
+      scored.push_back({std::move(start), score});
     }
     absl::c_stable_sort(scored, BetterFirst);
     const auto seeds = static_cast<int64_t>(scored.size());
