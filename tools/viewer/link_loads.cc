@@ -106,8 +106,8 @@ void ReadTopology(const Machine& machine, PlanView& view) {
          found == used.end() ? -1 : found->second});
   }
   for (const Link& link : machine.links) {
-    view.links.push_back({known[link.from], known[link.to], link.bandwidth,
-                          link.latency, link.duplex, link.bus});
+    view.links.push_back(
+        {known[link.from], known[link.to], link.bandwidth, link.duplex});
   }
 }
 

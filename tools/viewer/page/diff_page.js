@@ -6,6 +6,8 @@ class DiffPage {
   constructor(plans, diff) {
     this.diff = diff;
     this.sides = plans.map((plan) => new Shown(plan));
+    const hues = new Map();
+    for (const plan of plans) plan.nameHues(hues);
     this.busy = false;  // while one side follows the other
     const names = ['First plan', 'Second plan'];
     this.tabs = new Tabs([['figures', 'Figures', () => this.figuresTab()], ['moved', 'Moved nodes', () => this.changesTab('moved')],
@@ -19,6 +21,7 @@ class DiffPage {
     $('entry').hidden = diff.entries.length < 2;
     $('entry').addEventListener('change', () => { this.showPair(+$('entry').value); this.sides.forEach((shown) => shown.emit('entry')); this.shareTime(); this.tabs.redraw(); });
     listenToKeys(this.sides);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readTheme(); this.drawHeader(); });
     this.drawHeader();
     this.shareTime();
     this.tabs.show('figures');
@@ -48,6 +51,7 @@ class DiffPage {
       act();
       this.busy = false;
     };
+    shown.on('devices', () => this.drawHeader());
     shown.on('time', follow(() => other.showTime(shown.from, shown.to)));
     shown.on('filter', follow(() => {
       const { filter } = shown, device = filter && filter.device !== undefined ? other.plan.devices.findIndex((d) => d.name === shown.plan.deviceName(filter.device)) : -1;
