@@ -19,7 +19,9 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "placement/machine/sample_machines.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/plan_text.h"
+#include "tools/viewer/collective_sends.h"
 #include "tools/viewer/device_waits.h"
 #include "tools/viewer/diff_view.h"
 #include "tools/viewer/equal_devices.h"
@@ -104,6 +106,45 @@ TEST(PredictedViewTest, LinksHaveTheLoadOfTheirDirection) {
   EXPECT_EQ(entry.commands[CommandId(5)].link, 0);
   EXPECT_TRUE(entry.commands[CommandId(5)].forward);
   EXPECT_EQ(entry.commands[CommandId(2)].link, -1);
+}
+
+// By rank: "to bytes".
+std::vector<std::string> Sends(CollectiveKind kind,
+                               const std::vector<Participant>& ranks) {
+  std::vector<std::string> list;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::string text;
+    for (const RankSend& send : SendsOf(kind, ranks, rank, 300)) {
+      absl::StrAppend(&text, send.to, " ", send.bytes, ";");
+    }
+    list.push_back(text);
+  }
+  return list;
+}
+
+TEST(CollectiveSendsTest, ARingSendsWhatItsStepsSend) {
+  const std::vector<Participant> ranks = {
+      {"gpu:0", 0, 0}, {"gpu:1", 1, 1}, {"gpu:2", 2, 2}};
+  EXPECT_THAT(Sends(CollectiveKind::kAllReduce, ranks),
+              ElementsAre("1 400;", "2 400;", "0 400;"));
+  EXPECT_THAT(Sends(CollectiveKind::kReduceScatter, ranks),
+              ElementsAre("1 200;", "2 200;", "0 200;"));
+  EXPECT_THAT(Sends(CollectiveKind::kAllGather, ranks),
+              ElementsAre("1 600;", "2 600;", "0 600;"));
+  EXPECT_THAT(Sends(CollectiveKind::kAllToAll, ranks),
+              ElementsAre("1 200;", "2 200;", "0 200;"));
+}
+
+TEST(CollectiveSendsTest, ABroadcastEndsBeforeItsRoot) {
+  EXPECT_THAT(Sends(CollectiveKind::kBroadcast,
+                    {{"gpu:0", -1, 0}, {"gpu:1", 0, -1}, {"gpu:2", -1, 0}}),
+              ElementsAre("", "2 300;", "0 300;"));
+}
+
+TEST(CollectiveSendsTest, APermuteSendsEachShardToItsTaker) {
+  EXPECT_THAT(Sends(CollectiveKind::kPermute,
+                    {{"gpu:0", 0, 1}, {"gpu:1", 1, 0}, {"gpu:2", -1, -1}}),
+              ElementsAre("1 300;", "0 300;", ""));
 }
 
 TEST(PredictedViewTest, BlocksHaveTheirKindAndMaker) {
