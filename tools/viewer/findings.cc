@@ -198,11 +198,23 @@ class FindingList {
            std::abs(a.seconds - b.seconds) <= kSameLoad * a.seconds;
   }
 
+  // Without duplex, both directions are one load.
+  LinkLoad LoadOf(size_t link, bool back) const {
+    LinkLoad load = entry_.link_loads[link][back];
+    if (view_.links[link].duplex) return load;
+    const LinkLoad& other = entry_.link_loads[link][!back];
+    load.transfers += other.transfers;
+    load.bytes += other.bytes;
+    load.seconds += other.seconds;
+    return load;
+  }
+
   void AddLinks() {
     std::vector<BusyLinks> busy;
     for (size_t l = 0; l < entry_.link_loads.size(); ++l) {
       for (const bool back : {false, true}) {
-        const LinkLoad& load = entry_.link_loads[l][back];
+        if (back && !view_.links[l].duplex) continue;
+        const LinkLoad load = LoadOf(l, back);
         if (load.seconds < kBusyLink * entry_.end) continue;
         const auto same = std::find_if(
             busy.begin(), busy.end(),

@@ -254,6 +254,17 @@ TEST(FindingsTest, LinksWithTheSameLoadAreOneFinding) {
   EXPECT_EQ(links, 1);
 }
 
+TEST(FindingsTest, WithoutDuplexBothDirectionsAreOneLoad) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  view.links[0].duplex = false;
+  entry.link_loads[0] = {LinkLoad{1, 64, entry.end / 4},
+                         LinkLoad{1, 36, entry.end / 4}};
+  EXPECT_THAT(Texts(FindingsOf(view, entry)),
+              testing::Contains("the link from cpu:0 to cpu:1 is busy 50 % of "
+                                "the step: 2 transfers, 100 B"));
+}
+
 TEST(FindingsTest, ReferenceLoopsOfSeveralDevicesTakeTheirTimeAtOnce) {
   PlanView view = Predicted(Perceptron());
   ViewedEntry& entry = view.entries[0];
