@@ -527,6 +527,35 @@ class DiffPageTest(PageTest):
         self.assertEqual(self.value("[page.sides[0].from, page.sides[0].to]"), self.value("[page.sides[1].from, page.sides[1].to]"))
 
 
+class SmallPageTest(PageTest):
+    """Plans with little to show: no entry, or no node and no prediction."""
+
+    @classmethod
+    def make_pages(cls):
+        graph = "graph @f(%x: i8[1]) -> i8[1] {\n  return %x as y\n}\n"
+        device = "plan @f {\n  device cpu:0 cpu memory 2\n    arena persistent 0 step 1\n"
+        entry = ("  entry @f of @f {\n    input x i8[1]\n    output y i8[1]\n    arena cpu:0\n      !x 0 1\n"
+                 "    stream cpu:0/s\n      0 feed -> !x input 0\n      1 fetch !x output 0\n  }\n")
+        plans = {}
+        for name, text in (("empty", graph + device.replace("step 1", "step 0") + "}\n"), ("tiny", graph + device + entry + "}\n")):
+            plans[name] = os.path.join(cls.folder, name + ".txt")
+            with open(plans[name], "w", encoding="utf-8") as f:
+                f.write(text)
+            partita("view", plans[name], "--output", os.path.join(cls.folder, name + ".html"))
+        partita("diff", plans["empty"], plans["tiny"], "--machine", MACHINE, "--page", os.path.join(cls.folder, "diff.html"))
+
+    def test_a_plan_without_entries_says_so(self):
+        for name in ("empty.html", "diff.html"):
+            self.open(name)
+            self.assertIn("no entry in this plan", self.text("#figures"))
+
+    def test_every_tab_opens_without_prediction_transfers_and_trace(self):
+        self.open("tiny.html")
+        self.assertIn("0 transfers", self.text("#figures"))
+        for name in self.value("page.tabs.tabs.map(([name]) => name)"):
+            self.assertNotEqual("", self.tab(name), name)
+
+
 class LongPageTest(PageTest):
     """Sizes: what a page draws does not grow with the plan."""
 

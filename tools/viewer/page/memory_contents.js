@@ -88,7 +88,9 @@ function drawTreemap(shown, blocks) {
 function memoryTab(shown) {
   const { entry, plan } = shown;
   const devices = plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d));
-  const { device, time } = shown.moment || { device: devices[0], time: peakOf(entry, devices[0]) };
+  const { device: chosen, time } = shown.moment || { device: devices[0], time: peakOf(entry, devices[0]) };
+  // Of folded devices the first is shown.
+  const device = shown.deviceShown(chosen) ? chosen : plan.equalDevices[plan.classOf[chosen]][0];
   const blocks = blocksAt(shown, device, time), all = blocks.reduce((sum, b) => sum + b.bytes, 0), memory = entry.memory[device];
   const choose = element('select', { 'aria-label': 'Device', onchange: (e) => shown.showMoment(+e.target.value, peakOf(entry, +e.target.value)) },
     ...devices.map((d) => element('option', { value: d }, shown.deviceLabel(d))));
