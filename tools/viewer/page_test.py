@@ -492,6 +492,11 @@ class DiffPageTest(PageTest):
         self.assertIn("Memory of cpu:1", self.text("#tab-body"))
         self.assertEqual(self.value("page.sides[0].to"), self.value("page.sides[1].to"))
 
+    def test_sizes_are_those_that_the_program_prints(self):
+        self.assertEqual(["1.2 KiB", "1.8 KiB", "1.0 KiB", "914.0 KiB", "1023 B"],
+                         self.value("[1280, 1792, 1024, 935936, 1023].map((bytes) => bytesText(bytes))"))
+        self.assertEqual(["935936 B", "935940 B"], self.value("bytesTexts(935936, 935940)"))
+
     def test_a_moved_node_is_selected_in_both(self):
         self.assertIn("cpu:", self.tab("moved"))
         self.browser.click("#tab-body tr.row td")

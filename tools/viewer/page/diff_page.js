@@ -85,7 +85,8 @@ class DiffPage {
     add('Copies', `${a.copies}, ${bytesText(a.copiedBytes)}`, `${b.copies}, ${bytesText(b.copiedBytes)}`, by(a.copiedBytes, b.copiedBytes));
     add('Collectives', `${a.collectives}, ${bytesText(a.collectiveBytes)}`, `${b.collectives}, ${bytesText(b.collectiveBytes)}`, by(a.collectiveBytes, b.collectiveBytes));
     for (const { name, sides: [x, y] } of this.diff.devices) {
-      add(`Memory of ${name}`, x ? bytesText(x.arena) : 'not used', y ? bytesText(y.arena) : 'not used', x && y ? by(x.arena, y.arena) : '');
+      const [from, to] = x && y ? bytesTexts(x.arena, y.arena) : [x, y].map((side) => side ? bytesText(side.arena) : 'not used');
+      add(`Memory of ${name}`, from, to, x && y ? by(x.arena, y.arena) : '');
     }
     const { moved, computed, paired, only } = this.pair;
     return [note(`${paired} nodes of both plans: ${moved.length} on other devices, ${computed.length} with another arithmetic; ${only[0].length} only in the first plan, ${only[1].length} only in the second.`),
