@@ -293,9 +293,9 @@ class Simulator {
   std::set<StreamId> runnable_;  // that may have a command to start
 };
 
-// Times beyond it have no order: a clock of infinite or undefined seconds never
-// reaches an end. Machines and notes of untrusted plans may ask for them.
-constexpr double kMostSeconds = 1e12;
+// Sums of longer times could be infinite, and a clock of infinite or undefined
+// seconds never reaches an end. Notes of untrusted plans may ask for them.
+constexpr double kMostSeconds = 1e100;
 
 // Alone on its resource.
 double SecondsAlone(const CommandCost& cost) {
