@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "graph/ops/op_set.h"
 #include "graph/text/parser.h"
 #include "partita/compile.h"
@@ -117,6 +121,31 @@ TEST(PlanPricesTest, ThePlanKnowsItsMachine) {
   const auto none = OwnMachine(bare);
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_FALSE(none->has_value());
+}
+
+// The price of an untrusted note could keep the simulator from ever ending.
+TEST(PlanPricesTest, NotesThatNoCompilerWritesAreRefused) {
+  CompileOptions options;
+  options.pins = {{"h", {"cpu:0"}}, {"y", {"cpu:1"}}};
+  Compiled compiled = Predicted(options);
+  PlanMachine machine{EqualCpus(2, kRoom), true};
+  machine.machine.profile.hash = "measured elsewhere";
+  EXPECT_TRUE(FiguresOf(compiled.plan, machine).ok());
+  std::vector<NodeNote>& notes = compiled.plan.notes->entries[0].nodes;
+  ASSERT_FALSE(notes.empty());
+  const NodeNote good = notes[0];
+  for (const double seconds : {std::nan(""), -1.0, HUGE_VAL}) {
+    notes[0].seconds = seconds;
+    const auto figures = FiguresOf(compiled.plan, machine);
+    EXPECT_TRUE(absl::IsInvalidArgument(figures.status())) << seconds;
+    EXPECT_TRUE(absl::StrContains(figures.status().message(),
+                                  "notes of entry @f: found node seconds "))
+        << figures.status();
+  }
+  notes[0] = good;
+  notes[0].node = NodeId(1000);
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(FiguresOf(compiled.plan, machine).status()));
 }
 
 }  // namespace

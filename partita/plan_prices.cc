@@ -3,9 +3,11 @@
 
 #include "partita/plan_prices.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/status_macros.h"
 #include "partita/machine_catalog.h"
 #include "placement/simulate/command_cost.h"
@@ -22,15 +24,11 @@ absl::StatusOr<std::vector<double>> CatalogSeconds(const Graph& graph,
   return seconds;
 }
 
-std::vector<double> NotedSeconds(const Graph& graph, const EntryNotes& notes) {
-  std::vector<double> seconds(graph.node_id_bound(), 0);
-  for (const NodeNote& note : notes.nodes) {
-    if (!note.node.valid() || note.node.index >= graph.node_id_bound()) {
-      continue;
-    }
-    seconds[note.node.index] = note.seconds;
-  }
-  return seconds;
+absl::Status BadNote(const Entry& entry, absl::string_view found) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "notes of entry @", entry.name, ": found ", found,
+      "; expected the notes that compile wrote; compile the plan again, or "
+      "remove its notes"));
 }
 
 }  // namespace
@@ -63,15 +61,32 @@ const EntryNotes* NotesOf(const Plan& plan, size_t entry,
   return &plan.notes->entries[entry];
 }
 
+absl::StatusOr<std::vector<double>> NotedSeconds(const Plan& plan,
+                                                 size_t entry) {
+  const Graph& graph = *plan.entries[entry].graph;
+  std::vector<double> seconds(graph.node_id_bound(), 0);
+  for (const NodeNote& note : plan.notes->entries[entry].nodes) {
+    if (!note.node.valid() || note.node.index >= graph.node_id_bound()) {
+      return BadNote(plan.entries[entry],
+                     "a note on a node that does not exist");
+    }
+    if (!std::isfinite(note.seconds) || note.seconds < 0) {
+      return BadNote(plan.entries[entry],
+                     absl::StrCat("node seconds ", note.seconds));
+    }
+    seconds[note.node.index] = note.seconds;
+  }
+  return seconds;
+}
+
 absl::StatusOr<std::vector<double>> NodeSecondsOf(const Plan& plan,
                                                   size_t entry,
                                                   const PlanMachine& machine) {
-  const Graph& graph = *plan.entries[entry].graph;
   const EntryNotes* notes = NotesOf(plan, entry, machine);
   if (notes == nullptr || machine.machine.profile.hash.empty()) {
-    return CatalogSeconds(graph, machine.machine);
+    return CatalogSeconds(*plan.entries[entry].graph, machine.machine);
   }
-  return NotedSeconds(graph, *notes);
+  return NotedSeconds(plan, entry);
 }
 
 }  // namespace partita

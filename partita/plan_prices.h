@@ -32,9 +32,16 @@ absl::Status CheckHasDevices(const Plan& plan, const Machine& machine);
 const EntryNotes* NotesOf(const Plan& plan, size_t entry,
                           const PlanMachine& machine);
 
+// By node id of the entry's graph: the seconds in the plan's notes, which it
+// must have; 0 for nodes without a note. InvalidArgument for a node that does
+// not exist, and for seconds that are not finite or less than 0: no checker has
+// seen the notes of an untrusted plan.
+absl::StatusOr<std::vector<double>> NotedSeconds(const Plan& plan,
+                                                 size_t entry);
+
 // By node id of the entry's graph: predicted seconds of the slowest rank. A
 // plan has no profile in it: for its own machine, its notes have the prices
-// that it was made with. Errors as PlacedNodeSeconds.
+// that it was made with. Errors as PlacedNodeSeconds and NotedSeconds.
 absl::StatusOr<std::vector<double>> NodeSecondsOf(const Plan& plan,
                                                   size_t entry,
                                                   const PlanMachine& machine);

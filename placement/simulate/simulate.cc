@@ -293,6 +293,31 @@ class Simulator {
   std::set<StreamId> runnable_;  // that may have a command to start
 };
 
+// Sums of longer times could be infinite, and a clock of infinite or undefined
+// seconds never reaches an end. Notes of untrusted plans may ask for them.
+constexpr double kMostSeconds = 1e100;
+
+// Alone on its resource.
+double SecondsAlone(const CommandCost& cost) {
+  if (cost.link == nullptr || cost.bytes == 0) return cost.seconds;
+  return cost.seconds + cost.bytes / cost.link->bandwidth;
+}
+
+absl::Status CheckSeconds(const Plan& plan, const Entry& entry,
+                          IdSpan<CommandId, Command> commands,
+                          const IdVector<CommandId, CommandCost>& costs) {
+  for (CommandId c : commands.ids()) {
+    const double seconds = SecondsAlone(costs[c]);
+    if (seconds >= 0 && seconds <= kMostSeconds) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "plan @", plan.name, ": ", CommandPlaces(entry).Text(c), ": found a ",
+        CommandKindName(commands[c].kind), " of ", seconds,
+        " seconds; expected 0 to ", kMostSeconds,
+        "; correct the rates of the machine, or compile the plan again"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
@@ -308,6 +333,7 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   PARTITA_ASSIGN_OR_RETURN(
       const auto costs,
       CostCommands(plan, entry, commands, machine, node_seconds));
+  PARTITA_RETURN_IF_ERROR(CheckSeconds(plan, entry, commands, costs));
   Simulator simulator(plan, entry, commands, costs, HostCores(machine));
   if (!simulator.Run()) {
     const CommandId stuck = simulator.FirstStuck();

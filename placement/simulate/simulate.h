@@ -60,8 +60,9 @@ struct Simulation {
 //  9. A stream of such a CPU that waited goes on after the host's wake-up.
 // `node_seconds` is by node id of the placed graph of the entry
 // (PlacedNodeSeconds, or the notes of a plan). InvalidArgument for unknown
-// entries or ids. FailedPrecondition if the plan deadlocks or the machine lacks
-// a link.
+// entries or ids, and for a command that takes more than 1e100 seconds alone,
+// or no number of them. FailedPrecondition if the plan deadlocks or the machine
+// lacks a link.
 absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry,
                                     const Machine& machine,
                                     absl::Span<const double> node_seconds);

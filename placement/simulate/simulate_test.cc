@@ -3,6 +3,10 @@
 
 #include "placement/simulate/simulate.h"
 
+#include <cmath>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
@@ -103,6 +107,29 @@ TEST(SimulateTest, ADeviceRunsOneKernelAtATime) {
   EXPECT_TIMES(result->commands[CommandId(3)], 3, 4);
   EXPECT_TIMES(result->commands[CommandId(2)], 4, 5);
   EXPECT_EQ(result->critical_path, CommandIds({0, 1, 3, 2}));
+}
+
+TEST(SimulateTest, SecondsWithoutAnOrderAreRefused) {
+  const Machine machine = EqualCpus(1, 1000);
+  for (const double seconds : {std::nan(""), -1.0, 1.7e308, HUGE_VAL}) {
+    PlanWriter p(machine);
+    const StreamId s = p.Stream(0);
+    p.Kernel(s, 1);
+    p.Kernel(s, seconds);
+    const absl::Status status = p.Run().status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << seconds;
+    EXPECT_TRUE(absl::StrContains(status.message(), "found a kernel of "))
+        << status;
+  }
+}
+
+TEST(SimulateTest, ALinkWithoutBandwidthIsRefused) {
+  Machine machine = EqualCpus(2, 1000);
+  machine.links[0].bandwidth = 1e-300;
+  PlanWriter p(machine);
+  p.Copy(p.Stream(0), p.Buffer(0, kSecond), p.Buffer(1, kSecond));
+  const absl::Status status = p.Run().status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 
 TEST(SimulateTest, TransfersOfOneDirectionShareTheirLink) {

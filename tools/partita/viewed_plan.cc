@@ -73,14 +73,7 @@ absl::StatusOr<std::vector<double>> ViewedSeconds(const Plan& plan,
   if (notes == nullptr || notes->nodes.empty()) {
     return NodeSecondsOf(plan, entry, machine);
   }
-  std::vector<double> seconds(plan.entries[entry].graph->node_id_bound(), 0);
-  for (const NodeNote& note : notes->nodes) {
-    const int node = note.node.index;
-    if (node >= 0 && static_cast<size_t>(node) < seconds.size()) {
-      seconds[node] = note.seconds;
-    }
-  }
-  return seconds;
+  return NotedSeconds(plan, entry);
 }
 
 }  // namespace

@@ -116,12 +116,21 @@ class Browser:
         self.settle()
 
     def keys(self, *keys):
-        """Presses keys, one after another: characters, or names of selenium's Keys."""
+        """Presses keys, one after another: characters, names of selenium's Keys, or tuples with the held key first."""
         # pylint: disable=import-outside-toplevel
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.keys import Keys
-        ActionChains(self.driver, duration=0).send_keys(
-            *[getattr(Keys, key) if len(key) > 1 and key.isupper() else key for key in keys]).perform()
+
+        def code(key):
+            return getattr(Keys, key) if len(key) > 1 and key.isupper() else key
+
+        chain = ActionChains(self.driver, duration=0)
+        for key in keys:
+            if isinstance(key, tuple):
+                chain.key_down(code(key[0])).send_keys(code(key[1])).key_up(code(key[0]))
+            else:
+                chain.send_keys(code(key))
+        chain.perform()
         self.settle()
 
     def screenshot(self, path):

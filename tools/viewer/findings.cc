@@ -4,6 +4,7 @@
 #include "tools/viewer/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr double kLeastShare = 0.01;  // of the step
 constexpr double kBusyLink = 1.0 / 3;
+constexpr double kSameLoad = 0.01;
 constexpr double kFullArena = 0.9;   // of the memory
 constexpr double kIdleDevice = 0.5;  // of the busiest
 constexpr double kFarFromBound = 1.5;
@@ -182,51 +184,101 @@ class FindingList {
     findings_.push_back(std::move(finding));
   }
 
-  void AddLinks() {
-    for (size_t l = 0; l < entry_.link_loads.size(); ++l) {
-      for (int back = 0; back < 2; ++back) {
-        const LinkLoad& load = entry_.link_loads[l][back];
-        if (load.seconds < kBusyLink * entry_.end) continue;
-        const LinkView& link = view_.links[l];
-        const int from = back == 0 ? link.from : link.to;
-        const int to = back == 0 ? link.to : link.from;
-        FindingView finding;
-        finding.text =
-            absl::StrCat("the link from ", view_.machine_devices[from].name,
-                         " to ", view_.machine_devices[to].name, " is busy ",
-                         Share(load.seconds), " of the step: ", load.transfers,
-                         " transfers, ", RoundedByteSize(load.bytes));
-        finding.seconds = load.seconds / 2;
-        finding.link = static_cast<int>(l);
-        findings_.push_back(std::move(finding));
-      }
-    }
+  // A direction of a link, or several with the same load: the links of a ring
+  // would push all other findings off the list.
+  struct BusyLinks {
+    int link = 0;
+    bool back = false;
+    LinkLoad load;
+    int count = 1;
+  };
+
+  static bool SameLoad(const LinkLoad& a, const LinkLoad& b) {
+    return a.transfers == b.transfers && a.bytes == b.bytes &&
+           std::abs(a.seconds - b.seconds) <= kSameLoad * a.seconds;
   }
 
+  // Without duplex, both directions are one load.
+  LinkLoad LoadOf(size_t link, bool back) const {
+    LinkLoad load = entry_.link_loads[link][back];
+    if (view_.links[link].duplex) return load;
+    const LinkLoad& other = entry_.link_loads[link][!back];
+    load.transfers += other.transfers;
+    load.bytes += other.bytes;
+    load.seconds += other.seconds;
+    return load;
+  }
+
+  void AddLinks() {
+    std::vector<BusyLinks> busy;
+    for (size_t l = 0; l < entry_.link_loads.size(); ++l) {
+      for (const bool back : {false, true}) {
+        if (back && !view_.links[l].duplex) continue;
+        const LinkLoad load = LoadOf(l, back);
+        if (load.seconds < kBusyLink * entry_.end) continue;
+        const auto same = std::find_if(
+            busy.begin(), busy.end(),
+            [&](const BusyLinks& other) { return SameLoad(other.load, load); });
+        if (same != busy.end()) {
+          ++same->count;
+        } else {
+          busy.push_back({static_cast<int>(l), back, load});
+        }
+      }
+    }
+    for (const BusyLinks& links : busy) AddBusyLinks(links);
+  }
+
+  void AddBusyLinks(const BusyLinks& links) {
+    const LinkView& link = view_.links[links.link];
+    const int from = links.back ? link.to : link.from;
+    const int to = links.back ? link.from : link.to;
+    const LinkLoad& load = links.load;
+    const bool one = links.count == 1;
+    FindingView finding;
+    finding.text = absl::StrCat(
+        "the link from ", view_.machine_devices[from].name, " to ",
+        view_.machine_devices[to].name,
+        one ? "" : absl::StrCat(" and ", links.count - 1, " like it"),
+        one ? " is" : " are", " busy ", Share(load.seconds),
+        " of the step: ", load.transfers,
+        load.transfers == 1 ? " transfer, " : " transfers, ",
+        RoundedByteSize(load.bytes), one ? "" : " each");
+    finding.seconds = load.seconds / 2;
+    finding.link = links.link;
+    findings_.push_back(std::move(finding));
+  }
+
+  // The seconds are those of the device that they hold up longest.
   void AddReferenceLoops() {
-    double all = 0, most = 0;
+    std::vector<double> by_device(view_.devices.size(), 0);
+    double most = 0;
     int nodes = 0, longest = -1;
     for (size_t b = 0; b < entry_.boxes.size(); ++b) {
       const BoxView& box = entry_.boxes[b];
       if (!absl::StartsWith(box.kernel, "reference.eval")) continue;
       double seconds = 0;
       for (CommandId c : box.commands) {
-        seconds += entry_.commands[c].end - entry_.commands[c].start;
+        const CommandView& command = entry_.commands[c];
+        by_device[entry_.streams[command.stream].device] +=
+            command.end - command.start;
+        seconds += command.end - command.start;
       }
-      all += seconds;
       ++nodes;
       if (seconds <= most) continue;
       most = seconds;
       longest = static_cast<int>(b);
     }
-    if (longest < 0 || IsSmall(all)) return;
+    const auto slowest = std::max_element(by_device.begin(), by_device.end());
+    if (longest < 0 || IsSmall(*slowest)) return;
     const BoxView& box = entry_.boxes[longest];
     FindingView finding;
-    finding.text =
-        absl::StrCat(nodes, nodes == 1 ? " node runs" : " nodes run",
-                     " by a reference loop, which is slow: ", Share(all),
-                     " of the step, the longest ", box.op, " ", box.name);
-    finding.seconds = all;
+    finding.text = absl::StrCat(
+        nodes, nodes == 1 ? " node runs" : " nodes run",
+        " by a reference loop, which is slow: ", Share(*slowest),
+        " of the step on ", view_.devices[slowest - by_device.begin()].name,
+        ", the longest ", box.op, " ", box.name);
+    finding.seconds = *slowest;
     finding.box = longest;
     findings_.push_back(std::move(finding));
   }

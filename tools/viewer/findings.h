@@ -15,8 +15,10 @@ namespace partita {
 //  * waits: a device before and between its kernels, and what ran meanwhile
 //    (device_waits.h); for the five devices that wait longest. Needs causes;
 //  * the longest node of the critical path;
-//  * links that are busy for a third of the step;
-//  * nodes that run by a reference loop, which is slow;
+//  * links that are busy for a third of the step; those with the same load are
+//    one finding;
+//  * nodes that run by a reference loop, which is slow, by the device that
+//    spends the most time in them;
 //  * arenas that fill at least nine tenths of a device's memory;
 //  * devices that compute less than half of what the busiest one does, at most
 //    three;

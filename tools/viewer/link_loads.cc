@@ -3,13 +3,19 @@
 
 #include "tools/viewer/link_loads.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/machine/link_table.h"
 #include "placement/simulate/command_cost.h"
+#include "runtime/plan/collective.h"
+#include "tools/viewer/collective_sends.h"
 #include "tools/viewer/covered_time.h"
 
 namespace partita {
@@ -17,10 +23,8 @@ namespace {
 
 class LoadCounter {
  public:
-  LoadCounter(const Plan& plan, const Entry& entry, const Machine& machine,
-              ViewedEntry& view)
-      : plan_(plan),
-        entry_(entry),
+  LoadCounter(const Entry& entry, const Machine& machine, ViewedEntry& view)
+      : entry_(entry),
         machine_(machine),
         links_(machine),
         view_(view),
@@ -30,7 +34,7 @@ class LoadCounter {
 
   void Visit(CommandId id, const Command& command, const CommandCost& cost) {
     if (cost.on == CommandCost::On::kCollective) {
-      AddToRing(id, command);
+      AddCollective(id, command);
     } else if (cost.on == CommandCost::On::kLink) {
       const int link = IndexOf(*cost.link);
       view_.commands[id].link = link;
@@ -51,25 +55,34 @@ class LoadCounter {
     return static_cast<int>(&link - machine_.links.data());
   }
 
-  const std::string& DeviceOf(StreamId stream) const {
-    return plan_.devices[entry_.streams[stream.index].device.index].traits.name;
-  }
-
-  void AddToRing(CommandId id, const Command& command) {
-    const std::vector<StreamId>& ranks =
-        entry_.groups[command.group.index].ranks;
-    size_t rank = 0;
-    while (rank < ranks.size() && ranks[rank] != command.stream) ++rank;
-    if (rank == ranks.size()) return;
-    const std::string& from = DeviceOf(ranks[rank]);
-    const Link* link =
-        links_.Find(from, DeviceOf(ranks[(rank + 1) % ranks.size()]));
-    if (link == nullptr) return;  // the ring is routed another way
+  int64_t BytesOf(const Command& command, CollectiveKind kind,
+                  const OpView& node) const {
+    if (DefOf(kind).routes == CollectiveRoutes::kFromRoot) {
+      return node.operand_type(0).num_bytes();
+    }
     int64_t bytes = 0;
     for (BufferId operand : command.operands) {
       bytes += entry_.buffers[operand.index].range.size();
     }
-    Add(IndexOf(*link), link->from == from, id, bytes);
+    return bytes;
+  }
+
+  void AddCollective(CommandId id, const Command& command) {
+    const std::vector<StreamId>& streams =
+        entry_.groups[command.group.index].ranks;
+    const auto own = std::find(streams.begin(), streams.end(), command.stream);
+    const OpView node = entry_.graph->view(command.instance.node);
+    const std::optional<CollectiveKind> kind = CollectiveOf(node);
+    const std::vector<Participant> ranks = ParticipantsOf(node);
+    if (!kind.has_value() || own == streams.end()) return;
+    const auto rank = static_cast<size_t>(own - streams.begin());
+    for (const RankSend& send :
+         SendsOf(*kind, ranks, rank, BytesOf(command, *kind, node))) {
+      const std::string& from = ranks[rank].device;
+      const Link* link = links_.Find(from, ranks[send.to].device);
+      if (link == nullptr) continue;  // routed another way
+      Add(IndexOf(*link), link->from == from, id, send.bytes);
+    }
   }
 
   void Add(int link, bool forward, CommandId id, int64_t bytes) {
@@ -80,7 +93,6 @@ class LoadCounter {
     spans_[2 * link + (forward ? 0 : 1)].emplace_back(shown.start, shown.end);
   }
 
-  const Plan& plan_;
   const Entry& entry_;
   const Machine& machine_;
   const LinkTable links_;
@@ -106,8 +118,8 @@ void ReadTopology(const Machine& machine, PlanView& view) {
          found == used.end() ? -1 : found->second});
   }
   for (const Link& link : machine.links) {
-    view.links.push_back({known[link.from], known[link.to], link.bandwidth,
-                          link.latency, link.duplex, link.bus});
+    view.links.push_back(
+        {known[link.from], known[link.to], link.bandwidth, link.duplex});
   }
 }
 
@@ -118,7 +130,7 @@ absl::Status ReadLinkLoads(const Plan& plan, int number,
   PARTITA_ASSIGN_OR_RETURN(const auto costs,
                            CostCommands(plan, entry, commands, machine.machine,
                                         machine.node_seconds[number]));
-  LoadCounter counter(plan, entry, machine.machine, view);
+  LoadCounter counter(entry, machine.machine, view);
   for (CommandId c : commands.ids()) {
     counter.Visit(c, commands[c], costs[c]);
   }

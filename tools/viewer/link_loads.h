@@ -13,10 +13,9 @@ namespace partita {
 void ReadTopology(const Machine& machine, PlanView& view);
 
 // Fills the links of the entry's commands, and `link_loads`. A feed or fetch of
-// a GPU occupies the link to its host. A collective is on the links of the ring
-// of its ranks, each from a rank to the next, for as long as the rank takes,
-// with the bytes that the rank supplies; its commands have no link of their
-// own. Errors as CostCommands.
+// a GPU occupies the link to its host. A collective is on the links over which
+// its ranks send (collective_sends.h), for as long as the rank takes; its
+// commands have no link of their own. Errors as CostCommands.
 absl::Status ReadLinkLoads(const Plan& plan, int entry,
                            IdSpan<CommandId, Command> commands,
                            const ViewedMachine& machine, ViewedEntry& view);

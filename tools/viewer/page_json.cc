@@ -25,9 +25,11 @@ constexpr size_t kMaxBodyBytes = size_t{4} << 20;
 constexpr size_t kMaxResiduals = 2000;
 constexpr double kTicks = 1e9;
 
-// A power of ten; `end` is at most kTicks of it.
+// A power of ten; `end` is at most kTicks of it. Notes of untrusted plans may
+// have any times: a shorter step has no tick that is a normal number.
 double TickOf(double end) {
-  if (!(end > 0)) return 1;
+  constexpr double kShortest = 1e-290;
+  if (!(end > kShortest)) return 1;
   return std::pow(10, std::ceil(std::log10(end / kTicks)));
 }
 
@@ -221,12 +223,9 @@ class EntryWriter {
       memory.push_back(MemoryJson(device));
     }
     return {{"name", entry_.name},
-            {"depth", entry_.depth},
             {"timed", entry_.timed},
-            {"simulated", entry_.simulated},
             {"step", entry_.step_seconds},
             {"bound", entry_.bound_seconds},
-            {"boundBy", entry_.bound_by},
             {"end", entry_.end},
             {"tick", tick_},
             {"boxes", BoxesJson()},
@@ -269,12 +268,11 @@ class EntryWriter {
   }
 
   Json BoxesJson() {
-    Columns columns(
-        {"kind",       "name",         "op",          "scope",
-         "location",   "devices",      "reason",      "kernel",
-         "arithmetic", "workspace",    "seconds",     "attributes",
-         "text",       "operandStart", "operandName", "operandType",
-         "operandBox", "resultStart",  "resultName",  "resultType"});
+    Columns columns({"kind", "name", "op", "scope", "location", "devices",
+                     "reason", "kernel", "arithmetic", "workspace",
+                     "attributes", "text", "operandStart", "operandName",
+                     "operandType", "operandBox", "resultStart", "resultName",
+                     "resultType"});
     int operands = 0, results = 0;
     for (const BoxView& box : entry_.boxes) {
       columns["kind"].push_back(static_cast<int>(box.kind));
@@ -287,7 +285,6 @@ class EntryWriter {
       columns["kernel"].push_back(strings_.Of(box.kernel));
       columns["arithmetic"].push_back(strings_.Of(box.arithmetic));
       columns["workspace"].push_back(box.workspace);
-      columns["seconds"].push_back(Ticks(box.seconds));
       columns["attributes"].push_back(strings_.Of(AttributesText(box)));
       columns["text"].push_back(
           strings_.HasRoomFor(box.text) ? strings_.Of(box.text) : -1);
@@ -311,12 +308,10 @@ class EntryWriter {
   }
 
   Json EdgesJson() {
-    Columns columns({"from", "to", "value", "bytes", "cut"});
+    Columns columns({"from", "to", "cut"});
     for (const EdgeView& edge : entry_.edges) {
       columns["from"].push_back(edge.from);
       columns["to"].push_back(edge.to);
-      columns["value"].push_back(strings_.Of(edge.value));
-      columns["bytes"].push_back(edge.bytes);
       columns["cut"].push_back(edge.cut ? 1 : 0);
     }
     return columns.Take();
@@ -425,9 +420,7 @@ Json TopologyJson(const PlanView& plan) {
     links.push_back({{"from", link.from},
                      {"to", link.to},
                      {"bandwidth", link.bandwidth},
-                     {"latency", link.latency},
-                     {"duplex", link.duplex},
-                     {"bus", link.bus}});
+                     {"duplex", link.duplex}});
   }
   return {{"name", plan.machine}, {"devices", devices}, {"links", links}};
 }

@@ -48,9 +48,11 @@ struct BoxView {
   Kind kind = Kind::kNode;
   // A copy, reorder or bucket, which the compiler inserted.
   bool inserted = false;
-  NodeId node;        // of the entry's graph; invalid: an input or output
-  std::string name;   // "%y"; for an output, its port
-  std::string op;     // "conv"; for a fused node, its body's ops: "conv+relu"
+  NodeId node;       // of the entry's graph; invalid: an input or output
+  std::string name;  // "%y"; for an output, its port
+  // "conv"; for a fused node, its body's ops: "conv+relu"; for a copy or bucket
+  // that is a collective, its name: "all_reduce".
+  std::string op;
   std::string scope;  // "encoder/layer3"
   std::string location;
   std::vector<int> devices;  // indices into PlanView::devices
@@ -164,9 +166,7 @@ struct LinkView {
   int from = 0;  // of PlanView::machine_devices
   int to = 0;
   double bandwidth = 0;  // bytes per second, one direction
-  double latency = 0;    // seconds
-  bool duplex = true;
-  std::string bus;
+  bool duplex = true;    // else both directions share it
 };
 
 // What one direction of a link carries in a step.
@@ -217,7 +217,6 @@ struct ExplanationView {
 
 struct ViewedEntry {
   std::string name;
-  int depth = 1;
   bool timed = false;  // false: no prediction; each command takes one "second"
   bool simulated = false;  // just now, with causes, links and a path
   double step_seconds = 0;

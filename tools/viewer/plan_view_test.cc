@@ -19,7 +19,9 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "placement/machine/sample_machines.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/plan_text.h"
+#include "tools/viewer/collective_sends.h"
 #include "tools/viewer/device_waits.h"
 #include "tools/viewer/diff_view.h"
 #include "tools/viewer/equal_devices.h"
@@ -104,6 +106,45 @@ TEST(PredictedViewTest, LinksHaveTheLoadOfTheirDirection) {
   EXPECT_EQ(entry.commands[CommandId(5)].link, 0);
   EXPECT_TRUE(entry.commands[CommandId(5)].forward);
   EXPECT_EQ(entry.commands[CommandId(2)].link, -1);
+}
+
+// By rank: "to bytes".
+std::vector<std::string> Sends(CollectiveKind kind,
+                               const std::vector<Participant>& ranks) {
+  std::vector<std::string> list;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::string text;
+    for (const RankSend& send : SendsOf(kind, ranks, rank, 300)) {
+      absl::StrAppend(&text, send.to, " ", send.bytes, ";");
+    }
+    list.push_back(text);
+  }
+  return list;
+}
+
+TEST(CollectiveSendsTest, ARingSendsWhatItsStepsSend) {
+  const std::vector<Participant> ranks = {
+      {"gpu:0", 0, 0}, {"gpu:1", 1, 1}, {"gpu:2", 2, 2}};
+  EXPECT_THAT(Sends(CollectiveKind::kAllReduce, ranks),
+              ElementsAre("1 400;", "2 400;", "0 400;"));
+  EXPECT_THAT(Sends(CollectiveKind::kReduceScatter, ranks),
+              ElementsAre("1 200;", "2 200;", "0 200;"));
+  EXPECT_THAT(Sends(CollectiveKind::kAllGather, ranks),
+              ElementsAre("1 600;", "2 600;", "0 600;"));
+  EXPECT_THAT(Sends(CollectiveKind::kAllToAll, ranks),
+              ElementsAre("1 200;", "2 200;", "0 200;"));
+}
+
+TEST(CollectiveSendsTest, ABroadcastEndsBeforeItsRoot) {
+  EXPECT_THAT(Sends(CollectiveKind::kBroadcast,
+                    {{"gpu:0", -1, 0}, {"gpu:1", 0, -1}, {"gpu:2", -1, 0}}),
+              ElementsAre("", "2 300;", "0 300;"));
+}
+
+TEST(CollectiveSendsTest, APermuteSendsEachShardToItsTaker) {
+  EXPECT_THAT(Sends(CollectiveKind::kPermute,
+                    {{"gpu:0", 0, 1}, {"gpu:1", 1, 0}, {"gpu:2", -1, -1}}),
+              ElementsAre("1 300;", "0 300;", ""));
 }
 
 TEST(PredictedViewTest, BlocksHaveTheirKindAndMaker) {
@@ -196,6 +237,50 @@ TEST(FindingsTest, AFullArenaABusyLinkAndAnIdleDeviceAreFound) {
   }
 }
 
+TEST(FindingsTest, LinksWithTheSameLoadAreOneFinding) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  const LinkLoad load = {2, 64, entry.end / 2};
+  view.links.push_back(view.links[0]);
+  entry.link_loads = {{load, load}, {load, {}}};
+  int links = 0;
+  for (const FindingView& finding : FindingsOf(view, entry)) {
+    if (!absl::StartsWith(finding.text, "the link ")) continue;
+    ++links;
+    EXPECT_EQ(finding.text,
+              "the link from cpu:0 to cpu:1 and 2 like it are busy 50 % of the "
+              "step: 2 transfers, 64 B each");
+  }
+  EXPECT_EQ(links, 1);
+}
+
+TEST(FindingsTest, WithoutDuplexBothDirectionsAreOneLoad) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  view.links[0].duplex = false;
+  entry.link_loads[0] = {LinkLoad{1, 64, entry.end / 4},
+                         LinkLoad{1, 36, entry.end / 4}};
+  EXPECT_THAT(Texts(FindingsOf(view, entry)),
+              testing::Contains("the link from cpu:0 to cpu:1 is busy 50 % of "
+                                "the step: 2 transfers, 100 B"));
+}
+
+TEST(FindingsTest, ReferenceLoopsOfSeveralDevicesTakeTheirTimeAtOnce) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  // %g on cpu:0 and %p on cpu:1 compute all the time.
+  for (const int c : {2, 9}) {
+    CommandView& command = entry.commands[CommandId(c)];
+    command.start = 0;
+    command.end = entry.end;
+    entry.boxes[command.box].kernel = "reference.eval";
+  }
+  EXPECT_THAT(Texts(FindingsOf(view, entry)),
+              testing::Contains(
+                  "2 nodes run by a reference loop, which is slow: 100 % "
+                  "of the step on cpu:0, the longest matmul+relu+mul %g"));
+}
+
 // Devices that run kernels of so many seconds.
 PlanView Devices(const std::vector<double>& seconds) {
   PlanView view;
@@ -270,6 +355,48 @@ TEST(ResidualsTest, AFarMissOfThePredictionIsAFinding) {
   EXPECT_EQ(entry.boxes[first.box].name, "%p");
 }
 
+TEST(ResidualsTest, DevicesThatComputeAtOnceShareTheStep) {
+  PlanView view = Devices({1, 1});
+  ViewedEntry& entry = view.entries[0];
+  entry.timed = true;
+  entry.end = 1;
+  BoxView box;
+  box.op = "conv";
+  box.devices = {0, 1};
+  box.commands = {CommandId(0), CommandId(1)};
+  entry.boxes.push_back(box);
+  MeasuredTrace trace;
+  trace.end = 4;
+  trace.commands.Add({0, 3});
+  trace.commands.Add({0, 3});
+  AddResidualFinding(trace, view);
+  EXPECT_THAT(Texts(entry.findings),
+              ElementsAre("conv takes 75 % of the measured step in 1 node on 2 "
+                          "devices, 3 times its prediction"));
+}
+
+TEST(ResidualsTest, AnOpNearItsPredictionHidesNoOther) {
+  PlanView view = Devices({10, 1});
+  ViewedEntry& entry = view.entries[0];
+  entry.timed = true;
+  entry.end = 11;
+  for (const int c : {0, 1}) {
+    BoxView box;
+    box.op = c == 0 ? "matmul" : "relu";
+    box.commands = {CommandId(c)};
+    entry.boxes.push_back(box);
+  }
+  MeasuredTrace trace;
+  trace.end = 17;
+  trace.commands.Add({0, 13});
+  trace.commands.Add({13, 16});
+  AddResidualFinding(trace, view);
+  EXPECT_THAT(Texts(entry.findings),
+              ElementsAre("relu takes 18 % of the measured step in 1 node, 3 "
+                          "times its prediction"));
+  EXPECT_EQ(entry.findings[0].box, 1);
+}
+
 TEST(NodesOfInterestTest, FindingsComeFirstThenThePath) {
   ViewedEntry entry = Predicted(Perceptron()).entries[0];
   entry.findings.clear();
@@ -330,6 +457,15 @@ TEST(PageDataTest, TwoPlansShareTheirStringsAndHaveADifference) {
   const nlohmann::json& only = both["diff"]["entries"][0]["only"];
   ASSERT_TRUE(only.is_array());
   EXPECT_EQ(only[1][0], "c");
+}
+
+TEST(PageDataTest, AStepOfNearlyNoLengthHasATick) {
+  PlanView view = Predicted(Perceptron());
+  view.entries[0].end = 1e-320;
+  PageData data;
+  data.AddPlan(view, {});
+  const nlohmann::json page = nlohmann::json::parse(data.Text());
+  EXPECT_EQ(page["plans"][0]["entries"][0]["tick"], 1.0);
 }
 
 TEST(PageDataTest, ColumnsAreExactToABillionthOfTheStep) {

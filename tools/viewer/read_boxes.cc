@@ -13,6 +13,7 @@
 #include "graph/text/names.h"
 #include "graph/text/number_text.h"
 #include "graph/text/printer.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -47,8 +48,12 @@ std::string AttributeText(const Graph& graph, const AttributeValue& value) {
   return "?";
 }
 
+// "all_reduce": what a copy or bucket does, as its commands are called;
 // "conv+relu": the ops of a fused node, in its body's order.
 std::string OpTitle(const OpView& node) {
+  if (const auto collective = CollectiveOf(node); collective.has_value()) {
+    return std::string(CollectiveName(*collective));
+  }
   if (node.node().regions.empty()) return std::string(node.op_name());
   constexpr size_t kShown = 4;
   std::vector<std::string> ops;

@@ -238,7 +238,6 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index,
   PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   ViewedEntry view;
   view.name = entry.name;
-  view.depth = entry.depth;
   const BoxIndex boxes = ReadBoxes(plan, entry, view);
   if (notes != nullptr) {
     PARTITA_RETURN_IF_ERROR(ReadNotes(entry, *notes, machine, boxes, view));

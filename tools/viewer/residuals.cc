@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -24,6 +25,16 @@ void SortByDistance(List& list) {
 constexpr double kLeastOfStep = 0.1;
 constexpr double kLeastOfPrediction = 0.5;
 
+// Seconds on each of its devices, which run it at the same time.
+double DifferenceOf(const OpResidual& op) {
+  return std::abs(op.measured - op.predicted) / op.devices;
+}
+
+bool IsFar(const OpResidual& op, double step_seconds) {
+  return op.predicted > 0 && DifferenceOf(op) >= kLeastOfStep * step_seconds &&
+         DifferenceOf(op) * op.devices >= kLeastOfPrediction * op.predicted;
+}
+
 // The node of the op with the largest difference.
 int LongestOf(const ViewedEntry& entry, const Residuals& residuals,
               const std::string& op) {
@@ -39,6 +50,7 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
   Residuals residuals;
   if (!entry.timed) return residuals;
   std::map<std::string, OpResidual> ops;
+  std::map<std::string, std::set<int>> devices;
   for (size_t b = 0; b < entry.boxes.size(); ++b) {
     const BoxView& box = entry.boxes[b];
     NodeResidual node{static_cast<int>(b)};
@@ -47,6 +59,7 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
       const CommandView& command = entry.commands[c];
       if (command.kind != "kernel") continue;
       computes = true;
+      devices[box.op].insert(entry.streams[command.stream].device);
       node.predicted += command.end - command.start;
       node.measured += trace.commands[c].second - trace.commands[c].first;
     }
@@ -58,7 +71,10 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
     op.predicted += node.predicted;
     op.measured += node.measured;
   }
-  for (auto& [name, op] : ops) residuals.ops.push_back(std::move(op));
+  for (auto& [name, op] : ops) {
+    op.devices = static_cast<int>(devices[name].size());
+    residuals.ops.push_back(std::move(op));
+  }
   SortByDistance(residuals.nodes);
   SortByDistance(residuals.ops);
   return residuals;
@@ -67,22 +83,22 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
 void AddResidualFinding(const MeasuredTrace& trace, PlanView& view) {
   ViewedEntry& entry = view.entries[trace.entry];
   const Residuals residuals = ResidualsOf(entry, trace);
-  if (residuals.ops.empty() || trace.end <= 0) return;
-  const OpResidual& op = residuals.ops[0];
-  const double difference = std::abs(op.measured - op.predicted);
-  if (op.predicted <= 0 || difference < kLeastOfStep * trace.end ||
-      difference < kLeastOfPrediction * op.predicted) {
-    return;
-  }
+  if (trace.end <= 0) return;
+  const auto op = std::find_if(
+      residuals.ops.begin(), residuals.ops.end(),
+      [&](const OpResidual& other) { return IsFar(other, trace.end); });
+  if (op == residuals.ops.end()) return;
   FindingView finding;
   finding.text = absl::StrFormat(
-      "%s takes %.0f %% of the measured step in %d %s, %.3g times its "
+      "%s takes %.0f %% of the measured step in %d %s%s, %.3g times its "
       "prediction",
-      op.op, 100 * op.measured / trace.end, op.nodes,
-      op.nodes == 1 ? "node" : "nodes", op.measured / op.predicted);
+      op->op, 100 * op->measured / op->devices / trace.end, op->nodes,
+      op->nodes == 1 ? "node" : "nodes",
+      op->devices == 1 ? "" : absl::StrFormat(" on %d devices", op->devices),
+      op->measured / op->predicted);
   // The axis of findings is the predicted step.
-  finding.seconds = difference / trace.end * entry.end;
-  finding.box = LongestOf(entry, residuals, op.op);
+  finding.seconds = DifferenceOf(*op) / trace.end * entry.end;
+  finding.box = LongestOf(entry, residuals, op->op);
   const auto place = std::find_if(entry.findings.begin(), entry.findings.end(),
                                   [&](const FindingView& other) {
                                     return other.seconds < finding.seconds;

@@ -21,6 +21,7 @@ struct NodeResidual {
 struct OpResidual {
   std::string op;  // as BoxView::op
   int nodes = 0;
+  int devices = 0;  // that run them
   double predicted = 0;
   double measured = 0;
 };
@@ -35,8 +36,8 @@ struct Residuals {
 Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace);
 
 // Adds a finding to the entry of the trace, in its rank: the op with the
-// largest difference, if it is a tenth of the measured step and a half of the
-// prediction.
+// largest difference of those whose difference is a tenth of the measured step
+// of their devices and a half of the prediction.
 void AddResidualFinding(const MeasuredTrace& trace, PlanView& view);
 
 }  // namespace partita

@@ -6,6 +6,8 @@ class DiffPage {
   constructor(plans, diff) {
     this.diff = diff;
     this.sides = plans.map((plan) => new Shown(plan));
+    const hues = new Map();
+    for (const plan of plans) plan.nameHues(hues);
     this.busy = false;  // while one side follows the other
     const names = ['First plan', 'Second plan'];
     this.tabs = new Tabs([['figures', 'Figures', () => this.figuresTab()], ['moved', 'Moved nodes', () => this.changesTab('moved')],
@@ -19,6 +21,7 @@ class DiffPage {
     $('entry').hidden = diff.entries.length < 2;
     $('entry').addEventListener('change', () => { this.showPair(+$('entry').value); this.sides.forEach((shown) => shown.emit('entry')); this.shareTime(); this.tabs.redraw(); });
     listenToKeys(this.sides);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readTheme(); this.drawHeader(); });
     this.drawHeader();
     this.shareTime();
     this.tabs.show('figures');
@@ -48,6 +51,7 @@ class DiffPage {
       act();
       this.busy = false;
     };
+    shown.on('devices', () => this.drawHeader());
     shown.on('time', follow(() => other.showTime(shown.from, shown.to)));
     shown.on('filter', follow(() => {
       const { filter } = shown, device = filter && filter.device !== undefined ? other.plan.devices.findIndex((d) => d.name === shown.plan.deviceName(filter.device)) : -1;
@@ -81,7 +85,8 @@ class DiffPage {
     add('Copies', `${a.copies}, ${bytesText(a.copiedBytes)}`, `${b.copies}, ${bytesText(b.copiedBytes)}`, by(a.copiedBytes, b.copiedBytes));
     add('Collectives', `${a.collectives}, ${bytesText(a.collectiveBytes)}`, `${b.collectives}, ${bytesText(b.collectiveBytes)}`, by(a.collectiveBytes, b.collectiveBytes));
     for (const { name, sides: [x, y] } of this.diff.devices) {
-      add(`Memory of ${name}`, x ? bytesText(x.arena) : 'not used', y ? bytesText(y.arena) : 'not used', x && y ? by(x.arena, y.arena) : '');
+      const [from, to] = x && y ? bytesTexts(x.arena, y.arena) : [x, y].map((side) => side ? bytesText(side.arena) : 'not used');
+      add(`Memory of ${name}`, from, to, x && y ? by(x.arena, y.arena) : '');
     }
     const { moved, computed, paired, only } = this.pair;
     return [note(`${paired} nodes of both plans: ${moved.length} on other devices, ${computed.length} with another arithmetic; ${only[0].length} only in the first plan, ${only[1].length} only in the second.`),

@@ -24,7 +24,17 @@ function shape(tag, attributes, ...children) {
   return made;
 }
 
-function fill(node, ...children) { node.replaceChildren(...children); }
+// Whoever uses the keyboard stays where they are: on the control of the same text,
+// or on the first one if there is none.
+function fill(node, ...children) {
+  const controls = () => [...node.querySelectorAll('button, select, input, [tabindex="0"]')], nameOf = (control) => control.getAttribute('aria-label') || control.textContent;
+  const before = document.activeElement, at = controls().indexOf(before);
+  node.replaceChildren(...children);
+  if (at < 0) return;
+  const after = controls(), same = after.filter((control) => nameOf(control) === nameOf(before));
+  const next = same.includes(after[at]) ? after[at] : same[0] || after[0];
+  if (next) next.focus({ preventScroll: true });
+}
 
 // A link inside the page, which the keyboard reaches.
 function go(text, onclick) { return element('button', { class: 'link', type: 'button', onclick }, text); }
@@ -33,9 +43,17 @@ function table(heads, rows) {
   return element('table', {}, element('thead', {}, element('tr', {}, ...heads.map(([text, kind]) => element('th', { class: kind, scope: 'col' }, text)))),
     element('tbody', {}, ...rows));
 }
+// Presses what is no button of HTML's.
+function onPress(act) {
+  return (event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    act();
+  };
+}
 // A row that selects something.
 function pickRow(on, onclick, ...cells) {
-  return element('tr', { class: 'row' + (on ? ' on' : ''), tabindex: 0, onclick, onkeydown: (e) => { if (e.key === 'Enter') onclick(); } },
+  return element('tr', { class: 'row' + (on ? ' on' : ''), tabindex: 0, onclick, onkeydown: onPress(onclick) },
     ...cells.map(([text, kind]) => element('td', { class: kind }, text)));
 }
 

@@ -63,7 +63,7 @@ class GraphDrawing {
   drawGroup(g) {
     const rect = this.places.groups.get(g), group = this.entry.groups[g];
     if (!rect || !this.isSeen(rect)) return;
-    const open = this.shown.open.has(g), [fill, line] = deviceColors(group.devices), { k } = this.view;
+    const open = this.shown.open.has(g), [fill, line] = deviceColors(this.shown.plan, group.devices), { k } = this.view;
     if (open && rect.h * k < PLAIN_BELOW) { this.frame(rect, fill, line, 1.2, 7); return; }
     if (open) {
       this.frame(rect, THEME.ground, THEME.line, 1.2, 7, 0.6);
@@ -138,7 +138,7 @@ class GraphDrawing {
   drawBox(b) {
     const rect = this.places.boxes.get(b), { shown, entry, pen, view: { k } } = this;
     if (!rect || !this.isSeen(rect)) return;
-    const devices = entry.devices(b), [fill, line] = deviceColors(devices);
+    const devices = entry.devices(b), [fill, line] = deviceColors(shown.plan, devices);
     const end = entry.boxKind(b) !== NODE, on = shown.box === b, path = this.onPath.has(b);
     if (!shown.passesBox(b)) pen.globalAlpha = 0.25;
     const alpha = pen.globalAlpha;
@@ -155,7 +155,7 @@ class GraphDrawing {
     if (k >= TEXT_FROM) {
       const middle = rect.x + rect.w / 2;
       this.text((path ? '◆ ' : '') + entry.op(b), middle, rect.y + 16, rect.w - 12, '600 11.5px', THEME.ink, null, 'center');
-      this.text(entry.name(b), middle, rect.y + 30, rect.w - 16, '10px', THEME.soft, null, 'center');
+      this.text(boxNote(shown.plan, entry, b), middle, rect.y + 30, rect.w - 16, '10px', THEME.soft, null, 'center');
     }
     pen.globalAlpha = 1;
   }

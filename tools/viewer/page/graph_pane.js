@@ -142,7 +142,7 @@ class GraphPane {
     const to = (b) => { if (b !== undefined && b >= 0 && b < entry.numBoxes) shown.select(b); };
     const keys = {
       '+': () => this.zoom(1.25), '=': () => this.zoom(1.25), '-': () => this.zoom(0.8), '0': () => this.fit(true),
-      'Escape': () => shown.select(-1), 'Home': () => to(0), 'End': () => to(entry.numBoxes - 1),
+      'Home': () => to(0), 'End': () => to(entry.numBoxes - 1),
       'ArrowDown': () => box < 0 || event.shiftKey ? this.pan(0, -step) : to(entry.edges.to[entry.edgesFrom(box)[0]]),
       'ArrowUp': () => box < 0 || event.shiftKey ? this.pan(0, step) : to(entry.edges.from[entry.edgesTo(box)[0]]),
       'ArrowRight': () => box < 0 || event.shiftKey ? this.pan(-step, 0) : to(box + 1),

@@ -25,6 +25,13 @@ function groupNote(plan, group) {
   return `${group.boxes} nodes · ${names}${group.devices.length > 4 ? `, ${group.devices.length - 4} more` : ''}`;
 }
 
+// A node's name, and where it is: no colour has to say it.
+function boxNote(plan, entry, b) {
+  const devices = entry.devices(b);
+  if (plan.hues.size === 1 || devices.length === 0) return entry.name(b);
+  return `${cut(entry.name(b), 18)} · ${devices.length === 1 ? plan.deviceName(devices[0]) : devices.length + ' devices'}`;
+}
+
 // The positions with the least squared distance from the preferred ones that keep
 // the order and the widths: neighbours that would overlap move as one block.
 function spread(items, wish, width, gap) {
@@ -65,7 +72,7 @@ class GraphPlaces {
   sizeOf(least, most, height, texts) {
     return { w: Math.min(most, Math.max(least, ...texts.map((t) => cut(t, 60).length * 6.4 + 24))), h: height };
   }
-  boxSize(b) { return this.sizeOf(84, 190, 38, [this.entry.op(b), this.entry.name(b)]); }
+  boxSize(b) { return this.sizeOf(84, 190, 38, [this.entry.op(b), boxNote(this.plan, this.entry, b)]); }
   groupSize(g) {
     const group = this.entry.groups[g];
     return this.sizeOf(120, 250, 46, ['▸ ' + group.name, groupNote(this.plan, group)]);

@@ -8,12 +8,12 @@ const KEYS = [
 ];
 
 function listenToKeys(shown) {
-  fill($('key-list'), ...KEYS.flatMap(([key, what]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, what)]));
+  fill($('key-list'), ...KEYS.filter(([key]) => key !== '/' || $('search')).flatMap(([key, what]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, what)]));
   $('help').addEventListener('click', () => $('keys').showModal());
   document.addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, dialog') || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = { '/': () => $('search') && $('search').focus(), 'p': () => shown.forEach((s) => s.togglePath()), '?': () => $('keys').showModal(),
-                  'Escape': () => shown.forEach((s) => { if (s.filter) s.setFilter(null); }) }[event.key];
+                  'Escape': () => shown.forEach((s) => { if (s.filter) s.setFilter(null); if (s.box >= 0 || s.command >= 0) s.select(-1); }) }[event.key];
     if (!act) return;
     if (event.key !== 'Escape') event.preventDefault();
     act();

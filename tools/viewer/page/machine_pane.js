@@ -31,35 +31,26 @@ class MachinePane {
     return { nodes, nodeOf };
   }
 
-  // Both directions of the links between the same two nodes as one.
+  // The links between the same two nodes as one, with the load of the busiest.
   wires(nodeOf) {
     const { plan, entry } = this.shown, wires = new Map();
     plan.machine.links.forEach((link, l) => {
       const ends = [nodeOf[link.from], nodeOf[link.to]].sort((a, b) => a - b), key = ends.join('-');
       const load = entry.linkLoads[l] || [{ transfers: 0, bytes: 0, seconds: 0 }, { transfers: 0, bytes: 0, seconds: 0 }];
-      const seconds = Math.max(load[0].seconds, load[1].seconds), known = wires.get(key);
+      // Without duplex one direction waits for the other.
+      const seconds = link.duplex ? Math.max(load[0].seconds, load[1].seconds) : load[0].seconds + load[1].seconds, known = wires.get(key);
       if (known && known.seconds >= seconds) { ++known.count; return; }
       wires.set(key, { ends, link: l, seconds, bytes: load[0].bytes + load[1].bytes, count: known ? known.count + 1 : 1 });
     });
     return [...wires.values()].sort((a, b) => b.seconds - a.seconds);
   }
 
-  busy() {
-    const { entry, plan } = this.shown;
-    if (!entry.busy) {
-      entry.busy = plan.devices.map(() => 0);
-      for (let c = 0; c < entry.numCommands; ++c) if (entry.kind(c) === 'kernel') entry.busy[entry.deviceOf(c)] += entry.length(c);
-    }
-    return entry.busy;
-  }
-
   draw() {
     const { shown } = this, { nodes, nodeOf } = this.nodes(), wires = this.wires(nodeOf);
-    const { plan, filter, entry } = shown;
+    const { plan, filter } = shown;
     this.hint.textContent = plan.machine.name + ' · click filters';
     this.all.hidden = !filter;
     fill(this.body, this.map(nodes, wires), this.list(nodes, wires));
-    entry.machineWires = wires.length;
   }
 
   pick(node) {
@@ -68,7 +59,7 @@ class MachinePane {
 
   // Hosts in the first row, other devices in rows of eight below.
   map(nodes, wires) {
-    const { shown } = this, { entry, filter } = shown, busy = this.busy(), w = 84, h = 40, gap = 18;
+    const { shown } = this, { entry, filter } = shown, busy = entry.busySeconds(shown.plan.devices.length), w = 84, h = 40, gap = 18;
     const rows = [[], []];
     nodes.forEach((node, n) => {
       if (node.kind === 'cpu' && nodes.some((other) => other.kind !== 'cpu')) { rows[0].push(n); return; }
@@ -82,7 +73,7 @@ class MachinePane {
     map.style.maxWidth = Math.max(220, 1.5 * width) + 'px';
     const drawn = wires.filter((wire) => wire.ends[0] !== wire.ends[1] && (wire.seconds > 0 || wires.length <= 36));
     for (const wire of drawn) {
-      const [a, b] = wire.ends.map((n) => at[n]), share = entry.end > 0 ? wire.seconds / entry.end : 0;
+      const [a, b] = wire.ends.map((n) => at[n]).sort((p, q) => p.y - q.y), share = entry.end > 0 ? wire.seconds / entry.end : 0;
       const same = a.y === b.y, x1 = a.x + w / 2, x2 = b.x + w / 2, y1 = same ? a.y : a.y + h, y2 = b.y;
       const path = same ? `M${x1} ${y1}Q${(x1 + x2) / 2} ${y1 - 14 - Math.abs(x2 - x1) / 12} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}`;
       const on = filter && filter.link === wire.link, pickLink = () => shown.setFilter({ link: wire.link });
@@ -92,10 +83,10 @@ class MachinePane {
       map.append(group);
     }
     nodes.forEach((node, n) => {
-      const { x, y } = at[n], [fill, line] = shades(node.device < 0 ? NEUTRAL : HUES[node.device % HUES.length]);
+      const { x, y } = at[n], [fill, line] = deviceColors(shown.plan, [node.device]);
       const share = node.device >= 0 && entry.end > 0 ? busy[node.device] / entry.end : 0, on = filter && filter.device === node.device && node.device >= 0;
       const group = shape('g', { class: 'device' + (on ? ' on' : '') + (node.device < 0 ? ' unused' : ''), 'data-device': node.device, tabindex: node.device < 0 ? null : 0, role: 'button',
-        'aria-label': `${node.name}, computes ${shareText(share, 1)} of the step`, onclick: () => this.pick(node), onkeydown: (e) => { if (e.key === 'Enter') this.pick(node); } });
+        'aria-label': `${node.name}, computes ${shareText(share, 1)} of the step`, onclick: () => this.pick(node), onkeydown: onPress(() => this.pick(node)) });
       if (node.count > 1) group.append(shape('rect', { x: x + 4, y: y + 4, width: w, height: h, rx: 6, fill, stroke: line }));
       group.append(shape('rect', { x, y, width: w, height: h, rx: 6, fill, stroke: line }), shape('rect', { x: x + 6, y: y + h - 9, width: (w - 12) * Math.min(1, share), height: 4, fill: line }),
         shape('text', { x: x + w / 2, y: y + 15, 'text-anchor': 'middle', class: 'op' }, cut(node.name + (node.count > 1 ? ` × ${node.count}` : ''), 14)),
@@ -111,7 +102,7 @@ class MachinePane {
     const name = (n) => nodes[n].name + (nodes[n].count > 1 ? ` × ${nodes[n].count}` : '');
     return table([['Link'], ['Busy', 'n'], ['Bytes', 'n'], ['Bandwidth', 'n']], used.slice(0, MOST_LINKS).map((wire) => {
       const link = plan.machine.links[wire.link];
-      return pickRow(filter && filter.link === wire.link, () => shown.setFilter({ link: wire.link }), [`${name(wire.ends[0])} – ${name(wire.ends[1])}`],
+      return pickRow(filter && filter.link === wire.link, () => shown.setFilter({ link: wire.link }), [`${name(wire.ends[0])} – ${name(wire.ends[1])}` + (wire.count > 1 ? `, the busiest of ${wire.count}` : '')],
         [shareText(wire.seconds, entry.end), 'n'], [bytesText(wire.bytes), 'n'], [bytesText(link.bandwidth) + '/s', 'n']);
     }));
   }

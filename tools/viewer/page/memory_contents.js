@@ -9,23 +9,24 @@ const MOST_TILES = 300;
 // one block has the persistent bytes that are of other entries.
 function blocksAt(shown, device, time) {
   const { entry } = shown, memory = entry.memory[device], { kind, name, box, begin, end, from, to } = memory.blocks;
-  const at = time / entry.tick, live = { true: [], false: [] };
+  const at = Math.round(time / entry.tick), live = { true: [], false: [] };
   for (let i = 0; i < kind.length; ++i) {
     const persistent = from[i] < 0;
     // A moment between two commands shows the one that starts.
     if (persistent || (from[i] <= at && (at < to[i] || from[i] === to[i] && Math.abs(at - to[i]) < 1))) live[persistent].push(i);
   }
   const blocks = [];
-  for (const part of Object.values(live)) {
+  let persistent = 0;
+  for (const [key, part] of Object.entries(live)) {
     part.sort((a, b) => begin[a] - begin[b] || end[b] - end[a]);
     let covered = 0;
     for (const i of part) {
       const bytes = end[i] - Math.max(begin[i], covered);
       if (bytes > 0) blocks.push({ kind: kind[i], name: stringAt(name[i]), box: box[i], bytes });
+      if (bytes > 0 && key === 'true') persistent += bytes;
       covered = Math.max(covered, end[i]);
     }
   }
-  const persistent = live.true.reduce((sum, i) => sum + end[i] - begin[i], 0);
   if (memory.persistent > persistent) blocks.push({ kind: 0, name: 'of other entries, and gaps', box: -1, bytes: memory.persistent - persistent });
   return blocks.sort((a, b) => a.kind - b.kind || b.bytes - a.bytes);
 }
@@ -87,7 +88,9 @@ function drawTreemap(shown, blocks) {
 function memoryTab(shown) {
   const { entry, plan } = shown;
   const devices = plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d));
-  const { device, time } = shown.moment || { device: devices[0], time: peakOf(entry, devices[0]) };
+  const { device: chosen, time } = shown.moment || { device: devices[0], time: peakOf(entry, devices[0]) };
+  // Of folded devices the first is shown.
+  const device = shown.deviceShown(chosen) ? chosen : plan.equalDevices[plan.classOf[chosen]][0];
   const blocks = blocksAt(shown, device, time), all = blocks.reduce((sum, b) => sum + b.bytes, 0), memory = entry.memory[device];
   const choose = element('select', { 'aria-label': 'Device', onchange: (e) => shown.showMoment(+e.target.value, peakOf(entry, +e.target.value)) },
     ...devices.map((d) => element('option', { value: d }, shown.deviceLabel(d))));

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 function overview(shown) {
-  const { entry, plan } = shown, nodes = plan.devices.map(() => 0), busy = plan.devices.map(() => 0);
+  const { entry, plan } = shown, nodes = plan.devices.map(() => 0), busy = entry.busySeconds(plan.devices.length);
   for (let b = 0; b < entry.numBoxes; ++b) if (entry.boxKind(b) === NODE) for (const d of entry.devices(b)) ++nodes[d];
-  for (let c = 0; c < entry.numCommands; ++c) if (entry.kind(c) === 'kernel') busy[entry.deviceOf(c)] += entry.length(c);
   const rows = plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d)).map((d) => pickRow(false, () => shown.setFilter({ device: d }),
     [shown.deviceLabel(d)], [String(nodes[d]), 'n'], [axisText(entry, busy[d]), 'n'], [shareText(busy[d], entry.end), 'n'],
     [bytesText(entry.memory[d].peak), 'n'], [bytesText(entry.memory[d].limit), 'n']));

@@ -66,6 +66,13 @@ class EntryData {
   start(c) { return this.commands.start[c] * this.tick; }
   length(c) { return this.commands.length[c] * this.tick; }
   deviceOf(c) { return this.streams[this.commands.stream[c]].device; }
+  // By device: seconds of its kernels.
+  busySeconds(numDevices) {
+    if (this.busy) return this.busy;
+    this.busy = new Array(numDevices).fill(0);
+    for (let c = 0; c < this.numCommands; ++c) if (this.kind(c) === 'kernel') this.busy[this.deviceOf(c)] += this.length(c);
+    return this.busy;
+  }
   // -1: none.
   find(name) {
     for (let b = 0; b < this.numBoxes; ++b) if (this.name(b) === name || this.name(b) === '%' + name) return b;
@@ -85,7 +92,16 @@ class PlanData {
     this.entries = json.entries.map((entry, i) => new EntryData(entry, i));
     this.traces = json.traces.map((trace) => new TraceData(trace));
     this.classOf = [];  // by device: its list of equal devices
+    this.nameHues(new Map());
     json.equalDevices.forEach((devices, k) => devices.forEach((d) => { this.classOf[d] = k; }));
+  }
+  // By device. A device has the hue that a plan beside this one gives to its name.
+  nameHues(hues) {
+    this.hues = hues;
+    this.hueOf = this.devices.map(({ name }) => {
+      if (!hues.has(name)) hues.set(name, hues.size);
+      return hues.get(name);
+    });
   }
   deviceName(d) { return this.devices[d].name; }
 }

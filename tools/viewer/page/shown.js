@@ -80,7 +80,14 @@ class Shown {
   setFilter(filter) {
     const same = filter && this.filter && filter.device === this.filter.device && filter.link === this.filter.link;
     this.filter = same ? null : filter;
+    if (this.filter && this.filter.link !== undefined) this.unfoldEnds(this.filter.link);
     this.emit('filter');
+  }
+  // A link is between two devices, not between two lists of them.
+  unfoldEnds(link) {
+    const { links, devices } = this.plan.machine, before = this.unfolded.size;
+    for (const m of [links[link].from, links[link].to]) if (devices[m].device >= 0) this.unfolded.add(this.plan.classOf[devices[m].device]);
+    if (this.unfolded.size > before) this.emit('devices');
   }
   // True if the filter is about the device.
   passesDevice(d) {

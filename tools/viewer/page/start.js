@@ -4,8 +4,13 @@
 readTheme();
 const page = (() => {
   const plans = DATA.plans.map((json) => new PlanData(json));
+  const empty = plans.find((plan) => plan.entries.length === 0);
+  if (empty) {
+    $('plan-name').textContent = empty.name;
+    $('figures').textContent = 'no entry in this plan: there is nothing to draw';
+    return null;
+  }
   if (DATA.diff) return new DiffPage(plans, DATA.diff);
-  if (plans[0].entries.length === 0) return null;
   const view = new ViewPage(plans[0]);
   view.followFragment();
   return view;

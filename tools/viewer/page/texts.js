@@ -3,12 +3,18 @@
 
 function cut(text, length) { return text.length <= length ? text : text.slice(0, Math.max(1, length - 1)) + '…'; }
 
+// As the program prints it: a tie goes to the even digit.
 function bytesText(bytes) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let u = 0;
   while (bytes >= 1024 && u < 4) { bytes /= 1024; ++u; }
-  return (u === 0 ? bytes : bytes.toFixed(1)) + ' ' + units[u];
+  if (u === 0) return bytes + ' B';
+  let tenths = Math.round(10 * bytes);
+  if (tenths - 10 * bytes === 0.5 && tenths % 2) --tenths;
+  return (tenths / 10).toFixed(1) + ' ' + units[u];
 }
+// Of two sizes that differ, all digits if they have the same text.
+function bytesTexts(a, b) { return a !== b && bytesText(a) === bytesText(b) ? [`${a} B`, `${b} B`] : [bytesText(a), bytesText(b)]; }
 
 function secondsText(seconds) {
   if (seconds >= 1) return seconds.toFixed(3) + ' s';

@@ -23,7 +23,8 @@ function shades(hue) {
   const paper = THEME.dark ? [24, 28, 34] : [255, 255, 255];
   return [rgb(mix(hue, paper, THEME.dark ? 0.36 : 0.2)), rgb(THEME.dark ? mix(hue, [255, 255, 255], 0.8) : mix(hue, [0, 0, 0], 0.88))];
 }
-function deviceColors(devices) { return shades(devices.length === 1 ? HUES[devices[0] % HUES.length] : NEUTRAL); }
+// -1: a device that the plan does not use.
+function deviceColors(plan, devices) { return shades(devices.length === 1 && devices[0] >= 0 ? HUES[plan.hueOf[devices[0]] % HUES.length] : NEUTRAL); }
 
 // Of memory blocks, as BlockView::Kind.
 const BLOCK_KINDS = ['constant', 'variable', 'input', 'transfer', 'activation', 'workspace'];

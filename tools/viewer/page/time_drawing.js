@@ -54,7 +54,7 @@ class TimeDrawing {
   }
 
   drawLane(lane, y) {
-    const measured = lane.kind === 'measured', [fill, line] = deviceColors([lane.device]);
+    const measured = lane.kind === 'measured', [fill, line] = deviceColors(this.shown.plan, [lane.device]);
     if (measured) this.text('measured', 24, y + 9, LEFT - 30, '10px', THEME.faint);
     else this.text(lane.label, 12, y + 13, LEFT - 20, '11px', THEME.ink);
     this.clipped(y - 2, lane.h + 4, () => {
@@ -94,7 +94,7 @@ class TimeDrawing {
   }
 
   drawMemory(lane, y) {
-    const { pen, scale, shown } = this, { memory, h } = lane, [fill, line] = deviceColors([lane.device]);
+    const { pen, scale, shown } = this, { memory, h } = lane, [fill, line] = deviceColors(this.shown.plan, [lane.device]);
     const onScale = memory.limit <= 6 * Math.max(memory.arena, 1);
     const topBytes = (onScale ? memory.limit : memory.arena * 1.25) || 1;
     const at = (bytes) => y + h - bytes / topBytes * (h - 8);

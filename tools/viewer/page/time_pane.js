@@ -125,8 +125,10 @@ class TimePane {
 
   onKey(event) {
     const { shown } = this, width = shown.to - shown.from, next = (by) => {
-      if (shown.command < 0) return;
-      const ids = shown.entry.commandsOn(shown.entry.commands.stream[shown.command]), at = ids.indexOf(shown.command) + by;
+      const lane = this.lanes.find((l) => l.kind === 'stream');
+      if (shown.command < 0 && !lane) return;
+      // With nothing selected, the first command of the first row.
+      const ids = shown.entry.commandsOn(shown.command < 0 ? lane.stream : shown.entry.commands.stream[shown.command]), at = shown.command < 0 ? 0 : ids.indexOf(shown.command) + by;
       if (at >= 0 && at < ids.length) shown.selectCommand(ids[at]);
     };
     const keys = {
@@ -134,7 +136,6 @@ class TimePane {
       'ArrowLeft': () => event.shiftKey ? next(-1) : shown.showTime(shown.from - width / 8, shown.to - width / 8),
       'ArrowDown': () => { this.scroll.scrollTop += 40; }, 'ArrowUp': () => { this.scroll.scrollTop -= 40; },
       '+': () => this.zoom(0.8), '=': () => this.zoom(0.8), '-': () => this.zoom(1.25), '0': () => this.whole(),
-      'Escape': () => shown.select(-1),
     };
     if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

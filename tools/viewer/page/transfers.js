@@ -14,9 +14,9 @@ function transfersTab(shown) {
     rows.push(pickRow(command === shown.command, () => shown.selectCommand(command), [stringAt(t.from[i]), 'w'], [stringAt(t.to[i]), 'w'], [stringAt(t.value[i]), 'name'],
       [bytesText(t.bytes[i]), 'n'], [axisText(entry, length * entry.tick), 'n'], [length === 0 ? 'no time' : t.hidden[i] ? 'yes' : share ? share + ' %' : 'no', 'w'], [stringAt(t.reason[i]), 'name']));
   }
-  const all = t.command.length + entry.transfersLeftOut;
+  const all = shown.filter ? passing : t.command.length + entry.transfersLeftOut, left = entry.transfersLeftOut ? `; ${entry.transfersLeftOut} more of the step are left out` : '';
   return [note(totals.count === 0 ? 'Nothing moves between devices.'
       : `${countText(totals.count, 'transfer', 'transfers')} between devices, ${bytesText(totals.bytes)}; ${totals.hidden} hidden behind what the receiving device computes meanwhile.`),
     table([['From'], ['To'], ['Value'], ['Bytes', 'n'], ['Time', 'n'], ['Hidden'], ['Reason']], rows),
-    ...(passing > MOST_ROWS || entry.transfersLeftOut ? [note(`The first ${Math.min(MOST_ROWS, passing)} of ${all} rows; partita simulate PLAN --trace FILE writes all.`)] : [])];
+    ...(passing > MOST_ROWS || entry.transfersLeftOut ? [note(`The first ${Math.min(MOST_ROWS, passing)} of ${all} rows${shown.filter ? left : ''}; partita simulate PLAN --trace FILE writes all.`)] : [])];
 }

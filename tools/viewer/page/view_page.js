@@ -101,7 +101,7 @@ function filterName(shown) {
 function legend(shown) {
   const { plan, entry } = shown, k = (d) => plan.classOf[d];
   return plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d)).map((d) => {
-    const swatch = element('i', {}), [fill, line] = deviceColors([d]), equal = plan.equalDevices[k(d)];
+    const swatch = element('i', {}), [fill, line] = deviceColors(plan, [d]), equal = plan.equalDevices[k(d)];
     swatch.style.background = fill;
     swatch.style.borderColor = line;
     const act = equal.length > 1 ? () => shown.toggleClass(k(d)) : () => shown.setFilter({ device: d });
