@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,19 @@ inline constexpr int64_t kWorkspaceAlignment = 64;
 // One way to compute a node: what a plan would bind, its layouts and its price.
 // A catalog answers for one device, with one arithmetic; CommonChoices
 // (graph/node_kernels.h) for all ranks of a node.
+// Measured with the operands in the caches of the device, and with nothing
+// there.
+struct CacheSeconds {
+  double warm = 0;
+  double cold = 0;
+};
+
 struct KernelChoice : KernelBinding {
   std::vector<Layout> operands;  // required layouts, one per operand
   std::vector<Layout> results;   // layouts of the results
   double seconds = 0;            // launch included, of the slowest rank
+  // `seconds` is between them; nothing where they were not both measured.
+  std::optional<CacheSeconds> by_caches;
   // Plain loops, eval or a library's reference implementation: correct but
   // slow. The summary names such kernels.
   bool fallback = false;

@@ -34,6 +34,13 @@ bool IsSameKernel(const KernelChoice& a, const KernelChoice& b) {
 void CombineChoice(const KernelChoice& other, KernelChoice& choice) {
   choice.workspace = std::max(choice.workspace, other.workspace);
   choice.seconds = std::max(choice.seconds, other.seconds);
+  if (choice.by_caches.has_value() && other.by_caches.has_value()) {
+    CacheSeconds& seconds = *choice.by_caches;
+    seconds.warm = std::max(seconds.warm, other.by_caches->warm);
+    seconds.cold = std::max(seconds.cold, other.by_caches->cold);
+  } else {
+    choice.by_caches.reset();
+  }
   choice.fallback |= other.fallback;
   choice.any_layout &= other.any_layout;
   std::erase_if(choice.in_place, [&](const InPlacePair& pair) {

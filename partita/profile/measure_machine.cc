@@ -21,6 +21,7 @@
 #include "partita/backends/backend.h"
 #include "partita/compile.h"
 #include "partita/profile/kernel_timer.h"
+#include "partita/profile/measure_copies.h"
 #include "partita/profile/measure_links.h"
 #include "partita/profile/measure_wake.h"
 #include "partita/profile/plan_kernels.h"
@@ -140,6 +141,26 @@ class Measurer {
     if (machine_.host.cores == 0) return;
     ShowProgress("wake-up of a thread");
     result_.profile.wake_seconds = MeasureWakeSeconds();
+    ShowProgress("copies in memory");
+    const absl::Status copies = MeasureLocalCopies();
+    if (!copies.ok()) Skip(copies.message());
+    result_.profile.cache_bytes = LargestCacheBytes();
+  }
+
+  absl::Status MeasureLocalCopies() {
+    const auto cpu = absl::c_find_if(devices_, [](const DeviceTraits& device) {
+      return TraitsOf(device.kind).shares_host;
+    });
+    if (cpu == devices_.end()) return absl::OkStatus();
+    PARTITA_ASSIGN_OR_RETURN(
+        const std::unique_ptr<Device> device,
+        BackendOf(cpu->kind).new_device(*cpu, /*split=*/{}));
+    PARTITA_ASSIGN_OR_RETURN(
+        const MeasuredLink copies,
+        MeasureCopies(*device, *device, {.from = cpu->name, .to = cpu->name}));
+    result_.profile.copies = {.bandwidth = copies.bandwidth,
+                              .latency = copies.latency};
+    return absl::OkStatus();
   }
 
   // Those that are not known first.

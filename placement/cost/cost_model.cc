@@ -28,17 +28,28 @@ int64_t BytesIn(const TensorType& type, const Layout& layout) {
   return laid_out.num_bytes();
 }
 
-// The kernel of ranks that have one: FastestChoice.
-NodeCost CostOf(const KernelChoice& choice) {
-  return {.can_run = true,
-          .seconds = choice.seconds,
-          .workspace = choice.workspace,
-          .in_place = choice.in_place};
+// Of ranks that have a kernel: FastestChoice.
+NodeCost CostOf(absl::Span<const KernelChoice> choices,
+                std::optional<double> displaced) {
+  const KernelChoice* best = FastestChoice(choices);
+  if (best == nullptr) return {};
+  NodeCost cost = {.can_run = true,
+                   .seconds = SecondsInStep(*best, displaced),
+                   .least_seconds = kNever,
+                   .workspace = best->workspace,
+                   .in_place = best->in_place};
+  const auto in_caches =
+      displaced.has_value() ? std::optional(0.0) : std::nullopt;
+  for (const KernelChoice& choice : choices) {
+    cost.least_seconds =
+        std::min(cost.least_seconds, SecondsInStep(choice, in_caches));
+  }
+  return cost;
 }
 
 NodeCost CostOf(const OpView& node, const Placement& placement,
                 const std::vector<NodeRank>& ranks,
-                const KernelCatalog& catalog);
+                const KernelCatalog& catalog, std::optional<double> displaced);
 
 // Node `i` of what replaces each rank's fused node.
 std::vector<NodeRank> RanksOfPart(const std::vector<NodeRank>& fused,
@@ -53,7 +64,8 @@ std::vector<NodeRank> RanksOfPart(const std::vector<NodeRank>& fused,
 
 // The nodes that replace a fused node, one after the other.
 NodeCost UnfusedCost(const OpView& node, const std::vector<NodeRank>& fused,
-                     const KernelCatalog& catalog) {
+                     const KernelCatalog& catalog,
+                     std::optional<double> displaced) {
   const bool tail_is_one_loop = TailIsOneLoop(node);
   std::vector<UnfusedBody> bodies;
   for (const NodeRank& rank : fused) {
@@ -65,9 +77,11 @@ NodeCost UnfusedCost(const OpView& node, const std::vector<NodeRank>& fused,
   for (size_t i = 0; i < bodies[0].nodes.size(); ++i) {
     if (!Computes(bodies[0].nodes[i])) continue;
     const NodeCost part =
-        CostOf(bodies[0].nodes[i], {}, RanksOfPart(fused, bodies, i), catalog);
+        CostOf(bodies[0].nodes[i], {}, RanksOfPart(fused, bodies, i), catalog,
+               displaced);
     if (!part.can_run) return {};
     total.seconds += part.seconds;
+    total.least_seconds += part.least_seconds;
     total.workspace = std::max(total.workspace, part.workspace);
   }
   return total;
@@ -75,12 +89,13 @@ NodeCost UnfusedCost(const OpView& node, const std::vector<NodeRank>& fused,
 
 NodeCost CostOf(const OpView& node, const Placement& placement,
                 const std::vector<NodeRank>& ranks,
-                const KernelCatalog& catalog) {
+                const KernelCatalog& catalog, std::optional<double> displaced) {
   const std::vector<KernelChoice> choices =
       CommonChoices(placement, ranks, catalog);
-  if (IsUnfused(node, choices)) return UnfusedCost(node, ranks, catalog);
-  const KernelChoice* best = FastestChoice(choices);
-  return best == nullptr ? NodeCost() : CostOf(*best);
+  if (IsUnfused(node, choices)) {
+    return UnfusedCost(node, ranks, catalog, displaced);
+  }
+  return CostOf(choices, displaced);
 }
 
 }  // namespace
@@ -95,7 +110,8 @@ CostModel::CostModel(const Graph& graph, const Machine& machine,
       roles_(graph.node_id_bound(), kGone),
       bytes_(graph.value_id_bound(), 0),
       sharded_seconds_(graph.node_id_bound(), 0),
-      host_cores_(machine) {
+      host_cores_(machine),
+      cache_reuse_(graph, machine) {
   for (size_t i = 0; i < order_.size(); ++i) {
     position_[order_[i]] = static_cast<int>(i);
   }
@@ -182,11 +198,15 @@ NodeCost CostModel::Price(const OpView& node, const DeviceTraits& device) {
   if (!alone.ok()) return {};
   const std::vector<KernelChoice> choices =
       CommonChoices(Placement(), *alone, catalog_);
-  if (IsUnfused(node, choices)) return UnfusedCost(node, *alone, catalog_);
+  const std::optional<double> displaced =
+      cache_reuse_.DisplacedShare(node.id(), device);
+  if (IsUnfused(node, choices)) {
+    return UnfusedCost(node, *alone, catalog_, displaced);
+  }
   const KernelChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
   GrowToLayouts(node, *best);
-  return CostOf(*best);
+  return CostOf(choices, displaced);
 }
 
 void CostModel::GrowToLayouts(const OpView& node, const KernelChoice& choice) {
@@ -226,7 +246,9 @@ double CostModel::SecondsOfShards(NodeId id, const Placement& wanted) const {
   const absl::StatusOr<std::vector<NodeRank>> ranks =
       RanksOf(node, *placement, devices);
   if (!ranks.ok()) return kNever;
-  const NodeCost cost = CostOf(node, *placement, *ranks, catalog_);
+  const NodeCost cost =
+      CostOf(node, *placement, *ranks, catalog_,
+             cache_reuse_.DisplacedShare(id, *devices.front()));
   return cost.can_run ? cost.seconds : kNever;
 }
 

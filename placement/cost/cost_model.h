@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "graph/id_vector.h"
 #include "graph/kernel_catalog.h"
+#include "placement/cost/cache_reuse.h"
 #include "placement/cost/host_cores.h"
 #include "placement/machine/machine.h"
 
@@ -23,6 +24,7 @@ namespace partita {
 struct NodeCost {
   bool can_run = false;               // views and stored values: always true
   double seconds = 0;                 // views and stored values: 0
+  double least_seconds = 0;  // of any kernel, with its operands in the caches
   int64_t workspace = 0;              // bytes
   std::vector<InPlacePair> in_place;  // pairs that the kernel supports
 };
@@ -123,6 +125,7 @@ class CostModel {
   std::vector<const Link*> links_;  // from * devices + to
   MachineDeviceId host_;
   const HostCores host_cores_;
+  const CacheReuse cache_reuse_;
   IdVector<MachineDeviceId, const Link*> port_links_;
 };
 

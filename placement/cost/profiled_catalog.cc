@@ -18,6 +18,12 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+// Nothing if the node was seen in steps, whose caches are what they are.
+std::optional<CacheSeconds> ByCaches(const MeasuredNode& node) {
+  if (node.in_steps.has_value() || !node.warm || !node.cold) return {};
+  return CacheSeconds{*node.warm, std::max(*node.warm, *node.cold)};
+}
+
 }  // namespace
 
 ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
@@ -51,27 +57,31 @@ std::vector<KernelChoice> ProfiledCatalog::Choices(
     NoteVersion(choice);
     if (choice.fallback) continue;
     roofline = std::min(roofline, choice.seconds);
-    choice.seconds = Measured(signatures, choice).value_or(choice.seconds);
+    SetMeasured(signatures, choice, choice.seconds);
     seconds = std::min(seconds, choice.seconds);
   }
   const double slower =
       roofline > 0 && roofline < kNever ? std::max(1.0, seconds / roofline) : 1;
   for (KernelChoice& choice : choices) {
     if (!choice.fallback) continue;
-    choice.seconds =
-        Measured(signatures, choice).value_or(slower * choice.seconds);
+    SetMeasured(signatures, choice, slower * choice.seconds);
   }
   SortBestFirst(choices);
   return choices;
 }
 
-std::optional<double> ProfiledCatalog::Measured(
-    const NodeSignatures& node, const KernelChoice& choice) const {
+void ProfiledCatalog::SetMeasured(const NodeSignatures& node,
+                                  KernelChoice& choice,
+                                  double otherwise) const {
   const auto exact = by_signature_.find(node.Of(choice));
-  if (exact != by_signature_.end()) return exact->second->seconds();
+  if (exact != by_signature_.end()) {
+    choice.seconds = exact->second->seconds();
+    choice.by_caches = ByCaches(*exact->second);
+    return;
+  }
   const MeasuredScale* scale = FindScale(node.family(), choice);
-  if (scale == nullptr) return std::nullopt;
-  return scale->Seconds(choice.seconds);
+  choice.seconds =
+      scale == nullptr ? otherwise : scale->Seconds(choice.seconds);
 }
 
 const MeasuredScale* ProfiledCatalog::FindScale(

@@ -25,7 +25,9 @@ namespace partita {
 class NodeSignatures;  // node_signature.h
 
 // Offers the choices of `all`, at these prices, best first:
-//  1. The seconds measured for the choice's signature (node_signature.h).
+//  1. The seconds measured for the choice's signature (node_signature.h). What
+//     a step takes between warm and cold caches, CacheReuse says
+//     (cache_reuse.h).
 //  2. Else its roofline, which is what `all` states, scaled (measured_scale.h)
 //     by the measurements of the same kernel for nodes of its family; a kernel
 //     without any is scaled like the family's others, except plain loops
@@ -58,9 +60,9 @@ class ProfiledCatalog : public KernelCatalog {
   // By kernel; the empty name: by all kernels of the family except plain loops.
   using FamilyKey = std::tuple<std::string, DType, DeviceKind, std::string>;
 
-  // By rules 1 and 2.
-  std::optional<double> Measured(const NodeSignatures& node,
-                                 const KernelChoice& choice) const;
+  // By rules 1 and 2, else `otherwise`.
+  void SetMeasured(const NodeSignatures& node, KernelChoice& choice,
+                   double otherwise) const;
   const MeasuredScale* FindScale(const KernelFamily& family,
                                  const KernelChoice& choice) const;
   void NoteVersion(const KernelChoice& choice) const;

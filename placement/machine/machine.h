@@ -42,6 +42,18 @@ struct Link {
 struct MachineHost {
   int cores = 0;            // 0: the file names none
   double wake_seconds = 0;  // until a thread that slept goes on
+  // Of feeds, fetches and copies within a CPU device: seconds that each takes
+  // beside its bytes, and bytes per second; 0: as LocalCopyOf says.
+  double copy_latency = 0;
+  double copy_bandwidth = 0;
+};
+
+// What a copy within a device takes.
+struct LocalCopy {
+  double SecondsOf(double bytes) const { return fixed + per_byte * bytes; }
+
+  double fixed = 0;
+  double per_byte = 0;
 };
 
 struct Profile;
@@ -63,6 +75,9 @@ struct Machine {
   MachineHost host;
 
   const MachineDevice* FindDevice(absl::string_view name) const;
+  // Of a CPU device by MachineHost, where it says so; else a launch, and each
+  // byte read and written once.
+  LocalCopy LocalCopyOf(const DeviceTraits& device) const;
   // "cpu:0, gpu:0", for errors.
   std::string DeviceNames() const;
 };
@@ -89,7 +104,10 @@ struct Machine {
 //       "latency": 1e-5, "duplex": true,        default 0 seconds; true
 //       "bus": "pcie"}],                        default: no bus
 //    "host": {"cores": 16,                      default: none that are shared
-//             "wake_seconds": 5e-5},            default 0
+//             "wake_seconds": 5e-5,             default 0
+//             "copy_latency": 2e-7,             default 0
+//             "copy_bandwidth": 2e10},          bytes per second; default: each
+//                                               device's own figures
 //    "profile": "here.profile",                 measurements: a file in the
 //                                               folder of this one, or below
 //    "profile_hash": "5c5e..."}                 default: any contents
@@ -105,8 +123,8 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
 absl::StatusOr<Machine> ReadMachine(const std::string& path);
 absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
 
-// Makes the machine's prices those of `profile`: its links, and the wake-up of
-// a host with cores, get the measured figures, and ProfiledCatalog
+// Makes the machine's prices those of `profile`: its links, and the wake-up and
+// the copies of a host with cores, get the measured figures, and ProfiledCatalog
 // (placement/cost) reads the nodes. `source` is the profile's file, for errors:
 // FailedPrecondition if it is of another machine, or if the machine file states
 // another hash.

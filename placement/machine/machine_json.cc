@@ -131,14 +131,24 @@ absl::StatusOr<MachineProfile> ReadProfileKeys(const JsonObject& object) {
 }
 
 absl::StatusOr<MachineHost> ReadHost(const JsonObject& object) {
-  PARTITA_RETURN_IF_ERROR(object.AllowKeys({"cores", "wake_seconds"}));
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
+      {"cores", "wake_seconds", "copy_latency", "copy_bandwidth"}));
   MachineHost host;
   PARTITA_ASSIGN_OR_RETURN(const int64_t cores,
                            object.Integer("cores", 1, kMaxHostCores));
   host.cores = static_cast<int>(cores);
-  if (!object.Has("wake_seconds")) return host;
-  PARTITA_ASSIGN_OR_RETURN(host.wake_seconds,
-                           object.Number("wake_seconds", 0, kMaxSeconds));
+  if (object.Has("wake_seconds")) {
+    PARTITA_ASSIGN_OR_RETURN(host.wake_seconds,
+                             object.Number("wake_seconds", 0, kMaxSeconds));
+  }
+  if (object.Has("copy_latency")) {
+    PARTITA_ASSIGN_OR_RETURN(host.copy_latency,
+                             object.Number("copy_latency", 0, kMaxSeconds));
+  }
+  if (object.Has("copy_bandwidth")) {
+    PARTITA_ASSIGN_OR_RETURN(host.copy_bandwidth,
+                             object.Number("copy_bandwidth", 1, kMaxRate));
+  }
   return host;
 }
 
@@ -214,9 +224,15 @@ std::string ProfileKeys(const MachineProfile& profile) {
 
 std::string HostKey(const MachineHost& host) {
   if (host.cores == 0) return "";
-  return absl::StrCat(",\n  \"host\": {\"cores\": ", host.cores,
-                      ", \"wake_seconds\": ", JsonNumber(host.wake_seconds),
-                      "}");
+  std::string keys =
+      absl::StrCat(",\n  \"host\": {\"cores\": ", host.cores,
+                   ", \"wake_seconds\": ", JsonNumber(host.wake_seconds));
+  if (host.copy_bandwidth > 0) {
+    absl::StrAppend(&keys,
+                    ", \"copy_latency\": ", JsonNumber(host.copy_latency),
+                    ", \"copy_bandwidth\": ", JsonNumber(host.copy_bandwidth));
+  }
+  return keys + "}";
 }
 
 // Also follows links: the file is inside the folder of the machine file.

@@ -177,6 +177,10 @@ absl::Status UseProfile(Profile profile, absl::string_view source,
   if (machine.host.cores > 0) {
     machine.host.wake_seconds =
         profile.wake_seconds.value_or(machine.host.wake_seconds);
+    if (profile.copies.has_value()) {
+      machine.host.copy_latency = profile.copies->latency;
+      machine.host.copy_bandwidth = profile.copies->bandwidth;
+    }
   }
   machine.profile.hash = std::move(hash);
   machine.profile.measured =
@@ -212,6 +216,8 @@ void MergeProfile(const Profile& fresh, Profile& profile) {
   });
   MergeLinks(fresh, profile);
   if (fresh.wake_seconds.has_value()) profile.wake_seconds = fresh.wake_seconds;
+  if (fresh.copies.has_value()) profile.copies = fresh.copies;
+  if (fresh.cache_bytes.has_value()) profile.cache_bytes = fresh.cache_bytes;
 }
 
 }  // namespace partita

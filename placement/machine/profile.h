@@ -93,12 +93,25 @@ struct MeasuredLink {
   double latency = 0;
 };
 
+// MachineHost::copy_latency and copy_bandwidth as measured.
+struct MeasuredCopies {
+  friend bool operator==(const MeasuredCopies&,
+                         const MeasuredCopies&) = default;
+
+  double bandwidth = 0;
+  double latency = 0;
+};
+
 struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 
   ProfileHost host;
   // MachineHost::wake_seconds, where it was measured.
   std::optional<double> wake_seconds;
+  std::optional<MeasuredCopies> copies;
+  // Bytes of the host's largest cache, where the system says so
+  // (placement/cost/cache_reuse.h).
+  std::optional<int64_t> cache_bytes;
   // The devices that were measured, each once. The rates are those of the
   // machine file, which the rooflines were computed with.
   std::vector<DeviceTraits> devices;

@@ -23,6 +23,7 @@ namespace partita {
 namespace {
 
 constexpr size_t kMostNameBytes = 256;
+constexpr int64_t kMaxCacheBytes = int64_t{1} << 40;
 constexpr int64_t kMostSteps = 1'000'000'000;
 
 absl::StatusOr<std::string> ReadText(const JsonObject& object,
@@ -110,6 +111,15 @@ absl::StatusOr<MeasuredNode> ReadNode(const JsonObject& object) {
     return object.MissingKey("warm, cold or in_steps");
   }
   return node;
+}
+
+absl::StatusOr<MeasuredCopies> ReadCopies(const JsonObject& object) {
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys({"bandwidth", "latency"}));
+  MeasuredCopies copies;
+  PARTITA_ASSIGN_OR_RETURN(copies.bandwidth,
+                           object.Number("bandwidth", 1, kMaxRate));
+  PARTITA_ASSIGN_OR_RETURN(copies.latency, ReadSeconds(object, "latency"));
+  return copies;
 }
 
 absl::StatusOr<MeasuredLink> ReadLink(const JsonObject& object) {
@@ -228,12 +238,22 @@ std::string LinkJson(const MeasuredLink& link) {
 
 // All that the checksum covers.
 std::string Measurements(const Profile& profile) {
-  const std::string wake =
-      profile.wake_seconds.has_value()
-          ? absl::StrCat(",\n  \"wake\": ", JsonNumber(*profile.wake_seconds))
-          : "";
+  std::string of_host;
+  if (profile.wake_seconds.has_value()) {
+    absl::StrAppend(&of_host,
+                    ",\n  \"wake\": ", JsonNumber(*profile.wake_seconds));
+  }
+  if (profile.copies.has_value()) {
+    absl::StrAppend(&of_host, ",\n  \"copies\": {\"bandwidth\": ",
+                    JsonNumber(profile.copies->bandwidth),
+                    ", \"latency\": ", JsonNumber(profile.copies->latency),
+                    "}");
+  }
+  if (profile.cache_bytes.has_value()) {
+    absl::StrAppend(&of_host, ",\n  \"cache\": ", *profile.cache_bytes);
+  }
   return absl::StrCat(
-      "  \"host\": ", HostJson(profile.host), wake,
+      "  \"host\": ", HostJson(profile.host), of_host,
       ",\n  \"devices\": ", JsonList(profile.devices, DeviceJson),
       ",\n  \"nodes\": ", JsonList(profile.nodes, NodeJson),
       ",\n  \"links\": ", JsonList(profile.links, LinkJson));
@@ -263,12 +283,21 @@ absl::StatusOr<Profile> ParseProfile(absl::string_view json,
   PARTITA_ASSIGN_OR_RETURN(const JsonObject root, document->Root());
   PARTITA_RETURN_IF_ERROR(CheckFormat(root));
   PARTITA_RETURN_IF_ERROR(root.AllowKeys(
-      {"format", "checksum", "host", "wake", "devices", "nodes", "links"}));
+      {"format", "checksum", "host", "wake", "copies", "cache", "devices",
+       "nodes", "links"}));
   Profile profile;
   PARTITA_ASSIGN_OR_RETURN(const JsonObject host, root.Object("host"));
   PARTITA_ASSIGN_OR_RETURN(profile.host, ReadHost(host));
   PARTITA_ASSIGN_OR_RETURN(profile.wake_seconds,
                            ReadOptionalSeconds(root, "wake"));
+  if (root.Has("copies")) {
+    PARTITA_ASSIGN_OR_RETURN(const JsonObject copies, root.Object("copies"));
+    PARTITA_ASSIGN_OR_RETURN(profile.copies, ReadCopies(copies));
+  }
+  if (root.Has("cache")) {
+    PARTITA_ASSIGN_OR_RETURN(profile.cache_bytes,
+                             root.Integer("cache", 1, kMaxCacheBytes));
+  }
   PARTITA_RETURN_IF_ERROR(
       ReadList(root, "devices", 1, kMaxDevices, ReadDevice, profile.devices));
   PARTITA_RETURN_IF_ERROR(

@@ -20,9 +20,9 @@ PortPrices::PortPrices(const CostModel& costs) {
       price.fixed = link->latency;
       price.per_byte = 1 / link->bandwidth;
     } else {
-      const double bandwidth = traits.memory_bandwidth;
-      price.fixed = traits.launch_seconds;
-      price.per_byte = bandwidth > 0 ? 2 / bandwidth : 0;
+      const LocalCopy copy = costs.machine().LocalCopyOf(traits);
+      price.fixed = copy.fixed;
+      price.per_byte = copy.per_byte;
     }
     prices_.Add(price);
   }

@@ -102,10 +102,9 @@ int64_t ValueClocks::bytes(FormedValue formed) const {
 
 double ValueClocks::SecondsOfSlice(FormedValue shard,
                                    MachineDeviceId device) const {
-  const DeviceTraits& traits = costs_.machine().devices[device.index].traits;
-  const double bandwidth = traits.memory_bandwidth;
-  return traits.launch_seconds +
-         (bandwidth > 0 ? 2.0 * bytes(shard) / bandwidth : 0);
+  const Machine& machine = costs_.machine();
+  return machine.LocalCopyOf(machine.devices[device.index].traits)
+      .SecondsOf(static_cast<double>(bytes(shard)));
 }
 
 void ValueClocks::Bring(FormedValue made, const ItemDevices& from,

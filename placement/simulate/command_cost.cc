@@ -14,6 +14,7 @@
 #include "graph/device_kind_traits.h"
 #include "graph/node_kernels.h"
 #include "graph/status_macros.h"
+#include "placement/cost/cache_reuse.h"
 #include "placement/cost/host_cores.h"
 #include "placement/cost/node_roles.h"
 #include "placement/simulate/collective_seconds.h"
@@ -25,7 +26,8 @@ namespace {
 using On = CommandCost::On;
 
 absl::StatusOr<double> SecondsOfNode(const OpView& node, const Machine& machine,
-                                     const KernelCatalog& catalog) {
+                                     const KernelCatalog& catalog,
+                                     const CacheReuse& reuse) {
   const Placement& placement = node.node().placement;
   std::vector<const DeviceTraits*> devices;
   for (const std::string& name : placement.devices) {
@@ -43,7 +45,8 @@ absl::StatusOr<double> SecondsOfNode(const OpView& node, const Machine& machine,
   const std::vector<KernelChoice> choices =
       CommonChoices(placement, ranks, catalog);
   if (const KernelChoice* bound = BoundChoice(node, choices)) {
-    return bound->seconds;
+    return SecondsInStep(*bound,
+                         reuse.DisplacedShare(node.id(), *devices.front()));
   }
   return absl::UnimplementedError(absl::StrCat(
       node.ToString(), ": found no kernel that is on ",
@@ -194,16 +197,13 @@ class Pricer {
                                static_cast<double>(bytes), ranks, links_);
   }
 
-  // A local copy reads and writes every byte once.
   CommandCost PriceLocal(DeviceId device, int64_t bytes) const {
     CommandCost cost;
     cost.on = On::kDevice;
     cost.device = device;
-    cost.seconds = traits(device).launch_seconds;
+    cost.seconds = links_.machine().LocalCopyOf(traits(device)).SecondsOf(
+        static_cast<double>(bytes));
     cost.cores = cores_.OfLocalCopy(traits(device));
-    if (traits(device).memory_bandwidth > 0) {
-      cost.seconds += 2.0 * bytes / traits(device).memory_bandwidth;
-    }
     return cost;
   }
 
@@ -282,6 +282,7 @@ class Pricer {
 absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
     const Graph& graph, const Machine& machine, const KernelCatalog& catalog) {
   std::vector<double> seconds(graph.node_id_bound(), 0);
+  const CacheReuse reuse(graph, machine);
   for (const OpView& node : graph.ops()) {
     if (IsStored(node) || node.is(kCopy) || node.is(kBucket) ||
         !node.node().placement.placed()) {
@@ -290,7 +291,7 @@ absl::StatusOr<std::vector<double>> PlacedNodeSeconds(
     // A view has a kernel only if it changes the layout.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
     PARTITA_ASSIGN_OR_RETURN(seconds[node.id().index],
-                             SecondsOfNode(node, machine, catalog));
+                             SecondsOfNode(node, machine, catalog, reuse));
   }
   return seconds;
 }

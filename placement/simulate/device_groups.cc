@@ -66,10 +66,9 @@ void DeviceGroups::AddPort(MachineDeviceId device, DeviceGroup& group) const {
   group.ports_beside_kernels |= kind.ports_beside_kernels;
   group.overlaps_steps |= kind.overlaps_steps;
   if (costs_.shares_host(device) || !costs_.host().valid()) {
-    const double bandwidth = traits.memory_bandwidth;
-    group.port_fixed = std::min(group.port_fixed, traits.launch_seconds);
-    group.port_per_byte =
-        std::min(group.port_per_byte, bandwidth > 0 ? 2 / bandwidth : 0);
+    const LocalCopy copy = costs_.machine().LocalCopyOf(traits);
+    group.port_fixed = std::min(group.port_fixed, copy.fixed);
+    group.port_per_byte = std::min(group.port_per_byte, copy.per_byte);
     return;
   }
   for (MachineDeviceId host : costs_.devices()) {

@@ -65,8 +65,9 @@ CommandFloor StepFloor::Node(NodeId node, DeviceGroupId group) const {
   if (IsFree(node)) return {};
   const NodeCost& cost = costs_.cost(node, groups_[group].devices[0]);
   if (!cost.can_run) return {0, kNever};
-  const double launch = std::min(groups_[group].launch, cost.seconds);
-  return {launch, std::min(cost.seconds - launch, KnownWork(node))};
+  const double seconds = cost.least_seconds;
+  const double launch = std::min(groups_[group].launch, seconds);
+  return {launch, std::min(seconds - launch, KnownWork(node))};
 }
 
 // The devices of the ranks are unknown, so each may have the longest launch.
