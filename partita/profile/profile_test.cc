@@ -239,6 +239,7 @@ TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {
   EXPECT_GT(reports, 0);
   EXPECT_EQ(measured->profile.host, ThisProfileHost());
   EXPECT_GT(measured->profile.wake_seconds.value_or(0), 0);
+  EXPECT_GT(measured->profile.cache_bytes.value_or(0), 0);
   for (const MeasuredNode& node : measured->profile.nodes) {
     EXPECT_GT(node.warm.value_or(0), 0);
     EXPECT_GT(node.cold.value_or(0), 0);

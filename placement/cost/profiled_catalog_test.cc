@@ -105,6 +105,22 @@ TEST(ProfiledCatalogTest, AnExactSignatureHasItsMeasuredTime) {
   EXPECT_EQ(SecondsOf(catalog, small.node(), "fast.work"), measured.seconds());
 }
 
+TEST(ProfiledCatalogTest, BothCachesAreKeptForSteps) {
+  const OneWork work(1000);
+  MeasuredNode measured = Measured(work.node(), 0, 2);
+  const auto by_caches = [&] {
+    return CatalogOf({measured}).Choices(work.node(), Cpu())[0].by_caches;
+  };
+  EXPECT_FALSE(by_caches().has_value());
+  measured.cold = 3 * *measured.warm;
+  ASSERT_TRUE(by_caches().has_value());
+  EXPECT_EQ(by_caches()->warm, *measured.warm);
+  EXPECT_EQ(by_caches()->cold, *measured.cold);
+  // What was seen in steps counts alone.
+  measured.in_steps = SecondsInSteps{.seconds = *measured.warm, .steps = 1};
+  EXPECT_FALSE(by_caches().has_value());
+}
+
 TEST(ProfiledCatalogTest, OthersAreScaledLikeTheirFamily) {
   const OneWork known(1000);
   const OneWork other(4000);

@@ -64,7 +64,8 @@ TEST(MachineTest, AHostHasItsCores) {
   EXPECT_EQ(ParseMachine(kTwo, "two.json")->host.cores, 0);
   const std::string text = absl::StrReplaceAll(
       kTwo, {{"\"links\"",
-              "\"host\": {\"cores\": 8, \"wake_seconds\": 2e-5}, \"links\""}});
+              "\"host\": {\"cores\": 8, \"wake_seconds\": 2e-5, "
+              "\"copy_latency\": 1e-6, \"copy_bandwidth\": 4e9}, \"links\""}});
   const absl::StatusOr<Machine> machine = ParseMachine(text, "two.json");
   ASSERT_TRUE(machine.ok()) << machine.status();
   EXPECT_EQ(machine->host.cores, 8);
@@ -74,6 +75,21 @@ TEST(MachineTest, AHostHasItsCores) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->host.cores, 8);
   EXPECT_EQ(again->host.wake_seconds, 2e-5);
+  const LocalCopy on_cpu = again->LocalCopyOf(again->devices[0].traits);
+  EXPECT_DOUBLE_EQ(on_cpu.SecondsOf(8e9), 2 + 1e-6);
+}
+
+TEST(MachineTest, CopiesWithinADeviceReadAndWriteItsMemory) {
+  DeviceTraits device;
+  device.launch_seconds = 1e-6;
+  device.memory_bandwidth = 1e9;
+  EXPECT_DOUBLE_EQ(Machine().LocalCopyOf(device).SecondsOf(1e9), 2 + 1e-6);
+  // What the host says is for CPUs.
+  Machine machine;
+  machine.host = {.cores = 1, .copy_bandwidth = 1e10};
+  EXPECT_DOUBLE_EQ(machine.LocalCopyOf(device).SecondsOf(1e9), 0.1);
+  device.kind = DeviceKind::kCuda;
+  EXPECT_DOUBLE_EQ(machine.LocalCopyOf(device).SecondsOf(1e9), 2 + 1e-6);
 }
 
 TEST(MachineTest, AWrongHostHasItsPlace) {
@@ -86,13 +102,17 @@ TEST(MachineTest, AWrongHostHasItsPlace) {
             "two.json:10:11: host: found no key \"cores\"; expected one");
   EXPECT_EQ(error_of("{\"core\": 2}"),
             "two.json:10:12: host.core: found an unknown key; expected one of "
-            "cores, wake_seconds; did you mean cores?");
+            "cores, wake_seconds, copy_latency, copy_bandwidth; did you mean "
+            "cores?");
   EXPECT_EQ(error_of("{\"cores\": 0}"),
             "two.json:10:21: host.cores: found 0; expected a whole number from "
             "1 to 65536");
   EXPECT_EQ(error_of("{\"cores\": 1, \"wake_seconds\": -1}"),
             "two.json:10:40: host.wake_seconds: found -1; expected a number "
             "from 0 to 60");
+  EXPECT_EQ(error_of("{\"cores\": 1, \"copy_bandwidth\": 0}"),
+            "two.json:10:42: host.copy_bandwidth: found 0; expected a number "
+            "from 1 to 1e+21");
 }
 
 // The meaning of a file does not depend on the host.

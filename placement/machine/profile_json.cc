@@ -118,7 +118,8 @@ absl::StatusOr<MeasuredCopies> ReadCopies(const JsonObject& object) {
   MeasuredCopies copies;
   PARTITA_ASSIGN_OR_RETURN(copies.bandwidth,
                            object.Number("bandwidth", 1, kMaxRate));
-  PARTITA_ASSIGN_OR_RETURN(copies.latency, ReadSeconds(object, "latency"));
+  PARTITA_ASSIGN_OR_RETURN(copies.latency,
+                           object.Number("latency", 0, kMaxSeconds));
   return copies;
 }
 
@@ -282,14 +283,17 @@ absl::StatusOr<Profile> ParseProfile(absl::string_view json,
   if (!document.ok()) return Damaged(document.status());
   PARTITA_ASSIGN_OR_RETURN(const JsonObject root, document->Root());
   PARTITA_RETURN_IF_ERROR(CheckFormat(root));
-  PARTITA_RETURN_IF_ERROR(root.AllowKeys(
-      {"format", "checksum", "host", "wake", "copies", "cache", "devices",
-       "nodes", "links"}));
+  PARTITA_RETURN_IF_ERROR(
+      root.AllowKeys({"format", "checksum", "host", "wake", "copies", "cache",
+                      "devices", "nodes", "links"}));
   Profile profile;
   PARTITA_ASSIGN_OR_RETURN(const JsonObject host, root.Object("host"));
   PARTITA_ASSIGN_OR_RETURN(profile.host, ReadHost(host));
-  PARTITA_ASSIGN_OR_RETURN(profile.wake_seconds,
-                           ReadOptionalSeconds(root, "wake"));
+  // In the range of the machine file's key: plans note the machine.
+  if (root.Has("wake")) {
+    PARTITA_ASSIGN_OR_RETURN(profile.wake_seconds,
+                             root.Number("wake", 0, kMaxSeconds));
+  }
   if (root.Has("copies")) {
     PARTITA_ASSIGN_OR_RETURN(const JsonObject copies, root.Object("copies"));
     PARTITA_ASSIGN_OR_RETURN(profile.copies, ReadCopies(copies));

@@ -88,18 +88,46 @@ TEST(ProfileTest, AMeasuredWakeUpIsThatOfAHostWithCores) {
   EXPECT_FALSE(ParseProfile(ProfileToJson(profile), "p")->wake_seconds);
   const std::string hash = ProfileHash(profile);
   profile.wake_seconds = 3e-5;
+  profile.copies = {.bandwidth = 2e10, .latency = 1e-7};
   EXPECT_NE(ProfileHash(profile), hash);
   EXPECT_EQ(*ParseProfile(ProfileToJson(profile), "p"), profile);
   Machine machine = TwoCpus();
   ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
   EXPECT_EQ(machine.host.wake_seconds, 0);
+  EXPECT_EQ(machine.host.copy_bandwidth, 0);
   machine.host = {.cores = 2, .wake_seconds = 1e-5};
   ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
   EXPECT_EQ(machine.host.wake_seconds, 3e-5);
+  EXPECT_EQ(machine.host.copy_bandwidth, 2e10);
+  EXPECT_EQ(machine.host.copy_latency, 1e-7);
   Profile merged = Sample();
   MergeProfile(profile, merged);
   MergeProfile(Sample(), merged);
   EXPECT_EQ(merged.wake_seconds, 3e-5);
+  EXPECT_EQ(merged.copies, profile.copies);
+}
+
+// Plans note the machine with these figures, and have to be readable.
+TEST(ProfileTest, FiguresOfTheHostAreThoseOfMachineFiles) {
+  Profile profile = Sample();
+  profile.wake_seconds = 61;
+  EXPECT_TRUE(absl::StrContains(
+      ParseProfile(ProfileToJson(profile), "p").status().message(),
+      "wake: found 61; expected a number from 0 to 60"));
+  profile.wake_seconds = 60;
+  profile.copies = {.bandwidth = 1, .latency = 61};
+  EXPECT_TRUE(absl::StrContains(
+      ParseProfile(ProfileToJson(profile), "p").status().message(),
+      "latency: found 61; expected a number from 0 to 60"));
+}
+
+TEST(ProfileTest, TheSizeOfTheCacheIsKept) {
+  Profile profile = Sample();
+  profile.cache_bytes = 32 << 20;
+  EXPECT_EQ(*ParseProfile(ProfileToJson(profile), "p"), profile);
+  Profile merged = Sample();
+  MergeProfile(profile, merged);
+  EXPECT_EQ(merged.cache_bytes, 32 << 20);
 }
 
 TEST(ProfileTest, DamageIsFoundAndNamed) {
