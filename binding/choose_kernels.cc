@@ -275,7 +275,8 @@ class Chooser {
     KernelBinding binding = choice;
     binding.in_place = std::move(in_place);
     graph_.node(node).kernel = std::move(binding);
-    chosen_.push_back({node, choice.seconds, choice.fallback});
+    chosen_.push_back(
+        {node, choice.seconds, choice.fallback, choice.by_caches});
   }
 
   // Makes the node read operand `i` in `layout`.

@@ -5,6 +5,7 @@
 #define PARTITA_BINDING_CHOOSE_KERNELS_H_
 
 #include <string>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,7 @@ struct PricedNode {
   NodeId node;
   double seconds = 0;  // of the slowest rank
   bool fallback = false;
+  std::optional<CacheSeconds> by_caches;  // KernelChoice::by_caches
 };
 
 // Binds every placed node to the fastest kernel on its device, including the

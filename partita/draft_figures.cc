@@ -15,6 +15,7 @@
 #include "kernels/gpu/ptx_catalog.h"
 #include "partita/compile_request.h"
 #include "partita/predict_step.h"
+#include "placement/cost/cache_reuse.h"
 #include "placement/lower/refusal.h"
 
 namespace partita {
@@ -24,6 +25,18 @@ namespace {
 std::optional<LeastMemory> LeastMemoryOf(const ObjectiveChoice& objective) {
   if (objective.goal != Goal::kMemory) return std::nullopt;
   return LeastMemory{objective.most_step_seconds};
+}
+
+// By what the step displaces from the caches.
+void PriceInStep(const Graph& graph, const Machine& machine,
+                 std::vector<PricedNode>& nodes) {
+  const CacheReuse reuse(graph, machine);
+  for (PricedNode& node : nodes) {
+    const std::string& first = graph.node(node.node).placement.devices.front();
+    node.seconds = SecondsInStep(
+        node.seconds, node.by_caches,
+        reuse.DisplacedShare(node.node, machine.FindDevice(first)->traits));
+  }
 }
 
 }  // namespace
@@ -47,6 +60,7 @@ absl::Status DraftFigures::Count(PlacedFunction& placed) {
     PARTITA_ASSIGN_OR_RETURN(
         placed.chosen,
         ChooseKernels(graph, target_.catalog(), target_.traits(), packed_));
+    PriceInStep(graph, target_.machine(), placed.chosen);
     return Verify(graph);
   }));
   if (opens_codegen_ && !opening_codegen_.valid() &&

@@ -166,9 +166,9 @@ CacheReuse::CacheReuse(const Graph& graph, const Machine& machine) {
   const std::shared_ptr<const Profile>& profile = machine.profile.measured;
   if (profile == nullptr || !profile->cache_bytes.has_value()) return;
   is_known_ = true;
-  shares_ = ReuseDistances(graph, machine,
-                           static_cast<double>(*profile->cache_bytes))
-                .Run();
+  shares_ =
+      ReuseDistances(graph, machine, static_cast<double>(*profile->cache_bytes))
+          .Run();
 }
 
 std::optional<double> CacheReuse::DisplacedShare(
@@ -177,12 +177,11 @@ std::optional<double> CacheReuse::DisplacedShare(
   return shares_[node];
 }
 
-double SecondsInStep(const KernelChoice& choice, std::optional<double> share) {
-  if (!share.has_value() || !choice.by_caches.has_value()) {
-    return choice.seconds;
-  }
-  const CacheSeconds& seconds = *choice.by_caches;
-  return seconds.warm + *share * (seconds.cold - seconds.warm);
+double SecondsInStep(double seconds,
+                     const std::optional<CacheSeconds>& by_caches,
+                     std::optional<double> share) {
+  if (!share.has_value() || !by_caches.has_value()) return seconds;
+  return by_caches->warm + *share * (by_caches->cold - by_caches->warm);
 }
 
 }  // namespace partita

@@ -40,9 +40,12 @@ class CacheReuse {
   IdVector<NodeId, double> shares_;
 };
 
-// The seconds of a node that runs this choice in a step: between those with
-// warm and with cold caches, where both were measured.
-double SecondsInStep(const KernelChoice& choice, std::optional<double> share);
+// What a node takes in a step: between the seconds with warm and with cold
+// caches, if both were measured and the displaced share is known; else
+// `seconds`.
+double SecondsInStep(double seconds,
+                     const std::optional<CacheSeconds>& by_caches,
+                     std::optional<double> share);
 
 }  // namespace partita
 

@@ -113,14 +113,12 @@ TEST(CacheReuse, WithoutTheSizeOfTheCacheNothingIsKnown) {
 }
 
 TEST(SecondsInStep, AreBetweenWarmAndCold) {
-  KernelChoice choice;
-  choice.seconds = 3;
-  EXPECT_EQ(SecondsInStep(choice, 0.5), 3);
-  choice.by_caches = {.warm = 2, .cold = 6};
-  EXPECT_EQ(SecondsInStep(choice, std::nullopt), 3);
-  EXPECT_EQ(SecondsInStep(choice, 0), 2);
-  EXPECT_EQ(SecondsInStep(choice, 0.25), 3);
-  EXPECT_EQ(SecondsInStep(choice, 1), 6);
+  const CacheSeconds both = {.warm = 2, .cold = 6};
+  EXPECT_EQ(SecondsInStep(3, std::nullopt, 0.5), 3);
+  EXPECT_EQ(SecondsInStep(3, both, std::nullopt), 3);
+  EXPECT_EQ(SecondsInStep(3, both, 0), 2);
+  EXPECT_EQ(SecondsInStep(3, both, 0.25), 3);
+  EXPECT_EQ(SecondsInStep(3, both, 1), 6);
 }
 
 }  // namespace

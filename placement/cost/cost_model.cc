@@ -33,16 +33,18 @@ NodeCost CostOf(absl::Span<const KernelChoice> choices,
                 std::optional<double> displaced) {
   const KernelChoice* best = FastestChoice(choices);
   if (best == nullptr) return {};
-  NodeCost cost = {.can_run = true,
-                   .seconds = SecondsInStep(*best, displaced),
-                   .least_seconds = kNever,
-                   .workspace = best->workspace,
-                   .in_place = best->in_place};
+  NodeCost cost = {
+      .can_run = true,
+      .seconds = SecondsInStep(best->seconds, best->by_caches, displaced),
+      .least_seconds = kNever,
+      .workspace = best->workspace,
+      .in_place = best->in_place};
   const auto in_caches =
       displaced.has_value() ? std::optional(0.0) : std::nullopt;
   for (const KernelChoice& choice : choices) {
     cost.least_seconds =
-        std::min(cost.least_seconds, SecondsInStep(choice, in_caches));
+        std::min(cost.least_seconds,
+                 SecondsInStep(choice.seconds, choice.by_caches, in_caches));
   }
   return cost;
 }

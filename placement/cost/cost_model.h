@@ -22,10 +22,10 @@ namespace partita {
 // saves reorders. A fused node that no library fuses costs the sum of the nodes
 // that replace it.
 struct NodeCost {
-  bool can_run = false;               // views and stored values: always true
-  double seconds = 0;                 // views and stored values: 0
+  bool can_run = false;      // views and stored values: always true
+  double seconds = 0;        // views and stored values: 0
   double least_seconds = 0;  // of any kernel, with its operands in the caches
-  int64_t workspace = 0;              // bytes
+  int64_t workspace = 0;     // bytes
   std::vector<InPlacePair> in_place;  // pairs that the kernel supports
 };
 

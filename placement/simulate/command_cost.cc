@@ -45,7 +45,7 @@ absl::StatusOr<double> SecondsOfNode(const OpView& node, const Machine& machine,
   const std::vector<KernelChoice> choices =
       CommonChoices(placement, ranks, catalog);
   if (const KernelChoice* bound = BoundChoice(node, choices)) {
-    return SecondsInStep(*bound,
+    return SecondsInStep(bound->seconds, bound->by_caches,
                          reuse.DisplacedShare(node.id(), *devices.front()));
   }
   return absl::UnimplementedError(absl::StrCat(
@@ -201,8 +201,9 @@ class Pricer {
     CommandCost cost;
     cost.on = On::kDevice;
     cost.device = device;
-    cost.seconds = links_.machine().LocalCopyOf(traits(device)).SecondsOf(
-        static_cast<double>(bytes));
+    cost.seconds = links_.machine()
+                       .LocalCopyOf(traits(device))
+                       .SecondsOf(static_cast<double>(bytes));
     cost.cores = cores_.OfLocalCopy(traits(device));
     return cost;
   }
