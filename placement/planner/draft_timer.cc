@@ -37,6 +37,15 @@ DraftTimer::DraftTimer(const SearchSpace& space)
       clocks_(space, forms_, load_) {
   PriceItems();
   FindUpdateReaders();
+  AllowMoreMemory(0);
+}
+
+void DraftTimer::AllowMoreMemory(double share) {
+  limits_.clear();
+  for (int64_t limit : request_.objective.memory_limits) {
+    const double more = share * static_cast<double>(limit);
+    limits_.push_back(limit + static_cast<int64_t>(more));
+  }
 }
 
 void DraftTimer::PriceItems() {
@@ -375,7 +384,7 @@ DraftScore DraftTimer::Result() const {
   if (MayOverlapSteps() && objective.goal != Goal::kLatency) {
     seconds = std::max(micro_batches * busiest, seconds / objective.depth);
   }
-  return ScoreOf(objective, {objective.memory_limits, most_held_, seconds});
+  return ScoreOf(objective, {limits_, most_held_, seconds});
 }
 
 }  // namespace partita

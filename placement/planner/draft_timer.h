@@ -46,6 +46,9 @@ class DraftTimer {
 
   DraftScore Score(const ItemDraft& draft);
 
+  // From now on a draft fits that needs up to this share more than the limits.
+  void AllowMoreMemory(double share);
+
  private:
   // An item on one of its devices.
   struct Unit {
@@ -117,6 +120,7 @@ class DraftTimer {
   std::vector<char> is_held_;    // by slot
   std::vector<int64_t> held_;    // by device: bytes
   std::vector<int64_t> most_held_;
+  std::vector<int64_t> limits_;  // by device: bytes
   std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready_;
   double end_ = 0;
 };

@@ -74,6 +74,8 @@ class Climber {
     return timer_.Score(draft);
   }
 
+  void AllowMoreMemory(double share) { timer_.AllowMoreMemory(share); }
+
   // Takes every better move in turn, round by round, until a round has none.
   ScoredDraft Climb(ScoredDraft from, int64_t most) {
     const int64_t end = std::max<int64_t>(0, left_ - most);
@@ -155,7 +157,7 @@ class Search {
   bool Run(int64_t evaluations) {
     climber_.Allow(evaluations);
     judge_.Allow(std::max<int64_t>(1, evaluations / kEvaluationsPerLowering));
-    climbs_ = ClimbAll(evaluations);
+    climbs_ = IsMemoryTight() ? ClimbTwice(evaluations) : ClimbAll(evaluations);
     for (const ScoredDraft& climb : climbs_) Offer(climb.draft);
     for (const Draft& draft : seeds_.others) OfferOther(draft);
     while (judge_.is_open() && MoveOn()) {
@@ -232,6 +234,28 @@ class Search {
     return choice.Take();
   }
 
+  // Only lowered drafts tell what fits, so there is nothing to try without
+  // predictions.
+  bool IsMemoryTight() {
+    climber_.AllowMoreMemory(0);
+    if (!space_.request.objective.predict) return false;
+    return absl::c_any_of(seeds_.items, [&](const ItemDraft& seed) {
+      const DraftScore score = climber_.Score(seed);
+      return score != kNoDraft && score.missing > 0;
+    });
+  }
+
+  // The estimate of memory is for one order of the nodes; lowering may find one
+  // that needs less. So drafts that nearly fit are offered too.
+  std::vector<ScoredDraft> ClimbTwice(int64_t evaluations) {
+    std::vector<ScoredDraft> climbs = ClimbAll(evaluations / 2);
+    climber_.AllowMoreMemory(kMemorySlack);
+    for (ScoredDraft& climb : ClimbAll(evaluations / 2)) {
+      climbs.push_back(std::move(climb));
+    }
+    return climbs;
+  }
+
   // The ends of the climbs of the best seeds (ClimbBudgetFor), and the other
   // seeds; best first, without duplicates.
   std::vector<ScoredDraft> ClimbAll(int64_t evaluations) {
@@ -273,6 +297,7 @@ class Search {
     return false;
   }
 
+  static constexpr double kMemorySlack = 1.0 / 8;
   static constexpr size_t kNeighbours = 64;
   static constexpr size_t kMostOffers = 3;
 

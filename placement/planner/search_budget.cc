@@ -8,8 +8,8 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kMostEvaluations = 4000;
-constexpr int64_t kEvaluatedNodes = 200'000;
+constexpr int64_t kMostEvaluations = 40'000;
+constexpr int64_t kEvaluatedNodes = 1'000'000;
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace partita {
 
 inline constexpr int64_t kLeastEvaluations = 16;
 // The drafts that are estimated for each one that is lowered and simulated.
-inline constexpr int64_t kEvaluationsPerLowering = 64;
+inline constexpr int64_t kEvaluationsPerLowering = 256;
 
 // With fewer evaluations a climb is hardly one.
 inline constexpr int64_t kLeastClimb = 8;

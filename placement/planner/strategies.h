@@ -162,7 +162,9 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //      result is never worse than the best of them.
 //   3. Each seed, or in large graphs each of the best, climbs: moves
 //      (search_moves.h) that an estimate of the step (draft_timer.h) finds
-//      better are kept, until none is or the evaluations are used up.
+//      better are kept, until none is or the evaluations are used up. If a
+//      seed lacks memory, each climbs twice, the second time with an eighth
+//      more: only lowered drafts tell what fits.
 //   4. The best climbs, then the seeds that cannot climb, are lowered and
 //      simulated. The best of all climbs on, its moves lowered and simulated,
 //      while evaluations are left.
@@ -192,9 +194,9 @@ inline constexpr StrategyOption kSearchOptions[] = {
     kObjectiveOption,
     {.name = "evaluations",
      .argument = "N",
-     .help = "how many drafts it estimates; one of 64 is lowered and "
-             "simulated; default: 200000 over the number of nodes, from 16 to "
-             "4000",
+     .help = "how many drafts it estimates; one of 256 is lowered and "
+             "simulated; default: 1000000 over the number of nodes, from 16 "
+             "to 40000",
      .number = &PlannerOptions::evaluations,
      .least = 1,
      .most = 1 << 30,
