@@ -4,8 +4,8 @@
 #ifndef PARTITA_BINDING_CHOOSE_KERNELS_H_
 #define PARTITA_BINDING_CHOOSE_KERNELS_H_
 
-#include <string>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

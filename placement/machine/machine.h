@@ -124,10 +124,10 @@ absl::StatusOr<Machine> ReadMachine(const std::string& path);
 absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
 
 // Makes the machine's prices those of `profile`: its links, and the wake-up and
-// the copies of a host with cores, get the measured figures, and ProfiledCatalog
-// (placement/cost) reads the nodes. `source` is the profile's file, for errors:
-// FailedPrecondition if it is of another machine, or if the machine file states
-// another hash.
+// the copies of a host with cores, get the measured figures, and
+// ProfiledCatalog (placement/cost) reads the nodes. `source` is the profile's
+// file, for errors: FailedPrecondition if it is of another machine, or if the
+// machine file states another hash.
 absl::Status UseProfile(Profile profile, absl::string_view source,
                         Machine& machine);
 
