@@ -29,21 +29,38 @@ std::optional<CacheSeconds> ByCaches(const MeasuredNode& node) {
 ProfiledCatalog::ProfiledCatalog(const KernelCatalog& all,
                                  std::shared_ptr<const Profile> profile)
     : all_(all), profile_(std::move(profile)) {
-  absl::btree_map<FamilyKey, std::vector<MeasuredRoofline>> measured;
+  absl::btree_map<FamilyKey, std::vector<const MeasuredNode*>> measured;
   for (const MeasuredNode& node : profile_->nodes) {
     by_signature_.emplace(node.signature, &node);
     versions_.emplace(LibraryOf(node.version), node.version);
-    const MeasuredRoofline one = {node.roofline, node.seconds()};
     const auto key = [&](const std::string& kernel) {
       return FamilyKey(node.family.op, node.family.dtype, node.family.device,
                        kernel);
     };
-    measured[key(node.kernel)].push_back(one);
-    if (!node.fallback) measured[key("")].push_back(one);
+    measured[key(node.kernel)].push_back(&node);
+    if (!node.fallback) measured[key("")].push_back(&node);
   }
-  for (const auto& [key, rooflines] : measured) {
-    scales_.emplace(key, MeasuredScale(rooflines));
+  for (const auto& [key, nodes] : measured) AddScales(key, nodes);
+}
+
+void ProfiledCatalog::AddScales(const FamilyKey& key,
+                                absl::Span<const MeasuredNode* const> nodes) {
+  std::vector<MeasuredRoofline> seconds;
+  std::vector<MeasuredRoofline> warm;
+  std::vector<MeasuredRoofline> cold;
+  for (const MeasuredNode* node : nodes) {
+    seconds.push_back({node->roofline, node->seconds()});
+    const std::optional<CacheSeconds> by_caches = ByCaches(*node);
+    if (!by_caches.has_value()) continue;
+    warm.push_back({node->roofline, by_caches->warm});
+    cold.push_back({node->roofline, by_caches->cold});
   }
+  Scales scales{.seconds = MeasuredScale(seconds)};
+  if (!warm.empty()) {
+    scales.warm = MeasuredScale(warm);
+    scales.cold = MeasuredScale(cold);
+  }
+  scales_.emplace(key, std::move(scales));
 }
 
 std::vector<KernelChoice> ProfiledCatalog::Choices(
@@ -79,19 +96,27 @@ void ProfiledCatalog::SetMeasured(const NodeSignatures& node,
     choice.by_caches = ByCaches(*exact->second);
     return;
   }
-  const MeasuredScale* scale = FindScale(node.family(), choice);
-  choice.seconds =
-      scale == nullptr ? otherwise : scale->Seconds(choice.seconds);
+  const Scales* scales = FindScales(node.family(), choice);
+  if (scales == nullptr) {
+    choice.seconds = otherwise;
+    return;
+  }
+  const double roofline = choice.seconds;
+  choice.seconds = scales->seconds.Seconds(roofline);
+  if (!scales->warm.has_value()) return;
+  const double warm = scales->warm->Seconds(roofline);
+  choice.by_caches = {.warm = warm,
+                      .cold = std::max(warm, scales->cold->Seconds(roofline))};
 }
 
-const MeasuredScale* ProfiledCatalog::FindScale(
+const ProfiledCatalog::Scales* ProfiledCatalog::FindScales(
     const KernelFamily& family, const KernelChoice& choice) const {
-  const auto find = [&](const std::string& kernel) -> const MeasuredScale* {
+  const auto find = [&](const std::string& kernel) -> const Scales* {
     const auto found =
         scales_.find(FamilyKey(family.op, family.dtype, family.device, kernel));
     return found == scales_.end() ? nullptr : &found->second;
   };
-  const MeasuredScale* own = find(choice.kernel.ToString());
+  const Scales* own = find(choice.kernel.ToString());
   if (own != nullptr || choice.fallback) return own;
   return find("");
 }

@@ -57,20 +57,29 @@ class ProfiledCatalog : public KernelCatalog {
   absl::Status CheckVersions() const;
 
  private:
+  // Of rooflines, to seconds() of what was measured, and to its seconds with
+  // warm and cold caches, if any had both.
+  struct Scales {
+    MeasuredScale seconds;
+    std::optional<MeasuredScale> warm;
+    std::optional<MeasuredScale> cold;
+  };
   // By kernel; the empty name: by all kernels of the family except plain loops.
   using FamilyKey = std::tuple<std::string, DType, DeviceKind, std::string>;
 
   // By rules 1 and 2, else `otherwise`.
   void SetMeasured(const NodeSignatures& node, KernelChoice& choice,
                    double otherwise) const;
-  const MeasuredScale* FindScale(const KernelFamily& family,
-                                 const KernelChoice& choice) const;
+  void AddScales(const FamilyKey& key,
+                 absl::Span<const MeasuredNode* const> nodes);
+  const Scales* FindScales(const KernelFamily& family,
+                           const KernelChoice& choice) const;
   void NoteVersion(const KernelChoice& choice) const;
 
   const KernelCatalog& all_;
   const std::shared_ptr<const Profile> profile_;
   absl::flat_hash_map<absl::string_view, const MeasuredNode*> by_signature_;
-  absl::btree_map<FamilyKey, MeasuredScale> scales_;
+  absl::btree_map<FamilyKey, Scales> scales_;
   // By library: the version that was measured.
   absl::flat_hash_map<absl::string_view, absl::string_view> versions_;
   mutable std::mutex mutex_;  // protects other_version_

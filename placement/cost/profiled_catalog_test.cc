@@ -116,6 +116,13 @@ TEST(ProfiledCatalogTest, BothCachesAreKeptForSteps) {
   ASSERT_TRUE(by_caches().has_value());
   EXPECT_EQ(by_caches()->warm, *measured.warm);
   EXPECT_EQ(by_caches()->cold, *measured.cold);
+  // Another node's are scaled.
+  const OneWork other(4000);
+  const auto scaled =
+      CatalogOf({measured}).Choices(other.node(), Cpu())[0].by_caches;
+  ASSERT_TRUE(scaled.has_value());
+  EXPECT_NEAR(scaled->warm, 4 * *measured.warm, 1e-12);
+  EXPECT_NEAR(scaled->cold, 4 * *measured.cold, 1e-12);
   // What was seen in steps counts alone.
   measured.in_steps = SecondsInSteps{.seconds = *measured.warm, .steps = 1};
   EXPECT_FALSE(by_caches().has_value());
