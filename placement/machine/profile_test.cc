@@ -109,16 +109,19 @@ TEST(ProfileTest, AMeasuredWakeUpIsThatOfAHostWithCores) {
 
 // Plans note the machine with these figures, and have to be readable.
 TEST(ProfileTest, FiguresOfTheHostAreThoseOfMachineFiles) {
+  const auto error_of = [](const Profile& profile) {
+    return std::string(
+        ParseProfile(ProfileToJson(profile), "p").status().message());
+  };
   Profile profile = Sample();
   profile.wake_seconds = 61;
-  EXPECT_TRUE(absl::StrContains(
-      ParseProfile(ProfileToJson(profile), "p").status().message(),
-      "wake: found 61; expected a number from 0 to 60"));
+  EXPECT_EQ(error_of(profile),
+            "p:5:11: wake: found 61.0; expected a number from 0 to 60");
   profile.wake_seconds = 60;
   profile.copies = {.bandwidth = 1, .latency = 61};
-  EXPECT_TRUE(absl::StrContains(
-      ParseProfile(ProfileToJson(profile), "p").status().message(),
-      "latency: found 61; expected a number from 0 to 60"));
+  EXPECT_EQ(
+      error_of(profile),
+      "p:6:43: copies.latency: found 61.0; expected a number from 0 to 60");
 }
 
 TEST(ProfileTest, TheSizeOfTheCacheIsKept) {
