@@ -12,8 +12,8 @@ namespace partita {
 
 ProfileHost ThisProfileHost();
 
-// Bytes of the largest cache of this host's processor; 32 MiB if the system
-// does not say.
+// Bytes of the largest cache that a core of this host's processor reads; 32 MiB
+// if the system does not say.
 int64_t LargestCacheBytes();
 
 }  // namespace partita
