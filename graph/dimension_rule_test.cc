@@ -55,6 +55,39 @@ TEST(DimensionRule, AMergedDimensionIsSplitInUnits) {
   EXPECT_EQ(back->unit, 1);
 }
 
+// True if the intervals of all ranks match, compared one by one.
+bool AllIntervalsMatch(int64_t factor, int64_t inner, int64_t unit, int ranks) {
+  const int64_t own_unit = unit % inner == 0 ? unit / inner : 1;
+  for (int m = 0; m < ranks; ++m) {
+    const Interval of_factor = RankInterval(factor, own_unit, m, ranks);
+    const Interval of_value = RankInterval(factor * inner, unit, m, ranks);
+    if (of_value != Interval{of_factor.begin * inner, of_factor.end * inner}) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(DimensionRule, AFactorMatchesADimensionIfAllIntervalsDo) {
+  for (int64_t size = 0; size <= 13; ++size) {
+    for (int64_t inner = 1; inner <= 6; ++inner) {
+      DimensionRule rule;
+      rule.factors = {{.name = "samples", .size = size},
+                      {.name = "tokens", .size = inner}};
+      for (int64_t unit = 1; unit <= 12; ++unit) {
+        for (int ranks = 1; ranks <= 7; ++ranks) {
+          const auto sharding =
+              FactorShardingOf(rule, {{0, 1}}, Split(0, unit), ranks);
+          ASSERT_EQ(sharding.has_value(),
+                    AllIntervalsMatch(size, inner, unit, ranks))
+              << size << " * " << inner << " in units of " << unit << " over "
+              << ranks << " ranks";
+        }
+      }
+    }
+  }
+}
+
 TEST(DimensionRule, UnitsMultiply) {
   const DimensionRule rule = Merging(6);
   const auto sharding =

@@ -133,6 +133,16 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardBody(const Graph& body,
   return shard;
 }
 
+void SetShardAttributes(const OpView& node, const DimensionRule& rule,
+                        const FactorSharding& sharding, int rank, int ranks,
+                        Attributes& attributes) {
+  if (node.op().shard_attributes == nullptr) return;
+  const Interval interval = RankInterval(rule.factors[sharding.factor].size,
+                                         sharding.unit, rank, ranks);
+  node.op().shard_attributes(node, sharding.factor, interval.begin,
+                             interval.end, attributes);
+}
+
 // The rank's node over its shards of the operands.
 absl::StatusOr<NodeSpec> ShardSpec(const OpView& node,
                                    const Placement& placement, int rank,
@@ -153,11 +163,8 @@ absl::StatusOr<NodeSpec> ShardSpec(const OpView& node,
     PARTITA_ASSIGN_OR_RETURN(spec.regions.emplace_back(),
                              ShardBody(*region, placement, rank, ranks));
   }
-  if (sharding.has_value() && node.op().shard_attributes != nullptr) {
-    const Interval interval = RankInterval(rule.factors[sharding->factor].size,
-                                           sharding->unit, rank, ranks);
-    node.op().shard_attributes(node, sharding->factor, interval.begin,
-                               interval.end, spec.attributes);
+  if (sharding.has_value()) {
+    SetShardAttributes(node, rule, *sharding, rank, ranks, spec.attributes);
   }
   return spec;
 }
@@ -188,6 +195,36 @@ void AddSumSoFar(const OpView& node, const Placement& placement, int rank,
   operands.push_back(shard.AddInput(
       "", ShardType(node.result_type(0), ShardingOf(placement.results, 0), rank,
                     static_cast<int>(placement.devices.size()))));
+}
+
+// True if all ranks have shards of equal extents.
+bool HasEqualExtents(const OpView& node, const Placement& placement) {
+  const int ranks = static_cast<int>(placement.devices.size());
+  const auto is_equal = [&](const TensorType& whole, const Sharding& sharding) {
+    return !IsSplit(sharding) ||
+           whole.dims[sharding.dim] / sharding.unit % ranks == 0;
+  };
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (!is_equal(node.operand_type(i), ShardingOf(placement.operands, i))) {
+      return false;
+    }
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (!is_equal(node.result_type(i), ShardingOf(placement.results, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// True if a node of a body has attributes that may depend on the rank.
+bool HasShardAttributesInside(const OpView& node) {
+  return absl::c_any_of(node.node().regions, [](const auto& body) {
+    return absl::c_any_of(body->ops(), [](const OpView& op) {
+      return op.op().shard_attributes != nullptr ||
+             HasShardAttributesInside(op);
+    });
+  });
 }
 
 }  // namespace
@@ -345,6 +382,30 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
   }
   made.kernel = node.node().kernel;
   return shard;
+}
+
+std::vector<bool> RanksWithOtherShards(const OpView& node,
+                                       const Placement& placement) {
+  const int ranks = static_cast<int>(placement.devices.size());
+  if (!HasEqualExtents(node, placement) || HasShardAttributesInside(node)) {
+    return std::vector<bool>(ranks, true);
+  }
+  std::vector<bool> others(ranks, false);
+  if (ranks > 0) others[0] = true;
+  const DimensionRule rule = node.op().dimension_rule(node);
+  const std::optional<FactorSharding> sharding =
+      FactorShardingOfNode(rule, placement);
+  if (!sharding.has_value() || node.op().shard_attributes == nullptr) {
+    return others;
+  }
+  Attributes before;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Attributes here = node.node().attributes;
+    SetShardAttributes(node, rule, *sharding, rank, ranks, here);
+    others[rank] = rank == 0 || !(here == before);
+    before = std::move(here);
+  }
+  return others;
 }
 
 }  // namespace partita

@@ -76,6 +76,12 @@ absl::StatusOr<std::unique_ptr<Graph>> ShardOfNode(const OpView& node,
                                                    int rank,
                                                    MicroBatchId micro_batch);
 
+// By rank of the placement: false if its shard of the node in one micro-batch
+// equals that of the rank before it. A rank that has true may still have an
+// equal shard. Makes no shards.
+std::vector<bool> RanksWithOtherShards(const OpView& node,
+                                       const Placement& placement);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_SHARD_H_

@@ -13,8 +13,8 @@ namespace partita {
 
 // Fills in the conflicts of each interval, ascending. Two intervals conflict
 // unless everything that accesses one has ended before anything that accesses
-// the other. Takes time for each pair of intervals that are live at once, and
-// for those whose end a stream does not know yet.
+// the other. O(n log n + c log c) for n intervals with c conflicts, as long as
+// few streams access each interval.
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
 // Chooses offsets for the buffers of one device. Many intervals are first

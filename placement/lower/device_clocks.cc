@@ -14,7 +14,6 @@ DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const TaskId> tasks)
   size_t rows = 0;
   for (StreamId stream : streams) {
     streams_[stream] = first_.Add(rows);
-    ids_.Add(stream);
     rows += clocks.tasks_of(stream).size();
   }
   num_streams_ = static_cast<int>(streams.size());

@@ -26,10 +26,6 @@ class DeviceClocks {
   DeviceStreamId stream(TaskId task) const {
     return streams_[clocks_.stream(task)];
   }
-  // In launch order.
-  absl::Span<const TaskId> tasks_of(DeviceStreamId stream) const {
-    return clocks_.tasks_of(ids_[stream]);
-  }
   // The position in its stream, counted from 1.
   int position(TaskId task) const { return clocks_.position(task); }
   // By stream: the number of its tasks that have ended before `task` starts.
@@ -44,7 +40,6 @@ class DeviceClocks {
   const Clocks& clocks_;
   int num_streams_ = 0;
   IdVector<StreamId, DeviceStreamId> streams_;
-  IdVector<DeviceStreamId, StreamId> ids_;
   IdVector<DeviceStreamId, size_t> first_;  // the row of its first task
   std::vector<int> known_;  // a row for each task, a column for each stream
 };

@@ -234,7 +234,10 @@ class MicroBatcher {
       return Fault(op.ToString(), "cannot be split");
     }
     SetAdvance(**first, **second);
+    const std::vector<bool> differs =
+        RanksToCompare((*first)->ops()[0], op, sharding_.nodes[op.id()]);
     for (MicroBatchId m : IdRange(MicroBatchId(1), count_ - 1)) {
+      if (!differs[m.index]) continue;
       const absl::StatusOr<Shard> shard = ShardOf(op, m);
       if (shard.ok() && IsInstance((*first)->ops()[0], m, **shard)) continue;
       return Fault(op.ToString(),
@@ -245,12 +248,8 @@ class MicroBatcher {
 
   // Micro-batch m is rank m of the whole graph.
   absl::StatusOr<Shard> ShardOf(const OpView& op, MicroBatchId m) {
-    Node& node = graph_.node(op.id());
-    const Placement pin =
-        std::exchange(node.placement, sharding_.nodes[op.id()]);
-    absl::StatusOr<Shard> shard = ShardOfNode(op, /*rank=*/m.index);
-    node.placement = pin;
-    return shard;
+    return ShardOfNode(op, sharding_.nodes[op.id()], /*rank=*/m.index,
+                       kFirstMicroBatch);
   }
 
   // Sets the advance of the origin from one micro-batch to the next.

@@ -3,6 +3,8 @@
 
 #include "placement/partition/same_node.h"
 
+#include "graph/shard.h"
+
 namespace partita {
 namespace {
 
@@ -62,6 +64,13 @@ bool SameNode(const OpView& a, const OpView& b) {
     if (!SameBody(*x.regions[i], *y.regions[i])) return false;
   }
   return true;
+}
+
+std::vector<bool> RanksToCompare(const OpView& node, const OpView& whole,
+                                 const Placement& placement) {
+  return ChangesWithMicroBatch(node)
+             ? std::vector<bool>(placement.devices.size(), true)
+             : RanksWithOtherShards(whole, placement);
 }
 
 }  // namespace partita
