@@ -12,9 +12,10 @@ namespace partita {
 
 // Every stream has its own arena. A buffer is allocated in the arena of the
 // stream that first accesses it, in the smallest gap that holds it. It is freed
-// once that stream knows that all intervals of the buffer have ended. Compares
-// no pairs: O(n log n) for n intervals. Wasteful if the streams need most
-// memory at different times.
+// once that stream knows that all intervals of the buffer have ended. A stream
+// without a gap that holds its buffer takes over the smallest buffer of another
+// arena that it knows to have ended and that holds it, before it extends its
+// own. Compares no pairs: O(s n log n) for n intervals and s streams.
 Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks);
 
 }  // namespace partita
