@@ -144,6 +144,44 @@ TEST(ShardTest, AShardOfAFusedNodeHasAShardOfItsBody) {
       (*expected)[0].byte_span());
 }
 
+bool SameShard(const OpView& a, const OpView& b) {
+  return a.operand_type(0) == b.operand_type(0) &&
+         a.result_type(0) == b.result_type(0) &&
+         a.node().attributes == b.node().attributes;
+}
+
+// The ranks with other shards; checks that all others have an equal one.
+std::vector<bool> OthersOf(const ShardedGraph& f) {
+  const OpView node = f.graph.view(f.node);
+  const std::vector<bool> others =
+      RanksWithOtherShards(node, node.node().placement);
+  for (size_t rank = 1; rank < others.size(); ++rank) {
+    const auto before = ShardOfNode(node, static_cast<int>(rank) - 1);
+    const auto here = ShardOfNode(node, static_cast<int>(rank));
+    EXPECT_TRUE(before.ok() && here.ok());
+    if (others[rank] || !before.ok() || !here.ok()) continue;
+    EXPECT_TRUE(SameShard((*before)->ops()[0], (*here)->ops()[0])) << rank;
+  }
+  return others;
+}
+
+TEST(ShardTest, RanksWithOtherShardsHaveOtherExtentsOrAttributes) {
+  Attributes axis;
+  axis.Set("axis", int64_t{1});
+  EXPECT_EQ(OthersOf(ShardedGraph(kSoftmax, {6, 3}, axis, 0)),
+            (std::vector<bool>{true, false}));
+  EXPECT_EQ(OthersOf(ShardedGraph(kSoftmax, {5, 3}, axis, 0)),
+            (std::vector<bool>{true, true}));
+  // The new shape has the extents of a shard, the same for both.
+  Attributes shape;
+  shape.Set("shape", std::vector<int64_t>{6, 1, 3});
+  EXPECT_EQ(OthersOf(ShardedGraph(kReshape, {6, 3}, shape, 0)),
+            (std::vector<bool>{true, false}));
+  // The diagonal moves from rank to rank.
+  EXPECT_EQ(OthersOf(ShardedGraph(kTrilu, {6, 3}, {}, 0)),
+            (std::vector<bool>{true, true}));
+}
+
 TEST(ShardTest, AWrongShardingIsRefused) {
   Attributes shape;
   shape.Set("shape", std::vector<int64_t>{15});
