@@ -66,12 +66,11 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
   OpenIntervals open(live_ranges.size(), clocks.num_streams());
   for (PackIntervalId interval : ByFirstAccess(live_ranges)) {
     const LiveRange& live_range = live_ranges[interval];
-    open.ForEachNotEnded(
-        interval, live_range.known, [&](PackIntervalId other) {
-          if (intervals[other].buffer == intervals[interval].buffer) return;
-          intervals[interval].conflicts.push_back(other);
-          intervals[other].conflicts.push_back(interval);
-        });
+    open.ForEachNotEnded(interval, live_range.known, [&](PackIntervalId other) {
+      if (intervals[other].buffer == intervals[interval].buffer) return;
+      intervals[interval].conflicts.push_back(other);
+      intervals[other].conflicts.push_back(interval);
+    });
     open.Open(interval, live_range);
   }
   for (PackInterval& interval : intervals) absl::c_sort(interval.conflicts);

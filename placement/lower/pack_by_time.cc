@@ -96,7 +96,7 @@ class FreeList {
     return place + bytes == end_ ? place : end_;
   }
 
-  std::map<Place, int64_t> by_place_;            // bytes
+  std::map<Place, int64_t> by_place_;             // bytes
   std::set<std::pair<int64_t, Place>> by_bytes_;  // bytes, place
   Place end_;
 };
@@ -279,7 +279,8 @@ class TimePacker {
       : storages_(storages),
         clocks_(clocks),
         buffers_(BuffersOf(storages, clocks)) {
-    for (DeviceStreamId stream : IdRange<DeviceStreamId>(clocks.num_streams())) {
+    for (DeviceStreamId stream :
+         IdRange<DeviceStreamId>(clocks.num_streams())) {
       arenas_.Add({OpenIntervals(storages.live_ranges), FreeList(stream),
                    EndedElsewhere(storages, clocks.num_streams())});
     }

@@ -58,7 +58,8 @@ TEST(PackByTime, IntervalsOfOneBufferAllEndBeforeItsBytesAreShared) {
   for (int round = 0; round < 60; ++round) {
     const Clocks clocks = RandomClocks(kTasks, 2 + round % 5, random);
     const DeviceClocks of_device(clocks, AllTasks(kTasks));
-    DeviceStorages storages = RandomStorages(of_device, kTasks, kBuffers, random);
+    DeviceStorages storages =
+        RandomStorages(of_device, kTasks, kBuffers, random);
     storages.problem.num_buffers = kBuffers / 2;
     for (PackIntervalId i : storages.problem.intervals.ids()) {
       PackInterval& interval = storages.problem.intervals[i];
