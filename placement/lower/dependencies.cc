@@ -4,7 +4,10 @@
 #include "placement/lower/dependencies.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 
@@ -16,9 +19,46 @@ struct AccessOfTask {
   Extent extent;
 };
 
+// Accesses of one storage, to be searched by bytes.
+class AccessIndex {
+ public:
+  void Add(AccessOfTask access) { accesses_.push_back(access); }
+
+  // Needs: after the last Add, before the first search.
+  void Sort() {
+    absl::c_sort(accesses_, [](const AccessOfTask& a, const AccessOfTask& b) {
+      return a.extent.begin < b.extent.begin;
+    });
+    int64_t most = 0;
+    for (const AccessOfTask& access : accesses_) {
+      most = std::max(most, access.extent.end);
+      most_end_.push_back(most);
+    }
+  }
+
+  // Calls visit(task) for each access that overlaps the extent. A bucket or a
+  // resharded value has many writes, and each read overlaps few of them.
+  template <typename Visit>
+  void ForEachOverlap(const Extent& extent, Visit&& visit) const {
+    auto after =
+        absl::c_partition_point(accesses_, [&](const AccessOfTask& access) {
+          return access.extent.begin < extent.end;
+        });
+    for (size_t i = after - accesses_.begin();
+         i > 0 && most_end_[i - 1] > extent.begin; --i) {
+      const AccessOfTask& access = accesses_[i - 1];
+      if (access.extent.overlaps(extent)) visit(access.task);
+    }
+  }
+
+ private:
+  std::vector<AccessOfTask> accesses_;  // by begin
+  std::vector<int64_t> most_end_;       // of each access and those before it
+};
+
 struct StorageAccesses {
-  std::vector<AccessOfTask> writes;
-  std::vector<AccessOfTask> old_reads;  // of a variable, before its update
+  AccessIndex writes;
+  AccessIndex old_reads;  // of a variable, before its update
 };
 
 // The first task of each collective; other tasks map to themselves.
@@ -58,25 +98,26 @@ IdVector<TaskId, std::vector<TaskId>> FindDependencies(const PlanDraft& draft) {
   for (TaskId task : draft.tasks.ids()) {
     for (const ShardAccess& access : draft.tasks[task].writes) {
       const Extent extent = ExtentOf(draft, access);
-      accesses[extent.storage].writes.push_back({task, extent});
+      accesses[extent.storage].writes.Add({task, extent});
     }
     for (const ShardAccess& access : draft.tasks[task].reads) {
       const Extent extent = ExtentOf(draft, access);
       if (is_old(access)) {
-        accesses[extent.storage].old_reads.push_back({task, extent});
+        accesses[extent.storage].old_reads.Add({task, extent});
       }
     }
+  }
+  for (StorageAccesses& of_storage : accesses) {
+    of_storage.writes.Sort();
+    of_storage.old_reads.Sort();
   }
   IdVector<TaskId, std::vector<TaskId>> dependencies(draft.tasks.size());
   for (TaskId task : draft.tasks.ids()) {
     std::vector<TaskId>& list = dependencies[task];
-    auto add = [&](const std::vector<AccessOfTask>& others,
-                   const Extent& mine) {
-      for (const AccessOfTask& other : others) {
-        if (other.task != task && other.extent.overlaps(mine)) {
-          list.push_back(other.task);
-        }
-      }
+    auto add = [&](const AccessIndex& others, const Extent& mine) {
+      others.ForEachOverlap(mine, [&](TaskId other) {
+        if (other != task) list.push_back(other);
+      });
     };
     for (const ShardAccess& access : draft.tasks[task].reads) {
       const Extent mine = ExtentOf(draft, access);

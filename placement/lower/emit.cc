@@ -64,7 +64,7 @@ class Emitter {
   // Value, rank, and the range in its part of the arena.
   using BufferKey =
       std::tuple<ValueId, int, int64_t, int64_t, int64_t, int64_t>;
-  std::map<BufferKey, BufferId> buffers_;
+  absl::flat_hash_map<BufferKey, BufferId> buffers_;
   absl::flat_hash_set<std::string> taken_;
   absl::flat_hash_map<std::string, int> last_number_;  // by name without it
   std::map<std::vector<StreamId>, GroupId> groups_;
