@@ -20,6 +20,8 @@ namespace {
 
 constexpr int64_t kSizes[] = {int64_t{4} << 10, int64_t{256} << 10,
                               int64_t{2} << 20};
+// More than of copies: two threads at least have to run at the same time.
+constexpr int kSteps = 33;
 
 int64_t ElementsOf(int64_t bytes) { return 8 * bytes / BitsOf(DType::kF32); }
 
@@ -76,7 +78,7 @@ absl::StatusOr<CollectiveFigures> Measure(
   for (const int64_t bytes : kSizes) {
     PARTITA_ASSIGN_OR_RETURN(const double seconds,
                              MedianOfTraces(graph_of(bytes), pair, options,
-                                            SecondsFromLastArrival));
+                                            kSteps, SecondsFromLastArrival));
     if (seconds <= 0) {
       return absl::FailedPreconditionError(
           absl::StrCat("found no collective in a plan over ", link.from,

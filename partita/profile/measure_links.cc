@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kSizes[] = {int64_t{4} << 10, int64_t{256} << 10,
                               int64_t{16} << 20};
+constexpr int kSteps = 9;
 
 // Two ops that no pass merges or removes.
 std::string GraphOf(const Link& link, int64_t bytes) {
@@ -43,7 +44,7 @@ absl::StatusOr<CopySeconds> MeasureCopy(const Machine& machine,
   options.strategy = "pinned";
   PARTITA_ASSIGN_OR_RETURN(const double seconds,
                            MedianOfTraces(GraphOf(link, bytes), machine,
-                                          options, SecondsOfCopy));
+                                          options, kSteps, SecondsOfCopy));
   return CopySeconds{bytes, seconds};
 }
 

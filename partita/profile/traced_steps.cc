@@ -14,16 +14,11 @@
 #include "partita/session.h"
 
 namespace partita {
-namespace {
-
-constexpr int kSteps = 9;  // the first warms up
-
-}  // namespace
 
 absl::StatusOr<double> MedianOfTraces(const std::string& graph,
                                       const Machine& machine,
                                       const CompileOptions& options,
-                                      TraceReader read) {
+                                      int steps, TraceReader read) {
   PARTITA_ASSIGN_OR_RETURN(Module module,
                            ParseModule(graph, "profile", OpSet::BuiltIn()));
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
@@ -36,7 +31,7 @@ absl::StatusOr<double> MedianOfTraces(const std::string& graph,
   PARTITA_RETURN_IF_ERROR(
       session->SetInput(0, HostTensor(session->input_type(0))));
   std::vector<double> seconds;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     PARTITA_RETURN_IF_ERROR(session->Run({.trace = true}));
     if (step > 0) seconds.push_back(read(commands, session->LastTrace()));
   }

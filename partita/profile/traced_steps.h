@@ -21,13 +21,13 @@ using TraceReader = absl::FunctionRef<double(
     const CommandList& commands, const std::vector<MeasuredCommand>& trace)>;
 
 // Compiles the only function of `graph`, a text of the IR with one input,
-// loads the plan and runs it. Returns the median of what `read` returns, over
-// all steps except the first, which warms up. Errors of Compile and Session,
-// such as a device that is not here.
+// loads the plan and runs `steps` steps, at least two. Returns the median of
+// what `read` returns, over all except the first, which warms up. Errors of
+// Compile and Session, such as a device that is not here.
 absl::StatusOr<double> MedianOfTraces(const std::string& graph,
                                       const Machine& machine,
                                       const CompileOptions& options,
-                                      TraceReader read);
+                                      int steps, TraceReader read);
 
 }  // namespace partita
 

@@ -207,7 +207,7 @@ TEST(MachineTest, ALinkMayStateCollectives) {
 
 TEST(MachineTest, CollectivesOfALinkAreReadStrictly) {
   EXPECT_EQ(ErrorOf(kBus, "\"reduce\": {\"bandwidth\": 8e9}"),
-            "two.json:11:59: links[0].reduce.latency: found no such key; "
+            "two.json:11:58: links[0].reduce: found no key \"latency\"; "
             "expected one");
   EXPECT_TRUE(absl::StrContains(
       ErrorOf(kBus, "\"reduce\": {\"bandwidth\": 0, \"latency\": 0}"),

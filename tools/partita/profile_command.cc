@@ -160,9 +160,9 @@ const Subcommand kProfileCommand = {
         "Measures kernels and links of this host, for better predictions.\n"
         "Times each kernel that plans of the models bind on the machine's "
         "devices, with warm\n"
-        "and with cold caches, and copies over its links. Without models, "
-        "those of some\n"
-        "examples. A machine file that names the profile, "
+        "and with cold caches, copies over its links, and collectives of its "
+        "CPUs. Without\n"
+        "models, those of some examples. A machine file that names the profile, "
         "\"profile\": \"FILE\", is priced by\n"
         "it: compile, simulate, leaderboard and run read it. Measure on a "
         "quiet machine.",
