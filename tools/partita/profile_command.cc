@@ -162,10 +162,11 @@ const Subcommand kProfileCommand = {
         "devices, with warm\n"
         "and with cold caches, copies over its links, and collectives of its "
         "CPUs. Without\n"
-        "models, those of some examples. A machine file that names the profile, "
-        "\"profile\": \"FILE\", is priced by\n"
-        "it: compile, simulate, leaderboard and run read it. Measure on a "
-        "quiet machine.",
+        "models, those of some examples. A machine file that names the "
+        "profile,\n"
+        "\"profile\": \"FILE\", is priced by it: compile, simulate, "
+        "leaderboard and run read it.\n"
+        "Measure on a quiet machine.",
     .operand = "model",
     .reads = kModelFiles,
     .repeats_operand = true,
