@@ -38,19 +38,19 @@ std::string GatherOf(const Link& link, int64_t bytes) {
 // By `data`, the partial sums of a batch of two.
 std::string ReduceOf(int64_t bytes) {
   const std::string row = absl::StrCat(ElementsOf(bytes), "]");
-  return absl::StrCat("graph @reduce(%x: f32[2, ", row, ") -> f32[", row,
-                      " {\n  %h = reduce_sum %x {axes = [0], keep_dims = ",
-                      "false} : f32[", row, "\n  %y = relu %h : f32[", row,
-                      "\n  return %y\n}\n");
+  return absl::StrCat(
+      "graph @reduce(%x: f32[2, ", row, ") -> f32[", row,
+      " {\n  %h = reduce_sum %x {axes = [0], keep_dims = ", "false} : f32[",
+      row, "\n  %y = relu %h : f32[", row, "\n  return %y\n}\n");
 }
 
 // The two ends alone.
 Machine PairOf(const Machine& machine, const Link& link) {
-  Machine pair = {.name = machine.name,
-                  .devices = {*machine.FindDevice(link.from),
-                              *machine.FindDevice(link.to)},
-                  .links = {link},
-                  .host = machine.host};
+  Machine pair = {
+      .name = machine.name,
+      .devices = {*machine.FindDevice(link.from), *machine.FindDevice(link.to)},
+      .links = {link},
+      .host = machine.host};
   return pair;
 }
 
@@ -100,9 +100,10 @@ absl::StatusOr<CollectiveFigures> FitCollective(
   const TimedCollective& largest = collectives[collectives.size() - 1];
   const TimedCollective& next = collectives[collectives.size() - 2];
   if (largest.seconds <= next.seconds) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "found a collective of ", largest.bytes, " bytes no slower than one of ", next.bytes,
-        "; expected a slower one; measure on a quiet machine"));
+    return absl::OutOfRangeError(
+        absl::StrCat("found a collective of ", largest.bytes,
+                     " bytes no slower than one of ", next.bytes,
+                     "; expected a slower one; measure on a quiet machine"));
   }
   return CollectiveFigures{
       .bandwidth = static_cast<double>(largest.bytes - next.bytes) /

@@ -196,8 +196,7 @@ class Measurer {
   }
 
   void MeasureCollectives(const Link& link, LinkCollectives& collectives) {
-    ShowProgress(
-        absl::StrCat("collectives of ", link.from, " and ", link.to));
+    ShowProgress(absl::StrCat("collectives of ", link.from, " and ", link.to));
     collectives.gather = OrSkip(link, MeasureGather(machine_, link));
     collectives.reduce = OrSkip(link, MeasureReduce(machine_, link));
   }

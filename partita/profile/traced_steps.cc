@@ -17,8 +17,8 @@ namespace partita {
 
 absl::StatusOr<double> MedianOfTraces(const std::string& graph,
                                       const Machine& machine,
-                                      const CompileOptions& options,
-                                      int steps, TraceReader read) {
+                                      const CompileOptions& options, int steps,
+                                      TraceReader read) {
   PARTITA_ASSIGN_OR_RETURN(Module module,
                            ParseModule(graph, "profile", OpSet::BuiltIn()));
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,

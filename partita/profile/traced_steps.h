@@ -26,8 +26,8 @@ using TraceReader = absl::FunctionRef<double(
 // Compile and Session, such as a device that is not here.
 absl::StatusOr<double> MedianOfTraces(const std::string& graph,
                                       const Machine& machine,
-                                      const CompileOptions& options,
-                                      int steps, TraceReader read);
+                                      const CompileOptions& options, int steps,
+                                      TraceReader read);
 
 }  // namespace partita
 

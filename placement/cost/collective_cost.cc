@@ -118,8 +118,7 @@ absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
   const CollectiveDef& def = DefOf(kind);
   if (const auto figures = FiguresOf(def, ring)) {
     const RingSteps steps(def, bytes, ranks.size());
-    return figures->latency +
-           steps.number * steps.bytes / figures->bandwidth;
+    return figures->latency + steps.number * steps.bytes / figures->bandwidth;
   }
   return CollectiveTransferSeconds(kind, bytes, ranks, links);
 }

@@ -70,9 +70,9 @@ using LinkedPairs = absl::flat_hash_set<std::pair<std::string, std::string>>;
 
 absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,
                               LinkedPairs& linked) {
-  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
-      {"from", "to", "bandwidth", "latency", "duplex", "bus", "gather",
-       "reduce"}));
+  PARTITA_RETURN_IF_ERROR(
+      object.AllowKeys({"from", "to", "bandwidth", "latency", "duplex", "bus",
+                        "gather", "reduce"}));
   Link link;
   PARTITA_ASSIGN_OR_RETURN(link.from, ReadEnd(object, "from", machine));
   PARTITA_ASSIGN_OR_RETURN(link.to, ReadEnd(object, "to", machine));

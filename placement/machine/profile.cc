@@ -190,8 +190,7 @@ absl::Status UseProfile(Profile profile, absl::string_view source,
     if (measured == links.end()) continue;
     link.bandwidth = measured->second->bandwidth;
     link.latency = measured->second->latency;
-    link.collectives =
-        Joined(measured->second->collectives, link.collectives);
+    link.collectives = Joined(measured->second->collectives, link.collectives);
   }
   if (machine.host.cores > 0) {
     machine.host.wake_seconds =

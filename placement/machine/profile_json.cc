@@ -125,9 +125,8 @@ absl::StatusOr<MeasuredCopies> ReadCopies(const JsonObject& object) {
 }
 
 absl::StatusOr<MeasuredLink> ReadLink(const JsonObject& object) {
-  PARTITA_RETURN_IF_ERROR(
-      object.AllowKeys(
-          {"from", "to", "bandwidth", "latency", "gather", "reduce"}));
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
+      {"from", "to", "bandwidth", "latency", "gather", "reduce"}));
   MeasuredLink link;
   PARTITA_ASSIGN_OR_RETURN(link.from, ReadDeviceName(object, "from"));
   PARTITA_ASSIGN_OR_RETURN(link.to, ReadDeviceName(object, "to"));
