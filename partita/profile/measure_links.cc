@@ -3,26 +3,19 @@
 
 #include "partita/profile/measure_links.h"
 
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/host_tensor.h"
-#include "graph/ops/op_set.h"
+#include "graph/dtype.h"
 #include "graph/status_macros.h"
-#include "graph/text/parser.h"
-#include "partita/compile.h"
-#include "partita/session.h"
-#include "runtime/plan/plan.h"
+#include "partita/profile/traced_steps.h"
 
 namespace partita {
 namespace {
 
 constexpr int64_t kSizes[] = {int64_t{4} << 10, int64_t{256} << 10,
                               int64_t{16} << 20};
-constexpr int kSteps = 9;  // the first warms up
+constexpr int kSteps = 9;
 
 // Two ops that no pass merges or removes.
 std::string GraphOf(const Link& link, int64_t bytes) {
@@ -35,8 +28,9 @@ std::string GraphOf(const Link& link, int64_t bytes) {
 }
 
 // Of the only copy of the step; 0 if there is none.
-double SecondsOfCopy(const CommandList& commands, const Session& session) {
-  for (const MeasuredCommand& measured : session.LastTrace()) {
+double SecondsOfCopy(const CommandList& commands,
+                     const std::vector<MeasuredCommand>& trace) {
+  for (const MeasuredCommand& measured : trace) {
     const Command& command = commands[CommandId(measured.command)];
     if (command.kind != Command::Kind::kCopy) continue;
     return measured.end_seconds - measured.start_seconds;
@@ -46,27 +40,12 @@ double SecondsOfCopy(const CommandList& commands, const Session& session) {
 
 absl::StatusOr<CopySeconds> MeasureCopy(const Machine& machine,
                                         const Link& link, int64_t bytes) {
-  PARTITA_ASSIGN_OR_RETURN(
-      Module module,
-      ParseModule(GraphOf(link, bytes), "link", OpSet::BuiltIn()));
   CompileOptions options;
   options.strategy = "pinned";
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
-                           Compile(std::move(module), machine, options));
-  const auto plan = std::make_shared<const Plan>(std::move(compiled.plan));
-  PARTITA_ASSIGN_OR_RETURN(const CommandList commands,
-                           Expand(plan->entries[0]));
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                           Session::Create(plan));
-  PARTITA_RETURN_IF_ERROR(
-      session->SetInput(0, HostTensor(session->input_type(0))));
-  std::vector<double> seconds;
-  for (int step = 0; step < kSteps; ++step) {
-    PARTITA_RETURN_IF_ERROR(session->Run({.trace = true}));
-    if (step > 0) seconds.push_back(SecondsOfCopy(commands, *session));
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return CopySeconds{bytes, seconds[seconds.size() / 2]};
+  PARTITA_ASSIGN_OR_RETURN(const double seconds,
+                           MedianOfTraces(GraphOf(link, bytes), machine,
+                                          options, kSteps, SecondsOfCopy));
+  return CopySeconds{bytes, seconds};
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "partita/backends/backend.h"
 #include "partita/compile.h"
 #include "partita/profile/kernel_timer.h"
+#include "partita/profile/measure_collectives.h"
 #include "partita/profile/measure_copies.h"
 #include "partita/profile/measure_links.h"
 #include "partita/profile/measure_wake.h"
@@ -183,13 +184,33 @@ class Measurer {
       }
       ShowProgress(absl::StrCat("link ", link.from, " - ", link.to));
       const absl::StatusOr<MeasuredLink> measured = MeasureLink(machine_, link);
-      if (measured.ok()) {
-        result_.profile.links.push_back(*measured);
-      } else {
-        Skip(absl::StrCat("link from ", link.from, " to ", link.to, ": ",
-                          measured.status().message()));
+      if (!measured.ok()) {
+        SkipOnLink(link, measured.status());
+        continue;
+      }
+      MeasuredLink& stored = result_.profile.links.emplace_back(*measured);
+      if (JoinsHostDevices(machine_, link)) {
+        MeasureCollectives(link, stored.collectives);
       }
     }
+  }
+
+  void MeasureCollectives(const Link& link, LinkCollectives& collectives) {
+    ShowProgress(absl::StrCat("collectives of ", link.from, " and ", link.to));
+    collectives.gather = OrSkip(link, MeasureGather(machine_, link));
+    collectives.reduce = OrSkip(link, MeasureReduce(machine_, link));
+  }
+
+  std::optional<CollectiveFigures> OrSkip(
+      const Link& link, const absl::StatusOr<CollectiveFigures>& measured) {
+    if (measured.ok()) return *measured;
+    SkipOnLink(link, measured.status());
+    return std::nullopt;
+  }
+
+  void SkipOnLink(const Link& link, const absl::Status& fault) {
+    Skip(absl::StrCat("link from ", link.from, " to ", link.to, ": ",
+                      fault.message()));
   }
 
   // False if the time was over before one of its plans.

@@ -35,8 +35,8 @@ struct MachineMeasurements {
 
 // Measures on this host, within the time budget, in this order:
 //  1. the wake-up of a thread, if the machine has a host with cores;
-//  2. the links of the machine, for at most a quarter of it, first those that
-//     `known` lacks;
+//  2. the links of the machine, and collectives between ends that share the
+//     host, for at most a quarter of it, first those that `known` lacks;
 //  3. the kernels that the models' plans bind, on each kind of device of the
 //     machine (`single`), and sharded over equal ones (`data`): first those
 //     that `known` lacks, and among them those with most predicted seconds in

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "partita/compile.h"
 #include "partita/machine_catalog.h"
+#include "partita/profile/measure_collectives.h"
 #include "partita/profile/measure_links.h"
 #include "partita/profile/measure_machine.h"
 #include "partita/profile/plan_kernels.h"
@@ -225,6 +226,37 @@ TEST(FitLinkTest, LatencyAndBandwidthAreThoseOfTheCopies) {
   EXPECT_NEAR(fit->bandwidth, 1e10, 1);
   EXPECT_TRUE(absl::IsOutOfRange(
       FitLink(link, {{1000, 1e-6}, {2000, 3e-6}, {3000, 3e-6}}).status()));
+}
+
+TEST(FitCollectiveTest, ALaunchIsNoPartOfTheLatency) {
+  const std::vector<TimedCollective> collectives = {
+      {1000, 21e-6}, {100'000, 31e-6}, {1'000'000, 121e-6}};
+  const absl::StatusOr<CollectiveFigures> fit =
+      FitCollective(collectives, 1e-6);
+  ASSERT_TRUE(fit.ok()) << fit.status();
+  EXPECT_NEAR(fit->latency, 20e-6, 1e-12);
+  EXPECT_NEAR(fit->bandwidth, 1e10, 1);
+  EXPECT_EQ(FitCollective(collectives, 1e-3)->latency, 0);
+  EXPECT_TRUE(absl::IsOutOfRange(
+      FitCollective({{1000, 1e-6}, {2000, 3e-6}, {3000, 3e-6}}, 0).status()));
+}
+
+TEST(MeasureCollectivesTest, BothPlansHaveACollective) {
+  const Machine machine = EqualCpus(2, int64_t{1} << 30);
+  const Link& link = machine.links[0];
+  ASSERT_TRUE(JoinsHostDevices(machine, link));
+  for (const auto& measured :
+       {MeasureGather(machine, link), MeasureReduce(machine, link)}) {
+    // On a busy host a large one may be no slower than a small one.
+    if (absl::IsOutOfRange(measured.status())) continue;
+    ASSERT_TRUE(measured.ok()) << measured.status();
+    EXPECT_GT(measured->bandwidth, 0);
+  }
+}
+
+TEST(MeasureCollectivesTest, OnlyLinksBetweenCpusHaveRanksOfTheHost) {
+  const Machine machine = CpuAndGpus(1, int64_t{1} << 30);
+  EXPECT_FALSE(JoinsHostDevices(machine, machine.links[0]));
 }
 
 TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -81,20 +82,56 @@ absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& ranks,
   return seconds;
 }
 
+// What a rank does in a ring.
+struct RingSteps {
+  RingSteps(const CollectiveDef& def, double supplied, size_t ranks)
+      : number(def.ring_rounds * (static_cast<double>(ranks) - 1)),
+        bytes(def.has_whole_steps ? supplied : supplied / ranks) {}
+
+  double number;
+  double bytes;  // that it sends in each
+};
+
+// Those of the slowest link; empty if a link of the ring states none.
+std::optional<CollectiveFigures> FiguresOf(const CollectiveDef& def,
+                                           const std::vector<Hop>& ring) {
+  CollectiveFigures slowest = {.bandwidth =
+                                   std::numeric_limits<double>::infinity()};
+  for (const Hop& hop : ring) {
+    const LinkCollectives& stated = hop.link->collectives;
+    const auto& figures = def.reduces ? stated.reduce : stated.gather;
+    if (!figures.has_value()) return std::nullopt;
+    slowest.bandwidth = std::min(slowest.bandwidth, figures->bandwidth);
+    slowest.latency = std::max(slowest.latency, figures->latency);
+  }
+  return slowest;
+}
+
 }  // namespace
 
 absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
                                          const std::vector<std::string>& ranks,
                                          const LinkTable& links) {
-  const size_t count = ranks.size();
-  if (count < 2) return 0;
+  if (ranks.size() < 2) return 0;
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> ring,
                            HopsOf(RoutesAlong(ranks, true), links));
   const CollectiveDef& def = DefOf(kind);
-  const double steps = static_cast<double>(count) - 1;
-  const double round =
-      steps * StepOver(ring, def.has_whole_steps ? bytes : bytes / count);
-  const double by_ring = def.ring_rounds * round;
+  if (const auto figures = FiguresOf(def, ring)) {
+    const RingSteps steps(def, bytes, ranks.size());
+    return figures->latency + steps.number * steps.bytes / figures->bandwidth;
+  }
+  return CollectiveTransferSeconds(kind, bytes, ranks, links);
+}
+
+absl::StatusOr<double> CollectiveTransferSeconds(
+    CollectiveKind kind, double bytes, const std::vector<std::string>& ranks,
+    const LinkTable& links) {
+  if (ranks.size() < 2) return 0;
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> ring,
+                           HopsOf(RoutesAlong(ranks, true), links));
+  const CollectiveDef& def = DefOf(kind);
+  const RingSteps steps(def, bytes, ranks.size());
+  const double by_ring = steps.number * StepOver(ring, steps.bytes);
   if (!def.has_tree) return by_ring;
   const absl::StatusOr<double> tree = TreeSeconds(ranks, bytes, links);
   return tree.ok() ? std::min(by_ring, 2 * *tree) : by_ring;

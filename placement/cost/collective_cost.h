@@ -17,8 +17,18 @@ namespace partita {
 // All estimates ignore other transfers at the same time. FailedPrecondition if
 // there is no link between two devices that send each other bytes.
 
-// Seconds over `ranks`, in ring order. Each rank supplies `bytes`. The better
-// of
+// Seconds over `ranks`, in ring order. Each rank supplies `bytes`. Where every
+// link of the ring states figures of such collectives (link_collectives.h), the
+// longest of their latencies, and the bytes that a rank sends in a ring over
+// the least of their bandwidths: ranks of one host wait for each other a fixed
+// number of times, and copy through its memory. Else CollectiveTransferSeconds.
+absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
+                                         const std::vector<std::string>& ranks,
+                                         const LinkTable& links);
+
+// The same by the figures of the links' copies, which compares a collective
+// with copies: neither price has the time that ranks and streams wait for each
+// other. The better of
 //   * a ring, each rank sending to the next at the same time (Patarasuk and
 //     Yuan 2009): all_reduce does 2 (d - 1) steps of bytes / d, reduce_scatter
 //     d - 1 of them, all_gather d - 1 steps of bytes, all_to_all d - 1 of
@@ -26,9 +36,9 @@ namespace partita {
 //   * for all_reduce, a binomial tree up and down (Thakur et al. 2005), where
 //     its pairs have links: 2 ceil(log2 d) steps of all bytes, each as long as
 //     the slowest of its transfers, which share links and buses likewise.
-absl::StatusOr<double> CollectiveSeconds(CollectiveKind kind, double bytes,
-                                         const std::vector<std::string>& ranks,
-                                         const LinkTable& links);
+absl::StatusOr<double> CollectiveTransferSeconds(
+    CollectiveKind kind, double bytes, const std::vector<std::string>& ranks,
+    const LinkTable& links);
 
 // Seconds until all of `chain` have the `bytes` of its first rank. The better
 // of

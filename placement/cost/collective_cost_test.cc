@@ -98,6 +98,64 @@ TEST(CollectiveCost, ATreeNeedsOnlyTheLinksOfItsPairs) {
               60, 1e-9);
 }
 
+// Links with copies of 1e10 bytes a second, gathers of 5e9 and reductions of
+// 2.5e9, which start after one and two seconds.
+Machine MeasuredCpus(int count) {
+  Machine machine = EqualCpus(count, 1000);
+  for (Link& link : machine.links) {
+    link.collectives = {
+        .gather = CollectiveFigures{.bandwidth = 5e9, .latency = 1},
+        .reduce = CollectiveFigures{.bandwidth = 2.5e9, .latency = 2}};
+  }
+  return machine;
+}
+
+TEST(CollectiveCost, MeasuredFiguresReplaceThoseOfCopies) {
+  const auto seconds = [](Kind kind, int ranks) {
+    const Machine machine = MeasuredCpus(ranks);
+    return CollectiveSeconds(kind, kSecond, Names(machine), machine)
+        .value_or(-1);
+  };
+  // One latency, whatever the number of ranks, and the bytes of the ring.
+  EXPECT_NEAR(seconds(Kind::kAllGather, 2), 1 + 2, 1e-9);
+  EXPECT_NEAR(seconds(Kind::kAllGather, 4), 1 + 3 * 2, 1e-9);
+  EXPECT_NEAR(seconds(Kind::kAllToAll, 2), 1 + 0.5 * 2, 1e-9);
+  EXPECT_NEAR(seconds(Kind::kAllReduce, 2), 2 + 4, 1e-9);
+  EXPECT_NEAR(seconds(Kind::kAllReduce, 4), 2 + 1.5 * 4, 1e-9);
+  EXPECT_NEAR(seconds(Kind::kReduceScatter, 2), 2 + 0.5 * 4, 1e-9);
+  EXPECT_EQ(seconds(Kind::kAllReduce, 1), 0);
+}
+
+TEST(CollectiveCost, TheSlowestLinkOfTheRingDecides) {
+  Machine machine = MeasuredCpus(3);
+  machine.links[1].collectives.gather = {.bandwidth = 1e9, .latency = 0.5};
+  EXPECT_NEAR(
+      *CollectiveSeconds(Kind::kAllGather, kSecond, Names(machine), machine),
+      1 + 2 * 10, 1e-9);
+}
+
+TEST(CollectiveCost, ARingWithALinkThatWasNotMeasuredIsPricedByCopies) {
+  Machine machine = MeasuredCpus(3);
+  machine.links[1].collectives.gather.reset();
+  EXPECT_NEAR(
+      *CollectiveSeconds(Kind::kAllGather, kSecond, Names(machine), machine), 2,
+      1e-9);
+  // The other kind was measured everywhere.
+  EXPECT_NEAR(
+      *CollectiveSeconds(Kind::kAllReduce, kSecond, Names(machine), machine),
+      2 + 4.0 / 3 * 4, 1e-9);
+}
+
+TEST(CollectiveCost, TransfersKeepTheFiguresOfCopies) {
+  const Machine machine = MeasuredCpus(2);
+  EXPECT_NEAR(*CollectiveTransferSeconds(Kind::kAllGather, kSecond,
+                                         Names(machine), machine),
+              1, 1e-9);
+  EXPECT_NEAR(*TransferSeconds(kSecond, {{"cpu:0", "cpu:1"}}, machine), 1,
+              1e-9);
+  EXPECT_NEAR(*BroadcastSeconds(kSecond, Names(machine), machine), 1, 1e-9);
+}
+
 TEST(CollectiveCost, OneRankTakesNoTime) {
   EXPECT_EQ(Seconds(Kind::kAllReduce, kSecond, 1), 0);
 }

@@ -72,7 +72,7 @@ bool RingIsNoSlower(CollectiveKind kind, double bytes, const Devices& devices,
                             ? bytes
                             : bytes / static_cast<double>(ranks.size());
   const auto by_copies = TransferSeconds(copied, copies, links);
-  const auto by_ring = CollectiveSeconds(kind, bytes, ranks, links);
+  const auto by_ring = CollectiveTransferSeconds(kind, bytes, ranks, links);
   return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
 }
 

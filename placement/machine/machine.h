@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/device_traits.h"
 #include "graph/ids.h"
+#include "placement/machine/link_collectives.h"
 
 namespace partita {
 
@@ -34,6 +35,7 @@ struct Link {
   double latency = 0;    // seconds per transfer
   bool duplex = true;    // both directions at full speed at once
   std::string bus;       // links of one bus share its bandwidth; empty: none
+  LinkCollectives collectives;
 };
 
 // What all CPU devices of the machine share. Without cores nothing is shared:
@@ -102,7 +104,11 @@ struct Machine {
 //      {"from": "cpu:0", "to": "gpu:0",         devices of this file
 //       "bandwidth": 2.5e10,                    bytes per second, one direction
 //       "latency": 1e-5, "duplex": true,        default 0 seconds; true
-//       "bus": "pcie"}],                        default: no bus
+//       "bus": "pcie",                          default: no bus
+//       "gather": {"bandwidth": 8e9,            measured collectives; default:
+//                  "latency": 5e-5},            priced by the copies of the
+//       "reduce": {"bandwidth": 8e9,            link (link_collectives.h)
+//                  "latency": 5e-5}}],
 //    "host": {"cores": 16,                      default: none that are shared
 //             "wake_seconds": 5e-5,             default 0
 //             "copy_latency": 2e-7,             default 0
@@ -123,8 +129,9 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
 absl::StatusOr<Machine> ReadMachine(const std::string& path);
 absl::StatusOr<Machine> ReadMachineWithoutProfile(const std::string& path);
 
-// Makes the machine's prices those of `profile`: its links, and the wake-up and
-// the copies of a host with cores, get the measured figures, and
+// Makes the machine's prices those of `profile`: its links with their
+// collectives, and the wake-up and the copies of a host with cores, get the
+// measured figures, and
 // ProfiledCatalog (placement/cost) reads the nodes. `source` is the profile's
 // file, for errors: FailedPrecondition if it is of another machine, or if the
 // machine file states another hash.

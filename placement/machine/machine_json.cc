@@ -19,6 +19,7 @@
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "placement/machine/byte_size.h"
+#include "placement/machine/link_collectives_json.h"
 #include "placement/machine/machine.h"
 #include "placement/machine/profile.h"
 #include "placement/machine/strict_json.h"
@@ -69,8 +70,9 @@ using LinkedPairs = absl::flat_hash_set<std::pair<std::string, std::string>>;
 
 absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,
                               LinkedPairs& linked) {
-  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
-      {"from", "to", "bandwidth", "latency", "duplex", "bus"}));
+  PARTITA_RETURN_IF_ERROR(
+      object.AllowKeys({"from", "to", "bandwidth", "latency", "duplex", "bus",
+                        "gather", "reduce"}));
   Link link;
   PARTITA_ASSIGN_OR_RETURN(link.from, ReadEnd(object, "from", machine));
   PARTITA_ASSIGN_OR_RETURN(link.to, ReadEnd(object, "to", machine));
@@ -97,6 +99,7 @@ absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,
   if (object.Has("bus")) {
     PARTITA_ASSIGN_OR_RETURN(link.bus, ReadDeviceName(object, "bus"));
   }
+  PARTITA_ASSIGN_OR_RETURN(link.collectives, ReadLinkCollectives(object));
   return link;
 }
 
@@ -208,7 +211,7 @@ std::string LinkJson(const Link& link) {
                       ", \"bandwidth\": ", JsonNumber(link.bandwidth),
                       ", \"latency\": ", JsonNumber(link.latency),
                       ", \"duplex\": ", link.duplex ? "true" : "false", bus,
-                      "}");
+                      LinkCollectivesJson(link.collectives), "}");
 }
 
 std::string ProfileKeys(const MachineProfile& profile) {

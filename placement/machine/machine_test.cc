@@ -31,6 +31,8 @@ constexpr char kTwo[] = R"({
              "latency": 1e-5, "duplex": false, "bus": "pcie"}]
 })";
 
+constexpr char kBus[] = "\"bus\": \"pcie\"";
+
 // kTwo with one text replaced.
 std::string ErrorOf(absl::string_view from, absl::string_view to) {
   const std::string text = absl::StrReplaceAll(kTwo, {{from, to}});
@@ -184,6 +186,36 @@ TEST(MachineTest, TextsOfTheFileAreShownInShort) {
   EXPECT_EQ(ErrorOf("\"cuda\"", "\"Cuda\""),
             "two.json:7:31: devices[1].kind: found \"Cuda\"; expected \"cpu\" "
             "or \"cuda\"; did you mean cuda?");
+}
+
+TEST(MachineTest, ALinkMayStateCollectives) {
+  const std::string text = absl::StrReplaceAll(
+      kTwo, {{kBus, "\"gather\": {\"bandwidth\": 8e9, \"latency\": 2e-5}"}});
+  const absl::StatusOr<Machine> machine = ParseMachine(text, "two.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  const LinkCollectives& collectives = machine->links[0].collectives;
+  EXPECT_EQ(collectives.gather,
+            (CollectiveFigures{.bandwidth = 8e9, .latency = 2e-5}));
+  EXPECT_FALSE(collectives.reduce.has_value());
+  const absl::StatusOr<Machine> again =
+      ParseMachine(MachineToJson(*machine), "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->links[0].collectives, collectives);
+  EXPECT_FALSE(absl::StrContains(MachineToJson(*ParseMachine(kTwo, "two.json")),
+                                 "gather"));
+}
+
+TEST(MachineTest, CollectivesOfALinkAreReadStrictly) {
+  EXPECT_EQ(ErrorOf(kBus, "\"reduce\": {\"bandwidth\": 8e9}"),
+            "two.json:11:58: links[0].reduce: found no key \"latency\"; "
+            "expected one");
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOf(kBus, "\"reduce\": {\"bandwidth\": 0, \"latency\": 0}"),
+      "links[0].reduce.bandwidth: found 0; expected a number from 1 to 1e+21"));
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOf(kBus, "\"gather\": {\"speed\": 1}"),
+      "links[0].gather.speed: found an unknown key; expected one of "
+      "bandwidth, latency"));
 }
 
 TEST(MachineTest, AKeyWithEscapesHasItsPlace) {

@@ -102,12 +102,29 @@ void DropOtherVersions(const Profile& fresh, Profile& profile) {
   });
 }
 
+// What is stated of `fresh`, else of `known`.
+LinkCollectives Joined(const LinkCollectives& fresh,
+                       const LinkCollectives& known) {
+  return {.gather = fresh.gather ? fresh.gather : known.gather,
+          .reduce = fresh.reduce ? fresh.reduce : known.reduce};
+}
+
+void MergeLink(const MeasuredLink& fresh, MeasuredLink& known) {
+  const LinkCollectives collectives =
+      Joined(fresh.collectives, known.collectives);
+  known = fresh;
+  known.collectives = collectives;
+}
+
 void MergeLinks(const Profile& fresh, Profile& profile) {
-  std::map<LinkTable::Ends, const MeasuredLink*> links;
-  for (const MeasuredLink& link : profile.links) links[link.ends()] = &link;
-  for (const MeasuredLink& link : fresh.links) links[link.ends()] = &link;
+  std::map<LinkTable::Ends, MeasuredLink> links;
+  for (const MeasuredLink& link : profile.links) links[link.ends()] = link;
+  for (const MeasuredLink& link : fresh.links) {
+    const auto [known, is_new] = links.emplace(link.ends(), link);
+    if (!is_new) MergeLink(link, known->second);
+  }
   std::vector<MeasuredLink> merged;
-  for (const auto& [ends, link] : links) merged.push_back(*link);
+  for (auto& [ends, link] : links) merged.push_back(std::move(link));
   profile.links = std::move(merged);
 }
 
@@ -173,6 +190,7 @@ absl::Status UseProfile(Profile profile, absl::string_view source,
     if (measured == links.end()) continue;
     link.bandwidth = measured->second->bandwidth;
     link.latency = measured->second->latency;
+    link.collectives = Joined(measured->second->collectives, link.collectives);
   }
   if (machine.host.cores > 0) {
     machine.host.wake_seconds =

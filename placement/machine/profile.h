@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/device_traits.h"
 #include "graph/dtype.h"
+#include "placement/machine/link_collectives.h"
 
 namespace partita {
 
@@ -91,6 +92,7 @@ struct MeasuredLink {
   std::string to;
   double bandwidth = 0;
   double latency = 0;
+  LinkCollectives collectives;  // each where it was measured
 };
 
 // MachineHost::copy_latency and copy_bandwidth as measured.
@@ -150,8 +152,8 @@ absl::Status CheckMeasuredHere(const Profile& profile, const ProfileHost& host,
                                absl::string_view source);
 
 // Adds `fresh` to `profile`, which is of the same host:
-//  1. Fresh figures of kernels alone, of links and of the host replace older
-//     ones.
+//  1. Fresh figures of kernels alone, of links, of their collectives and of
+//     the host replace older ones.
 //  2. Figures in steps are averaged, by their numbers of steps.
 //  3. Measurements of another version of a fresh kernel's library are dropped:
 //     no node will have it again.

@@ -15,6 +15,7 @@
 #include "graph/device_limits.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
+#include "placement/machine/link_collectives_json.h"
 #include "placement/machine/profile.h"
 #include "placement/machine/strict_json.h"
 #include "placement/machine/traits_json.h"
@@ -124,8 +125,8 @@ absl::StatusOr<MeasuredCopies> ReadCopies(const JsonObject& object) {
 }
 
 absl::StatusOr<MeasuredLink> ReadLink(const JsonObject& object) {
-  PARTITA_RETURN_IF_ERROR(
-      object.AllowKeys({"from", "to", "bandwidth", "latency"}));
+  PARTITA_RETURN_IF_ERROR(object.AllowKeys(
+      {"from", "to", "bandwidth", "latency", "gather", "reduce"}));
   MeasuredLink link;
   PARTITA_ASSIGN_OR_RETURN(link.from, ReadDeviceName(object, "from"));
   PARTITA_ASSIGN_OR_RETURN(link.to, ReadDeviceName(object, "to"));
@@ -133,6 +134,7 @@ absl::StatusOr<MeasuredLink> ReadLink(const JsonObject& object) {
                            object.Number("bandwidth", 1, kMaxRate));
   PARTITA_ASSIGN_OR_RETURN(link.latency,
                            object.Number("latency", 0, kMaxSeconds));
+  PARTITA_ASSIGN_OR_RETURN(link.collectives, ReadLinkCollectives(object));
   return link;
 }
 
@@ -234,7 +236,8 @@ std::string LinkJson(const MeasuredLink& link) {
   return absl::StrCat("    {\"from\": ", JsonQuoted(link.from),
                       ", \"to\": ", JsonQuoted(link.to),
                       ", \"bandwidth\": ", JsonNumber(link.bandwidth),
-                      ", \"latency\": ", JsonNumber(link.latency), "}");
+                      ", \"latency\": ", JsonNumber(link.latency),
+                      LinkCollectivesJson(link.collectives), "}");
 }
 
 // All that the checksum covers.

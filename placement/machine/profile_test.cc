@@ -191,6 +191,56 @@ TEST(ProfileTest, ALinkIsMeasuredOnce) {
   EXPECT_EQ(profile.links, fresh.links);
 }
 
+// Sample() with both kinds of collectives.
+Profile WithCollectives() {
+  Profile profile = Sample();
+  profile.links[0].collectives = {
+      .gather = CollectiveFigures{.bandwidth = 8e9, .latency = 2e-5},
+      .reduce = CollectiveFigures{.bandwidth = 9e9, .latency = 3e-5}};
+  return profile;
+}
+
+TEST(ProfileTest, MeasuredCollectivesAreThoseOfTheLink) {
+  const Profile profile = WithCollectives();
+  EXPECT_NE(ProfileHash(profile), ProfileHash(Sample()));
+  EXPECT_EQ(*ParseProfile(ProfileToJson(profile), "p"), profile);
+  Machine machine = TwoCpus();
+  ASSERT_TRUE(UseProfile(profile, "p", machine).ok());
+  EXPECT_EQ(machine.links[0].collectives, profile.links[0].collectives);
+  // What plans note.
+  const absl::StatusOr<Machine> noted =
+      ParseMachine(MachineToJson(machine), "notes");
+  ASSERT_TRUE(noted.ok()) << noted.status();
+  EXPECT_EQ(noted->links[0].collectives, profile.links[0].collectives);
+}
+
+TEST(ProfileTest, CollectivesThatWereNotMeasuredStay) {
+  Profile fresh = WithCollectives();
+  fresh.links[0].latency = 1e-6;
+  fresh.links[0].collectives.gather->latency = 4e-5;
+  fresh.links[0].collectives.reduce.reset();
+  Profile merged = WithCollectives();
+  MergeProfile(fresh, merged);
+  ASSERT_EQ(merged.links.size(), 1u);
+  EXPECT_EQ(merged.links[0].latency, 1e-6);
+  EXPECT_EQ(merged.links[0].collectives.gather->latency, 4e-5);
+  EXPECT_EQ(merged.links[0].collectives.reduce->latency, 3e-5);
+  // The machine file's stay too.
+  Machine machine = TwoCpus();
+  machine.links[0].collectives = WithCollectives().links[0].collectives;
+  ASSERT_TRUE(UseProfile(fresh, "p", machine).ok());
+  EXPECT_EQ(machine.links[0].collectives.gather->latency, 4e-5);
+  EXPECT_EQ(machine.links[0].collectives.reduce->latency, 3e-5);
+}
+
+TEST(ProfileTest, FiguresOfCollectivesAreThoseOfMachineFiles) {
+  Profile profile = WithCollectives();
+  profile.links[0].collectives.gather->latency = 61;
+  EXPECT_TRUE(absl::StrContains(
+      ParseProfile(ProfileToJson(profile), "p").status().message(),
+      "links[0].gather.latency: found 61.0; expected a number from 0 to 60"));
+}
+
 TEST(ProfileTest, ANodeWithoutAMeasurementIsRefused) {
   Profile profile = Sample();
   profile.nodes[0].warm.reset();

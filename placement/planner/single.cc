@@ -93,7 +93,8 @@ void SortBySeconds(std::vector<RankedDraft>& drafts) {
 bool AreAlike(const Link* a, const Link* b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a->latency == b->latency && a->bandwidth == b->bandwidth &&
-         a->duplex == b->duplex && a->bus == b->bus;
+         a->duplex == b->duplex && a->bus == b->bus &&
+         a->collectives == b->collectives;
 }
 
 // True if both compute equally fast and have equal links to all others.

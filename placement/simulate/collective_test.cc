@@ -89,5 +89,20 @@ TEST(SimulatedCollectives, AnAllReduceTakesTheTimeOfItsRing) {
   EXPECT_NEAR(simulation.latency_seconds, 6 + 1 + 0.125, 1e-9);
 }
 
+TEST(SimulatedCollectives, AnAllReduceTakesTheMeasuredTimeOfItsLink) {
+  Machine machine = LinkedMachine(2);
+  machine.links[0].collectives.reduce = {.bandwidth = 4, .latency = 5};
+  for (MachineDevice& device : machine.devices) {
+    device.traits.launch_seconds = 0.125;
+  }
+  Simulation simulation;
+  std::vector<SimulatedCommand> ranks;
+  ASSERT_NO_FATAL_FAILURE(SimulateAllReduce(machine, simulation, ranks));
+  for (const SimulatedCommand& rank : ranks) {
+    // In a ring each of two ranks sends as much as it supplies: 12 bytes.
+    EXPECT_NEAR(rank.end - rank.start, 0.125 + 5 + 3, 1e-9);
+  }
+}
+
 }  // namespace
 }  // namespace partita

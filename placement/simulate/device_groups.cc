@@ -24,6 +24,17 @@ void Improve(const GroupRoute& other, GroupRoute& route) {
   route.per_byte = std::min(route.per_byte, other.per_byte);
 }
 
+// By a copy or by a collective.
+GroupRoute RouteOver(const Link& link) {
+  GroupRoute route = {link.latency, 1 / link.bandwidth, &link};
+  for (const auto& stated :
+       {link.collectives.gather, link.collectives.reduce}) {
+    if (!stated.has_value()) continue;
+    Improve({stated->latency, 1 / stated->bandwidth, &link}, route);
+  }
+  return route;
+}
+
 // One route after the other. The slower link decides how fast bytes follow.
 GroupRoute InSequence(const GroupRoute& first, const GroupRoute& second) {
   return {first.latency + second.latency,
@@ -87,8 +98,7 @@ void DeviceGroups::AddLinks() {
         for (MachineDeviceId b : groups_[to].devices) {
           const Link* link = costs_.link(a, b);
           if (link == nullptr) continue;
-          Improve({link->latency, 1 / link->bandwidth, link},
-                  routes_[from.index * size() + to.index]);
+          Improve(RouteOver(*link), routes_[from.index * size() + to.index]);
         }
       }
     }

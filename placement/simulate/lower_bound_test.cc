@@ -206,6 +206,25 @@ TEST(LowerBoundTest, ATransferThatNoPlanAvoidsIsPartOfThePath) {
   EXPECT_EQ(BoundByText(bound), "link cpu:0 - gpu:0");
 }
 
+// A collective of the link may be faster than its copies.
+TEST(LowerBoundTest, AValueMayArriveByACollective) {
+  SampleGraph g;
+  const ValueId a = g.Work("cpu a", {g.Input("x", kLine)}, kLine);
+  g.Return({g.Work("gpu b", {a}, kLine)});
+  Machine machine = CpuAndGpus(1, kRoom);
+  machine.links[0].latency = 10;
+  machine.links[0].collectives.gather = {.bandwidth = 1e12, .latency = 3};
+  machine.links[0].collectives.reduce = {.bandwidth = 1e12, .latency = 20};
+  const SampleCatalog catalog(
+      [](const std::string& name, const DeviceTraits& device) {
+        return name[0] == device.name[0] ? 1.0 : -1.0;
+      });
+  // The output is fetched from the GPU over the link, or from the CPU after a
+  // collective.
+  EXPECT_NEAR(Bound(g, machine, catalog).critical_path, 1 + 3 + 1 + 3,
+              kNoPorts);
+}
+
 TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
   SampleGraph g;
   const ValueId x = g.Input("x", 3);

@@ -160,12 +160,13 @@ const Subcommand kProfileCommand = {
         "Measures kernels and links of this host, for better predictions.\n"
         "Times each kernel that plans of the models bind on the machine's "
         "devices, with warm\n"
-        "and with cold caches, and copies over its links. Without models, "
-        "those of some\n"
-        "examples. A machine file that names the profile, "
-        "\"profile\": \"FILE\", is priced by\n"
-        "it: compile, simulate, leaderboard and run read it. Measure on a "
-        "quiet machine.",
+        "and with cold caches, copies over its links, and collectives of its "
+        "CPUs. Without\n"
+        "models, those of some examples. A machine file that names the "
+        "profile,\n"
+        "\"profile\": \"FILE\", is priced by it: compile, simulate, "
+        "leaderboard and run read it.\n"
+        "Measure on a quiet machine.",
     .operand = "model",
     .reads = kModelFiles,
     .repeats_operand = true,
