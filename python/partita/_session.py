@@ -7,6 +7,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
+from partita._dlpack import Array, contiguous, view_of
 from partita._errors import Error
 from partita._library import call, ffi, get, library, text, zero_terminated
 from partita._one_call import one_at_a_time
@@ -142,11 +143,12 @@ class Session:
         return self._types("variable")
 
     @one_at_a_time
-    def run(self, inputs: Optional[Mapping[str, np.ndarray]] = None, *, timeout: float = 0, trace: bool = False,
+    def run(self, inputs: Optional[Mapping[str, Array]] = None, *, timeout: float = 0, trace: bool = False,
             cancel: Optional[Cancel] = None) -> Dict[str, np.ndarray]:
         """Runs one step, and returns the outputs that are not bound.
 
-        inputs: by name; those that are left out keep their value. They are copied, whatever their strides.
+        inputs: by name, arrays or tensors of other libraries, by DLPack; those that are left out keep their value.
+            They are copied, whatever their strides.
         timeout: in seconds; the step ends with DEADLINE_EXCEEDED after it. 0: no limit.
         trace: measure every command, for write_trace.
         """
@@ -156,21 +158,28 @@ class Session:
         return {name: self.output(name) for name in self.outputs if (self._entry, "output", name) not in self._bound}
 
     @one_at_a_time
-    def set_input(self, name: str, value: np.ndarray) -> None:
-        """Copies the array: it is the input of every step from now on."""
-        array = np.ascontiguousarray(value).reshape(np.shape(value))  # a scalar keeps its rank
-        self._give(library.partita_session_set_input, "input", name, array)
+    def set_input(self, name: str, value: Array) -> None:
+        """Copies the array, or the tensor of another library: it is the input of every step from now on."""
+        self._give(library.partita_session_set_input, "input", name, contiguous("input " + name, value))
         self._bound.pop((self._entry, "input", name), None)
 
     @one_at_a_time
-    def bind_input(self, name: str, array: np.ndarray) -> None:
-        """Steps read the array itself, which must be C-contiguous and not change while a step runs."""
-        self._give(library.partita_session_bind_input, "input", name, array)
-        self._bound[self._entry, "input", name] = array
+    def bind_input(self, name: str, array: Array) -> None:
+        """Steps read the memory of the array, or of the tensor of another library, which must be C-contiguous and not
+        change while a step runs."""
+        view = view_of("input " + name, array)
+        self._give(library.partita_session_bind_input, "input", name, view)
+        self._bound[self._entry, "input", name] = view
 
     @one_at_a_time
     def bind_output(self, name: str, array: np.ndarray) -> None:
-        """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs."""
+        """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs.
+
+        Other libraries share it by their from_dlpack(array).
+        """
+        if not isinstance(array, np.ndarray):
+            raise Error("INVALID_ARGUMENT", "output %s: found %s; expected an array of numpy, which other libraries share "
+                                            "by from_dlpack" % (name, type(array).__name__))
         if not array.flags.writeable:
             raise Error("INVALID_ARGUMENT", "output %s: found a read-only array; expected one to write" % name)
         self._give(library.partita_session_bind_output, "output", name, array)
@@ -212,10 +221,9 @@ class Session:
         return array
 
     @one_at_a_time
-    def write_variable(self, name: str, value: np.ndarray) -> None:
+    def write_variable(self, name: str, value: Array) -> None:
         """On all devices that have it."""
-        array = np.ascontiguousarray(value).reshape(np.shape(value))
-        self._give(library.partita_session_write_variable, "variable", name, array)
+        self._give(library.partita_session_write_variable, "variable", name, contiguous("variable " + name, value))
 
     @one_at_a_time
     def restore(self) -> None:
