@@ -4,6 +4,7 @@
 from typing import Any, Protocol, Tuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._errors import Error
 
@@ -21,10 +22,11 @@ class SupportsDLPack(Protocol):
         """The kind and the number of its device."""
 
 
-Array = Union[np.ndarray, SupportsDLPack]
+Array = NDArray[Any]
+ArrayLike = Union[Array, SupportsDLPack]
 
 
-def view_of(name: str, value: Array) -> np.ndarray:
+def view_of(name: str, value: ArrayLike) -> Array:
     """An array of the same memory, which exists as long as the array does."""
     if isinstance(value, np.ndarray):
         return value
@@ -42,7 +44,7 @@ def view_of(name: str, value: Array) -> np.ndarray:
                                         "from_dlpack takes; give an array" % (name, error)) from error
 
 
-def contiguous(name: str, value: Array) -> np.ndarray:
+def contiguous(name: str, value: ArrayLike) -> Array:
     """In C's order; a copy only where `value` is not."""
     array = view_of(name, value) if hasattr(value, "__dlpack__") else np.asarray(value)
     return np.ascontiguousarray(array).reshape(array.shape)  # a scalar keeps its rank

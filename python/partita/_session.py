@@ -1,15 +1,14 @@
 # Sessions: inputs, steps, outputs, variables.
 # SPDX-License-Identifier: Apache-2.0
 
-import os
 import threading
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from partita._dlpack import Array, contiguous, view_of
+from partita._dlpack import Array, ArrayLike, contiguous, view_of
 from partita._errors import Error
-from partita._library import call, ffi, get, library, text, zero_terminated
+from partita._library import Path, call, ffi, get, library, text, zero_terminated
 from partita._one_call import one_at_a_time
 from partita._tensors import TensorType, check_array, empty_tensor, point_to, to_array, type_of
 
@@ -81,8 +80,8 @@ class Session:
         self._entry = entry
         self._one_call = threading.RLock()
         # By entry, kind and name: what the library may access.
-        self._bound: Dict[Tuple[str, str, str], np.ndarray] = {}
-        self._in_flight: Dict[int, Tuple[np.ndarray, ...]] = {}
+        self._bound: Dict[Tuple[str, str, str], Array] = {}
+        self._in_flight: Dict[int, Tuple[Array, ...]] = {}
 
     def __enter__(self) -> "Session":
         return self
@@ -116,7 +115,7 @@ class Session:
     @one_at_a_time
     def depth(self) -> int:
         """Steps that may be in flight."""
-        return get("int32_t", library.partita_session_depth, self._handle)
+        return int(get("int32_t", library.partita_session_depth, self._handle))
 
     @one_at_a_time
     def use_entry(self, name: str) -> None:
@@ -143,8 +142,8 @@ class Session:
         return self._types("variable")
 
     @one_at_a_time
-    def run(self, inputs: Optional[Mapping[str, Array]] = None, *, timeout: float = 0, trace: bool = False,
-            cancel: Optional[Cancel] = None) -> Dict[str, np.ndarray]:
+    def run(self, inputs: Optional[Mapping[str, ArrayLike]] = None, *, timeout: float = 0, trace: bool = False,
+            cancel: Optional[Cancel] = None) -> Dict[str, Array]:
         """Runs one step, and returns the outputs that are not bound.
 
         inputs: by name, arrays or tensors of other libraries, by DLPack; those that are left out keep their value.
@@ -158,13 +157,13 @@ class Session:
         return {name: self.output(name) for name in self.outputs if (self._entry, "output", name) not in self._bound}
 
     @one_at_a_time
-    def set_input(self, name: str, value: Array) -> None:
+    def set_input(self, name: str, value: ArrayLike) -> None:
         """Copies the array, or the tensor of another library: it is the input of every step from now on."""
         self._give(library.partita_session_set_input, "input", name, contiguous("input " + name, value))
         self._bound.pop((self._entry, "input", name), None)
 
     @one_at_a_time
-    def bind_input(self, name: str, array: Array) -> None:
+    def bind_input(self, name: str, array: ArrayLike) -> None:
         """Steps read the memory of the array, or of the tensor of another library, which must be C-contiguous and not
         change while a step runs."""
         view = view_of("input " + name, array)
@@ -172,7 +171,7 @@ class Session:
         self._bound[self._entry, "input", name] = view
 
     @one_at_a_time
-    def bind_output(self, name: str, array: np.ndarray) -> None:
+    def bind_output(self, name: str, array: Array) -> None:
         """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs.
 
         Other libraries share it by their from_dlpack(array).
@@ -186,7 +185,7 @@ class Session:
         self._bound[self._entry, "output", name] = array
 
     @one_at_a_time
-    def output(self, name: str) -> np.ndarray:
+    def output(self, name: str) -> Array:
         """A copy of an output that is not bound, from the last step."""
         tensor = empty_tensor()
         call(library.partita_session_get_output, self._handle, self._index("output", name), tensor)
@@ -195,8 +194,8 @@ class Session:
     @one_at_a_time
     def submit(self, *, timeout: float = 0, trace: bool = False, cancel: Optional[Cancel] = None) -> int:
         """Starts a step with the present bindings and returns its number. Up to `depth` are in flight."""
-        step = get("uint64_t", library.partita_session_submit, self._handle,
-                   self._run_options(timeout, trace, cancel))
+        step = int(get("uint64_t", library.partita_session_submit, self._handle,
+                       self._run_options(timeout, trace, cancel)))
         self._in_flight[step] = tuple(self._bound.values())
         return step
 
@@ -213,7 +212,7 @@ class Session:
         self._in_flight.pop(step, None)
 
     @one_at_a_time
-    def read_variable(self, name: str) -> np.ndarray:
+    def read_variable(self, name: str) -> Array:
         """A copy."""
         kind = self._known("variable", name)
         array = np.empty(kind.shape, kind.numpy_dtype)
@@ -221,7 +220,7 @@ class Session:
         return array
 
     @one_at_a_time
-    def write_variable(self, name: str, value: Array) -> None:
+    def write_variable(self, name: str, value: ArrayLike) -> None:
         """On all devices that have it."""
         self._give(library.partita_session_write_variable, "variable", name, contiguous("variable " + name, value))
 
@@ -232,7 +231,7 @@ class Session:
         self._in_flight.clear()  # none is: the call refuses otherwise
 
     @one_at_a_time
-    def write_trace(self, path: Union[str, os.PathLike]) -> None:
+    def write_trace(self, path: Path) -> None:
         """Writes the last step, which ran with trace=True, in Chrome's trace format."""
         call(library.partita_session_write_trace, self._handle, zero_terminated(path))
 
@@ -272,7 +271,7 @@ class Session:
     def _known(self, kind: str, name: str) -> TensorType:
         return self._type(kind, self._index(kind, name))
 
-    def _give(self, function: Any, kind: str, name: str, array: np.ndarray) -> None:
+    def _give(self, function: Any, kind: str, name: str, array: Array) -> None:
         """Calls a function that takes a tensor of the array's memory."""
         index = self._index(kind, name)
         tensor = empty_tensor()
