@@ -46,7 +46,7 @@ class Cancel:
         self._handle = ffi.gc(get("partita_cancel*", library.partita_cancel_new), library.partita_cancel_free)
 
     def request(self) -> None:
-        """They end with the code CANCELLED, and so do later ones."""
+        """They end with the code CANCELLED, and so do later ones, and those in flight beside them."""
         call(library.partita_cancel_request, self._handle)
 
 
