@@ -13,7 +13,7 @@ _HOST = (1, 3)
 
 
 class SupportsDLPack(Protocol):
-    """A tensor of another library: https://data-apis.org/array-api/latest has the protocol."""
+    """A tensor of another library, by the protocol DLPack."""
 
     def __dlpack__(self, *, stream: Any = ...) -> Any:
         """A capsule that refers to its memory."""
