@@ -398,7 +398,8 @@ typedef struct partita_cancel partita_cancel;
 PARTITA_API partita_code partita_cancel_new(partita_cancel** cancel,
                                             partita_status* status);
 // The steps that were given `cancel` end with PARTITA_CANCELLED, and so do
-// those that are given it later. Any thread, also while a step runs.
+// those that are given it later, and those in flight beside them
+// (partita_session_submit). Any thread, also while a step runs.
 PARTITA_API partita_code partita_cancel_request(partita_cancel* cancel,
                                                 partita_status* status);
 // Steps that were given it go on. PARTITA_OK, or PARTITA_INVALID_HANDLE. One at
@@ -430,7 +431,13 @@ PARTITA_API partita_code partita_session_run(partita_session* session,
                                              partita_status* status);
 // Starts a step with the present bindings and returns its number. Up to
 // partita_session_depth steps are in flight; if that is more than one, every
-// output must be bound. PARTITA_FAILED_PRECONDITION otherwise. One at a time.
+// output must be bound. PARTITA_FAILED_PRECONDITION otherwise.
+//
+// Steps in flight end together: after an error, a request of a cancel or the
+// end of a timeout in one of them, partita_session_wait returns that error for
+// each of them, also for one that was complete. Until the last of them has been
+// waited for, no other step starts: PARTITA_FAILED_PRECONDITION.
+// One at a time.
 PARTITA_API partita_code partita_session_submit(
     partita_session* session, const partita_run_options* options,
     uint64_t* step, partita_status* status);

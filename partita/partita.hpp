@@ -143,6 +143,19 @@ class Plan {
   detail::Owned<partita_plan, partita_plan_free> plan_;
 };
 
+// Ends the steps that were given it. Thread safety: any number of calls at
+// once, also while a step runs.
+class Cancel {
+ public:
+  Cancel() : cancel_(detail::Get<partita_cancel*>(partita_cancel_new)) {}
+  void Request() { detail::Call(partita_cancel_request, cancel_.get()); }
+  // For the functions of the C API; it belongs to this object.
+  partita_cancel* get() const { return cancel_.get(); }
+
+ private:
+  detail::Owned<partita_cancel, partita_cancel_free> cancel_;
+};
+
 // One use of a plan. Thread safety: one call at a time.
 class Session {
  public:
@@ -158,6 +171,24 @@ class Session {
   void UseEntry(const std::string& name) {
     detail::Call(partita_session_use_entry, session_.get(), name.c_str());
   }
+  // Steps of the entry that may be in flight.
+  int32_t Depth() const {
+    return detail::Get<int32_t>(partita_session_depth, session_.get());
+  }
+
+  // Names, in the order of the C API's indices.
+  std::vector<std::string> Inputs() const {
+    return Names(partita_session_num_inputs, partita_session_input_name);
+  }
+  std::vector<std::string> Outputs() const {
+    return Names(partita_session_num_outputs, partita_session_output_name);
+  }
+  std::vector<std::string> Variables() const {
+    return Names(partita_session_num_variables, partita_session_variable_name);
+  }
+  std::vector<std::string> Devices() const {
+    return Names(partita_session_num_devices, partita_session_device_name);
+  }
 
   // dtype, shape and bytes, with data = nullptr.
   partita_tensor InputType(const std::string& name) const {
@@ -171,6 +202,10 @@ class Session {
     detail::Call(partita_session_output_type, session_.get(), OutputIndex(name),
                  &type);
     return type;
+  }
+
+  partita_tensor VariableType(const std::string& name) const {
+    return TypeOfVariable(Variable(name));
   }
 
   // Copies the values, row-major, in the input's shape. Another element type,
@@ -200,12 +235,26 @@ class Session {
     detail::Call(partita_session_bind_output, session_.get(), OutputIndex(name),
                  &tensor);
   }
-  // A copy of an output that is not bound, from the last step.
-  template <typename T>
-  std::vector<T> Output(const std::string& name) const {
+  void BindInput(const std::string& name, const partita_tensor& value) {
+    detail::Call(partita_session_bind_input, session_.get(), Input(name),
+                 &value);
+  }
+  void BindOutput(const std::string& name, const partita_tensor& value) {
+    detail::Call(partita_session_bind_output, session_.get(), OutputIndex(name),
+                 &value);
+  }
+  // An output that is not bound, from the last step; its data belong to the
+  // session until the next one.
+  partita_tensor OutputTensor(const std::string& name) const {
     partita_tensor tensor = partita_tensor_empty();
     detail::Call(partita_session_get_output, session_.get(), OutputIndex(name),
                  &tensor);
+    return tensor;
+  }
+  // A copy of it.
+  template <typename T>
+  std::vector<T> Output(const std::string& name) const {
+    const partita_tensor tensor = OutputTensor(name);
     CheckType<T>(name, tensor);
     const T* values = static_cast<const T*>(tensor.data);
     return std::vector<T>(values, values + tensor.bytes / sizeof(T));
@@ -218,13 +267,63 @@ class Session {
     return detail::Get<uint64_t>(partita_session_submit, session_.get(),
                                  &options);
   }
+  // The same for steps that `cancel` ends.
+  void Run(const Cancel& cancel,
+           partita_run_options options = partita_run_options_default()) {
+    options.cancel = cancel.get();
+    Run(options);
+  }
+  uint64_t Submit(const Cancel& cancel,
+                  partita_run_options options = partita_run_options_default()) {
+    options.cancel = cancel.get();
+    return Submit(options);
+  }
   void Wait(uint64_t step) {
     detail::Call(partita_session_wait, session_.get(), step);
   }
   void WriteTrace(const std::string& path) {
     detail::Call(partita_session_write_trace, session_.get(), path.c_str());
   }
+
+  // A copy of the variable's values, row-major, in its shape.
+  template <typename T>
+  std::vector<T> ReadVariable(const std::string& name) const {
+    const size_t variable = Variable(name);
+    partita_tensor tensor = TypeOfVariable(variable);
+    std::vector<T> values(tensor.bytes / sizeof(T));
+    Fill(name, values.data(), values.size(), tensor);
+    detail::Call(partita_session_read_variable, session_.get(), variable,
+                 &tensor);
+    return values;
+  }
+  // Copies the variable to value.data.
+  void ReadVariable(const std::string& name,
+                    const partita_tensor& value) const {
+    detail::Call(partita_session_read_variable, session_.get(), Variable(name),
+                 &value);
+  }
+  template <typename T>
+  void WriteVariable(const std::string& name, const std::vector<T>& values) {
+    const size_t variable = Variable(name);
+    partita_tensor tensor = TypeOfVariable(variable);
+    Fill(name, values.data(), values.size(), tensor);
+    detail::Call(partita_session_write_variable, session_.get(), variable,
+                 &tensor);
+  }
+  void WriteVariable(const std::string& name, const partita_tensor& value) {
+    detail::Call(partita_session_write_variable, session_.get(), Variable(name),
+                 &value);
+  }
   void Restore() { detail::Call(partita_session_restore, session_.get()); }
+
+  // The figures of now. PARTITA_NOT_FOUND for a device that the plan does not
+  // have.
+  partita_memory Memory(const std::string& device) const {
+    partita_memory memory = partita_memory_empty();
+    detail::Call(partita_session_memory, session_.get(),
+                 IndexOf("device", device, Devices()), &memory);
+    return memory;
+  }
 
   // For the functions of the C API; it belongs to this object.
   partita_session* get() const { return session_.get(); }
@@ -237,6 +336,36 @@ class Session {
   size_t OutputIndex(const std::string& name) const {
     return detail::Get<size_t>(partita_session_find_output, session_.get(),
                                name.c_str());
+  }
+  size_t Variable(const std::string& name) const {
+    return IndexOf("variable", name, Variables());
+  }
+  partita_tensor TypeOfVariable(size_t variable) const {
+    partita_tensor type = partita_tensor_empty();
+    detail::Call(partita_session_variable_type, session_.get(), variable,
+                 &type);
+    return type;
+  }
+
+  template <typename Count, typename Name>
+  std::vector<std::string> Names(Count count, Name name) const {
+    const size_t size = detail::Get<size_t>(count, session_.get());
+    std::vector<std::string> names;
+    for (size_t i = 0; i < size; ++i) {
+      names.emplace_back(detail::Get<const char*>(name, session_.get(), i));
+    }
+    return names;
+  }
+  static size_t IndexOf(const char* kind, const std::string& name,
+                        const std::vector<std::string>& names) {
+    std::string listed;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == name) return i;
+      listed += (i == 0 ? "" : ", ") + names[i];
+    }
+    throw Error(PARTITA_NOT_FOUND, std::string("NOT_FOUND: found no ") + kind +
+                                       " " + name + "; expected one of " +
+                                       listed);
   }
 
   template <typename T>

@@ -56,6 +56,86 @@ TEST(PartitaHppTest, StepsReadInputsAndUpdateVariables) {
   EXPECT_EQ(n, (std::vector<float>{13, 24}));
 }
 
+TEST(PartitaHppTest, PortsVariablesAndDevicesAreListed) {
+  const partita::v1::Session counter = Virtual(Load(partita::kCounter));
+  EXPECT_EQ(counter.Inputs(), std::vector<std::string>{"x"});
+  EXPECT_EQ(counter.Outputs(), std::vector<std::string>{"n"});
+  EXPECT_EQ(counter.Variables(), std::vector<std::string>{"v"});
+  EXPECT_EQ(counter.Depth(), 1);
+  const partita_tensor type = counter.VariableType("v");
+  EXPECT_EQ(type.dtype, PARTITA_F32);
+  EXPECT_EQ(type.bytes, 2 * sizeof(float));
+  const partita::v1::Session two = Virtual(Load(partita::kTwoDevices));
+  EXPECT_EQ(two.Devices(), (std::vector<std::string>{"cpu:0", "cpu:1"}));
+  EXPECT_EQ(two.Variables(), std::vector<std::string>{});
+}
+
+TEST(PartitaHppTest, VariablesAreReadAndWritten) {
+  partita::v1::Session session = Virtual(Load(partita::kCounter));
+  EXPECT_EQ(session.ReadVariable<float>("v"), (std::vector<float>{10, 20}));
+  session.WriteVariable("v", std::vector<float>{1, 2});
+  session.SetInput("x", std::vector<float>{1, 1});
+  session.Run();
+  std::vector<float> values(2);
+  partita_tensor tensor = session.VariableType("v");
+  tensor.data = values.data();
+  session.ReadVariable("v", tensor);
+  EXPECT_EQ(values, (std::vector<float>{2, 3}));
+  values = {5, 6};
+  session.WriteVariable("v", tensor);
+  EXPECT_EQ(session.ReadVariable<float>("v"), (std::vector<float>{5, 6}));
+  session.Restore();
+  EXPECT_EQ(session.ReadVariable<float>("v"), (std::vector<float>{10, 20}));
+  EXPECT_EQ(Thrown([&] { session.ReadVariable<double>("v"); },
+                   PARTITA_INVALID_ARGUMENT),
+            "INVALID_ARGUMENT: v: found elements of f64; expected f32");
+  EXPECT_EQ(Thrown([&] { session.WriteVariable("v", std::vector<float>(1)); },
+                   PARTITA_INVALID_ARGUMENT),
+            "INVALID_ARGUMENT: v: found 1 elements; expected 2");
+  EXPECT_EQ(Thrown([&] { session.VariableType("w"); }, PARTITA_NOT_FOUND),
+            "NOT_FOUND: found no variable w; expected one of v");
+}
+
+TEST(PartitaHppTest, TensorsOfAnyTypeAreBoundAndReturned) {
+  partita::v1::Session session = Virtual(Load(partita::kCounter));
+  std::vector<float> x = {1, 2}, n(2);
+  partita_tensor input = session.InputType("x");
+  input.data = x.data();
+  session.BindInput("x", input);
+  session.Run();
+  const partita_tensor own = session.OutputTensor("n");
+  EXPECT_EQ(static_cast<const float*>(own.data)[1], 22);
+  partita_tensor output = session.OutputType("n");
+  output.data = n.data();
+  session.BindOutput("n", output);
+  session.Run();
+  EXPECT_EQ(n, (std::vector<float>{12, 24}));
+}
+
+TEST(PartitaHppTest, MemoryIsReportedByDevice) {
+  const partita::v1::Session session = Virtual(Load(partita::kTwoDevices));
+  const partita_memory memory = session.Memory("cpu:1");
+  EXPECT_EQ(memory.arena, memory.persistent + memory.depth * memory.step);
+  EXPECT_GT(memory.arena, 0);
+  EXPECT_EQ(Thrown([&] { session.Memory("gpu:0"); }, PARTITA_NOT_FOUND),
+            "NOT_FOUND: found no device gpu:0; expected one of cpu:0, cpu:1");
+}
+
+TEST(PartitaHppTest, ARequestEndsStepsThatWereGivenIt) {
+  partita::v1::Session session = Virtual(Load(partita::kCounter));
+  session.SetInput("x", std::vector<float>{1, 2});
+  partita::v1::Cancel cancel;
+  session.Run(cancel);  // nothing has been requested
+  EXPECT_EQ(session.Output<float>("n"), (std::vector<float>{11, 22}));
+  cancel.Request();
+  EXPECT_TRUE(absl::StrContains(
+      Thrown([&] { session.Run(cancel); }, PARTITA_CANCELLED), "cancelled"));
+  session.Restore();
+  const uint64_t step = session.Submit(cancel);
+  EXPECT_TRUE(absl::StrContains(
+      Thrown([&] { session.Wait(step); }, PARTITA_CANCELLED), "cancelled"));
+}
+
 TEST(PartitaHppTest, EntriesAreUsedByName) {
   const partita::v1::Plan plan = Load(partita::c_api::kTwoEntries);
   EXPECT_EQ(plan.Entries(), (std::vector<std::string>{"twice", "square"}));

@@ -252,6 +252,32 @@ TEST(CApiStepsTest, AFailedSubmittedStepIsNoLongerInFlight) {
   EXPECT_EQ(partita_session_run(session.get(), nullptr, nullptr), PARTITA_OK);
 }
 
+TEST(CApiStepsTest, StepsInFlightEndTogether) {
+  const Owned<partita_session> session =
+      SessionWith(Overlapping(), {2, 3}, {1, 2, 3, 4, 5, 6});
+  std::vector<float> y(4);
+  const partita_tensor output = FloatsOf({2, 2}, y);
+  ASSERT_EQ(partita_session_bind_output(session.get(), 0, &output, nullptr),
+            PARTITA_OK);
+  uint64_t first = 0, second = 0, third = 0;
+  ASSERT_EQ(partita_session_submit(session.get(), nullptr, &first, nullptr),
+            PARTITA_OK);
+  const Owned<partita_cancel> cancel = NewCancel();
+  ASSERT_EQ(partita_cancel_request(cancel.get(), nullptr), PARTITA_OK);
+  partita_run_options options = partita_run_options_default();
+  options.cancel = cancel.get();
+  ASSERT_EQ(partita_session_submit(session.get(), &options, &second, nullptr),
+            PARTITA_OK);
+  EXPECT_EQ(partita_session_wait(session.get(), first, nullptr),
+            PARTITA_CANCELLED);
+  EXPECT_EQ(partita_session_submit(session.get(), nullptr, &third, nullptr),
+            PARTITA_FAILED_PRECONDITION);
+  EXPECT_EQ(partita_session_wait(session.get(), second, nullptr),
+            PARTITA_CANCELLED);
+  EXPECT_EQ(partita_session_run(session.get(), nullptr, nullptr), PARTITA_OK);
+  EXPECT_EQ(y, (std::vector<float>{22, 0, 49, 0}));
+}
+
 std::string TracePath() {
   return absl::StrCat(testing::TempDir(), "/trace.json");
 }

@@ -10,6 +10,7 @@
         y = session.run({"x": np.ones((8, 64), np.float32)})["y"]
 
 Every error of the library is a partita.Error. Arrays are numpy's; bf16 is an array of uint16 that has the upper halves of f32.
+Inputs may be tensors of other libraries too, by DLPack.
 The package is a thin layer over the C API, partita/c_api.h, which states errors and threads in full.
 `python -m partita` is the program.
 """

@@ -4,12 +4,14 @@
 import os
 from typing import Any, Union
 
-from cffi import FFI
+from cffi import FFI  # type: ignore[import]  # Debian's has no types
 
 from partita._c_api import DECLARATIONS, PACKAGES, SOVERSION, VERSION
 from partita._errors import Error
 
-__all__ = ["VERSION", "ffi", "library", "call", "get", "text", "zero_terminated"]
+__all__ = ["VERSION", "Path", "ffi", "library", "call", "get", "text", "zero_terminated"]
+
+Path = Union[str, "os.PathLike[str]"]
 
 ffi = FFI()
 ffi.cdef(DECLARATIONS)
@@ -29,10 +31,10 @@ library: Any = _open()
 
 def text(value: Any) -> str:
     """A string of the C API."""
-    return ffi.string(value).decode("utf-8", "replace")
+    return str(ffi.string(value).decode("utf-8", "replace"))
 
 
-def zero_terminated(value: Union[str, os.PathLike]) -> bytes:
+def zero_terminated(value: Path) -> bytes:
     """A path, a name or an option for the C API, where a zero byte would end it early."""
     encoded = os.fsencode(value)
     if b"\0" in encoded:

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
-from typing import Any, Iterator, List, Mapping, Union
+from typing import Any, Iterator, List, Mapping, Tuple, Union
 
 from partita._errors import Error
-from partita._library import call, ffi, get, library, text, zero_terminated
+from partita._library import Path, call, ffi, get, library, text, zero_terminated
 from partita._session import Session
 
-Option = Union[str, int, float, bool, os.PathLike, list, tuple, Mapping[str, Any]]
+Option = Union[Path, int, float, bool, List[Any], Tuple[Any, ...], Mapping[str, Any]]
 
 
 class Plan:
@@ -39,7 +39,7 @@ class Plan:
         count = get("size_t", library.partita_plan_num_entries, self._handle)
         return [text(get("const char*", library.partita_plan_entry_name, self._handle, i)) for i in range(count)]
 
-    def write(self, path: Union[str, os.PathLike]) -> None:
+    def write(self, path: Path) -> None:
         """Writes a plan file: the old file or the complete new one is there at any time."""
         call(library.partita_plan_write, self._handle, zero_terminated(path))
 
@@ -81,7 +81,7 @@ def _words(options: Mapping[str, Option]) -> Iterator[str]:
             yield "%s=%s" % (name.replace("_", "-"), value)
 
 
-def compile(model: Union[str, os.PathLike], **options: Option) -> Plan:
+def compile(model: Path, **options: Option) -> Plan:
     """Compiles a model into a proved plan.
 
     model: an ONNX file, a module as text (NAME.graph), or builtin:NAME.
@@ -93,7 +93,7 @@ def compile(model: Union[str, os.PathLike], **options: Option) -> Plan:
     return Plan(_new_plan(library.partita_compile, zero_terminated(model), ffi.new("char*[]", strings), len(strings)))
 
 
-def load(plan: Union[str, os.PathLike, bytes]) -> Plan:
+def load(plan: Union[Path, bytes]) -> Plan:
     """Reads a plan file, or its bytes, and proves the plan. The file must not change while the plan is in use."""
     if isinstance(plan, bytes):
         return Plan(_new_plan(library.partita_plan_load_memory, ffi.from_buffer(plan), len(plan)))

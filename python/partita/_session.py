@@ -1,14 +1,14 @@
 # Sessions: inputs, steps, outputs, variables.
 # SPDX-License-Identifier: Apache-2.0
 
-import os
 import threading
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from partita._dlpack import Array, ArrayLike, contiguous, view_of
 from partita._errors import Error
-from partita._library import call, ffi, get, library, text, zero_terminated
+from partita._library import Path, call, ffi, get, library, text, zero_terminated
 from partita._one_call import one_at_a_time
 from partita._tensors import TensorType, check_array, empty_tensor, point_to, to_array, type_of
 
@@ -46,7 +46,7 @@ class Cancel:
         self._handle = ffi.gc(get("partita_cancel*", library.partita_cancel_new), library.partita_cancel_free)
 
     def request(self) -> None:
-        """They end with the code CANCELLED, and so do later ones."""
+        """They end with the code CANCELLED, and so do later ones, and those in flight beside them."""
         call(library.partita_cancel_request, self._handle)
 
 
@@ -80,8 +80,8 @@ class Session:
         self._entry = entry
         self._one_call = threading.RLock()
         # By entry, kind and name: what the library may access.
-        self._bound: Dict[Tuple[str, str, str], np.ndarray] = {}
-        self._in_flight: Dict[int, Tuple[np.ndarray, ...]] = {}
+        self._bound: Dict[Tuple[str, str, str], Array] = {}
+        self._in_flight: Dict[int, Tuple[Array, ...]] = {}
 
     def __enter__(self) -> "Session":
         return self
@@ -115,7 +115,7 @@ class Session:
     @one_at_a_time
     def depth(self) -> int:
         """Steps that may be in flight."""
-        return get("int32_t", library.partita_session_depth, self._handle)
+        return int(get("int32_t", library.partita_session_depth, self._handle))
 
     @one_at_a_time
     def use_entry(self, name: str) -> None:
@@ -142,11 +142,12 @@ class Session:
         return self._types("variable")
 
     @one_at_a_time
-    def run(self, inputs: Optional[Mapping[str, np.ndarray]] = None, *, timeout: float = 0, trace: bool = False,
-            cancel: Optional[Cancel] = None) -> Dict[str, np.ndarray]:
+    def run(self, inputs: Optional[Mapping[str, ArrayLike]] = None, *, timeout: float = 0, trace: bool = False,
+            cancel: Optional[Cancel] = None) -> Dict[str, Array]:
         """Runs one step, and returns the outputs that are not bound.
 
-        inputs: by name; those that are left out keep their value. They are copied, whatever their strides.
+        inputs: by name, arrays or tensors of other libraries, by DLPack; those that are left out keep their value.
+            They are copied, whatever their strides.
         timeout: in seconds; the step ends with DEADLINE_EXCEEDED after it. 0: no limit.
         trace: measure every command, for write_trace.
         """
@@ -156,28 +157,35 @@ class Session:
         return {name: self.output(name) for name in self.outputs if (self._entry, "output", name) not in self._bound}
 
     @one_at_a_time
-    def set_input(self, name: str, value: np.ndarray) -> None:
-        """Copies the array: it is the input of every step from now on."""
-        array = np.ascontiguousarray(value).reshape(np.shape(value))  # a scalar keeps its rank
-        self._give(library.partita_session_set_input, "input", name, array)
+    def set_input(self, name: str, value: ArrayLike) -> None:
+        """Copies the array, or the tensor of another library: it is the input of every step from now on."""
+        self._give(library.partita_session_set_input, "input", name, contiguous("input " + name, value))
         self._bound.pop((self._entry, "input", name), None)
 
     @one_at_a_time
-    def bind_input(self, name: str, array: np.ndarray) -> None:
-        """Steps read the array itself, which must be C-contiguous and not change while a step runs."""
-        self._give(library.partita_session_bind_input, "input", name, array)
-        self._bound[self._entry, "input", name] = array
+    def bind_input(self, name: str, array: ArrayLike) -> None:
+        """Steps read the memory of the array, or of the tensor of another library, which must be C-contiguous and not
+        change while a step runs."""
+        view = view_of("input " + name, array)
+        self._give(library.partita_session_bind_input, "input", name, view)
+        self._bound[self._entry, "input", name] = view
 
     @one_at_a_time
-    def bind_output(self, name: str, array: np.ndarray) -> None:
-        """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs."""
+    def bind_output(self, name: str, array: Array) -> None:
+        """Steps write the array itself, which must be C-contiguous. Nobody else may access it while a step runs.
+
+        Other libraries share it by their from_dlpack(array).
+        """
+        if not isinstance(array, np.ndarray):
+            raise Error("INVALID_ARGUMENT", "output %s: found %s; expected an array of numpy, which other libraries share "
+                                            "by from_dlpack" % (name, type(array).__name__))
         if not array.flags.writeable:
             raise Error("INVALID_ARGUMENT", "output %s: found a read-only array; expected one to write" % name)
         self._give(library.partita_session_bind_output, "output", name, array)
         self._bound[self._entry, "output", name] = array
 
     @one_at_a_time
-    def output(self, name: str) -> np.ndarray:
+    def output(self, name: str) -> Array:
         """A copy of an output that is not bound, from the last step."""
         tensor = empty_tensor()
         call(library.partita_session_get_output, self._handle, self._index("output", name), tensor)
@@ -186,8 +194,8 @@ class Session:
     @one_at_a_time
     def submit(self, *, timeout: float = 0, trace: bool = False, cancel: Optional[Cancel] = None) -> int:
         """Starts a step with the present bindings and returns its number. Up to `depth` are in flight."""
-        step = get("uint64_t", library.partita_session_submit, self._handle,
-                   self._run_options(timeout, trace, cancel))
+        step = int(get("uint64_t", library.partita_session_submit, self._handle,
+                       self._run_options(timeout, trace, cancel)))
         self._in_flight[step] = tuple(self._bound.values())
         return step
 
@@ -204,7 +212,7 @@ class Session:
         self._in_flight.pop(step, None)
 
     @one_at_a_time
-    def read_variable(self, name: str) -> np.ndarray:
+    def read_variable(self, name: str) -> Array:
         """A copy."""
         kind = self._known("variable", name)
         array = np.empty(kind.shape, kind.numpy_dtype)
@@ -212,10 +220,9 @@ class Session:
         return array
 
     @one_at_a_time
-    def write_variable(self, name: str, value: np.ndarray) -> None:
+    def write_variable(self, name: str, value: ArrayLike) -> None:
         """On all devices that have it."""
-        array = np.ascontiguousarray(value).reshape(np.shape(value))
-        self._give(library.partita_session_write_variable, "variable", name, array)
+        self._give(library.partita_session_write_variable, "variable", name, contiguous("variable " + name, value))
 
     @one_at_a_time
     def restore(self) -> None:
@@ -224,7 +231,7 @@ class Session:
         self._in_flight.clear()  # none is: the call refuses otherwise
 
     @one_at_a_time
-    def write_trace(self, path: Union[str, os.PathLike]) -> None:
+    def write_trace(self, path: Path) -> None:
         """Writes the last step, which ran with trace=True, in Chrome's trace format."""
         call(library.partita_session_write_trace, self._handle, zero_terminated(path))
 
@@ -264,7 +271,7 @@ class Session:
     def _known(self, kind: str, name: str) -> TensorType:
         return self._type(kind, self._index(kind, name))
 
-    def _give(self, function: Any, kind: str, name: str, array: np.ndarray) -> None:
+    def _give(self, function: Any, kind: str, name: str, array: Array) -> None:
         """Calls a function that takes a tensor of the array's memory."""
         index = self._index(kind, name)
         tensor = empty_tensor()

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
+from partita._dlpack import Array
 from partita._errors import Error
 from partita._library import ffi, library, text
 
@@ -21,7 +22,7 @@ class TensorType(NamedTuple):
     shape: Tuple[int, ...]
 
     @property
-    def numpy_dtype(self) -> np.dtype:
+    def numpy_dtype(self) -> "np.dtype[Any]":
         """Of its arrays; uint16 for bf16."""
         return np.dtype(_NUMPY[self.dtype])
 
@@ -36,7 +37,7 @@ def type_of(tensor: Any) -> TensorType:
     return TensorType(text(library.partita_dtype_name(tensor.dtype)), tuple(tensor.dims[i] for i in range(tensor.rank)))
 
 
-def to_array(tensor: Any) -> np.ndarray:
+def to_array(tensor: Any) -> Array:
     """A copy of a tensor that belongs to a session."""
     kind = type_of(tensor)
     array = np.empty(kind.shape, kind.numpy_dtype)
@@ -45,13 +46,13 @@ def to_array(tensor: Any) -> np.ndarray:
     return array
 
 
-def check_array(name: str, array: np.ndarray, kind: TensorType) -> None:
+def check_array(name: str, array: Array, kind: TensorType) -> None:
     if array.dtype != kind.numpy_dtype or array.shape != kind.shape:
         raise Error("INVALID_ARGUMENT", "%s: found an array of %s%s; expected %s%s"
                     % (name, array.dtype, list(array.shape), kind.numpy_dtype, list(kind.shape)))
 
 
-def point_to(tensor: Any, array: np.ndarray) -> None:
+def point_to(tensor: Any, array: Array) -> None:
     """The array must exist as long as the C API uses the tensor's data."""
     if not array.flags.c_contiguous:
         raise Error("INVALID_ARGUMENT", "found an array with strides; expected a C-contiguous one; copy it")

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -64,8 +65,10 @@ void* operator new(std::size_t size) {
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   void* memory = nullptr;
-  const int failed =
-      posix_memalign(&memory, static_cast<std::size_t>(alignment), size);
+  // LLVM asks for less than the least that posix_memalign takes.
+  const std::size_t least =
+      std::max(static_cast<std::size_t>(alignment), sizeof(void*));
+  const int failed = posix_memalign(&memory, least, size);
   return partita::Counted(failed ? nullptr : memory);
 }
 void operator delete(void* memory) noexcept { partita::Free(memory); }

@@ -41,6 +41,17 @@ class Contents(unittest.TestCase):
         self.assertIn("./usr/bin/partita", files(MAIN))
         self.assertIn("./usr/lib/libpartita_runtime.so." + SOVERSION, files(RUNTIME))
 
+    def test_each_lists_the_sums_of_its_files(self):
+        for package in (MAIN, RUNTIME):
+            with tempfile.TemporaryDirectory() as folder:
+                consumer.run("dpkg-deb", "--raw-extract", package, folder)
+                files = {path for path in glob.glob(folder + "/usr/**", recursive=True)
+                         if os.path.isfile(path) and not os.path.islink(path)}
+                with open(folder + "/DEBIAN/md5sums", encoding="utf-8") as sums:
+                    listed = {os.path.join(folder, line[34:].rstrip("\n")) for line in sums}
+                self.assertEqual(files, listed)
+                consumer.run("md5sum", "--check", "--strict", "--quiet", "DEBIAN/md5sums", cwd=folder)
+
     def test_files_belong_to_root_and_nobody_else_writes_them(self):
         for package in (MAIN, RUNTIME):
             for line in consumer.run("dpkg-deb", "--contents", package).splitlines():
@@ -101,6 +112,7 @@ class FreshDebian(unittest.TestCase):
         examples = "/usr/share/partita/examples"
         self.inside("cmake", "-S", examples, "-B", "/tmp/build", "-DCMAKE_BUILD_TYPE=Release")
         self.inside("cmake", "--build", "/tmp/build")
+        self.assertEqual("", self.inside("dpkg", "--verify", "partita", RUNTIME_NAME))
         self.assertEqual(consumer.LOSSES, self.inside("/tmp/build/linear_training", examples + "/linear_training.graph",
                                                       examples + "/machines/two_small_cpus.json"))
         self.inside("partita", "compile", examples + "/linear_training.graph", "--machine",

@@ -16,6 +16,19 @@ T = np.full((5, 3), 25, np.float32)
 LOSS = 175.0  # a row of X sums the weights of a column: 22, 26 and 30
 
 
+class OtherTensor:
+    """A tensor of a library that knows no numpy, as far as DLPack shows it."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, *, stream=None):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
 class Plans(unittest.TestCase):
 
     def test_a_plan_has_a_name_entries_and_a_summary(self):
@@ -107,6 +120,44 @@ class Sessions(unittest.TestCase):
         self.assertEqual(LOSS, kept())
         self.session.close()
         self.assertIsNone(kept())
+
+    def test_tensors_of_other_libraries_are_inputs(self):
+        for x in (X, np.ones((4, 5), np.float32).T):
+            self.session.restore()
+            self.assertEqual(LOSS, self.session.run({"x": OtherTensor(x), "t": OtherTensor(T)})["loss"])
+        self.session.write_variable("w", OtherTensor(np.zeros((4, 3), np.float32)))
+        self.assertEqual(15 * 25**2, self.session.run()["loss"])
+
+    def test_bound_tensors_of_other_libraries_are_read_without_a_copy(self):
+        x = X.copy()
+        self.session.bind_input("x", OtherTensor(x))
+        self.session.set_input("t", T)
+        x[:] = 0
+        self.assertEqual(15 * 25**2, self.session.run()["loss"])
+        kept = weakref.ref(x)
+        del x
+        self.assertIsNotNone(kept())
+        self.session.close()
+        self.assertIsNone(kept())
+
+    def test_tensors_that_cannot_be_shared_are_refused(self):
+        for found, bad in {
+                "found an array of float64": OtherTensor(X.astype(np.float64)),
+                "found an array with strides": OtherTensor(np.ones((4, 5), np.float32).T),
+                "found a tensor on a device of DLPack's kind 2": OtherTensor(X, device=(2, 0)),
+                "found a tensor that numpy cannot view": OtherTensor(X.astype(object)),
+                "found list": X.tolist(),
+        }.items():
+            with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: .*" + found):
+                self.session.bind_input("x", bad)
+        with self.assertRaisesRegex(partita.Error, "output loss: found OtherTensor; expected an array of numpy"):
+            self.session.bind_output("loss", OtherTensor(np.zeros((), np.float32)))
+
+    def test_outputs_are_taken_by_other_libraries_without_a_copy(self):
+        loss = self.session.run({"x": X, "t": T})["loss"]
+        taken = np.from_dlpack(OtherTensor(loss))
+        loss[()] = 3
+        self.assertEqual(3, taken)
 
     def test_timeouts_that_are_none_are_refused(self):
         for timeout in (-5, float("nan"), float("inf")):

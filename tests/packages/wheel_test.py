@@ -1,9 +1,11 @@
 # The wheel in a fresh virtual environment.
 # SPDX-License-Identifier: Apache-2.0
 
+import glob
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 import zipfile
@@ -62,6 +64,42 @@ class Wheel(unittest.TestCase):
             shutil.copytree(TREE.examples(), folder + "/examples")
             for program, printed in programs:
                 self.assertEqual(printed, consumer.run(self.python, "-c", program, cwd=folder))
+
+
+class Types(unittest.TestCase):
+    """What mypy finds in the installed package, and in a program that imports it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        consumer.run("/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", cls.scratch.name)
+        (packages,) = glob.glob(cls.scratch.name + "/lib/python3*/site-packages")
+        with zipfile.ZipFile(WHEEL) as archive:
+            archive.extractall(packages, [name for name in archive.namelist() if name.endswith((".py", "/py.typed"))])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def errors(self, *words):
+        """Lines of `FILE:LINE: error: ...`."""
+        done = subprocess.run(["/usr/bin/mypy", "--strict", "--no-error-summary", "--config-file", os.devnull,
+                               "--cache-dir", self.scratch.name + "/cache",
+                               "--python-executable", self.scratch.name + "/bin/python",
+                               *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return [line for line in done.stdout.splitlines() if ": error: " in line]
+
+    def test_the_package_has_no_error(self):
+        self.assertEqual([], self.errors("-p", "partita"))
+
+    def test_a_program_is_held_to_its_types(self):
+        program = "tests/packages/typed_program.py"
+        with open(program, encoding="utf-8") as file:
+            wrong = [number for number, line in enumerate(file, start=1) if "# wrong: " in line]
+        errors = self.errors(program)
+        self.assertEqual(wrong, [int(error.split(":")[1]) for error in errors], "\n".join(errors))
+        self.assertTrue(wrong)
 
 
 class Files(unittest.TestCase):

@@ -25,7 +25,7 @@ Summary: Compiles dataflow graphs for several devices, proves the plans and runs
 License: Apache-2.0
 Requires-Python: >=3.8
 Requires-Dist: cffi>=1.15
-Requires-Dist: numpy>=1.20
+Requires-Dist: numpy>=1.23
 %(external)s
 A thin layer over libpartita, which is in the wheel. `python -m partita` is the program.
 """

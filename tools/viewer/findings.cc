@@ -8,9 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "placement/machine/byte_size.h"
 #include "tools/viewer/device_waits.h"
 #include "tools/viewer/equal_devices.h"
@@ -295,7 +298,29 @@ class FindingList {
         " times the lower bound",
         entry_.bound_by.empty() ? "" : absl::StrCat(": ", entry_.bound_by));
     finding.seconds = (entry_.step_seconds - entry_.bound_seconds) / 3;
+    PointTo(absl::StrSplit(entry_.bound_by, ' '), finding);
     findings_.push_back(std::move(finding));
+  }
+
+  // At the link whose ends are two of the words, or else at the first device
+  // that is one of them: a plan's notes name them in a text.
+  void PointTo(const std::vector<absl::string_view>& words,
+               FindingView& finding) const {
+    const auto named = [&](absl::string_view name) {
+      return absl::c_linear_search(words, name);
+    };
+    const auto link = absl::c_find_if(view_.links, [&](const LinkView& l) {
+      return named(view_.machine_devices[l.from].name) &&
+             named(view_.machine_devices[l.to].name);
+    });
+    if (link != view_.links.end()) {
+      finding.link = static_cast<int>(link - view_.links.begin());
+      return;
+    }
+    const auto device = absl::c_find_if(
+        view_.devices, [&](const DeviceView& d) { return named(d.name); });
+    if (device == view_.devices.end()) return;
+    finding.device = static_cast<int>(device - view_.devices.begin());
   }
 
   const PlanView& view_;

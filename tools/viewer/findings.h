@@ -22,7 +22,8 @@ namespace partita {
 //  * arenas that fill at least nine tenths of a device's memory;
 //  * devices that compute less than half of what the busiest one does, at most
 //    three;
-//  * a step of more than one and a half times its lower bound.
+//  * a step of more than one and a half times its lower bound, and the device
+//    or the link that the bound names.
 // Equal devices are one: the finding is about the first of them. Needs: all
 // other parts of the view, `equal_devices` too.
 inline constexpr size_t kMostFindings = 12;

@@ -354,6 +354,13 @@ class ViewPageTest(PageTest):
         self.browser.click("[data-finding='%d'] button" % waits)
         self.assertEqual(self.value("page.shown.entry.findings[%d].command" % waits), self.value("page.shown.command"))
 
+    def test_the_finding_about_the_lower_bound_leads_to_its_device(self):
+        self.value("""page.shown.entry.findings.unshift({ text: 'the step takes 4.0 times the lower bound: load of cpu:1', seconds: 1e-6,
+            device: 1, box: -1, link: -1, command: -1, moment: -1 })""")
+        self.value("page.tabs.draw()")
+        self.browser.click("[data-finding='0'] button")
+        self.assertEqual({"device": 1}, self.value("page.shown.filter"))
+
     def test_the_critical_path_is_on_the_graph_and_the_timeline(self):
         path = self.value("[...page.shown.entry.pathBoxes.keys()].map((b) => page.shown.entry.name(b))")
         self.assertIn("%p", path)
@@ -378,6 +385,36 @@ class ViewPageTest(PageTest):
         self.browser.settle()
         self.tab("transfers")
         self.assertEqual(1, self.count("#tab-body tr.row"))
+
+    def test_keys_alone_choose_a_link(self):
+        self.assertEqual(0, self.value("document.querySelector('#machine-pane .wire').tabIndex"))
+        self.value("document.querySelector('#machine-pane .wire').focus()")
+        self.browser.keys("ENTER")
+        self.assertEqual({"link": 0}, self.value("page.shown.filter"))
+        self.assertTrue(self.value("document.activeElement.matches('#machine-pane .wire.on')"))
+
+    def test_keys_alone_reach_a_link_that_carries_nothing(self):
+        self.value("page.shown.entry.linkLoads.forEach((load) => load.forEach((way) => { way.seconds = way.bytes = 0; }))")
+        self.value("page.machine.draw()")
+        self.assertIn("No link carries anything", self.text("#machine-pane"))
+        self.value("document.querySelector('#machine-pane .wire').focus()")
+        self.browser.keys("ENTER")
+        self.assertEqual({"link": 0}, self.value("page.shown.filter"))
+
+    def test_keys_alone_reach_every_block(self):
+        self.value("""(() => {
+            const { memory } = page.shown.entry, many = Array.from({ length: 50 }, (_, i) => i), fill = (v) => many.map(() => v);
+            memory[0].blocks = { kind: fill(0), name: fill(0), box: fill(-1), begin: many.map((i) => 64 * i),
+                                 end: many.map((i) => 64 * i + 64), from: fill(-1), to: fill(-1) };
+            memory[0].persistent = 50 * 64;
+            page.shown.showMoment(0, 0);
+        })()""")
+        self.assertEqual(40, self.count("#tab-body tr.row"))
+        self.value("[...document.querySelectorAll('#tab-body button')].find((b) => b.textContent === 'All 50 blocks').focus()")
+        self.browser.keys("ENTER")
+        self.browser.settle()
+        self.assertEqual(50, self.count("#tab-body tr.row"))
+        self.assertEqual("All 50 blocks", self.value("document.activeElement.textContent"))
 
     def test_a_moment_of_memory_shows_what_fills_it(self):
         place = self.value("""(() => {

@@ -237,6 +237,29 @@ TEST(FindingsTest, AFullArenaABusyLinkAndAnIdleDeviceAreFound) {
   }
 }
 
+// The finding about the lower bound that this limits.
+FindingView FarFromBound(const std::string& bound_by) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  entry.bound_seconds = entry.step_seconds / 4;
+  entry.bound_by = bound_by;
+  for (const FindingView& finding : FindingsOf(view, entry)) {
+    if (absl::EndsWith(finding.text, bound_by)) return finding;
+  }
+  ADD_FAILURE() << "found no finding about " << bound_by;
+  return {};
+}
+
+TEST(FindingsTest, TheLowerBoundPointsToTheDeviceOrTheLinkThatItNames) {
+  EXPECT_EQ(FarFromBound("load of cpu:1 and 1 like it").device, 1);
+  EXPECT_EQ(FarFromBound("feeds and fetches of cpu:0").device, 0);
+  const FindingView link = FarFromBound("link cpu:0 - cpu:1");
+  EXPECT_EQ(link.link, 0);
+  EXPECT_EQ(link.device, -1);
+  EXPECT_EQ(FarFromBound("critical path").device, -1);
+  EXPECT_EQ(FarFromBound("load of cpu:10").device, -1);
+}
+
 TEST(FindingsTest, LinksWithTheSameLoadAreOneFinding) {
   PlanView view = Predicted(Perceptron());
   ViewedEntry& entry = view.entries[0];

@@ -53,6 +53,12 @@ class MachinePane {
     fill(this.body, this.map(nodes, wires), this.list(nodes, wires));
   }
 
+  // Both ends of a wire.
+  wireName(nodes, wire) {
+    const name = (n) => nodes[n].name + (nodes[n].count > 1 ? ` × ${nodes[n].count}` : '');
+    return `${name(wire.ends[0])} – ${name(wire.ends[1])}` + (wire.count > 1 ? `, the busiest of ${wire.count}` : '');
+  }
+
   pick(node) {
     if (node.device >= 0) this.shown.setFilter({ device: node.device });
   }
@@ -77,7 +83,8 @@ class MachinePane {
       const same = a.y === b.y, x1 = a.x + w / 2, x2 = b.x + w / 2, y1 = same ? a.y : a.y + h, y2 = b.y;
       const path = same ? `M${x1} ${y1}Q${(x1 + x2) / 2} ${y1 - 14 - Math.abs(x2 - x1) / 12} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}`;
       const on = filter && filter.link === wire.link, pickLink = () => shown.setFilter({ link: wire.link });
-      const group = shape('g', { class: 'wire' + (on ? ' on' : ''), 'data-link': wire.link, onclick: pickLink });
+      const group = shape('g', { class: 'wire' + (on ? ' on' : ''), 'data-link': wire.link, tabindex: 0, role: 'button',
+        'aria-label': `link ${this.wireName(nodes, wire)}, busy ${shareText(share, 1)} of the step`, onclick: pickLink, onkeydown: onPress(pickLink) });
       group.append(shape('path', { d: path, class: 'grip' }), shape('path', { d: path, class: 'wire-line' + (share === 0 ? ' idle' : ''), 'stroke-width': 1.2 + 7 * share }));
       if (share >= 0.005) group.append(shape('text', { x: (x1 + x2) / 2, y: same ? y1 - 4 - Math.abs(x2 - x1) / 24 : (y1 + y2) / 2 + 3, 'text-anchor': 'middle' }, shareText(wire.seconds, entry.end)));
       map.append(group);
@@ -99,10 +106,9 @@ class MachinePane {
   list(nodes, wires) {
     const { shown } = this, { plan, entry, filter } = shown, used = wires.filter((wire) => wire.seconds > 0);
     if (used.length === 0) return note('No link carries anything in the step.');
-    const name = (n) => nodes[n].name + (nodes[n].count > 1 ? ` × ${nodes[n].count}` : '');
     return table([['Link'], ['Busy', 'n'], ['Bytes', 'n'], ['Bandwidth', 'n']], used.slice(0, MOST_LINKS).map((wire) => {
       const link = plan.machine.links[wire.link];
-      return pickRow(filter && filter.link === wire.link, () => shown.setFilter({ link: wire.link }), [`${name(wire.ends[0])} – ${name(wire.ends[1])}` + (wire.count > 1 ? `, the busiest of ${wire.count}` : '')],
+      return pickRow(filter && filter.link === wire.link, () => shown.setFilter({ link: wire.link }), [this.wireName(nodes, wire)],
         [shareText(wire.seconds, entry.end), 'n'], [bytesText(wire.bytes), 'n'], [bytesText(link.bandwidth) + '/s', 'n']);
     }));
   }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 const MOST_TILES = 300;
+const FIRST_BLOCKS = 40;  // of the table, until all are asked for
 
 // Blocks that are there, each with the bytes that no block before it has: views
 // and in-place results share bytes with others. Their sum is the curve's value:
@@ -85,6 +86,16 @@ function drawTreemap(shown, blocks) {
   return map;
 }
 
+// The largest first. Keys reach every block here, and no tile of the treemap.
+function blocksTable(shown, blocks, all) {
+  const most = shown.allBlocks ? MOST_ROWS : FIRST_BLOCKS, sorted = [...blocks].sort((a, b) => b.bytes - a.bytes);
+  const rows = sorted.slice(0, most).map((b) => pickRow(false, () => { if (b.box >= 0) shown.select(b.box); },
+    [b.name, 'name'], [BLOCK_KINDS[b.kind]], [bytesText(b.bytes), 'n'], [shareText(b.bytes, all), 'n']));
+  const button = element('button', { type: 'button', 'aria-pressed': shown.allBlocks, onclick: () => shown.toggleBlocks() }, `All ${blocks.length} blocks`);
+  return [...(blocks.length > FIRST_BLOCKS ? [button] : []), table([['Block'], ['Kind'], ['Bytes', 'n'], ['Share', 'n']], rows),
+    ...(shown.allBlocks && blocks.length > most ? [note(`The largest ${most} of ${blocks.length} blocks.`)] : [])];
+}
+
 function memoryTab(shown) {
   const { entry, plan } = shown;
   const devices = plan.devices.map((_, d) => d).filter((d) => shown.deviceShown(d));
@@ -109,8 +120,7 @@ function memoryTab(shown) {
     element('button', { type: 'button', onclick: () => shown.showMoment(device, peakOf(entry, device)) }, 'Peak')),
     note('Click any moment of a memory curve. Views and in-place results share bytes, which count once.'),
     element('div', { class: 'legend' }, ...legend), drawTreemap(shown, blocks),
-    table([['Block'], ['Kind'], ['Bytes', 'n'], ['Share', 'n']], [...blocks].sort((a, b) => b.bytes - a.bytes).slice(0, 40).map((b) => pickRow(false, () => { if (b.box >= 0) shown.select(b.box); },
-      [b.name, 'name'], [BLOCK_KINDS[b.kind]], [bytesText(b.bytes), 'n'], [shareText(b.bytes, all), 'n']))),
+    ...blocksTable(shown, blocks, all),
     ...(memory.blocksLeftOut ? [note(`The page shows the first ${memory.blocks.kind.length} blocks of the step; ${memory.blocksLeftOut} more are left out.`)] : [])];
 }
 

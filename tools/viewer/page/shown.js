@@ -9,6 +9,7 @@ class Shown {
     this.plan = plan;
     this.listeners = {};
     this.pathShown = true;
+    this.allBlocks = false;  // in the table of memory
     // Lists of equal devices that are shown one by one.
     this.unfolded = new Set();
     if (plan.devices.length < FOLDED_FROM) plan.equalDevices.forEach((_, k) => this.unfolded.add(k));
@@ -112,5 +113,6 @@ class Shown {
   }
 
   showMoment(device, time) { this.moment = { device, time }; this.emit('moment'); }
+  toggleBlocks() { this.allBlocks = !this.allBlocks; this.emit('blocks'); }
   togglePath() { this.pathShown = !this.pathShown; this.emit('path'); }
 }

@@ -34,6 +34,7 @@ class ViewPage {
     shown.on('trace', () => { this.drawHeader(); tabs.redraw(); });
     shown.on('devices filter', () => { this.drawHeader(); tabs.redraw(); });
     shown.on('moment', () => tabs.show('memory'));
+    shown.on('blocks', () => tabs.redraw());
     shown.on('selection', () => this.showSelection());
     window.addEventListener('hashchange', () => this.followFragment());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readTheme(); this.drawHeader(); this.tabs.redraw(); if (!$('machine-pane').hidden) this.machine.draw(); });
