@@ -42,13 +42,11 @@ Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
     values[costs.root(update.value)].is_update = true;
   }
   for (FlowItem& item : items) {
-    item.reads_input = absl::c_any_of(item.sources, [&](ValueId source) {
-      return values[source].maker < 0;
-    });
-    item.makes_output =
-        absl::c_any_of(graph.node(item.node).results, [&](ValueId result) {
-          return values[result].is_output;
-        });
+    item.reads_input = absl::c_any_of(
+        item.sources, [&](ValueId source) { return values[source].maker < 0; });
+    item.makes_output = absl::c_any_of(
+        graph.node(item.node).results,
+        [&](ValueId result) { return values[result].is_output; });
   }
 }
 

@@ -197,7 +197,7 @@ TEST(SingleTest, TheDeviceOfTheOutputsIsLikeNoOther) {
             (std::vector<std::string>{"gpu:0", "gpu:1", "cpu:0"}));
 }
 
-// The other equal ones have equal steps, of which one is predicted.
+// The other equal ones have equal steps, so only one of them is predicted.
 TEST(SingleTest, DevicesThatNothingNamesAreAlike) {
   const PredictedSingle single(7, 10, {.output_device = "gpu:2"},
                                CpuAndGpus(4, 1000));
