@@ -22,6 +22,7 @@
 #include "partita/compile_request.h"
 #include "partita/gaining_strategies.h"
 #include "partita/micro_batch_counts.h"
+#include "placement/lower/refusal.h"
 #include "placement/planner/draft_score.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/search_budget.h"
@@ -72,6 +73,11 @@ struct ScoredStep {
   bool has_collectives = false;
 };
 
+struct RefusedStep {
+  StepSettings settings;
+  int64_t missing = 0;  // bytes, on the device that lacks most
+};
+
 bool HasCollectives(const Plan& plan) {
   return absl::c_any_of(
       plan.entries, [](const Entry& entry) { return !entry.groups.empty(); });
@@ -104,7 +110,8 @@ class StepSearch {
     AddMicroBatches();
     while (best_.has_value() && Improve()) {
     }
-    return best_.has_value() ? best_->settings : usual_;
+    if (best_.has_value()) return best_->settings;
+    return nearest_.has_value() ? nearest_->settings : usual_;
   }
 
   const StepSettings& usual() const { return usual_; }
@@ -214,12 +221,24 @@ class StepSearch {
     --trials_left_;
     Report(settings);
     absl::StatusOr<ScoredStep> step = Predict(settings, planners, tried);
-    if (!step.ok()) return false;
+    if (!step.ok()) {
+      KeepNearest(settings, step.status());
+      return false;
+    }
     if (best_.has_value() && !IsBetter(step->score, best_->score, kLeastGain)) {
       return false;
     }
     best_ = *std::move(step);
     return true;
+  }
+
+  // Among equals the earlier one.
+  void KeepNearest(const StepSettings& settings, const absl::Status& refusal) {
+    const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
+    if (!shortage.has_value()) return;
+    const int64_t missing = shortage->missing();
+    if (nearest_.has_value() && missing >= nearest_->missing) return;
+    nearest_ = RefusedStep{settings, missing};
   }
 
   void Report(const StepSettings& settings) const {
@@ -275,6 +294,9 @@ class StepSearch {
   int64_t trials_left_;
   std::vector<StepSettings> tried_;
   std::optional<ScoredStep> best_;
+  // That lacks the least memory. Trials look at few placements, so the search
+  // may fit it.
+  std::optional<RefusedStep> nearest_;
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ struct StepToCompile {
 //      of buckets. Every better one is kept, round by round, until none is or
 //      the trials are used up.
 // A change must save more than predictions err. A step that fits nowhere is
-// passed over; one that cannot be split ends the seeds. Buckets are tried for
+// passed over; if none fits, the one that lacks the least memory is the most
+// promising. One that cannot be split ends the seeds. Buckets are tried for
 // plans with collectives. The number of trials depends on
 // PlannerOptions::evaluations and the graph, never on a clock, so the same
 // input gives the same step; half of a time budget ends the climb too.
