@@ -15,6 +15,7 @@
 #ifndef PARTITA_PARTITA_PARTITA_HPP_
 #define PARTITA_PARTITA_PARTITA_HPP_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -358,14 +359,18 @@ class Session {
   }
   static size_t IndexOf(const char* kind, const std::string& name,
                         const std::vector<std::string>& names) {
-    std::string listed;
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == name) return i;
-      listed += (i == 0 ? "" : ", ") + names[i];
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<size_t>(found - names.begin());
+    std::string known;
+    for (const std::string& other : names) {
+      known += (known.empty() ? "one of " : ", ") + other;
     }
-    throw Error(PARTITA_NOT_FOUND, std::string("NOT_FOUND: found no ") + kind +
-                                       " " + name + "; expected one of " +
-                                       listed);
+    throw Error(
+        PARTITA_NOT_FOUND,
+        std::string("NOT_FOUND: found no ") + kind + " " + name +
+            "; expected " +
+            (known.empty() ? "none: the plan has no " + std::string(kind)
+                           : known));
   }
 
   template <typename T>

@@ -94,6 +94,10 @@ TEST(PartitaHppTest, VariablesAreReadAndWritten) {
             "INVALID_ARGUMENT: v: found 1 elements; expected 2");
   EXPECT_EQ(Thrown([&] { session.VariableType("w"); }, PARTITA_NOT_FOUND),
             "NOT_FOUND: found no variable w; expected one of v");
+  const partita::v1::Session none = Virtual(Load(partita::kTwoDevices));
+  EXPECT_EQ(Thrown([&] { none.VariableType("w"); }, PARTITA_NOT_FOUND),
+            "NOT_FOUND: found no variable w; expected none: the plan has no "
+            "variable");
 }
 
 TEST(PartitaHppTest, TensorsOfAnyTypeAreBoundAndReturned) {

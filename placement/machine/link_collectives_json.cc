@@ -19,19 +19,17 @@ absl::StatusOr<std::optional<CollectiveFigures>> ReadFigures(
   PARTITA_ASSIGN_OR_RETURN(const JsonObject object, link.Object(key));
   PARTITA_RETURN_IF_ERROR(object.AllowKeys({"bandwidth", "latency"}));
   CollectiveFigures figures;
-  PARTITA_ASSIGN_OR_RETURN(figures.bandwidth,
-                           object.Number("bandwidth", 1, kMaxRate));
-  PARTITA_ASSIGN_OR_RETURN(figures.latency,
-                           object.Number("latency", 0, kMaxSeconds));
+  PARTITA_RETURN_IF_ERROR(
+      ReadTransferFigures(object, figures.bandwidth, figures.latency));
   return figures;
 }
 
 std::string FiguresJson(absl::string_view key,
                         const std::optional<CollectiveFigures>& figures) {
   if (!figures.has_value()) return "";
-  return absl::StrCat(", ", JsonQuoted(key),
-                      ": {\"bandwidth\": ", JsonNumber(figures->bandwidth),
-                      ", \"latency\": ", JsonNumber(figures->latency), "}");
+  return absl::StrCat(", ", JsonQuoted(key), ": {",
+                      TransferFiguresJson(figures->bandwidth, figures->latency),
+                      "}");
 }
 
 }  // namespace

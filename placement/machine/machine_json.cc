@@ -207,9 +207,8 @@ std::string LinkJson(const Link& link) {
   const std::string bus =
       link.bus.empty() ? "" : absl::StrCat(", \"bus\": ", JsonQuoted(link.bus));
   return absl::StrCat("    {\"from\": ", JsonQuoted(link.from),
-                      ", \"to\": ", JsonQuoted(link.to),
-                      ", \"bandwidth\": ", JsonNumber(link.bandwidth),
-                      ", \"latency\": ", JsonNumber(link.latency),
+                      ", \"to\": ", JsonQuoted(link.to), ", ",
+                      TransferFiguresJson(link.bandwidth, link.latency),
                       ", \"duplex\": ", link.duplex ? "true" : "false", bus,
                       LinkCollectivesJson(link.collectives), "}");
 }

@@ -117,10 +117,8 @@ absl::StatusOr<MeasuredNode> ReadNode(const JsonObject& object) {
 absl::StatusOr<MeasuredCopies> ReadCopies(const JsonObject& object) {
   PARTITA_RETURN_IF_ERROR(object.AllowKeys({"bandwidth", "latency"}));
   MeasuredCopies copies;
-  PARTITA_ASSIGN_OR_RETURN(copies.bandwidth,
-                           object.Number("bandwidth", 1, kMaxRate));
-  PARTITA_ASSIGN_OR_RETURN(copies.latency,
-                           object.Number("latency", 0, kMaxSeconds));
+  PARTITA_RETURN_IF_ERROR(
+      ReadTransferFigures(object, copies.bandwidth, copies.latency));
   return copies;
 }
 
@@ -130,10 +128,8 @@ absl::StatusOr<MeasuredLink> ReadLink(const JsonObject& object) {
   MeasuredLink link;
   PARTITA_ASSIGN_OR_RETURN(link.from, ReadDeviceName(object, "from"));
   PARTITA_ASSIGN_OR_RETURN(link.to, ReadDeviceName(object, "to"));
-  PARTITA_ASSIGN_OR_RETURN(link.bandwidth,
-                           object.Number("bandwidth", 1, kMaxRate));
-  PARTITA_ASSIGN_OR_RETURN(link.latency,
-                           object.Number("latency", 0, kMaxSeconds));
+  PARTITA_RETURN_IF_ERROR(
+      ReadTransferFigures(object, link.bandwidth, link.latency));
   PARTITA_ASSIGN_OR_RETURN(link.collectives, ReadLinkCollectives(object));
   return link;
 }
@@ -234,9 +230,8 @@ std::string NodeJson(const MeasuredNode& node) {
 
 std::string LinkJson(const MeasuredLink& link) {
   return absl::StrCat("    {\"from\": ", JsonQuoted(link.from),
-                      ", \"to\": ", JsonQuoted(link.to),
-                      ", \"bandwidth\": ", JsonNumber(link.bandwidth),
-                      ", \"latency\": ", JsonNumber(link.latency),
+                      ", \"to\": ", JsonQuoted(link.to), ", ",
+                      TransferFiguresJson(link.bandwidth, link.latency),
                       LinkCollectivesJson(link.collectives), "}");
 }
 
@@ -248,10 +243,10 @@ std::string Measurements(const Profile& profile) {
                     ",\n  \"wake\": ", JsonNumber(*profile.wake_seconds));
   }
   if (profile.copies.has_value()) {
-    absl::StrAppend(&of_host, ",\n  \"copies\": {\"bandwidth\": ",
-                    JsonNumber(profile.copies->bandwidth),
-                    ", \"latency\": ", JsonNumber(profile.copies->latency),
-                    "}");
+    absl::StrAppend(
+        &of_host, ",\n  \"copies\": {",
+        TransferFiguresJson(profile.copies->bandwidth, profile.copies->latency),
+        "}");
   }
   if (profile.cache_bytes.has_value()) {
     absl::StrAppend(&of_host, ",\n  \"cache\": ", *profile.cache_bytes);

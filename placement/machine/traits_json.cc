@@ -102,6 +102,13 @@ absl::Status ReadRates(const JsonObject& object, DeviceTraits& traits) {
   return absl::OkStatus();
 }
 
+absl::Status ReadTransferFigures(const JsonObject& object, double& bandwidth,
+                                 double& latency) {
+  PARTITA_ASSIGN_OR_RETURN(bandwidth, object.Number("bandwidth", 1, kMaxRate));
+  PARTITA_ASSIGN_OR_RETURN(latency, object.Number("latency", 0, kMaxSeconds));
+  return absl::OkStatus();
+}
+
 std::string KindJson(const DeviceTraits& traits) {
   return absl::StrCat("\"kind\": ", JsonQuoted(DeviceKindName(traits.kind)));
 }
@@ -125,6 +132,11 @@ std::vector<std::string> RatesJson(const DeviceTraits& traits) {
   lines.push_back(
       absl::StrCat("\"launch_seconds\": ", JsonNumber(traits.launch_seconds)));
   return lines;
+}
+
+std::string TransferFiguresJson(double bandwidth, double latency) {
+  return absl::StrCat("\"bandwidth\": ", JsonNumber(bandwidth),
+                      ", \"latency\": ", JsonNumber(latency));
 }
 
 std::string JsonNumber(double value) { return nlohmann::json(value).dump(); }

@@ -32,9 +32,16 @@ absl::StatusOr<DeviceKind> ReadKind(const JsonObject& object);
 // `launch_seconds`. Needs: traits.kind.
 absl::Status ReadRates(const JsonObject& object, DeviceTraits& traits);
 
+// The keys `bandwidth`, in bytes per second, and `latency`, in seconds.
+absl::Status ReadTransferFigures(const JsonObject& object, double& bandwidth,
+                                 double& latency);
+
 // `"kind": "cpu"`, and the other keys that ReadRates reads.
 std::string KindJson(const DeviceTraits& traits);
 std::vector<std::string> RatesJson(const DeviceTraits& traits);
+
+// `"bandwidth": 1e10, "latency": 1e-5`
+std::string TransferFiguresJson(double bandwidth, double latency);
 
 // The shortest form that reads back equal.
 std::string JsonNumber(double value);

@@ -17,13 +17,13 @@
 #include "graph/batch.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
+#include "graph/node_key.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/option_error.h"
 #include "graph/shard.h"
 #include "graph/status_macros.h"
-#include "placement/partition/same_node.h"
 #include "placement/partition/shard_batch.h"
 
 namespace partita {
@@ -234,16 +234,27 @@ class MicroBatcher {
       return Fault(op.ToString(), "cannot be split");
     }
     SetAdvance(**first, **second);
-    const std::vector<bool> differs =
-        RanksToCompare((*first)->ops()[0], op, sharding_.nodes[op.id()]);
-    for (MicroBatchId m : IdRange(MicroBatchId(1), count_ - 1)) {
-      if (!differs[m.index]) continue;
+    for (MicroBatchId m : MicroBatchesToCompare(op, (*first)->ops()[0])) {
       const absl::StatusOr<Shard> shard = ShardOf(op, m);
-      if (shard.ok() && IsInstance((*first)->ops()[0], m, **shard)) continue;
+      if (shard.ok() && HasShard((*first)->ops()[0], m, **shard)) continue;
       return Fault(op.ToString(),
                    "has attributes that differ from example to example");
     }
     shards_[op.id().index] = *std::move(first);
+  }
+
+  // The first of each run of micro-batches with equal shards of `op`; all if
+  // the node that stands for them changes with the micro-batch.
+  std::vector<MicroBatchId> MicroBatchesToCompare(const OpView& op,
+                                                  const OpView& first) {
+    const bool changes = ChangesWithMicroBatch(first);
+    const std::vector<bool> others =
+        RanksWithOtherShards(op, sharding_.nodes[op.id()]);
+    std::vector<MicroBatchId> compared;
+    for (MicroBatchId m : IdRange(MicroBatchId(1), count_ - 1)) {
+      if (changes || others[m.index]) compared.push_back(m);
+    }
+    return compared;
   }
 
   // Micro-batch m is rank m of the whole graph.
@@ -264,14 +275,17 @@ class MicroBatcher {
     first.node(op.id()).attributes.Set("advance", advance);
   }
 
-  static bool IsInstance(const OpView& first, MicroBatchId m,
-                         const Graph& shard) {
-    if (!ChangesWithMicroBatch(first)) return SameNode(first, shard.ops()[0]);
+  // True if `first` computes in micro-batch m what `shard` does. Both are
+  // shards of one node, so what their keys leave out is equal.
+  static bool HasShard(const OpView& first, MicroBatchId m,
+                       const Graph& shard) {
+    const std::string expected = NodeKey(shard.ops()[0]);
+    if (!ChangesWithMicroBatch(first)) return NodeKey(first) == expected;
     absl::StatusOr<Shard> instance = ShardOfNode(first, 0, m);
     if (!instance.ok()) return false;
     const OpView made = (*instance)->ops()[0];
     (*instance)->node(made.id()).attributes.Remove("advance");
-    return SameNode(made, shard.ops()[0]);
+    return NodeKey(made) == expected;
   }
 
   absl::Status Divide(NodeId id) {

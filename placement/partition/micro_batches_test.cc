@@ -308,5 +308,53 @@ TEST(VerifyMicroBatches, RefusesAnotherGraph) {
                          "partial sum\nmul %s: found another operand 0"));
 }
 
+// The error of the verifier for a graph over a batch of four that runs as
+// `micro_batch` twice.
+std::string RefusedPair(const std::string& whole,
+                        const std::string& micro_batch) {
+  const Module module = Parse(whole);
+  const Module split = Parse(micro_batch);
+  const std::unique_ptr<Graph> graph = split.main().Clone(&module.literals());
+  return std::string(VerifyMicroBatches(module.main(), *graph, 2).message());
+}
+
+TEST(VerifyMicroBatches, RefusesAttributesOfTheFirstMicroBatchInAllOthers) {
+  EXPECT_EQ(RefusedPair(R"(graph @f(%x: f32[4]) -> f32[4] {
+  %i = iota {count = 4, dtype = f32} : f32[4]
+  %y = add %x, %i : f32[4]
+  return %y
+}
+)",
+                        R"(graph @f(%x: f32[2]) -> f32[2] {
+  %i = iota {count = 2, dtype = f32} : f32[2]
+  %y = add %x, %i : f32[2]
+  return %y
+}
+)"),
+            "bug: dividing @f into 2 micro-batches changed it: iota %i: found "
+            "another node than the shard of iota %i in micro-batch 1");
+}
+
+TEST(VerifyMicroBatches, RefusesThemInBodies) {
+  EXPECT_EQ(RefusedPair(R"(graph @f(%x: f32[4, 4]) -> f32[4, 4] {
+  %y = fused %x (%p: f32[4, 4]) {
+    %t = trilu %p : f32[4, 4]
+    return %t
+  } : f32[4, 4]
+  return %y
+}
+)",
+                        R"(graph @f(%x: f32[2, 4]) -> f32[2, 4] {
+  %y = fused %x (%p: f32[2, 4]) {
+    %t = trilu %p : f32[2, 4]
+    return %t
+  } : f32[2, 4]
+  return %y
+}
+)"),
+            "bug: dividing @f into 2 micro-batches changed it: fused %y: found "
+            "another node than the shard of fused %y in micro-batch 1");
+}
+
 }  // namespace
 }  // namespace partita

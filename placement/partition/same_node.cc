@@ -3,8 +3,6 @@
 
 #include "placement/partition/same_node.h"
 
-#include "graph/shard.h"
-
 namespace partita {
 namespace {
 
@@ -64,13 +62,6 @@ bool SameNode(const OpView& a, const OpView& b) {
     if (!SameBody(*x.regions[i], *y.regions[i])) return false;
   }
   return true;
-}
-
-std::vector<bool> RanksToCompare(const OpView& node, const OpView& whole,
-                                 const Placement& placement) {
-  return ChangesWithMicroBatch(node)
-             ? std::vector<bool>(placement.devices.size(), true)
-             : RanksWithOtherShards(whole, placement);
 }
 
 }  // namespace partita

@@ -8,7 +8,6 @@
 
 #include "graph/graph.h"
 #include "graph/op_view.h"
-#include "graph/placement.h"
 
 namespace partita {
 
@@ -29,13 +28,6 @@ bool SameExtents(const TensorType& a, const TensorType& b);
 
 // Equal op, attributes, bodies and types. The caller compares the operands.
 bool SameNode(const OpView& a, const OpView& b);
-
-// The micro-batches whose shards of the whole node a comparison with `node`,
-// which stands for all of them, must make: one for each run of equal shards, or
-// all if the node itself changes with the micro-batch. `placement` has a rank
-// for each micro-batch.
-std::vector<bool> RanksToCompare(const OpView& node, const OpView& whole,
-                                 const Placement& placement);
 
 }  // namespace partita
 

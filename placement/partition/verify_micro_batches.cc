@@ -3,8 +3,10 @@
 
 #include "placement/partition/verify_micro_batches.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/check_sharding.h"
 #include "graph/core_ops.h"
+#include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/shard.h"
@@ -34,6 +37,15 @@ std::unique_ptr<const Graph> Unpinned(const Graph& graph) {
     clone->node(op.id()).placement = Placement();
   }
   return clone;
+}
+
+// True if an op in a body computes attributes from a rank's interval.
+bool BodyDependsOnInterval(const OpView& node) {
+  return absl::c_any_of(node.node().regions, [](const auto& body) {
+    return absl::c_any_of(body->ops(), [](const OpView& op) {
+      return op.op().shard_attributes != nullptr || BodyDependsOnInterval(op);
+    });
+  });
 }
 
 class Verifier {
@@ -216,9 +228,7 @@ class Verifier {
     if (const absl::Status status = CheckSharding(before); !status.ok()) {
       return Fault(after.ToString(), status.message());
     }
-    const std::vector<bool> differs = RanksToCompare(after, before, sharded);
-    for (int m = 0; m < count_; ++m) {
-      if (!differs[m]) continue;
+    for (const int m : MicroBatchesToCompare(before, after, sharded)) {
       const auto shard = ShardOfNode(before, /*rank=*/m);
       if (!shard.ok() ||
           !IsInstance(after, MicroBatchId(m), (*shard)->ops()[0])) {
@@ -227,6 +237,45 @@ class Verifier {
                                   before.ToString(), " in micro-batch ", m));
       }
     }
+  }
+
+  // ShardingBetween found that all micro-batches have the extents of the first
+  // one. So the shard of another one is equal, unless an op computes attributes
+  // from the interval.
+  std::vector<int> MicroBatchesToCompare(const OpView& before,
+                                         const OpView& after,
+                                         const Placement& sharded) const {
+    const bool all =
+        ChangesWithMicroBatch(after) || BodyDependsOnInterval(before);
+    const std::vector<bool> others = OtherAttributes(before, sharded);
+    std::vector<int> compared = {0};
+    for (int m = 1; m < count_; ++m) {
+      if (all || others[m]) compared.push_back(m);
+    }
+    return compared;
+  }
+
+  // By micro-batch: true if the node's attributes differ from those in the
+  // first one.
+  std::vector<bool> OtherAttributes(const OpView& before,
+                                    const Placement& sharded) const {
+    std::vector<bool> others(count_, false);
+    if (before.op().shard_attributes == nullptr) return others;
+    const DimensionRule rule = before.op().dimension_rule(before);
+    const std::optional<FactorSharding> sharding =
+        FactorShardingOfNode(rule, sharded);
+    // Without a factor the first micro-batch has no shard, and is a fault.
+    if (!sharding.has_value()) return others;
+    const int64_t extent = rule.factors[sharding->factor].size / count_;
+    const auto attributes_in = [&](int m) {
+      Attributes attributes = before.node().attributes;
+      before.op().shard_attributes(before, sharding->factor, m * extent,
+                                   (m + 1) * extent, attributes);
+      return attributes;
+    };
+    const Attributes first = attributes_in(0);
+    for (int m = 1; m < count_; ++m) others[m] = !(attributes_in(m) == first);
+    return others;
   }
 
   static bool IsInstance(const OpView& after, MicroBatchId m,

@@ -24,9 +24,15 @@ void Improve(const GroupRoute& other, GroupRoute& route) {
   route.per_byte = std::min(route.per_byte, other.per_byte);
 }
 
-// By a copy or by a collective.
-GroupRoute RouteOver(const Link& link) {
-  GroupRoute route = {link.latency, 1 / link.bandwidth, &link};
+constexpr GroupRoute kNoRoute = {kNever, kNever, nullptr};
+
+GroupRoute ByCopy(const Link& link) {
+  return {link.latency, 1 / link.bandwidth, &link};
+}
+
+// By the faster kind of collective; none if the link states no figures.
+GroupRoute ByCollective(const Link& link) {
+  GroupRoute route = kNoRoute;
   for (const auto& stated :
        {link.collectives.gather, link.collectives.reduce}) {
     if (!stated.has_value()) continue;
@@ -41,16 +47,24 @@ GroupRoute InSequence(const GroupRoute& first, const GroupRoute& second) {
           std::max(first.per_byte, second.per_byte), first.link};
 }
 
+// Both in one collective, which has the latency of its slowest link once.
+GroupRoute InOneCollective(const GroupRoute& first, const GroupRoute& second) {
+  return {std::max(first.latency, second.latency),
+          std::max(first.per_byte, second.per_byte), first.link};
+}
+
 }  // namespace
 
 DeviceGroups::DeviceGroups(const CostModel& costs) : costs_(costs) {
   for (MachineDeviceId device : costs.devices()) AddDevice(device);
-  routes_.assign(size() * size(), {kNever, kNever, nullptr});
+  routes_.assign(size() * size(), kNoRoute);
   for (DeviceGroupId group : ids()) {
     routes_[group.index * size() + group.index] = {};
   }
-  AddLinks();
-  CloseRoutes();
+  AddLinks(ByCollective);
+  CloseRoutes(InOneCollective);
+  AddLinks(ByCopy);
+  CloseRoutes(InSequence);
 }
 
 void DeviceGroups::AddDevice(MachineDeviceId device) {
@@ -90,7 +104,7 @@ void DeviceGroups::AddPort(MachineDeviceId device, DeviceGroup& group) const {
   }
 }
 
-void DeviceGroups::AddLinks() {
+void DeviceGroups::AddLinks(GroupRoute (*over)(const Link&)) {
   for (DeviceGroupId from : ids()) {
     for (DeviceGroupId to : ids()) {
       if (from == to) continue;
@@ -98,7 +112,7 @@ void DeviceGroups::AddLinks() {
         for (MachineDeviceId b : groups_[to].devices) {
           const Link* link = costs_.link(a, b);
           if (link == nullptr) continue;
-          Improve(RouteOver(*link), routes_[from.index * size() + to.index]);
+          Improve(over(*link), routes_[from.index * size() + to.index]);
         }
       }
     }
@@ -106,7 +120,8 @@ void DeviceGroups::AddLinks() {
 }
 
 // Floyd and Warshall, for latencies and for the widest route alike.
-void DeviceGroups::CloseRoutes() {
+void DeviceGroups::CloseRoutes(GroupRoute (*join)(const GroupRoute&,
+                                                  const GroupRoute&)) {
   for (DeviceGroupId middle : ids()) {
     for (DeviceGroupId from : ids()) {
       for (DeviceGroupId to : ids()) {
@@ -115,7 +130,7 @@ void DeviceGroups::CloseRoutes() {
             route(middle, to).link == nullptr) {
           continue;
         }
-        Improve(InSequence(route(from, middle), route(middle, to)),
+        Improve(join(route(from, middle), route(middle, to)),
                 routes_[from.index * size() + to.index]);
       }
     }

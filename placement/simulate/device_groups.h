@@ -60,8 +60,10 @@ class DeviceGroups {
  private:
   void AddDevice(MachineDeviceId device);
   void AddPort(MachineDeviceId device, DeviceGroup& group) const;
-  void AddLinks();
-  void CloseRoutes();
+  // The routes of one link each.
+  void AddLinks(GroupRoute (*over)(const Link&));
+  // All routes that consist of others.
+  void CloseRoutes(GroupRoute (*join)(const GroupRoute&, const GroupRoute&));
 
   const CostModel& costs_;
   IdVector<DeviceGroupId, DeviceGroup> groups_;

@@ -225,6 +225,32 @@ TEST(LowerBoundTest, AValueMayArriveByACollective) {
               kNoPorts);
 }
 
+// The ranks of a collective wait for its slowest link once, not for each link
+// on the way.
+TEST(LowerBoundTest, OneCollectivePassesSeveralLinks) {
+  SampleGraph g;
+  const ValueId a = g.Work("0", {g.Input("x", kLine)}, kLine);
+  g.Return({g.Work("2", {a}, kLine)});
+  Machine machine = EqualCpus(4, kRoom);
+  machine.links.clear();
+  for (int i = 0; i < 4; ++i) {
+    // Devices of their own speed, in a ring.
+    machine.devices[i].traits.launch_seconds = 1e-9 * i;
+    machine.links.push_back(
+        {.from = machine.devices[i].traits.name,
+         .to = machine.devices[(i + 1) % 4].traits.name,
+         .bandwidth = 1e10,
+         .latency = 10,
+         .collectives = {
+             .gather = CollectiveFigures{.bandwidth = 1e12, .latency = 3}}});
+  }
+  const SampleCatalog catalog(
+      [](const std::string& name, const DeviceTraits& device) {
+        return name[0] == device.name.back() ? 1.0 : -1.0;
+      });
+  EXPECT_NEAR(Bound(g, machine, catalog).critical_path, 1 + 3 + 1, kNoPorts);
+}
+
 TEST(LowerBoundTest, NodesAreShardedAsFarAsTheirRuleAllows) {
   SampleGraph g;
   const ValueId x = g.Input("x", 3);

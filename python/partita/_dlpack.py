@@ -30,9 +30,9 @@ def view_of(name: str, value: ArrayLike) -> Array:
     """An array of the same memory, which exists as long as the array does."""
     if isinstance(value, np.ndarray):
         return value
-    if not hasattr(value, "__dlpack__"):
-        raise Error("INVALID_ARGUMENT", "%s: found %s; expected an array of numpy, or an object with __dlpack__"
-                    % (name, type(value).__name__))
+    if not hasattr(value, "__dlpack__") or not hasattr(value, "__dlpack_device__"):
+        raise Error("INVALID_ARGUMENT", "%s: found %s; expected an array of numpy, or an object with __dlpack__ and "
+                                        "__dlpack_device__" % (name, type(value).__name__))
     kind = int(value.__dlpack_device__()[0])
     if kind not in _HOST:
         raise Error("INVALID_ARGUMENT", "%s: found a tensor on a device of DLPack's kind %d; expected one in memory of "

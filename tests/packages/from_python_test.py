@@ -29,6 +29,13 @@ class OtherTensor:
         return self.device
 
 
+class Half:
+    """Half of the protocol."""
+
+    def __dlpack__(self, *, stream=None):
+        return X.__dlpack__()
+
+
 class Plans(unittest.TestCase):
 
     def test_a_plan_has_a_name_entries_and_a_summary(self):
@@ -147,6 +154,7 @@ class Sessions(unittest.TestCase):
                 "found a tensor on a device of DLPack's kind 2": OtherTensor(X, device=(2, 0)),
                 "found a tensor that numpy cannot view": OtherTensor(X.astype(object)),
                 "found list": X.tolist(),
+                "found Half; expected .* __dlpack_device__": Half(),
         }.items():
             with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: .*" + found):
                 self.session.bind_input("x", bad)

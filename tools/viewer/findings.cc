@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -304,10 +305,10 @@ class FindingList {
 
   // At the link whose ends are two of the words, or else at the first device
   // that is one of them: a plan's notes name them in a text.
-  void PointTo(const std::vector<absl::string_view>& words,
+  void PointTo(const absl::flat_hash_set<absl::string_view>& words,
                FindingView& finding) const {
     const auto named = [&](absl::string_view name) {
-      return absl::c_linear_search(words, name);
+      return words.contains(name);
     };
     const auto link = absl::c_find_if(view_.links, [&](const LinkView& l) {
       return named(view_.machine_devices[l.from].name) &&
