@@ -417,6 +417,7 @@ for command in compile check simulate run; do
 done
 for command in $commands; do
   expect 0 "usage: partita $command" "$partita" "$command" --help
+  expect 0 "usage: partita $command" "$partita" help "$command"
 done
 
 report_failures
