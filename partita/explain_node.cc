@@ -4,6 +4,7 @@
 #include "partita/explain_node.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -13,6 +14,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
 #include "partita/machine_catalog.h"
 #include "partita/node_matches.h"
 #include "partita/placement_replay.h"
@@ -41,6 +43,7 @@ bool Computes(const OpView& node, absl::string_view name) {
 
 // Invalid if there is none.
 NodeId FindInGraph(const Graph& graph, absl::string_view name) {
+  if (name.empty()) return {};  // values in bodies may have no name
   const std::vector<std::string> names = NodeNames(graph);
   const std::vector<OpView> ops = graph.ops();
   for (const OpView& op : ops) {
@@ -59,6 +62,29 @@ absl::Status UnknownEntry(const Plan& plan, absl::string_view entry) {
   return absl::NotFoundError(absl::StrCat(
       "plan @", plan.name, ": found no entry ", entry, "; expected one of ",
       absl::StrJoin(plan.entries, ", ", append)));
+}
+
+// An empty `entry` is any.
+absl::Status UnknownNode(const Plan& plan, absl::string_view name,
+                         absl::string_view entry) {
+  bool is_input = false;
+  std::vector<std::string> known;
+  for (const Entry& of : plan.entries) {
+    if (!entry.empty() && of.name != entry) continue;
+    for (ValueId input : of.graph->inputs()) {
+      is_input |= of.graph->value(input).name == name;
+    }
+    for (std::string& node : NodeNames(*of.graph)) {
+      if (!node.empty()) known.push_back(std::move(node));
+    }
+  }
+  const std::optional<std::string> meant = ProbablyMeant(name, known);
+  return absl::NotFoundError(absl::StrCat(
+      "plan @", plan.name, ": found no node %", name,
+      is_input ? ", which is an input; expected the name of a node"
+               : "; expected a name",
+      " of the plan's text, which `partita check --text` prints",
+      meant.has_value() ? absl::StrCat("; did you mean %", *meant, "?") : ""));
 }
 
 // Why a node without a reason of its own is in the plan.
@@ -201,12 +227,7 @@ absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
   }
   if (!knows_entry) return UnknownEntry(plan, entry);
   if (found.size() == 1) return found[0];
-  if (found.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "plan @", plan.name, ": found no node %", bare,
-        "; expected a name of the plan's text, which `partita check --text` "
-        "prints"));
-  }
+  if (found.empty()) return UnknownNode(plan, bare, entry);
   return absl::InvalidArgumentError(absl::StrCat(
       "plan @", plan.name, ": found %", bare, " in the entries @",
       plan.entries[found[0].entry].name, " and @",

@@ -296,6 +296,35 @@ TEST(FindPlanNodeTest, ANodeIsFoundByItsNameAndInsideAFusedNode) {
             absl::StatusCode::kNotFound);
 }
 
+TEST(FindPlanNodeTest, TheEmptyNameFindsNoUnnamedValueOfABody) {
+  const Machine machine = EqualCpus(1, kRoom);
+  const Plan plan =
+      Planned(Parsed("graph @f(%x: f32[64, 64]) -> f32[64, 64] {\n"
+                     "  %1 = matmul %x, %x : f32[64, 64]\n"
+                     "  %h = relu %1 : f32[64, 64]\n  return %h\n}\n"),
+              machine, {});
+  for (const char* name : {"", "%"}) {
+    EXPECT_EQ(FindPlanNode(plan, name).status().code(),
+              absl::StatusCode::kNotFound);
+  }
+}
+
+TEST(FindPlanNodeTest, ANameThatIsNotFoundIsExplained) {
+  const Machine machine = EqualCpus(1, kRoom);
+  const Plan plan =
+      Planned(Parsed("graph @f(%image: f32[4]) -> f32[4] {\n"
+                     "  %scores = exp %image : f32[4]\n  return %scores\n}\n"),
+              machine, {});
+  EXPECT_EQ(FindPlanNode(plan, "%image").status().message(),
+            "plan @f: found no node %image, which is an input; expected the "
+            "name of a node of the plan's text, which `partita check --text` "
+            "prints");
+  EXPECT_EQ(FindPlanNode(plan, "score").status().message(),
+            "plan @f: found no node %score; expected a name of the plan's "
+            "text, which `partita check --text` prints; did you mean "
+            "%scores?");
+}
+
 TEST(FindPlanNodeTest, ANameOfTwoEntriesNeedsTheEntry) {
   const Machine machine = EqualCpus(1, kRoom);
   const Plan plan = Planned(Parsed("graph @f(%x: f32[4]) -> f32[4] {\n"

@@ -170,7 +170,7 @@ absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
 absl::Status CheckIndex(int index, size_t size, absl::string_view kind) {
   if (index >= 0 && index < static_cast<int>(size)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "session: found ", kind, " ", index, "; expected one of ", size));
+      "session: found ", kind, " ", index, "; expected an index below ", size));
 }
 
 }  // namespace

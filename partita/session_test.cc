@@ -440,7 +440,7 @@ TEST(SessionTest, WrongUseIsExplained) {
       (*session)->SetInput("x", HostTensor({DType::kF32, {3}, {}})).message(),
       "input x: found f32[3]; expected f32[2, 3]");
   EXPECT_EQ((*session)->SetInput(7, X()).message(),
-            "session: found input 7; expected one of 1");
+            "session: found input 7; expected an index below 1");
   EXPECT_EQ((*session)->UseEntry("g").message(),
             "entry g: found no such entry in plan @f; expected one of f");
 }

@@ -133,8 +133,9 @@ partita_code partita_plan_entry_name(const partita_plan* plan, size_t entry,
       [entry](const partita_plan& of) -> StatusOr<const char*> {
         const std::vector<Entry>& entries = of.contents().entries;
         if (entry < entries.size()) return entries[entry].name.c_str();
-        return absl::InvalidArgumentError(absl::StrCat(
-            "plan: found entry ", entry, "; expected one of ", entries.size()));
+        return absl::InvalidArgumentError(
+            absl::StrCat("plan: found entry ", entry,
+                         "; expected an index below ", entries.size()));
       });
 }
 

@@ -68,7 +68,7 @@ TEST(CApiPlanTest, AFileIsLoadedAndDescribed) {
   EXPECT_STREQ(text, "f");
   EXPECT_EQ(partita_plan_entry_name(loaded, 1, &text, caught.get()),
             PARTITA_INVALID_ARGUMENT);
-  EXPECT_EQ(caught.message(), "plan: found entry 1; expected one of 1");
+  EXPECT_EQ(caught.message(), "plan: found entry 1; expected an index below 1");
   EXPECT_EQ(text, nullptr);
 }
 

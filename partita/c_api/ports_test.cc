@@ -98,10 +98,12 @@ TEST(CApiPortsTest, AnIndexOutOfRangeIsRefused) {
   partita_tensor type = partita_tensor_empty();
   EXPECT_EQ(partita_session_input_name(session.get(), 7, &name, caught.get()),
             PARTITA_INVALID_ARGUMENT);
-  EXPECT_EQ(caught.message(), "session: found input 7; expected one of 1");
+  EXPECT_EQ(caught.message(),
+            "session: found input 7; expected an index below 1");
   EXPECT_EQ(partita_session_output_type(session.get(), 1, &type, caught.get()),
             PARTITA_INVALID_ARGUMENT);
-  EXPECT_EQ(caught.message(), "session: found output 1; expected one of 1");
+  EXPECT_EQ(caught.message(),
+            "session: found output 1; expected an index below 1");
   EXPECT_EQ(
       partita_session_set_input(session.get(), ~size_t{0}, &type, nullptr),
       PARTITA_INVALID_ARGUMENT);
@@ -345,7 +347,8 @@ TEST(CApiVariablesTest, WrongVariablesAreRefused) {
   EXPECT_EQ(
       partita_session_read_variable(session.get(), 1, &value, caught.get()),
       PARTITA_INVALID_ARGUMENT);
-  EXPECT_EQ(caught.message(), "session: found variable 1; expected one of 1");
+  EXPECT_EQ(caught.message(),
+            "session: found variable 1; expected an index below 1");
   EXPECT_EQ(
       partita_session_write_variable(session.get(), 0, &value, caught.get()),
       PARTITA_INVALID_ARGUMENT);

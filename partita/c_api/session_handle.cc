@@ -23,16 +23,17 @@ partita_code OnSession(
 
 absl::Status CheckIdle(const partita_session& session) {
   if (session.in_flight.empty()) return absl::OkStatus();
+  const size_t steps = session.in_flight.size();
   return absl::FailedPreconditionError(
-      absl::StrCat("session: found ", session.in_flight.size(),
-                   " steps in flight; expected none; wait for step ",
+      absl::StrCat("session: found ", steps, steps == 1 ? " step" : " steps",
+                   " in flight; expected none; wait for step ",
                    session.in_flight.front().number, " first"));
 }
 
 absl::Status CheckIndex(size_t index, size_t size, absl::string_view kind) {
   if (index < size) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "session: found ", kind, " ", index, "; expected one of ", size));
+      "session: found ", kind, " ", index, "; expected an index below ", size));
 }
 
 absl::StatusOr<void*> MemoryOfOutput(partita_session& session, int output) {

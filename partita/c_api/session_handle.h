@@ -87,7 +87,7 @@ partita_code FromSession(
 absl::Status CheckIdle(const partita_session& session);
 
 // InvalidArgument for an index that is not below `size`: "session: found input
-// 7; expected one of 1".
+// 7; expected an index below 1".
 absl::Status CheckIndex(size_t index, size_t size, absl::string_view kind);
 
 // The output's memory, its own if it is not bound.

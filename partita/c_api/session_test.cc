@@ -256,7 +256,8 @@ TEST(CApiSessionTest, ADeviceOutOfRangeIsRefused) {
   const char* name = nullptr;
   EXPECT_EQ(partita_session_memory(session.get(), 2, &memory, caught.get()),
             PARTITA_INVALID_ARGUMENT);
-  EXPECT_EQ(caught.message(), "session: found device 2; expected one of 2");
+  EXPECT_EQ(caught.message(),
+            "session: found device 2; expected an index below 2");
   EXPECT_EQ(partita_session_device_name(session.get(), 2, &name, nullptr),
             PARTITA_INVALID_ARGUMENT);
   memory.struct_size = 3;

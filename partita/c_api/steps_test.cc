@@ -93,7 +93,7 @@ TEST(CApiStepsTest, NoMoreStepsStartThanThePlanHasRoomFor) {
   EXPECT_EQ(partita_session_run(session.get(), nullptr, caught.get()),
             PARTITA_FAILED_PRECONDITION);
   EXPECT_EQ(caught.message(),
-            absl::StrCat("session: found 1 steps in flight; expected none; "
+            absl::StrCat("session: found 1 step in flight; expected none; "
                          "wait for step ",
                          step, " first"));
   EXPECT_EQ(partita_session_wait(session.get(), step, nullptr), PARTITA_OK);

@@ -93,10 +93,11 @@ def compile(model: Path, **options: Option) -> Plan:
     return Plan(_new_plan(library.partita_compile, zero_terminated(model), ffi.new("char*[]", strings), len(strings)))
 
 
-def load(plan: Union[Path, bytes]) -> Plan:
+def load(plan: Union[Path, bytes, bytearray, memoryview]) -> Plan:
     """Reads a plan file, or its bytes, and proves the plan. The file must not change while the plan is in use."""
-    if isinstance(plan, bytes):
-        return Plan(_new_plan(library.partita_plan_load_memory, ffi.from_buffer(plan), len(plan)))
+    if isinstance(plan, (bytes, bytearray, memoryview)):
+        view = ffi.from_buffer(plan)
+        return Plan(_new_plan(library.partita_plan_load_memory, view, len(view)))
     return Plan(_new_plan(library.partita_plan_load, zero_terminated(plan)))
 
 

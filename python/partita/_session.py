@@ -75,8 +75,8 @@ class Session:
         options.code = _chosen(_CODE, "code", code)
         options.copy_constants = int(copy_constants)
         options.split_gpu = split_gpu
-        self._handle: Any = ffi.NULL  # if the next line raises
-        self._handle = get("partita_session*", library.partita_session_new, plan, options)
+        self._session: Any = ffi.NULL  # if the next line raises
+        self._session = get("partita_session*", library.partita_session_new, plan, options)
         self._entry = entry
         self._one_call = threading.RLock()
         # By entry, kind and name: what the library may access.
@@ -90,18 +90,24 @@ class Session:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", ffi.NULL) != ffi.NULL:
-            library.partita_session_free(self._handle)
+        if getattr(self, "_session", ffi.NULL) != ffi.NULL:
+            library.partita_session_free(self._session)
+
+    @property
+    def _handle(self) -> Any:
+        if self._session == ffi.NULL:
+            raise Error("INVALID_HANDLE", "session: found a closed one; expected an open one; make another by Plan.session")
+        return self._session
 
     @one_at_a_time
     def close(self) -> None:
         """Stops steps in flight and frees memory. Later calls raise INVALID_HANDLE."""
-        if self._handle == ffi.NULL:
+        if self._session == ffi.NULL:
             return
-        code = library.partita_session_free(self._handle)
+        code = library.partita_session_free(self._session)
         if code != library.PARTITA_OK:
             raise Error(text(library.partita_code_name(code)), "close: found another call at work")
-        self._handle = ffi.NULL
+        self._session = ffi.NULL
         self._bound.clear()
         self._in_flight.clear()
 
@@ -151,7 +157,10 @@ class Session:
         timeout: in seconds; the step ends with DEADLINE_EXCEEDED after it. 0: no limit.
         trace: measure every command, for write_trace.
         """
-        for name, value in (inputs or {}).items():
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise Error("INVALID_ARGUMENT", "inputs: found %s; expected a mapping from names to arrays"
+                        % type(inputs).__name__)
+        for name, value in ({} if inputs is None else inputs).items():
             self.set_input(name, value)
         call(library.partita_session_run, self._handle, self._run_options(timeout, trace, cancel))
         return {name: self.output(name) for name in self.outputs if (self._entry, "output", name) not in self._bound}
@@ -276,8 +285,9 @@ class Session:
         index = self._index(kind, name)
         tensor = empty_tensor()
         call(self._function(kind + "_type"), self._handle, index, tensor)
-        check_array("%s %s" % (kind, name), array, type_of(tensor))
-        point_to(tensor, array)
+        where = "%s %s" % (kind, name)
+        check_array(where, array, type_of(tensor))
+        point_to(where, tensor, array)
         call(function, self._handle, index, tensor)
 
     def _run_options(self, timeout: float, trace: bool, cancel: Optional[Cancel]) -> Any:

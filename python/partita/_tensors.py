@@ -52,9 +52,9 @@ def check_array(name: str, array: Array, kind: TensorType) -> None:
                     % (name, array.dtype, list(array.shape), kind.numpy_dtype, list(kind.shape)))
 
 
-def point_to(tensor: Any, array: Array) -> None:
+def point_to(name: str, tensor: Any, array: Array) -> None:
     """The array must exist as long as the C API uses the tensor's data."""
     if not array.flags.c_contiguous:
-        raise Error("INVALID_ARGUMENT", "found an array with strides; expected a C-contiguous one; copy it")
+        raise Error("INVALID_ARGUMENT", "%s: found an array with strides; expected a C-contiguous one; copy it" % name)
     tensor.data = ffi.cast("void*", array.ctypes.data)
     tensor.bytes = array.nbytes

@@ -174,10 +174,11 @@ absl::Status EntryRunner::CheckSubmit(const StepPorts& ports) const {
         " and ", entry_.outputs.size()));
   }
   if (in_flight() >= entry_.depth) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "entry @", entry_.name, ": found ", in_flight(),
-        " steps in flight; expected fewer than the plan's depth of ",
-        entry_.depth, "; wait for step ", waited_, " first"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("entry @", entry_.name, ": found ", in_flight(),
+                     in_flight() == 1 ? " step" : " steps",
+                     " in flight; expected fewer than the plan's depth of ",
+                     entry_.depth, "; wait for step ", waited_, " first"));
   }
   if (in_flight() > 0 && state_.failure.stopped()) {
     return absl::FailedPreconditionError(

@@ -153,7 +153,8 @@ absl::Status Executor::WaitForStep(uint64_t step) {
   if (!plan_->entries[active_].graph->updates().empty()) {
     failed_ = absl::FailedPreconditionError(absl::StrCat(
         "session: found its variables undefined after a failed step (",
-        status.message(), "); expected Restore() before the next call"));
+        status.message(),
+        "); expected its variables restored before the next call"));
   }
   return status;
 }

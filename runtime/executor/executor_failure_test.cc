@@ -180,7 +180,7 @@ TEST(ExecutorFailureTest, AFailedStepWithUpdatesFailsTheSessionUntilRestore) {
   EXPECT_EQ(session.Submit(Ramp(0), y).status().message(),
             "session: found its variables undefined after a failed step "
             "(entry @f: cpu:0/compute: command 1 kernel add %next: injected); "
-            "expected Restore() before the next call");
+            "expected its variables restored before the next call");
   ASSERT_TRUE(session->Restore().ok());
   EXPECT_TRUE(session.Run(Ramp(0), y).ok());
 }

@@ -49,7 +49,8 @@ class Plans(unittest.TestCase):
             PLAN.write(path)
             with open(path, "rb") as file:
                 content = file.read()
-            for plan in (partita.load(path), partita.load(content)):
+            for plan in (partita.load(path), partita.load(content), partita.load(bytearray(content)),
+                         partita.load(memoryview(content))):
                 with plan.session(devices="virtual") as session:
                     self.assertEqual(LOSS, session.run({"x": X, "t": T})["loss"])
 
@@ -200,8 +201,13 @@ class Sessions(unittest.TestCase):
     def test_a_closed_session_is_refused(self):
         self.session.close()
         self.session.close()
-        with self.assertRaisesRegex(partita.Error, "INVALID_HANDLE"):
+        with self.assertRaisesRegex(partita.Error, "INVALID_HANDLE: session: found a closed one; expected an open one"):
             self.session.run()
+
+    def test_inputs_that_are_no_mapping_are_refused(self):
+        for inputs in (X, [X, T], "x"):
+            with self.assertRaisesRegex(partita.Error, "inputs: found .*; expected a mapping from names to arrays"):
+                self.session.run(inputs)
 
     def test_sessions_run_in_threads(self):
         losses = []

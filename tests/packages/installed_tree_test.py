@@ -93,6 +93,13 @@ class Program(unittest.TestCase):
                      "--output", plan)
         self.assertIn("bit for bit", consumer.run(TREE.path("bin/partita"), "run", plan, "--virtual", "--reference"))
 
+    def test_it_compiles_the_onnx_model_of_the_guide(self):
+        model = TREE.path("mlp.onnx")
+        consumer.run("python3", TREE.examples("mlp_onnx.py"), model, TREE.path("x.npy"))
+        text = consumer.run(TREE.path("bin/partita"), "compile", model, "--dim", "batch=8", "--strategy", "single",
+                            "--machine", TREE.examples("machines/cpu_2_cores.json"), "--output", TREE.path("onnx.plan"))
+        self.assertIn("placement @main by single", text)
+
     def test_bash_completes_commands_and_flags(self):
         script = '. "$1"; COMP_WORDS=(partita %s); COMP_CWORD=%d; _partita; echo "${COMPREPLY[@]}"'
         path = TREE.path("share/bash-completion/completions/partita")

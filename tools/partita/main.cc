@@ -175,11 +175,19 @@ absl::Status NoSuchCommand(absl::string_view name) {
                                     NearestText(name, names)));
 }
 
+// `partita help COMMAND`.
+absl::Status WriteHelpOf(absl::string_view name) {
+  for (const Subcommand* command : kCommands) {
+    if (name == command->name) return WriteText("-", HelpOf(*command));
+  }
+  return NoSuchCommand(name);
+}
+
 absl::Status Main(absl::Span<const char* const> words) {
   const absl::string_view name = words.empty() ? "" : words[0];
-  if (name == "--help" || name == "-h" || name == "help") {
-    return WriteText("-", Help());
-  }
+  const bool asks_for_help = name == "--help" || name == "-h" || name == "help";
+  if (asks_for_help && words.size() > 1) return WriteHelpOf(words[1]);
+  if (asks_for_help) return WriteText("-", Help());
   if (name == "--version") return WriteText("-", VersionText());
   if (name.empty()) {
     return CalledWrongly(absl::StrCat("found no command\n\n", Help()));

@@ -21,6 +21,7 @@
 #include "tools/partita/json_text.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {
@@ -88,20 +89,21 @@ std::string LeftText(const MachineMeasurements& measured) {
     return "";
   }
   return absl::StrCat(
-      "left, as the time was over: ", measured.kernels_left, " kernels and ",
-      measured.links_left, " links",
-      has_models_left
-          ? absl::StrCat(", and the kernels of ", measured.models_left,
-                         " models, which were not all compiled; a longer "
-                         "--time-budget measures them\n")
-          : "; the same command measures them\n");
+      "left, as the time was over: ",
+      CountText(measured.kernels_left, "kernel"), " and ",
+      CountText(measured.links_left, "link"),
+      has_models_left ? absl::StrCat(", and the kernels of ",
+                                     CountText(measured.models_left, "model"),
+                                     ", not compiled yet; a longer "
+                                     "--time-budget measures them\n")
+                      : "; the same command measures them\n");
 }
 
 std::string ReportText(const MachineMeasurements& measured,
                        const std::string& path) {
-  std::string text =
-      absl::StrCat(path, ": measured ", measured.profile.nodes.size(),
-                   " kernels and ", measured.profile.links.size(), " links\n");
+  std::string text = absl::StrCat(
+      path, ": measured ", CountText(measured.profile.nodes.size(), "kernel"),
+      " and ", CountText(measured.profile.links.size(), "link"), "\n");
   absl::StrAppend(&text, LeftText(measured));
   for (const std::string& reason : measured.skipped) {
     absl::StrAppend(&text, "not measured: ", reason, "\n");

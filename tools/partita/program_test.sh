@@ -66,7 +66,7 @@ expect 2 "found a certificate over the hash" "$partita" fits "$scratch/changed.t
 "$partita" devices --output - | sed '1a "profile": "here.profile",' > "$scratch/here.json"
 here=("$model" --machine "$scratch/here.json")
 expect 1 "measure one with \`partita profile" "$partita" compile "${here[@]}"
-expect 0 "and the kernels of 1 models, which were not all compiled; a longer --time-budget" \
+expect 0 "and the kernels of 1 model, not compiled yet; a longer --time-budget" \
   "$partita" profile "${here[@]}" --output "$scratch/none.profile" --time-budget 0.000000001
 expect 0 "measured" "$partita" profile "${here[@]}" --output "$scratch/here.profile" --time-budget 1
 single=(--strategy single --device cpu:0 --output "$scratch/here.plan")
@@ -417,6 +417,7 @@ for command in compile check simulate run; do
 done
 for command in $commands; do
   expect 0 "usage: partita $command" "$partita" "$command" --help
+  expect 0 "usage: partita $command" "$partita" help "$command"
 done
 
 report_failures

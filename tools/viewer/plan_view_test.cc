@@ -394,8 +394,8 @@ TEST(ResidualsTest, DevicesThatComputeAtOnceShareTheStep) {
   trace.commands.Add({0, 3});
   AddResidualFinding(trace, view);
   EXPECT_THAT(Texts(entry.findings),
-              ElementsAre("conv takes 75 % of the measured step in 1 node on 2 "
-                          "devices, 3 times its prediction"));
+              ElementsAre("conv takes 75 % of the measured step in 1 node, "
+                          "averaged over 2 devices, 3 times its prediction"));
 }
 
 TEST(ResidualsTest, AnOpNearItsPredictionHidesNoOther) {

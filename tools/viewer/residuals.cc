@@ -94,7 +94,9 @@ void AddResidualFinding(const MeasuredTrace& trace, PlanView& view) {
       "prediction",
       op->op, 100 * op->measured / op->devices / trace.end, op->nodes,
       op->nodes == 1 ? "node" : "nodes",
-      op->devices == 1 ? "" : absl::StrFormat(" on %d devices", op->devices),
+      op->devices == 1
+          ? ""
+          : absl::StrFormat(", averaged over %d devices", op->devices),
       op->measured / op->predicted);
   // The axis of findings is the predicted step.
   finding.seconds = DifferenceOf(*op) / trace.end * entry.end;

@@ -12,7 +12,7 @@ function explanationOf(shown, b) {
       [cell(o), 'name']].map(([text, kind]) => element('td', { class: kind }, text))));
   const heads = [['On'], ['Alone', 'n'], ...(priced ? [['Step', 'n'], ['Transfers, memory, critical path']] : []), ['']];
   return [element('h2', { class: 'above' }, 'Why here, and what elsewhere'), element('p', { class: 'note' }, explanation.why,
-    ...(explanation.constraints.length ? [` Asked for: ${explanation.constraints.join('; ')}.`] : [])),
+    ...(explanation.constraints.length ? [`; asked for: ${explanation.constraints.join('; ')}`] : [])),
     ...(explanation.options.length ? [table(heads, rows)] : []),
     ...(explanation.options.length && !priced ? [note('With the model the page also prices each of these plans: partita view PLAN --model MODEL.')] : [])];
 }

@@ -31,7 +31,7 @@ function findingsTab(shown) {
   })));
   if (entry.explained.size > 0) {
     parts.push(element('h2', { class: 'above' }, 'Why here, and what elsewhere'), element('p', {},
-      ...[...entry.explained.keys()].flatMap((b) => [go(`${entry.op(b)} ${entry.name(b)}`, () => shown.select(b)), ' '])));
+      ...[...entry.explained.keys()].flatMap((b) => [go(`${entry.op(b)} ${entry.name(b)}`, () => shown.select(b)), ', ']).slice(0, -1)));
   }
   return parts.concat(overview(shown));
 }

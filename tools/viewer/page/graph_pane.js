@@ -29,8 +29,8 @@ class GraphPane {
   showEntry() { this.place(); this.fit(false); this.describe(); }
 
   describe() {
-    const { entry } = this.shown, cuts = entry.edges.cut.reduce((sum, c) => sum + c, 0);
-    this.hint.textContent = countText(entry.numBoxes, 'node', 'nodes') + (cuts ? ' · ' + countText(cuts, 'cut edge', 'cut edges') : '') + ' · click a group';
+    const { entry } = this.shown, crossing = entry.edges.cut.reduce((sum, c) => sum + c, 0);
+    this.hint.textContent = countText(entry.numBoxes, 'node', 'nodes') + (crossing ? ' · ' + countText(crossing, 'edge crosses devices', 'edges cross devices') : '') + ' · click a group';
     this.pathButton.hidden = entry.path.length === 0;
     this.pathButton.setAttribute('aria-pressed', this.shown.pathShown);
   }

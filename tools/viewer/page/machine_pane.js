@@ -53,10 +53,11 @@ class MachinePane {
     fill(this.body, this.map(nodes, wires), this.list(nodes, wires));
   }
 
+  nodeName(node) { return node.name + (node.count > 1 ? ` × ${node.count}` : ''); }
+
   // Both ends of a wire.
   wireName(nodes, wire) {
-    const name = (n) => nodes[n].name + (nodes[n].count > 1 ? ` × ${nodes[n].count}` : '');
-    return `${name(wire.ends[0])} – ${name(wire.ends[1])}` + (wire.count > 1 ? `, the busiest of ${wire.count}` : '');
+    return `${this.nodeName(nodes[wire.ends[0]])} – ${this.nodeName(nodes[wire.ends[1]])}` + (wire.count > 1 ? `, the busiest of ${wire.count}` : '');
   }
 
   pick(node) {
@@ -93,10 +94,10 @@ class MachinePane {
       const { x, y } = at[n], [fill, line] = deviceColors(shown.plan, [node.device]);
       const share = node.device >= 0 && entry.end > 0 ? busy[node.device] / entry.end : 0, on = filter && filter.device === node.device && node.device >= 0;
       const group = shape('g', { class: 'device' + (on ? ' on' : '') + (node.device < 0 ? ' unused' : ''), 'data-device': node.device, tabindex: node.device < 0 ? null : 0, role: 'button',
-        'aria-label': `${node.name}, computes ${shareText(share, 1)} of the step`, onclick: () => this.pick(node), onkeydown: onPress(() => this.pick(node)) });
+        'aria-label': `${this.nodeName(node)}, computes ${shareText(share, 1)} of the step`, onclick: () => this.pick(node), onkeydown: onPress(() => this.pick(node)) });
       if (node.count > 1) group.append(shape('rect', { x: x + 4, y: y + 4, width: w, height: h, rx: 6, fill, stroke: line }));
-      group.append(shape('rect', { x, y, width: w, height: h, rx: 6, fill, stroke: line }), shape('rect', { x: x + 6, y: y + h - 9, width: (w - 12) * Math.min(1, share), height: 4, fill: line }),
-        shape('text', { x: x + w / 2, y: y + 15, 'text-anchor': 'middle', class: 'op' }, cut(node.name + (node.count > 1 ? ` × ${node.count}` : ''), 14)),
+      group.append(shape('rect', { x, y, width: w, height: h, rx: 6, fill, stroke: line, class: 'box' }), shape('rect', { x: x + 6, y: y + h - 9, width: (w - 12) * Math.min(1, share), height: 4, fill: line }),
+        shape('text', { x: x + w / 2, y: y + 15, 'text-anchor': 'middle', class: 'op' }, cut(this.nodeName(node), 14)),
         shape('text', { x: x + w / 2, y: y + 27, 'text-anchor': 'middle', class: 'size' }, node.device < 0 ? 'not used' : shareText(share, 1) + ' busy'));
       map.append(group);
     });
