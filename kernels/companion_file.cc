@@ -44,14 +44,12 @@ std::vector<std::string> CompanionFolders(const std::string& in_runfiles) {
   std::error_code error;
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    // Those of a program that is not ours may be /tmp and /tmp/lib/partita,
-    // where anybody may put a file.
-    if (library.empty()) {
-      folders.push_back(program.parent_path().string());
-      folders.push_back(
-          (program.parent_path().parent_path() / "lib/partita").string());
-    }
+  // Those of a program that is not ours may be in /tmp, where anybody may put a
+  // file.
+  if (!error && library.empty()) {
+    folders.push_back(program.parent_path().string());
+    folders.push_back(
+        (program.parent_path().parent_path() / "lib/partita").string());
     folders.push_back(
         absl::StrCat(program.string(), ".runfiles/", in_runfiles));
   }

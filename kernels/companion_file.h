@@ -11,8 +11,9 @@ namespace partita {
 
 // In search order: PARTITA_LIBRARY_PATH (separated by colons); partita/ beside
 // the shared library that has this code, as in an installation, or, if the
-// program itself has it, the program's own folder and ../lib/partita of that;
-// and `in_runfiles`, the build's folder, below the roots of runfiles.
+// program itself has it, the program's own folder, ../lib/partita of that, and
+// `in_runfiles`, the build's folder, below PROGRAM.runfiles; and `in_runfiles`
+// below RUNFILES_DIR and TEST_SRCDIR.
 std::vector<std::string> CompanionFolders(const std::string& in_runfiles);
 
 // The file in the first of these folders that has it; "" if none has.
