@@ -304,6 +304,86 @@ TEST(StepSearchTest, AScheduleWithoutMicroBatchesIsRefused) {
             "pipeline-schedule");
 }
 
+// A step of training two layers with few weights on sixteen examples.
+Module WideMiddle() {
+  std::string text = absl::StrReplaceAll(R"(
+variable @v: V trainable = V [ONES]
+variable @w: W trainable = W [ONES]
+graph @train(%x: X, %t: X) -> (f32[]) {
+  %v = variable {dtype = f32, name = "v", shape = [4, 32]} : V
+  %w = variable {dtype = f32, name = "w", shape = [32, 4]} : W
+  %h = matmul %x, %v : H
+  %r = relu %h : H
+  %p = matmul %r, %w : X
+  %y = relu %p : X
+  %d = sub %y, %t : X
+  %q = mul %d, %d : X
+  %loss = reduce_sum %q {axes = [0, 1], keep_dims = false} : f32[]
+  %sy = sign %y : X
+  %e = mul %d, %sy : X
+  %rt = transpose %r {perm = [1, 0]} : K
+  %gw = matmul %rt, %e : W
+  %wt = transpose %w {perm = [1, 0]} : V
+  %f = matmul %e, %wt : H
+  %sr = sign %r : H
+  %g = mul %f, %sr : H
+  %xt = transpose %x {perm = [1, 0]} : Y
+  %gv = matmul %xt, %g : V
+  %nv = sub %v, %gv : V
+  %nw = sub %w, %gw : W
+  update @v = %nv
+  update @w = %nw
+  return %loss
+}
+)",
+                                         {{": V", ": f32[4, 32]"},
+                                          {"= V", "= f32[4, 32]"},
+                                          {": W", ": f32[32, 4]"},
+                                          {"= W", "= f32[32, 4]"},
+                                          {": X", ": f32[16, 4]"},
+                                          {": Y", ": f32[4, 16]"},
+                                          {": H", ": f32[16, 32]"},
+                                          {": K", ": f32[32, 16]"}});
+  const std::string ones = absl::StrJoin(std::vector<int>(4 * 32, 1), ", ");
+  text = absl::StrReplaceAll(text, {{"ONES", ones}});
+  return *ParseModule(text, "wide middle", OpSet::BuiltIn());
+}
+
+// Neither a whole batch fits nor, with any number of micro-batches, what the
+// strategies of trials make of it.
+TEST(StepSearchTest, WhereNoTrialFitsTheSearchTriesTheNearest) {
+  const Module module = WideMiddle();
+  Machine machine = EqualCpus(2, 2664);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.isa = "avx2";
+    device.traits.peak_flops[static_cast<int>(DType::kF32)] = 192e9;
+    device.traits.memory_bandwidth = 12e9;
+    device.traits.launch_seconds = 1e-6;
+  }
+  machine.links[0].bandwidth = 6e9;
+  machine.links[0].latency = 2e-6;
+  CompileOptions options = {.strategy = "auto", .remedies = false};
+  options.planner.evaluations = 1024;
+  const auto chosen = Predict(module.Clone(), machine, options);
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_EQ(chosen->report.strategy, "search");
+  EXPECT_TRUE(absl::StartsWith(chosen->report.chosen_step, "16 micro-batches"))
+      << chosen->report.chosen_step;
+  options.micro_batches = 1;
+  EXPECT_EQ(Predict(module.Clone(), machine, options).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  options.planner = {};  // these strategies have no evaluations
+  for (const char* strategy : {"single", "data", "pipeline", "list"}) {
+    options.strategy = strategy;
+    for (int count : {1, 2, 4, 8, 16}) {
+      options.micro_batches = count;
+      EXPECT_EQ(Predict(module.Clone(), machine, options).status().code(),
+                absl::StatusCode::kResourceExhausted)
+          << strategy << " in " << count;
+    }
+  }
+}
+
 // Its search must end in the time that is left.
 TEST(StepSearchTest, WithATimeBudgetOneStepIsCompiled) {
   CompileOptions options = Searching();
