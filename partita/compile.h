@@ -55,6 +55,9 @@ struct CompileOptions {
   PipelineOptions passes;
   // no kernel that violates IEEE 754: docs/internals/numerics.md
   bool ieee = false;
+  // A refusal for lack of memory says what would fit, after trials of other
+  // strategies and smaller steps. False: it comes at once, without.
+  bool remedies = true;
   // Called before each stage with its name, and by a search with how far it is;
   // may be empty.
   std::function<void(absl::string_view stage)> progress;

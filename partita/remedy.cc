@@ -200,7 +200,7 @@ absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options) {
   const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
-  if (!shortage.has_value()) return refusal;
+  if (!shortage.has_value() || !options.remedies) return refusal;
   const std::optional<Remedy> remedy =
       FindRemedy(module, machine, options, /*searches=*/true);
   const bool lines = refusal.message().find('\n') != absl::string_view::npos;

@@ -30,7 +30,8 @@ struct Remedy {
 // step (another strategy, more micro-batches, steps that do not overlap; if
 // none of these fits, a search with the objective memory; other than pinned
 // only if nothing fits with the pins), and the memory with which no change is
-// needed. Returns other refusals unchanged.
+// needed. Returns other refusals unchanged, and all without
+// CompileOptions::remedies.
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);

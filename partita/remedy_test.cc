@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/builder/examples/models.h"
+#include "placement/lower/refusal.h"
 #include "placement/machine/sample_machines.h"
 
 namespace partita {
@@ -196,6 +197,17 @@ TEST(Remedy, WhatFitsIsFoundByAnyStrategy) {
                 .status()
                 .code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+TEST(Remedy, NoneIsLookedForIfNoneIsAskedFor) {
+  CompileOptions options;
+  options.strategy = "single";
+  options.depth = 16;
+  options.remedies = false;
+  const absl::Status refusal = Refusal(options, EqualCpus(1, 64 << 10));
+  EXPECT_FALSE(RemedyOf(refusal).has_value());
+  EXPECT_FALSE(absl::StrContains(refusal.message(), "try ")) << refusal;
+  EXPECT_TRUE(ShortageOf(refusal).has_value());
 }
 
 // Other refusals have no remedy of this kind.

@@ -63,6 +63,7 @@ TriedPlacements TryAllPlacements(const PlacementProblem& problem,
   do {
     CompileOptions options;
     options.strategy = "pinned";
+    options.remedies = false;
     for (size_t i = 0; i < digits.size(); ++i) {
       options.pins.push_back(list[digits[i]]);
       options.pins.back().pattern = problem.nodes[i];
