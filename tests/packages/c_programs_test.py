@@ -118,15 +118,17 @@ class Companions(unittest.TestCase):
 
     def test_no_file_beside_a_program_is_opened_as_code_generator(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("alone", "bin", "lib/partita"):
+            planted_in = ("bin", "lib/partita", "bin/run_plan.runfiles/partita/kernels/codegen")
+            for name in ("alone",) + planted_in:
                 os.makedirs(os.path.join(folder, name))
             library = "libpartita_runtime.so." + SOVERSION
             shutil.copy(TREE.path("lib", library), folder + "/alone")
             with open(folder + "/planted.cc", "w", encoding="utf-8") as file:
                 file.write(PLANTED)
-            planted = folder + "/bin/libpartita_codegen.so"
+            planted = folder + "/libpartita_codegen.so"
             consumer.run("g++", "-shared", "-fPIC", folder + "/planted.cc", "-o", planted)
-            shutil.copy(planted, folder + "/lib/partita")
+            for name in planted_in:
+                shutil.copy(planted, os.path.join(folder, name))
             program, plan = folder + "/bin/run_plan", folder + "/linear.plan"
             consumer.run("g++", "-std=c++17", TREE.examples("run_plan.cc"), "-I", TREE.path("include"),
                          "%s/alone/%s" % (folder, library), "-o", program)
