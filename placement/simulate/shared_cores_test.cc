@@ -125,5 +125,52 @@ TEST(SharedCoresTest, AReceiverWakesUp) {
   EXPECT_NEAR(EndOf(p.Run(), last), 2.25, 1e-9);
 }
 
+// Two threads on one core, so that none polls. The first stream runs on the
+// caller's thread.
+TEST(SharedCoresTest, OtherStreamsWakeUpWhenAStepBegins) {
+  const Machine machine = CpusOn(1, 2, 0.25);
+  PlanWriter p(machine);
+  const StreamId a = p.Stream(0), b = p.Stream(1);
+  const CommandId first = p.Kernel(a, 1);
+  p.Record(a, 0);
+  const CommandId other = p.Kernel(b, 0.5);
+  p.Wait(b, 0);
+  const absl::StatusOr<Simulation> result = p.Run();
+  // Both at half the speed until the second has ended.
+  EXPECT_DOUBLE_EQ(EndOf(result, other), 1.5);
+  EXPECT_DOUBLE_EQ(EndOf(result, first), 1.75);
+}
+
+TEST(SharedCoresTest, TheCallerWakesUpWhenAnotherStreamEndsTheStep) {
+  const Machine machine = CpusOn(1, 2, 0.25);
+  PlanWriter p(machine);
+  const StreamId a = p.Stream(0), b = p.Stream(1);
+  p.Kernel(a, 1);
+  p.Record(a, 0);
+  p.Wait(b, 0);
+  const CommandId last = p.Kernel(b, 2);
+  const absl::StatusOr<Simulation> result = p.Run();
+  EXPECT_DOUBLE_EQ(EndOf(result, last), 3.25);
+  EXPECT_DOUBLE_EQ(result->step_seconds, 3.5);
+  EXPECT_DOUBLE_EQ(result->latency_seconds, 3.5);
+}
+
+// The caller's own stream ends the step.
+TEST(SharedCoresTest, ACallerThatIsBusyDoesNotWakeUp) {
+  const Machine machine = CpusOn(1, 2, 0.25);
+  PlanWriter p(machine);
+  const StreamId a = p.Stream(0), b = p.Stream(1);
+  p.Kernel(a, 1);
+  p.Record(a, 0);
+  p.Wait(b, 0);
+  p.Kernel(b, 2);
+  p.Record(b, 1);
+  p.Wait(a, 1);
+  const CommandId last = p.Kernel(a, 1);
+  const absl::StatusOr<Simulation> result = p.Run();
+  EXPECT_DOUBLE_EQ(EndOf(result, last), 4.5);
+  EXPECT_DOUBLE_EQ(result->step_seconds, 4.5);
+}
+
 }  // namespace
 }  // namespace partita

@@ -73,6 +73,9 @@ class Simulator {
 
   Simulation Result() {
     Simulation result = std::move(log_).Take();
+    const double to_return = SecondsToReturn(result.latency_seconds);
+    result.latency_seconds += to_return;
+    result.step_seconds += to_return;
     result.busy.assign(num_devices_, 0);
     for (const CommandCost& cost : costs_) {
       if (cost.on != On::kCompute) continue;
@@ -114,7 +117,7 @@ class Simulator {
       const auto& [step, c, held_up_by] = start;
       log_.Start(step, c, now(),
                  held_up_by.valid() ? held_up_by : StreamOf(c).last);
-      active_.Add({step, c, now() + costs_[c].seconds, 0});
+      active_.Add({step, c, now() + SecondsToBegin(c) + costs_[c].seconds, 0});
     }
   }
 
@@ -228,7 +231,19 @@ class Simulator {
       kernels_.Add(cost.device, now(), step, c);
       return;
     }
-    Carry(step, c, StreamOf(c).last);
+    Carry(step, c, StreamOf(c).last, SecondsToBegin(c));
+  }
+
+  // Rule 10.
+  double SecondsToBegin(CommandId c) const {
+    const bool begins = !StreamOf(c).last.valid();
+    return begins ? wakes_.SecondsToBegin(commands_[c].stream) : 0;
+  }
+
+  double SecondsToReturn(double end_of_step) const {
+    const StreamId caller = wakes_.caller();
+    if (!caller.valid()) return 0;
+    return wakes_.SecondsToReturn(end_of_step - streams_[caller].ready);
   }
 
   // `wake`: seconds until its stream, which waited, begins.
