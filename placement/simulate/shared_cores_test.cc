@@ -141,29 +141,28 @@ TEST(SharedCoresTest, OtherStreamsWakeUpWhenAStepBegins) {
   EXPECT_DOUBLE_EQ(EndOf(result, first), 1.75);
 }
 
-TEST(SharedCoresTest, TheCallerWakesUpWhenAnotherStreamEndsTheStep) {
-  const Machine machine = CpusOn(1, 2, 0.25);
-  PlanWriter p(machine);
-  const StreamId a = p.Stream(0), b = p.Stream(1);
+// A kernel of the first stream, then one of two seconds of the other.
+CommandId WriteStages(PlanWriter& p, StreamId a, StreamId b) {
   p.Kernel(a, 1);
   p.Record(a, 0);
   p.Wait(b, 0);
-  const CommandId last = p.Kernel(b, 2);
+  return p.Kernel(b, 2);
+}
+
+TEST(SharedCoresTest, TheCallerWakesUpWhenAnotherStreamEndsTheStep) {
+  PlanWriter p(CpusOn(1, 2, 0.25));
+  const StreamId a = p.Stream(0), b = p.Stream(1);
+  const CommandId last = WriteStages(p, a, b);
   const absl::StatusOr<Simulation> result = p.Run();
   EXPECT_DOUBLE_EQ(EndOf(result, last), 3.25);
   EXPECT_DOUBLE_EQ(result->step_seconds, 3.5);
   EXPECT_DOUBLE_EQ(result->latency_seconds, 3.5);
 }
 
-// The caller's own stream ends the step.
-TEST(SharedCoresTest, ACallerThatIsBusyDoesNotWakeUp) {
-  const Machine machine = CpusOn(1, 2, 0.25);
-  PlanWriter p(machine);
+TEST(SharedCoresTest, ACallerWhoseOwnStreamEndsTheStepIsAwake) {
+  PlanWriter p(CpusOn(1, 2, 0.25));
   const StreamId a = p.Stream(0), b = p.Stream(1);
-  p.Kernel(a, 1);
-  p.Record(a, 0);
-  p.Wait(b, 0);
-  p.Kernel(b, 2);
+  WriteStages(p, a, b);
   p.Record(b, 1);
   p.Wait(a, 1);
   const CommandId last = p.Kernel(a, 1);
