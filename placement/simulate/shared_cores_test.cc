@@ -150,7 +150,8 @@ CommandId WriteStages(PlanWriter& p, StreamId a, StreamId b) {
 }
 
 TEST(SharedCoresTest, TheCallerWakesUpWhenAnotherStreamEndsTheStep) {
-  PlanWriter p(CpusOn(1, 2, 0.25));
+  const Machine machine = CpusOn(1, 2, 0.25);
+  PlanWriter p(machine);
   const StreamId a = p.Stream(0), b = p.Stream(1);
   const CommandId last = WriteStages(p, a, b);
   const absl::StatusOr<Simulation> result = p.Run();
@@ -160,7 +161,8 @@ TEST(SharedCoresTest, TheCallerWakesUpWhenAnotherStreamEndsTheStep) {
 }
 
 TEST(SharedCoresTest, ACallerWhoseOwnStreamEndsTheStepIsAwake) {
-  PlanWriter p(CpusOn(1, 2, 0.25));
+  const Machine machine = CpusOn(1, 2, 0.25);
+  PlanWriter p(machine);
   const StreamId a = p.Stream(0), b = p.Stream(1);
   WriteStages(p, a, b);
   p.Record(b, 1);
