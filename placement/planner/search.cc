@@ -25,6 +25,7 @@
 #include "placement/planner/search_seeds.h"
 #include "placement/planner/strategies.h"
 #include "placement/planner/strategy_drafts.h"
+#include "placement/planner/whole_placements.h"
 
 namespace partita {
 namespace {
@@ -75,6 +76,24 @@ class Climber {
   }
 
   void AllowMoreMemory(double share) { timer_.AllowMoreMemory(share); }
+
+  // The best `most` of all, by estimate, best first.
+  std::vector<ScoredDraft> BestOf(const WholePlacements& all, ItemDraft draft,
+                                  size_t most) {
+    std::vector<ScoredDraft> best;  // a heap: the worst is in front
+    draft = all.First(std::move(draft));
+    do {
+      ScoredDraft next{draft, Score(draft)};
+      if (next.score == kNoDraft) continue;
+      best.push_back(std::move(next));
+      absl::c_push_heap(best, BetterFirst);
+      if (best.size() <= most) continue;
+      absl::c_pop_heap(best, BetterFirst);
+      best.pop_back();
+    } while (all.Next(draft));
+    absl::c_sort_heap(best, BetterFirst);
+    return best;
+  }
 
   // Takes every better move in turn, round by round, until a round has none.
   ScoredDraft Climb(ScoredDraft from, int64_t most) {
@@ -134,6 +153,7 @@ class Search {
  public:
   explicit Search(const PlanRequest& request)
       : space_(request),
+        whole_(space_),
         constraints_(space_),
         climber_(space_, constraints_),
         judge_(request),
@@ -157,9 +177,13 @@ class Search {
   bool Run(int64_t evaluations) {
     climber_.Allow(evaluations);
     judge_.Allow(std::max<int64_t>(1, evaluations / kEvaluationsPerLowering));
-    climbs_ = IsMemoryTight() ? ClimbTwice(evaluations) : ClimbAll(evaluations);
+    const int64_t whole = whole_.CountUpTo(evaluations / 2);
+    const bool are_few = whole > 0 && whole <= evaluations / 2;
+    const int64_t climbing = evaluations - (are_few ? whole : 0);
+    climbs_ = IsMemoryTight() ? ClimbTwice(climbing) : ClimbAll(climbing);
     for (const ScoredDraft& climb : climbs_) Offer(climb.draft);
     for (const Draft& draft : seeds_.others) OfferOther(draft);
+    if (are_few) OfferWhole();
     while (judge_.is_open() && MoveOn()) {
     }
     return climber_.left() > 0 && judge_.is_open();
@@ -194,6 +218,17 @@ class Search {
 
   void OfferOther(const Draft& draft) {
     if (judge_.Offer(draft)) best_items_.reset();
+  }
+
+  // A climb ends where no move is better by estimate; the best of all may be
+  // elsewhere.
+  void OfferWhole() {
+    if (climbs_.empty() || !judge_.is_open()) return;
+    judge_.Allow(kWholeOffers);
+    for (const ScoredDraft& draft :
+         climber_.BestOf(whole_, climbs_.front().draft, kWholeOffers)) {
+      Offer(draft.draft);
+    }
   }
 
   // Without those that break a constraint and cannot be repaired.
@@ -300,8 +335,10 @@ class Search {
   static constexpr double kMemorySlack = 1.0 / 8;
   static constexpr size_t kNeighbours = 64;
   static constexpr size_t kMostOffers = 3;
+  static constexpr size_t kWholeOffers = 64;
 
   const SearchSpace space_;
+  const WholePlacements whole_;
   const ItemConstraints constraints_;
   Climber climber_;
   DraftJudge judge_;

@@ -25,6 +25,7 @@
 #include "placement/planner/search_moves.h"
 #include "placement/planner/search_problem.h"
 #include "placement/planner/strategies.h"
+#include "placement/planner/whole_placements.h"
 
 namespace partita {
 namespace {
@@ -364,6 +365,26 @@ std::string DevicesOf(const SampleGraph& g, const PlacementTable& table,
                       ValueId value) {
   const NodeId node = g.node(value);
   return absl::StrJoin(table.nodes[node.index].placement.devices, ",");
+}
+
+// A number of as many digits as there are items that are not pinned.
+TEST(WholePlacementsTest, CountsEachOnce) {
+  const Line g(3);
+  const SearchProblem problem(g, EqualCpus(2, 10000));
+  const WholePlacements all(problem.space());
+  EXPECT_EQ(all.CountUpTo(100), 8);
+  EXPECT_EQ(all.CountUpTo(8), 8);
+  EXPECT_EQ(all.CountUpTo(7), 8);
+  EXPECT_EQ(all.CountUpTo(3), 4);
+  std::vector<ItemDraft> drafts = {all.First(ItemDraft(3, kBoth))};
+  EXPECT_EQ(drafts[0], ItemDraft(3, kFirst));
+  ItemDraft draft = drafts[0];
+  while (all.Next(draft)) {
+    EXPECT_FALSE(absl::c_linear_search(drafts, draft));
+    drafts.push_back(draft);
+  }
+  EXPECT_EQ(drafts.size(), 8u);
+  EXPECT_EQ(drafts.back(), ItemDraft(3, kSecond));
 }
 
 TEST(SearchBudgetTest, FewEvaluationsAreForTheBestSeeds) {

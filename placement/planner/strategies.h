@@ -166,8 +166,10 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 //      seed lacks memory, each climbs twice, the second time with an eighth
 //      more: only lowered drafts tell what fits.
 //   4. The best climbs, then the seeds that cannot climb, are lowered and
-//      simulated. The best of all climbs on, its moves lowered and simulated,
-//      while evaluations are left.
+//      simulated. Of a small graph, whose placements of whole nodes are at most
+//      half of the evaluations, so are the best of all these by estimate. The
+//      best of all climbs on, its moves lowered and simulated, while
+//      evaluations are left.
 //   5. Within a time budget, steps 3 and 4 run again from the best draft too,
 //      with ever more evaluations, until no move is better or the time is over.
 // Drafts that miss memory are worse than all that fit; the objective orders

@@ -66,6 +66,22 @@ TEST(Quality, TightProblemsDifferInTheirMemoryOnly) {
   EXPECT_LE(nodes, 11u);
 }
 
+// The best of all placements, in seconds. No climb leads to one within 5 %.
+TEST(Quality, AutoFindsWhatNoClimbLeadsTo) {
+  struct Known {
+    uint64_t seed;
+    double best_seconds;
+  };
+  for (const Known& known : {Known{181, 553.549e-6}, Known{207, 288.907e-6},
+                             Known{213, 959.964e-6}, Known{719, 121.507e-6}}) {
+    const PlacementProblem problem =
+        ProblemOf({NodePlaces::kWhole, known.seed});
+    const std::optional<double> step = StepOf(problem, {});
+    ASSERT_TRUE(step.has_value()) << known.seed;
+    EXPECT_LE(*step, 1.05 * known.best_seconds) << known.seed;
+  }
+}
+
 // 11 nodes on three devices have 177,147 placements: few problems are so large.
 TEST(Quality, FewProblemsOnThreeDevicesAreLarge) {
   int large = 0;
