@@ -23,9 +23,10 @@ std::string DeviceText(const DeviceFit& device) {
                            RoundedByteSize(device.usable));
   }
   return absl::StrFormat(
-      "  %-8s %s of %s; %d bytes (%.1f %%) %s\n", device.device,
+      "  %-8s %s of %s; %s (%.1f %%) %s\n", device.device,
       RoundedByteSize(*device.needed, device.usable),
-      RoundedByteSize(device.usable, *device.needed), std::abs(device.margin()),
+      RoundedByteSize(device.usable, *device.needed),
+      RoundedByteSize(std::abs(device.margin())),
       std::abs(device.margin_percent()), device.fits() ? "free" : "missing");
 }
 
