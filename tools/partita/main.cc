@@ -22,6 +22,7 @@
 #include "partita/options/arguments.h"
 #include "partita/options/input_files.h"
 #include "partita/options/recognize_file.h"
+#include "tools/partita/commands_json.h"
 #include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/flags_help.h"
 #include "tools/partita/misplaced_files.h"
@@ -45,17 +46,21 @@ constexpr int kCalledWrongly = 2;
 // What is to be done if no memory is left. Set before it can run out.
 std::string memory_remedy;
 
+constexpr absl::string_view kSummary =
+    "partita: places a dataflow graph on devices, proves the plan, runs it.";
+
 std::string Help() {
   std::string text =
-      "partita: places a dataflow graph on devices, proves the plan, runs it.\n"
-      "\nusage: partita COMMAND ...\n\n";
+      absl::StrCat(kSummary, "\n\nusage: partita COMMAND ...\n\n");
   for (const Subcommand* command : kCommands) {
     const std::string doc = command->doc;
     absl::StrAppend(&text, "  ", command->usage, "\n      ",
                     doc.substr(0, doc.find('\n')), "\n");
   }
   return text +
-         "\n`partita COMMAND --help` says more; -o stands for --output; "
+         "\n`partita COMMAND --help` says more, `partita help --json` all of "
+         "it "
+         "to programs; -o stands for --output; "
          "`partita "
          "--version` says which plans it reads.\n";
 }
@@ -204,11 +209,13 @@ absl::Status WriteVersion(absl::Span<const char* const> operands) {
   return WriteText("-", VersionText());
 }
 
-// `partita help COMMAND`.
+// `partita help COMMAND`, and `partita help --json`.
 absl::Status WriteHelpOf(absl::string_view name,
                          absl::Span<const char* const> operands) {
   PARTITA_RETURN_IF_ERROR(
       CheckHasNoOperand(absl::StrCat("help ", name), operands));
+  if (name == "--json")
+    return WriteText("-", CommandsJson(kSummary, kCommands));
   for (const Subcommand* command : kCommands) {
     if (name == command->name) return WriteText("-", HelpOf(*command));
   }

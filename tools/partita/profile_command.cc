@@ -223,6 +223,7 @@ const Subcommand kProfileCommand = {
     .reads = kModelFiles,
     .repeats_operand = true,
     .flags = kFlags,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

@@ -418,6 +418,7 @@ done
 for command in $commands; do
   expect 0 "usage: partita $command" "$partita" "$command" --help
   expect 0 "usage: partita $command" "$partita" help "$command"
+  expect 0 "\"name\": \"$command\"" "$partita" help --json
 done
 
 report_failures
