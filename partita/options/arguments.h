@@ -46,6 +46,8 @@ struct FlagDef {
   // The line, if other declarations add to `doc`; null: `doc` is all of it.
   std::string (*full_doc)(const FlagDef& flag) = nullptr;
   FileKinds reads = {};  // of a flag whose file is read, or added to
+  // Values that completion offers, where others are possible too.
+  std::vector<std::string> (*offers)() = nullptr;
 };
 
 // Flags of one command on one topic.

@@ -73,7 +73,8 @@ constexpr FlagDef FlagOf(const StrategyOption& option) {
   return {.name = option.name,
           .value = option.argument,
           .doc = option.help,
-          .full_doc = StrategyOptionDoc};
+          .full_doc = StrategyOptionDoc,
+          .offers = option.objective == nullptr ? nullptr : ObjectiveNames};
 }
 
 constexpr std::array<FlagDef, NumStrategyOptions()> MakeStrategyFlags() {

@@ -156,6 +156,13 @@ TEST(PlacingFlagsTest, WrongValuesAreRefused) {
   }
 }
 
+TEST(PlacingFlagsTest, OfferedObjectivesAreRead) {
+  for (const std::string& name : kObjectiveFlags[0].offers()) {
+    const std::string option = "objective=" + name;
+    EXPECT_TRUE(Read({option}).planner.objective.has_value()) << name;
+  }
+}
+
 TEST(PlacingFlagsTest, ChoicesAreThoseOfThePlannerAndThePasses) {
   const auto refusal = [](absl::string_view option) {
     return std::string(

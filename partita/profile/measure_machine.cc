@@ -122,6 +122,9 @@ class Measurer {
       if (!here.ok()) {
         absl::StrAppend(&reasons, "\n  ", here.message());
         Skip(here.message());
+        for (const DeviceTraits* lacking : equal) {
+          lacking_.insert(lacking->name);
+        }
         continue;
       }
       DeviceTraits unnamed = device;
@@ -164,10 +167,17 @@ class Measurer {
     return absl::OkStatus();
   }
 
-  // Those that are not known first.
-  std::vector<const Link*> LinksInOrder() const {
+  // Between devices that are here; those that are not known first.
+  std::vector<const Link*> LinksInOrder() {
     std::vector<const Link*> links;
-    for (const Link& link : machine_.links) links.push_back(&link);
+    for (const Link& link : machine_.links) {
+      if (lacking_.contains(link.from) || lacking_.contains(link.to)) {
+        // FindDevices has said why.
+        Skip("links of devices that are not here");
+        continue;
+      }
+      links.push_back(&link);
+    }
     std::stable_partition(links.begin(), links.end(), [&](const Link* link) {
       return !known_links_.contains(LinkTable::InOrder(link->from, link->to));
     });
@@ -312,6 +322,7 @@ class Measurer {
   absl::flat_hash_set<absl::string_view> known_;      // signatures
   absl::flat_hash_set<LinkTable::Ends> known_links_;  // by their ends
   std::vector<DeviceTraits> devices_;                 // here, one of each class
+  absl::flat_hash_set<std::string> lacking_;          // names of the others
   bool has_equal_devices_ = false;
   std::vector<Candidate> candidates_;
   std::map<std::string, size_t> by_signature_;  // index into candidates_

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "partita/compile.h"
 #include "partita/machine_catalog.h"
+#include "partita/profile/busy_host.h"
 #include "partita/profile/measure_collectives.h"
 #include "partita/profile/measure_links.h"
 #include "partita/profile/measure_machine.h"
@@ -257,6 +258,61 @@ TEST(MeasureCollectivesTest, BothPlansHaveACollective) {
 TEST(MeasureCollectivesTest, OnlyLinksBetweenCpusHaveRanksOfTheHost) {
   const Machine machine = CpuAndGpus(1, int64_t{1} << 30);
   EXPECT_FALSE(JoinsHostDevices(machine, machine.links[0]));
+}
+
+MeasuredNode WarmAndCold(double warm, double cold) {
+  MeasuredNode node;
+  node.warm = warm;
+  node.cold = cold;
+  return node;
+}
+
+TEST(BusyHostTest, AQuietHostHasFewSlowWarmKernelsAndWakesSoon) {
+  Profile quiet;
+  EXPECT_FALSE(FindBusyHost(quiet).is_busy());
+  quiet.nodes.resize(40, WarmAndCold(1.4e-3, 1e-3));
+  quiet.nodes.push_back(WarmAndCold(1.6e-3, 1e-3));
+  quiet.wake_seconds = 3e-4;
+  EXPECT_EQ(FindBusyHost(quiet).kernels, 41u);
+  EXPECT_EQ(FindBusyHost(quiet).disturbed, 1u);
+  EXPECT_FALSE(FindBusyHost(quiet).is_busy());
+}
+
+TEST(BusyHostTest, SlowWarmKernelsAreSigns) {
+  Profile busy;
+  busy.nodes.resize(38, WarmAndCold(1e-3, 2e-3));
+  busy.nodes.resize(40, WarmAndCold(12.1e-3, 5.95e-3));
+  EXPECT_EQ(FindBusyHost(busy).disturbed, 2u);
+  EXPECT_TRUE(FindBusyHost(busy).is_busy());
+}
+
+TEST(BusyHostTest, ALateWakeUpIsASign) {
+  Profile busy;
+  busy.wake_seconds = 5.9e-3;
+  EXPECT_TRUE(FindBusyHost(busy).is_busy());
+}
+
+// Only steps were measured.
+TEST(BusyHostTest, KernelsWithoutBothTimesDoNotCount) {
+  Profile learned;
+  learned.nodes.resize(1);
+  learned.nodes[0].in_steps = SecondsInSteps{.seconds = 1, .steps = 1};
+  EXPECT_EQ(FindBusyHost(learned).kernels, 0u);
+}
+
+TEST(MeasureMachineTest, ADeviceThatIsNotHereIsReportedOnce) {
+  Machine machine = EqualCpus(3, int64_t{1} << 30);
+  for (int i : {1, 2}) machine.devices[i].traits.threads = 4096;
+  const absl::StatusOr<MachineMeasurements> measured =
+      MeasureMachine(machine, {}, Profile(), {.seconds = 5});
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  ASSERT_EQ(measured->skipped.size(), 2u);
+  EXPECT_TRUE(absl::StartsWith(measured->skipped[0],
+                               "cpu:1: found 4096 threads; expected"))
+      << measured->skipped[0];
+  EXPECT_EQ(measured->skipped[1], "links of devices that are not here");
+  EXPECT_TRUE(measured->profile.links.empty());
+  EXPECT_EQ(measured->links_left, 0);
 }
 
 TEST(MeasureMachineTest, ATinyBudgetMeasuresWhatItReaches) {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -24,9 +26,11 @@ struct ObjectiveChoice {
   double most_step_seconds = std::numeric_limits<double>::infinity();
 };
 
-// "latency", "throughput", "memory", or "memory:0.01" with the seconds of a
-// step. InvalidArgument, whose message starts with what was found, for another
-// text.
+// The texts without seconds: "latency", "throughput", "memory".
+std::vector<std::string> ObjectiveNames();
+
+// One of these, or "memory:0.01" with the seconds of a step. InvalidArgument,
+// whose message starts with what was found, for another text.
 absl::StatusOr<ObjectiveChoice> ParseObjective(absl::string_view text);
 
 }  // namespace partita

@@ -100,12 +100,17 @@ class Program(unittest.TestCase):
                             "--machine", TREE.examples("machines/cpu_2_cores.json"), "--output", TREE.path("onnx.plan"))
         self.assertIn("placement @main by single", text)
 
-    def test_bash_completes_commands_and_flags(self):
+    def test_bash_completes_commands_flags_and_values(self):
         script = '. "$1"; COMP_WORDS=(partita %s); COMP_CWORD=%d; _partita; echo "${COMPREPLY[@]}"'
         path = TREE.path("share/bash-completion/completions/partita")
         self.assertEqual("simulate\n", consumer.run("bash", "-c", script % ("simu", 1), "-", path))
         self.assertEqual("--stages --stop-after --strategy --strict-types\n",
                          consumer.run("bash", "-c", script % ("compile --st", 2), "-", path))
+        self.assertEqual("pinned pipeline\n", consumer.run("bash", "-c", script % ("compile --strategy pi", 3), "-", path))
+        self.assertEqual("memory\n", consumer.run("bash", "-c", script % ("leaderboard --objective me", 3), "-", path))
+        # Bash splits words at colons.
+        self.assertEqual("resnet50\n", consumer.run("bash", "-c", script % ("compile builtin : r", 4), "-", path))
+        self.assertEqual("resnet18\n", consumer.run("bash", "-c", script % ("train builtin : r", 4), "-", path))
 
     def test_the_manual_page_has_every_command(self):
         with open(TREE.path("share/man/man1/partita.1"), encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 # The makers of packages on small inputs.
 # SPDX-License-Identifier: Apache-2.0
 
+import json
 import os
 import subprocess
 import sys
@@ -14,14 +15,22 @@ import installed_tree
 import manual_page
 import program_help
 
-PROGRAM = """#!/bin/sh
-case $1 in
-  --help) printf 'partita: does things.\\n\\nusage: partita COMMAND ...\\n\\n  draw PLAN [--fast]\\n      Draws.\\n' ;;
-  draw) printf 'usage: partita draw PLAN [--fast]\\n\\nDraws.\\n.It is art.\\n\\nflags:\\n  --fast      not slow\\n'
-        printf '  --pin A=B,..[/dim] where\\n  --ieee                     keep NaN\\n'
-        printf '  --nan stop|go      if not finite\\n  --a-name-that-fills-the-line so long\\n' ;;
-esac
-"""
+def flag(name, value=None, doc="", values=(), file=False):
+    return {"name": name, "value": value, "doc": doc, "values": list(values), "file": file}
+
+
+HELP = {
+    "summary": "partita: does things.",
+    "commands": [{
+        "name": "draw", "usage": "draw PLAN [--fast]", "doc": "Draws.\n.It is art.",
+        "operands": ["builtin:cat", "builtin:cow"],
+        "groups": [{"heading": "flags", "flags": [
+            flag("fast", doc="not slow"),
+            flag("pin", "A=B,..[/dim]", "where"),
+            flag("nan", "stop|go", "if not finite", ["stop", "go"]),
+            flag("model", "MODEL", "of what", ["builtin:cat"], file=True),
+            flag("output", "FILE", "the drawing", file=True)]}]}],
+}
 
 
 class Help(unittest.TestCase):
@@ -30,16 +39,29 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "partita")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(PROGRAM)
+                file.write("#!/bin/sh\n[ \"$*\" = 'help --json' ] && cat << 'END'\n%s\nEND\n" % json.dumps(HELP))
             os.chmod(path, 0o755)
             self.program = program_help.read(path)
+
+    def completed(self, *words):
+        """What the last of the words, as bash splits them, may become, in a folder with two files."""
+        quoted = " ".join("'%s'" % word for word in ("partita", "draw") + words)
+        script = bash_completion.script(self.program) + (
+            "COMP_WORDBREAKS=' :='; COMP_WORDS=(%s); COMP_CWORD=%d; _partita\n"
+            '[ ${#COMPREPLY[@]} -eq 0 ] || printf "%%s\\n" "${COMPREPLY[@]}"\n' % (quoted, len(words) + 1))
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("my model.plan", "my*"):
+                with open(os.path.join(folder, name), "w", encoding="utf-8"):
+                    pass
+            done = subprocess.run(["bash", "-c", script], cwd=folder, check=True, text=True, stdout=subprocess.PIPE)
+        return sorted(done.stdout.splitlines())
 
     def test_commands_and_flags_are_read(self):
         (command,) = self.program.commands
         self.assertEqual("draw PLAN [--fast]", command.usage)
-        self.assertEqual([("fast", "", "not slow"), ("pin", "A=B,..[/dim]", "where"), ("ieee", "", "keep NaN"),
-                          ("nan", "stop|go", "if not finite"), ("a-name-that-fills-the-line", "", "so long")],
-                         [tuple(flag) for flag in command.flags()])
+        self.assertEqual([("fast", "", "not slow"), ("pin", "A=B,..[/dim]", "where"), ("nan", "stop|go", "if not finite"),
+                          ("model", "MODEL", "of what"), ("output", "FILE", "the drawing")],
+                         [tuple(flag)[:3] for flag in command.flags()])
 
     def test_the_manual_page_escapes_lines_that_troff_would_obey(self):
         page = manual_page.page(self.program, "1.2.3")
@@ -48,18 +70,31 @@ class Help(unittest.TestCase):
         self.assertIn('"Partita 1.2.3"', page)
 
     def test_the_completion_has_each_flag(self):
-        self.assertIn('draw) flags="--a-name-that-fills-the-line --fast --ieee --nan --pin" ;;',
-                      bash_completion.script(self.program))
+        self.assertEqual(["--fast", "--help", "--model", "--nan", "--output", "--pin"], self.completed("--"))
+        self.assertEqual(["--nan"], self.completed("--n"))
 
     def test_the_completion_keeps_names_of_files_whole(self):
-        script = bash_completion.script(self.program)
-        script += 'COMP_WORDS=(partita draw my); COMP_CWORD=2; _partita; printf "%s\\n" "${COMPREPLY[@]}"\n'
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("my model.plan", "my*"):
-                with open(os.path.join(folder, name), "w", encoding="utf-8"):
-                    pass
-            done = subprocess.run(["bash", "-c", script], cwd=folder, check=True, text=True, stdout=subprocess.PIPE)
-        self.assertEqual(["my model.plan", "my*"], sorted(done.stdout.splitlines()))
+        self.assertEqual(["my model.plan", "my*"], self.completed("my"))
+        self.assertEqual(["my model.plan", "my*"], self.completed("--output", ""))
+        self.assertEqual(["my model.plan", "my*"], self.completed("--pin", "a", "=", "my"))
+        self.assertEqual(["my model.plan", "my*"], self.completed("--output", "=", "m"))
+
+    def test_the_completion_has_the_values_of_a_flag_in_place_of_files(self):
+        self.assertEqual(["go", "stop"], self.completed("--nan", ""))
+        self.assertEqual(["stop"], self.completed("--nan", "s"))
+        self.assertEqual([], self.completed("--nan", "m"))
+        self.assertEqual(["go", "stop"], self.completed("--nan", "="))
+        self.assertEqual(["stop"], self.completed("--nan", "=", "s"))
+
+    def test_the_completion_has_models_beside_files(self):
+        self.assertEqual(["builtin:cat", "builtin:cow", "my model.plan", "my*"], self.completed(""))
+        self.assertEqual(["builtin:cat", "builtin:cow", "my model.plan", "my*"], self.completed("--fast", ""))
+        self.assertEqual(["builtin:cat", "my model.plan", "my*"], self.completed("--model", ""))
+
+    def test_the_completion_adds_what_follows_a_colon(self):
+        self.assertEqual(["cat", "cow"], self.completed("builtin", ":"))
+        self.assertEqual(["cow"], self.completed("builtin", ":", "co"))
+        self.assertEqual(["cat"], self.completed("--model", "=", "builtin", ":", "c"))
 
 
 class Declarations(unittest.TestCase):

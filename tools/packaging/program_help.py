@@ -1,7 +1,7 @@
-# Reads --help of the program and of its commands.
+# Reads what the program says of its commands: `partita help --json`.
 # SPDX-License-Identifier: Apache-2.0
 
-import re
+import json
 import subprocess
 from typing import NamedTuple
 
@@ -10,12 +10,15 @@ class Flag(NamedTuple):
     name: str  # without dashes
     value: str  # "FILE"; "" for a switch
     doc: str
+    values: list  # that it may have, for completion; may be empty
+    file: bool  # True: its value may be the name of a file
 
 
 class Command(NamedTuple):
     name: str
     usage: str  # "check PLAN"
     doc: str
+    operands: list  # that are no files: "builtin:resnet50"
     groups: list  # of (heading, flags)
 
     def flags(self):
@@ -27,37 +30,16 @@ class Program(NamedTuple):
     commands: list
 
 
-def flag_of(line):
-    """"  --depth N   steps that may overlap" """
-    found = re.match(r"  --([\w-]+) ?(.*)", line)
-    name, rest = found.group(1), found.group(2)
-    # A switch's text begins after spaces that fill the column. If its name is longer than that, the text begins with a
-    # lower-case letter, as a value does only where it lists the choices: "stop|continue".
-    if rest.startswith(" "):
-        return Flag(name, "", rest.strip())
-    value, _, doc = rest.partition(" ")
-    if not value or (value[0].islower() and "|" not in value):
-        return Flag(name, "", rest.strip())
-    return Flag(name, value, doc.strip())
+def flag_of(said):
+    return Flag(said["name"], said["value"] or "", said["doc"], said["values"], said["file"])
 
 
-def command_of(name, text):
-    usage, _, rest = text.partition("\n\n")
-    sections = re.split(r"^(\S.*):\n(?=  --)", rest, flags=re.M)
-    doc, groups = sections[0].strip(), []
-    for heading, lines in zip(sections[1::2], sections[2::2]):
-        groups.append((heading, [flag_of(line) for line in lines.splitlines() if line.startswith("  --")]))
-    if not usage.startswith("usage: partita %s" % name):
-        raise ValueError("partita %s --help: found %r; expected its usage" % (name, usage))
-    return Command(name, usage[len("usage: partita "):], doc, groups)
+def command_of(said):
+    groups = [(group["heading"], [flag_of(flag) for flag in group["flags"]]) for group in said["groups"]]
+    return Command(said["name"], said["usage"], said["doc"], said["operands"], groups)
 
 
 def read(program):
-    def help_of(*command):
-        return subprocess.run([program, *command, "--help"], check=True, text=True, stdout=subprocess.PIPE).stdout
-
-    text = help_of()
-    names = re.findall(r"^  (\w+) .*\n      ", text, re.M)
-    if not names:
-        raise ValueError("%s --help: found no command; expected lines `  NAME ...`" % program)
-    return Program(text.splitlines()[0], [command_of(name, help_of(name)) for name in names])
+    done = subprocess.run([program, "help", "--json"], check=True, text=True, stdout=subprocess.PIPE)
+    said = json.loads(done.stdout)
+    return Program(said["summary"], [command_of(command) for command in said["commands"]])

@@ -155,6 +155,7 @@ const Subcommand kCompileCommand = {
     .operand = "model",
     .reads = kModelFiles,
     .flags = kFlags,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

@@ -13,12 +13,16 @@ struct Row {
   absl::string_view use;  // PATH stands for the file
 };
 
+constexpr absl::string_view kUseOfPlan =
+    "it is compiled already: partita simulate PATH shows its figures, partita "
+    "run PATH runs it";
+
 constexpr Row kRows[] = {
     {FileKind::kUnknown, "name another file"},
     {FileKind::kText, "name another file"},
     {FileKind::kJson, "name another file"},
-    {FileKind::kPlan, "run it: partita run PATH"},
-    {FileKind::kPlanText, "run it: partita run PATH"},
+    {FileKind::kPlan, kUseOfPlan},
+    {FileKind::kPlanText, kUseOfPlan},
     {FileKind::kOnnxModel,
      "compile it first: partita compile PATH --output FILE.plan"},
     {FileKind::kGraphText,

@@ -11,7 +11,8 @@
 
 namespace partita {
 
-// What to call with such a file: "run it: partita run small.plan".
+// What to call with such a file: "compile it first: partita compile a.graph
+// --output FILE.plan".
 std::string UseOf(FileKind kind, absl::string_view path);
 
 }  // namespace partita

@@ -12,7 +12,9 @@ TEST(FileUses, EveryKindHasOne) {
   for (int i = 0; i <= static_cast<int>(kLastFileKind); ++i) {
     EXPECT_FALSE(UseOf(static_cast<FileKind>(i), "x").empty()) << i;
   }
-  EXPECT_EQ(UseOf(FileKind::kPlan, "a.plan"), "run it: partita run a.plan");
+  EXPECT_EQ(UseOf(FileKind::kPlan, "a.plan"),
+            "it is compiled already: partita simulate a.plan shows its "
+            "figures, partita run a.plan runs it");
 }
 
 }  // namespace

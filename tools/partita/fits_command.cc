@@ -100,6 +100,7 @@ const Subcommand kFitsCommand = {
     .reads = kModelAndPlanFiles,
     .flags = kFlags,
     .groups = kGroups,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

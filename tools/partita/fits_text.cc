@@ -22,11 +22,12 @@ std::string DeviceText(const DeviceFit& device) {
     return absl::StrFormat("  %-8s not known of %s\n", device.device,
                            RoundedByteSize(device.usable));
   }
-  return absl::StrFormat(
-      "  %-8s %s of %s; %d bytes (%.1f %%) %s\n", device.device,
-      RoundedByteSize(*device.needed, device.usable),
-      RoundedByteSize(device.usable, *device.needed), std::abs(device.margin()),
-      std::abs(device.margin_percent()), device.fits() ? "free" : "missing");
+  return absl::StrFormat("  %-8s %s of %s; %s (%.1f %%) %s\n", device.device,
+                         RoundedByteSize(*device.needed, device.usable),
+                         RoundedByteSize(device.usable, *device.needed),
+                         RoundedByteSize(std::abs(device.margin())),
+                         std::abs(device.margin_percent()),
+                         device.fits() ? "free" : "missing");
 }
 
 Json DeviceJson(const DeviceFit& device) {

@@ -8,15 +8,17 @@
 
 namespace partita {
 
+std::string FlagDoc(const FlagDef& flag) {
+  return flag.full_doc == nullptr ? flag.doc : flag.full_doc(flag);
+}
+
 std::string FlagsHelp(absl::Span<const FlagDef> flags) {
   std::string text;
   for (const FlagDef& flag : flags) {
     const std::string left =
         absl::StrCat("--", flag.name, flag.value == nullptr ? "" : " ",
                      flag.value == nullptr ? "" : flag.value);
-    absl::StrAppendFormat(
-        &text, "  %-26s %s\n", left,
-        flag.full_doc == nullptr ? flag.doc : flag.full_doc(flag));
+    absl::StrAppendFormat(&text, "  %-26s %s\n", left, FlagDoc(flag));
   }
   return text;
 }

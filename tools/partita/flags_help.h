@@ -11,6 +11,8 @@
 
 namespace partita {
 
+// The whole line of a flag, after its name and value.
+std::string FlagDoc(const FlagDef& flag);
 // One a line, in columns.
 std::string FlagsHelp(absl::Span<const FlagDef> flags);
 

@@ -80,6 +80,7 @@ const Subcommand kLeaderboardCommand = {
     .operand = "model",
     .reads = kModelFiles,
     .flags = kFlags,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

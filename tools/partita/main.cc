@@ -22,6 +22,7 @@
 #include "partita/options/arguments.h"
 #include "partita/options/input_files.h"
 #include "partita/options/recognize_file.h"
+#include "tools/partita/commands_json.h"
 #include "tools/partita/cuda_libs_flag.h"
 #include "tools/partita/flags_help.h"
 #include "tools/partita/misplaced_files.h"
@@ -45,17 +46,21 @@ constexpr int kCalledWrongly = 2;
 // What is to be done if no memory is left. Set before it can run out.
 std::string memory_remedy;
 
+constexpr absl::string_view kSummary =
+    "partita: places a dataflow graph on devices, proves the plan, runs it.";
+
 std::string Help() {
   std::string text =
-      "partita: places a dataflow graph on devices, proves the plan, runs it.\n"
-      "\nusage: partita COMMAND ...\n\n";
+      absl::StrCat(kSummary, "\n\nusage: partita COMMAND ...\n\n");
   for (const Subcommand* command : kCommands) {
     const std::string doc = command->doc;
     absl::StrAppend(&text, "  ", command->usage, "\n      ",
                     doc.substr(0, doc.find('\n')), "\n");
   }
   return text +
-         "\n`partita COMMAND --help` says more; -o stands for --output; "
+         "\n`partita COMMAND --help` says more, `partita help --json` all of "
+         "it "
+         "to programs; -o stands for --output; "
          "`partita "
          "--version` says which plans it reads.\n";
 }
@@ -86,15 +91,29 @@ std::vector<std::string> OperandsOf(const Subcommand& command) {
   return operands;
 }
 
+// What its operand `i` is, where that is no file: "node".
+const char* NounOfName(const Subcommand& command, size_t i) {
+  const bool is_file = i != 1 || command.second_operand == nullptr ||
+                       !command.second_reads.empty();
+  return is_file ? nullptr : command.second_operand;
+}
+
+absl::Status CheckOperand(const Subcommand& command, size_t i,
+                          absl::string_view operand) {
+  const char* const noun = NounOfName(command, i);
+  const bool is_stdin = noun == nullptr && operand == "-";
+  if (!operand.empty() && !is_stdin) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      command.name, ": found ",
+      is_stdin ? "-, and standard input is not read" : "an empty operand",
+      "; expected the name of a ", noun == nullptr ? "file" : noun));
+}
+
 absl::Status CheckOperands(const Subcommand& command,
                            const Arguments& arguments) {
-  for (const std::string& operand : arguments.positional()) {
-    if (!operand.empty() && operand != "-") continue;
-    return CalledWrongly(absl::StrCat(command.name, ": found ",
-                                      operand.empty()
-                                          ? "an empty operand"
-                                          : "-, and standard input is not read",
-                                      "; expected the name of a file"));
+  for (size_t i = 0; i < arguments.positional().size(); ++i) {
+    PARTITA_RETURN_IF_ERROR(
+        CheckOperand(command, i, arguments.positional()[i]));
   }
   const size_t found = arguments.positional().size();
   if (command.repeats_operand) return absl::OkStatus();
@@ -175,8 +194,28 @@ absl::Status NoSuchCommand(absl::string_view name) {
                                     NearestText(name, names)));
 }
 
-// `partita help COMMAND`.
-absl::Status WriteHelpOf(absl::string_view name) {
+// Of a word that takes none after it.
+absl::Status CheckHasNoOperand(absl::string_view name,
+                               absl::Span<const char* const> operands) {
+  const size_t found = operands.size();
+  if (found == 0) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(name, ": found ", found,
+                                    found == 1 ? " operand" : " operands",
+                                    "; expected none"));
+}
+
+absl::Status WriteVersion(absl::Span<const char* const> operands) {
+  PARTITA_RETURN_IF_ERROR(CheckHasNoOperand("--version", operands));
+  return WriteText("-", VersionText());
+}
+
+// `partita help COMMAND`, and `partita help --json`.
+absl::Status WriteHelpOf(absl::string_view name,
+                         absl::Span<const char* const> operands) {
+  PARTITA_RETURN_IF_ERROR(
+      CheckHasNoOperand(absl::StrCat("help ", name), operands));
+  if (name == "--json")
+    return WriteText("-", CommandsJson(kSummary, kCommands));
   for (const Subcommand* command : kCommands) {
     if (name == command->name) return WriteText("-", HelpOf(*command));
   }
@@ -186,9 +225,11 @@ absl::Status WriteHelpOf(absl::string_view name) {
 absl::Status Main(absl::Span<const char* const> words) {
   const absl::string_view name = words.empty() ? "" : words[0];
   const bool asks_for_help = name == "--help" || name == "-h" || name == "help";
-  if (asks_for_help && words.size() > 1) return WriteHelpOf(words[1]);
+  if (asks_for_help && words.size() > 1) {
+    return WriteHelpOf(words[1], words.subspan(2));
+  }
   if (asks_for_help) return WriteText("-", Help());
-  if (name == "--version") return WriteText("-", VersionText());
+  if (name == "--version") return WriteVersion(words.subspan(1));
   if (name.empty()) {
     return CalledWrongly(absl::StrCat("found no command\n\n", Help()));
   }

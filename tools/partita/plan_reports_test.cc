@@ -175,11 +175,11 @@ PlanFit Fit() {
           .faults = {"found no link"}};
 }
 
-TEST(FitTextTest, MarginsAreInBytesAndPerCent) {
+TEST(FitTextTest, MarginsAreSizesAndPerCent) {
   EXPECT_EQ(FitText(Fit()),
             "machine two: does not fit\n"
-            "  cpu:0    1000 B of 3.9 KiB; 3000 bytes (75.0 %) free\n"
-            "  gpu:0    4.9 KiB of 3.9 KiB; 1000 bytes (25.0 %) missing\n"
+            "  cpu:0    1000 B of 3.9 KiB; 2.9 KiB (75.0 %) free\n"
+            "  gpu:0    4.9 KiB of 3.9 KiB; 1000 B (25.0 %) missing\n"
             "  gpu:1    not known of 3.9 KiB\n"
             "found no link\n");
 }

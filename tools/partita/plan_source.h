@@ -11,6 +11,7 @@
 #include "partita/compile.h"
 #include "partita/options/arguments.h"
 #include "partita/options/compilation_flags.h"
+#include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 
 namespace partita {
@@ -24,7 +25,8 @@ inline constexpr FlagDef kPlanModelFlag = {
     FileUse::kReads,
     false,
     nullptr,
-    kModelFiles};
+    kModelFiles,
+    BuiltInModels};
 // Of kPlanSourceFlags.
 inline constexpr char kPlanSourceHeading[] =
     "with --model, the flags of the plan's compilation";

@@ -1,6 +1,7 @@
 // partita profile: measures kernels and links of this host.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "partita/options/input_files.h"
+#include "partita/profile/busy_host.h"
 #include "partita/profile/measure_machine.h"
 #include "partita/profile/profile_file.h"
 #include "partita/profile/this_host.h"
@@ -49,10 +51,7 @@ constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags);
 
 absl::StatusOr<Machine> MachineOf(const Arguments& arguments) {
   if (!arguments.has("machine")) return DetectHost();
-  PARTITA_ASSIGN_OR_RETURN(
-      Machine machine, ReadMachineWithoutProfile(arguments.Get("machine", "")));
-  machine.profile = {};
-  return machine;
+  return ReadMachineWithoutProfile(arguments.Get("machine", ""));
 }
 
 // Inference and training, convolutions, matmuls, attention and recurrence.
@@ -99,6 +98,50 @@ std::string LeftText(const MachineMeasurements& measured) {
                       : "; the same command measures them\n");
 }
 
+std::string BusyText(const BusyHost& host) {
+  if (!host.is_busy()) return "";
+  return absl::StrCat(
+      "warning: other programs ran meanwhile: ", host.disturbed, " of ",
+      CountText(host.kernels, "kernel"),
+      " took much longer with warm caches than with cold ones",
+      host.wake_seconds > 0
+          ? absl::StrCat(", and a thread ", SecondsText(host.wake_seconds),
+                         " to wake")
+          : "",
+      "; measure again on an idle host\n");
+}
+
+// As a machine file names it: from the file's own folder.
+std::string NameFrom(const std::string& machine, const std::string& path) {
+  const auto normal = [](const std::string& file) {
+    return std::filesystem::absolute(file).lexically_normal();
+  };
+  return normal(path).lexically_relative(normal(machine).parent_path());
+}
+
+// How to use the profile; "" if the machine file names it already.
+std::string NextText(const Arguments& arguments, const std::string& path,
+                     const MachineProfile& named) {
+  const bool has_file = arguments.has("machine");
+  const std::string machine = arguments.Get("machine", "FILE");
+  std::string name = NameFrom(machine, path);
+  if (has_file && name == named.file) return "";
+  std::string text = "next: ";
+  if (!has_file) {
+    absl::StrAppend(&text, "write a machine file, partita devices --output ",
+                    machine, ", and ");
+  }
+  if (name.starts_with("..")) {  // which a machine file cannot name
+    absl::StrAppend(&text, "copy the profile into the folder of ", machine,
+                    ", and ");
+    name = std::filesystem::path(path).filename();
+  }
+  return absl::StrCat(
+      text, "name it in ", machine, ", \"profile\": \"", name,
+      "\"; compile, simulate, leaderboard and run with --machine ", machine,
+      " then predict by it\n");
+}
+
 std::string ReportText(const MachineMeasurements& measured,
                        const std::string& path) {
   std::string text = absl::StrCat(
@@ -108,16 +151,19 @@ std::string ReportText(const MachineMeasurements& measured,
   for (const std::string& reason : measured.skipped) {
     absl::StrAppend(&text, "not measured: ", reason, "\n");
   }
-  return text;
+  return text + BusyText(FindBusyHost(measured.profile));
 }
 
 std::string ReportJson(const MachineMeasurements& measured) {
+  const BusyHost host = FindBusyHost(measured.profile);
   const Json json = {{"kernels", measured.profile.nodes.size()},
                      {"links", measured.profile.links.size()},
                      {"kernels_left", measured.kernels_left},
                      {"links_left", measured.links_left},
                      {"models_left", measured.models_left},
-                     {"skipped", measured.skipped}};
+                     {"skipped", measured.skipped},
+                     {"busy_host", host.is_busy()},
+                     {"disturbed_kernels", host.disturbed}};
   return JsonText(json);
 }
 
@@ -134,7 +180,8 @@ absl::Status Run(const Arguments& arguments) {
   MeasureOptions options;
   PARTITA_ASSIGN_OR_RETURN(options.seconds,
                            arguments.GetDouble("time-budget", kUsualBudget));
-  PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(arguments));
+  PARTITA_ASSIGN_OR_RETURN(Machine machine, MachineOf(arguments));
+  const MachineProfile named = std::exchange(machine.profile, {});
   PARTITA_ASSIGN_OR_RETURN(const Profile known,
                            KnownProfile(machine, ThisProfileHost(), path));
   PARTITA_RETURN_IF_ERROR(CheckWritable(path));
@@ -149,8 +196,10 @@ absl::Status Run(const Arguments& arguments) {
                            MeasureMachine(machine, models, known, options));
   PARTITA_RETURN_IF_ERROR(AddToProfileFile(measured.profile, machine, path));
   progress.Done();
-  return WriteText("-", arguments.has("json") ? ReportJson(measured)
-                                              : ReportText(measured, path));
+  return WriteText(
+      "-", arguments.has("json")
+               ? ReportJson(measured)
+               : ReportText(measured, path) + NextText(arguments, path, named));
 }
 
 }  // namespace
@@ -168,11 +217,13 @@ const Subcommand kProfileCommand = {
         "profile,\n"
         "\"profile\": \"FILE\", is priced by it: compile, simulate, "
         "leaderboard and run read it.\n"
-        "Measure on a quiet machine.",
+        "Measure on a quiet machine; the report warns if other programs ran "
+        "meanwhile.",
     .operand = "model",
     .reads = kModelFiles,
     .repeats_operand = true,
     .flags = kFlags,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

@@ -122,7 +122,7 @@ expect 0 "proved form" "$partita" compile "$model" --output "$scratch/own.plan"
 expect 0 '"replaced_kernels": []' "$partita" run "$scratch/own.plan" --json
 
 # Nodes with different pins are not merged; a pin whose nodes are gone is reported.
-expect 0 "%a .. %a  because pinned" "$partita" compile "$model" --machine "$cpus" \
+expect 0 "%a  because pinned" "$partita" compile "$model" --machine "$cpus" \
   --pin a=cpu:0 --pin h=cpu:1
 sed 's/^  return/  %unread = relu %y : f32[32, 10] on cpu:1\n&/' "$model" > "$scratch/unread.graph"
 expect 0 "pin relu %unread on cpu:1 has no effect" \
@@ -418,6 +418,7 @@ done
 for command in $commands; do
   expect 0 "usage: partita $command" "$partita" "$command" --help
   expect 0 "usage: partita $command" "$partita" help "$command"
+  expect 0 "\"name\": \"$command\"" "$partita" help --json
 done
 
 report_failures

@@ -21,7 +21,8 @@
 namespace partita {
 namespace {
 
-// Consecutive nodes on one device, for the summary: "%conv1 .. %relu_8".
+// Consecutive nodes on one device, for the summary: "%conv1 .. %relu_8", or
+// "%conv1" for one node.
 struct Run {
   std::string device;
   std::string first;
@@ -64,9 +65,9 @@ std::string RunsText(const std::vector<Run>& runs) {
   std::string text;
   for (size_t i = 0; i < runs.size() && i < kMaxRuns; ++i) {
     const Run& run = runs[i];
-    absl::StrAppendFormat(&text, "  %-8s %4d %-5s  %s .. %s", run.device,
-                          run.nodes, run.nodes == 1 ? "node" : "nodes",
-                          run.first, run.last);
+    absl::StrAppendFormat(&text, "  %-8s %4d %-5s  %s", run.device, run.nodes,
+                          run.nodes == 1 ? "node" : "nodes", run.first);
+    if (run.nodes > 1) absl::StrAppend(&text, " .. ", run.last);
     if (!run.reason.empty()) absl::StrAppend(&text, "  because ", run.reason);
     text.push_back('\n');
   }

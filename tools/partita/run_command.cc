@@ -376,6 +376,7 @@ const Subcommand kRunCommand = {
     .operand = "model or plan",
     .reads = kModelAndPlanFiles,
     .flags = kFlags,
+    .offers = BuiltInModels,
     .run = Run,
 };
 

@@ -4,6 +4,9 @@
 #ifndef PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
 #define PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "partita/options/arguments.h"
@@ -26,6 +29,8 @@ struct Subcommand {
   absl::Span<const FlagDef> flags;
   // The same flags, as --help groups them; empty: one list.
   absl::Span<const FlagGroup> groups = {};
+  // Operands that are no files, for completion: "builtin:resnet50".
+  std::vector<std::string> (*offers)() = nullptr;
   // Flags that make a model smaller; null: --dim and --shape if it has them.
   const char* (*size_flags)(const Arguments& arguments) = nullptr;
   absl::Status (*run)(const Arguments& arguments);

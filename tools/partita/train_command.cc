@@ -196,6 +196,7 @@ const Subcommand kTrainCommand = {
     .reads = {FileKind::kOnnxModel},
     .flags = kTrainFlags,
     .groups = kTrainFlagGroups,
+    .offers = TrainableBuiltIns,
     .size_flags = SizeFlagsOf,
     .run = Run,
 };

@@ -193,6 +193,14 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
 
 }  // namespace
 
+std::vector<std::string> TrainableBuiltIns() {
+  std::vector<std::string> names;
+  for (const TrainableKind& kind : kKinds) {
+    if (kind.read != ReadTrainableOnnx) names.push_back(kind.name);
+  }
+  return names;
+}
+
 const char* SizeFlagsOf(const Arguments& arguments) {
   for (const TrainableKind& kind : kKinds) {
     if (IsOfKind(arguments.positional()[0], kind)) return kind.size_flags;

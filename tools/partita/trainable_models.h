@@ -4,6 +4,9 @@
 #ifndef PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 #define PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -21,6 +24,9 @@ struct TrainableKind {
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
+
+// "builtin:mnist" and others.
+std::vector<std::string> TrainableBuiltIns();
 
 // TrainableKind::size_flags of the named model.
 const char* SizeFlagsOf(const Arguments& arguments);

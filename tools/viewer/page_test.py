@@ -476,6 +476,9 @@ class ViewPageTest(PageTest):
         panel = self.text("#tab-body")
         for part in ("Why here, and what elsewhere", "where it is", "cpu:0", "cpu:1"):
             self.assertIn(part, panel)
+        # Texts of the program and what the page formats have one spelling.
+        self.assertRegex(panel, r"\d us")
+        self.assertNotIn("µ", panel)
         self.assertTrue(self.value("[...page.shown.entry.explained.values()].some((e) => e.options.some((o) => o.step > 0))"))
 
     def test_dark_mode_follows_the_system(self):

@@ -16,11 +16,12 @@ function bytesText(bytes) {
 // Of two sizes that differ, all digits if they have the same text.
 function bytesTexts(a, b) { return a !== b && bytesText(a) === bytesText(b) ? [`${a} B`, `${b} B`] : [bytesText(a), bytesText(b)]; }
 
+// In the units of the program's texts, which the page shows too.
 function secondsText(seconds) {
   if (seconds >= 1) return seconds.toFixed(3) + ' s';
   if (seconds >= 1e-3) return (seconds * 1e3).toFixed(2) + ' ms';
   if (seconds === 0) return '0';
-  return (seconds * 1e6).toFixed(seconds < 1e-5 ? 2 : 1) + ' µs';
+  return (seconds * 1e6).toFixed(seconds < 1e-5 ? 2 : 1) + ' us';
 }
 // Of an entry's axis: without a prediction it counts commands.
 function axisText(entry, seconds) { return entry.timed ? secondsText(seconds) : seconds.toFixed(0); }
