@@ -26,9 +26,10 @@ struct SimulatedCommand {
 
 struct Simulation {
   IdVector<CommandId, SimulatedCommand> commands;  // of the first step
-  double latency_seconds = 0;                      // of the first step, until
-                                                   // its caller goes on
-  double step_seconds = 0;   // between the ends of two overlapping steps
+  // Of the first step, until its caller goes on; and between the ends of two
+  // overlapping steps.
+  double latency_seconds = 0;
+  double step_seconds = 0;
   std::vector<double> busy;  // by plan device: kernel seconds per step
   // Each command is the cause of the next.
   std::vector<CommandId> critical_path;
@@ -59,9 +60,9 @@ struct Simulation {
 //  8. A collective starts on all ranks when the last rank is ready, and takes
 //     the same time on all of them.
 //  9. A stream of such a CPU that waited goes on after the host's wake-up.
-//  10. With depth 1, the caller of a step runs the first stream, if that is such
-//     a CPU's. Other streams of CPUs wake up when the step begins, and the
-//     caller when one of them ends it.
+//  10. With depth 1, a step's caller runs the first stream, if that is such a
+//     CPU's. Other streams of CPUs wake up when the step begins, and the caller
+//     when one of them ends it.
 // `node_seconds` is by node id of the placed graph of the entry
 // (PlacedNodeSeconds, or the notes of a plan). InvalidArgument for unknown
 // entries or ids, and for a command that takes more than 1e100 seconds alone,
