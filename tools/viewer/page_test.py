@@ -470,11 +470,11 @@ class ViewPageTest(PageTest):
         self.browser.click("#tab-body h2.above + table tr.row td")
         self.assertEqual(self.value("page.shown.entry.name(page.shown.trace.nodes[0][0])"), self.selected())
 
-    def test_explained_nodes_show_what_each_device_would_cost(self):
+    def test_explained_nodes_show_what_each_placement_would_cost(self):
         self.value("page.shown.select(page.shown.entry.explained.keys().next().value)")
         self.browser.settle()
         panel = self.text("#tab-body")
-        for part in ("Why here, and what elsewhere", "where it is", "cpu:0", "cpu:1"):
+        for part in ("Why here, and what elsewhere", "where it is", "cpu:0", "cpu:1", "cpu:0, cpu:1 (replicated)", "cpu:0, cpu:1 (split 0)"):
             self.assertIn(part, panel)
         self.assertTrue(self.value("[...page.shown.entry.explained.values()].some((e) => e.options.some((o) => o.step > 0))"))
 
