@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/core_ops.h"
@@ -169,11 +170,56 @@ TEST(ExplainNodeTest, AnAlternativeIsPricedAsTheCompiledPlan) {
       }
       moved[n] = option.placement;
       ASSERT_TRUE(option.figures.has_value()) << option.refusal;
+      if (absl::StrContains(option.name, "partial sum")) {  // no pin has one
+        EXPECT_EQ(option.figures->entries[0].transfers.collectives, 1);
+        continue;
+      }
       EXPECT_EQ(*option.figures,
                 Simulated(PlannedAt(moved, machine), machine))
           << names[n] << " on " << option.name;
     }
   }
+}
+
+TEST(ExplainNodeTest, ASplitNodeShowsWhereItIs) {
+  const Machine machine = EqualCpus(2, kRoom);
+  CompileOptions options;
+  options.strategy = "data";
+  const Plan plan = Planned(Parsed(kTraining), machine, options);
+  const NodeExplanation y =
+      Priced(plan, machine, "y", Parsed(kTraining), options);
+  EXPECT_EQ(y.placement, "cpu:0,cpu:1 (split 0)");
+  EXPECT_THAT(NamesOf(y),
+              ElementsAre("cpu:0", "cpu:1", "cpu:0,cpu:1 (replicated)",
+                          "cpu:0,cpu:1 (split 0)", "cpu:0,cpu:1 (split 1)",
+                          "cpu:0,cpu:1 (partial sum, operand 0 split 1)"));
+  for (const NodeOption& option : y.options) {
+    EXPECT_EQ(option.is_present, option.name == y.placement) << option.name;
+  }
+  ASSERT_TRUE(y.options[3].figures.has_value()) << y.options[3].refusal;
+  EXPECT_EQ(*y.options[3].figures, y.present);
+}
+
+TEST(ExplainNodeTest, AWholeNodeMayBeReplicatedThoughItCannotBeSplit) {
+  const Machine machine = EqualCpus(2, kRoom);
+  const Plan plan = Planned(Parsed("graph @f(%x: f32[]) -> f32[] {\n"
+                                   "  %y = exp %x : f32[]\n  return %y\n}\n"),
+                            machine, {});
+  EXPECT_THAT(NamesOf(Explained(plan, machine, "y")),
+              ElementsAre("cpu:0", "cpu:1", "cpu:0,cpu:1 (replicated)"));
+}
+
+TEST(ExplainNodeTest, OfManyPlacementsTheFirstAndThePresentAreListed) {
+  const Machine machine = EqualCpus(20, kRoom);
+  CompileOptions options;
+  options.pins = {{"*", {"cpu:19"}}};
+  const Plan plan = Planned(Parsed(kChain), machine, options);
+  const NodeExplanation b = Explained(plan, machine, "b");
+  ASSERT_EQ(b.options.size(), kMostOptionsOnOne + 3);
+  EXPECT_EQ(b.options_left_out, 3);
+  EXPECT_EQ(b.options[kMostOptionsOnOne - 1].name, "cpu:15");
+  EXPECT_EQ(b.options[kMostOptionsOnOne].name, "cpu:19");
+  EXPECT_TRUE(b.options[kMostOptionsOnOne].is_present);
 }
 
 // A property of all plans and nodes: the price of the present device is what
