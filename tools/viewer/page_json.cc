@@ -407,7 +407,8 @@ Json TraceJson(const MeasuredTrace& trace, const ViewedEntry& entry) {
   return {{"source", trace.source}, {"entry", trace.entry},
           {"end", trace.end},       {"tick", tick},
           {"start", start},         {"length", length},
-          {"nodes", nodes},         {"ops", ops}};
+          {"nodes", nodes},         {"ops", ops},
+          {"emulated", trace.emulated}};
 }
 
 Json TopologyJson(const PlanView& plan) {

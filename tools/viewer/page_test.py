@@ -313,8 +313,13 @@ class ViewPageTest(PageTest):
         predicted, measured = (self.place("page.time", "placeOf(%d, '%s')" % (kernel, kind)) for kind in ("stream", "measured"))
         self.assertGreater(measured[1], predicted[1])       # the one under the other
         self.assertLess(measured[1] - predicted[1], 30)     # in one lane
-        self.assertIn("measured below", self.text("#time-pane .hint"))
+        self.assertIn("measured on emulated devices below", self.text("#time-pane .hint"))
         self.assertIn("measured", self.text("#figures"))
+
+    def test_times_of_emulated_devices_are_called_so(self):
+        for tab in ("findings", "measured"):
+            self.assertIn("Software emulated cpu:0, cpu:1 in the measured step", self.tab(tab))
+        self.assertFalse([f for f in self.value("page.shown.entry.findings.map((f) => f.text)") if "its prediction" in f])
 
     def test_the_prediction_alone_has_no_measured_row(self):
         self.open("predicted.html")
