@@ -66,12 +66,11 @@ const Subcommand kExplainCommand = {
         "NODE is a name of the plan's text, as %y or y. The placements that "
         "it shows are\neach device alone and, over the largest set of equal "
         "devices, the whole node on\neach and the node split along each "
-        "dimension that it can be. With the model, moves\nthe node there, "
-        "all other nodes where they are, lowers and simulates that plan,"
-        "\nand shows its step, memory, transfers and critical path, or why "
-        "there is none.\nWithout it, shows the node's seconds where it has a "
-        "kernel. The strategy is not\nasked again, so its flags change "
-        "nothing.",
+        "dimension that can be. With the model, moves\nthe node there, all "
+        "other nodes where they are, lowers and simulates that plan,\nand "
+        "shows its step, memory, transfers and critical path, or why there is "
+        "none.\nWithout it, shows the node's seconds where it has a kernel. "
+        "The strategy is not\nasked again, so its flags change nothing.",
     .operand = "plan",
     .reads = kPlanFiles,
     .second_operand = "node",
