@@ -45,7 +45,7 @@ inline constexpr size_t kMostOptionsOnSeveral = 8;
 // replicated.
 struct NodeOption {
   Placement placement;
-  std::string name;  // of the placement: OptionName
+  std::string name;         // of the placement: OptionName
   bool is_present = false;  // the plan has the node there
   bool has_kernel = false;  // on each of the devices
   // Predicted, of the node alone by its fastest kernel there, of the slowest

@@ -174,8 +174,7 @@ TEST(ExplainNodeTest, AnAlternativeIsPricedAsTheCompiledPlan) {
         EXPECT_EQ(option.figures->entries[0].transfers.collectives, 1);
         continue;
       }
-      EXPECT_EQ(*option.figures,
-                Simulated(PlannedAt(moved, machine), machine))
+      EXPECT_EQ(*option.figures, Simulated(PlannedAt(moved, machine), machine))
           << names[n] << " on " << option.name;
     }
   }

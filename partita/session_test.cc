@@ -430,8 +430,8 @@ TEST(SessionTest, ATracedStepOpensInViewers) {
 }
 
 TEST(SessionTest, ATraceOfEmulatedDevicesSaysSo) {
-  auto session = Session::Create(PlanOf(kTwoDevices),
-                                 {.devices = DeviceMode::kVirtual});
+  auto session =
+      Session::Create(PlanOf(kTwoDevices), {.devices = DeviceMode::kVirtual});
   ASSERT_TRUE(session.ok());
   ASSERT_TRUE((*session)->SetInput("x", X()).ok());
   ASSERT_TRUE((*session)->Run({.trace = true}).ok());

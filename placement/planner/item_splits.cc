@@ -82,10 +82,10 @@ std::vector<MachineDeviceId> SplitDevices(const CostModel& costs) {
 
 std::optional<Placement> SplitByOperand(const OpView& node, int operand,
                                         const ShardedPlacement& value) {
-  std::optional<Placement> view =
-      Sharded(node, {.devices = value.devices,
-                     .operands = OneSplit(node.num_operands(), operand,
-                                          value.sharding)});
+  std::optional<Placement> view = Sharded(
+      node,
+      {.devices = value.devices,
+       .operands = OneSplit(node.num_operands(), operand, value.sharding)});
   if (view.has_value() && view->operands[operand] != value.sharding) return {};
   return view;
 }

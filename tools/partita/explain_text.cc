@@ -60,8 +60,8 @@ std::string OptionText(const NodeExplanation& explanation,
     parts.push_back(absl::StrCat("refused: ", option.refusal));
   }
   if (parts.empty()) parts.push_back("it has a kernel there");
-  const std::string text = absl::StrCat("on ", option.name, ": ",
-                                        absl::StrJoin(parts, "; "), "\n");
+  const std::string text =
+      absl::StrCat("on ", option.name, ": ", absl::StrJoin(parts, "; "), "\n");
   if (option.is_present || !option.figures.has_value()) return text;
   return absl::StrCat(
       text, FiguresText(*option.figures, explanation.entry,
@@ -70,11 +70,11 @@ std::string OptionText(const NodeExplanation& explanation,
 
 std::string LeftOutText(const NodeExplanation& explanation) {
   if (explanation.options_left_out == 0) return "";
-  return absl::StrCat(
-      "left out: ", explanation.options_left_out,
-      explanation.options_left_out == 1 ? " more placement" : " more placements",
-      ", beyond ", kMostOptionsOnOne, " on one device and ",
-      kMostOptionsOnSeveral, " on several\n");
+  return absl::StrCat("left out: ", explanation.options_left_out,
+                      explanation.options_left_out == 1 ? " more placement"
+                                                        : " more placements",
+                      ", beyond ", kMostOptionsOnOne, " on one device and ",
+                      kMostOptionsOnSeveral, " on several\n");
 }
 
 bool HasUnpricedOption(const NodeExplanation& explanation) {
@@ -139,7 +139,7 @@ std::string ExplanationJson(const NodeExplanation& explanation) {
                {"constraints", explanation.constraints},
                {"plan", FiguresJson(explanation.present, explanation.entry)},
                {"options", Json::array()},
-              {"options_left_out", explanation.options_left_out}};
+               {"options_left_out", explanation.options_left_out}};
   for (const NodeOption& option : explanation.options) {
     json["options"].push_back(OptionJson(explanation, option));
   }

@@ -127,16 +127,15 @@ NodeExplanation Explanation() {
                               .why = "a pin",
                               .seconds = 1e-5};
   explanation.present = {{{"cpu:0", 4096, 0, 8192}}, {Figures(1e-4, 0)}};
-  explanation.options = {
-      {.placement = {.devices = {"cpu:0"}},
-       .name = "cpu:0",
-       .is_present = true,
-       .has_kernel = true,
-       .seconds = 1e-5,
-       .figures = explanation.present},
-      {.placement = {.devices = {"gpu:0"}},
-       .name = "gpu:0",
-       .refusal = "no kernel for it there"}};
+  explanation.options = {{.placement = {.devices = {"cpu:0"}},
+                          .name = "cpu:0",
+                          .is_present = true,
+                          .has_kernel = true,
+                          .seconds = 1e-5,
+                          .figures = explanation.present},
+                         {.placement = {.devices = {"gpu:0"}},
+                          .name = "gpu:0",
+                          .refusal = "no kernel for it there"}};
   return explanation;
 }
 

@@ -404,10 +404,14 @@ Json TraceJson(const MeasuredTrace& trace, const ViewedEntry& entry) {
     if (ops.size() == kMaxResiduals) break;
     ops.push_back({op.op, op.nodes, op.predicted, op.measured});
   }
-  return {{"source", trace.source}, {"entry", trace.entry},
-          {"end", trace.end},       {"tick", tick},
-          {"start", start},         {"length", length},
-          {"nodes", nodes},         {"ops", ops},
+  return {{"source", trace.source},
+          {"entry", trace.entry},
+          {"end", trace.end},
+          {"tick", tick},
+          {"start", start},
+          {"length", length},
+          {"nodes", nodes},
+          {"ops", ops},
           {"emulated", trace.emulated}};
 }
 

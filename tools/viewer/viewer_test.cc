@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "graph/ops/op_set.h"
 #include "gmock/gmock.h"
+#include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "runtime/plan/chrome_trace.h"
@@ -334,8 +334,8 @@ TEST(MeasuredTraceTest, ATraceSaysWhichDevicesWereEmulated) {
   EXPECT_EQ(emulated(), std::vector<std::string>({"cpu:1"}));
   for (TraceTrack& track : timeline.tracks) track.emulated = true;
   EXPECT_EQ(emulated(), std::vector<std::string>({"cpu:0", "cpu:1"}));
-  const std::string bad = absl::StrReplaceAll(
-      ChromeTraceJson({timeline}), {{"\"emulated\"", "7"}});
+  const std::string bad =
+      absl::StrReplaceAll(ChromeTraceJson({timeline}), {{"\"emulated\"", "7"}});
   EXPECT_THAT(
       std::string(ReadMeasuredTrace(bad, "t.json", view).status().message()),
       ::testing::HasSubstr("expected labels"));
