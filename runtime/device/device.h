@@ -121,7 +121,7 @@ struct DeviceProperties {
   bool streams_run_on_caller = false;
   // Work of all such devices can be one graph (Device::NewGraph).
   bool launches_graphs = false;
-  // Software stands in for the hardware of its traits: its times are others.
+  // Software emulates the hardware of its traits: its times are others.
   bool emulated = false;
 };
 

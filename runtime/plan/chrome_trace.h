@@ -14,8 +14,8 @@ namespace partita {
 struct TraceTrack {
   std::string device;  // "gpu:0"
   std::string stream;  // "compute"
-  // Software stands in for the device, so that measured times are not its own;
-  // the same for all tracks of a device.
+  // Software emulates the device, so that measured times are not its own; the
+  // same for all tracks of a device.
   bool emulated = false;
 };
 

@@ -22,8 +22,8 @@ struct MeasuredTrace {
   // Start and end, in seconds.
   IdVector<CommandId, std::pair<double, double>> commands;
   double end = 0;  // of the last command
-  // Names of devices that software stood in for: times of the step are not
-  // those of the plan's devices. Ascending; empty for traces that do not say.
+  // Names of devices that software emulated: times of the step are not those of
+  // the plan's devices. Ascending; empty for traces that do not say.
   std::vector<std::string> emulated;
 };
 
