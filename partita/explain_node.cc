@@ -3,6 +3,7 @@
 
 #include "partita/explain_node.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/sharding_text.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "partita/machine_catalog.h"
@@ -23,7 +25,10 @@
 #include "placement/cost/cost_model.h"
 #include "placement/cost/node_roles.h"
 #include "placement/planner/constraint.h"
+#include "placement/planner/item_draft.h"
 #include "placement/planner/match_pattern.h"
+#include "placement/planner/placement_draft.h"
+#include "placement/planner/strategies.h"
 #include "runtime/plan/plan_names.h"
 
 namespace partita {
@@ -133,26 +138,92 @@ bool HasPrices(const Machine& machine) {
   return machine.profile.hash.empty() || machine.profile.measured != nullptr;
 }
 
-absl::StatusOr<std::vector<NodeOption>> OptionsOf(const OpView& node,
-                                                  const Machine& machine) {
-  std::vector<NodeOption> options;
-  if (!IsModelNode(node) || !partita::Computes(node)) return options;
+// Empty lists are of a node that each device computes whole.
+bool IsWhole(const Placement& placement) {
+  const auto is_whole = [](const Sharding& sharding) {
+    return sharding.kind == Sharding::Kind::kReplicated;
+  };
+  return absl::c_all_of(placement.operands, is_whole) &&
+         absl::c_all_of(placement.results, is_whole);
+}
+
+bool IsSamePlace(const Placement& a, const Placement& b) {
+  if (a.devices != b.devices) return false;
+  if (IsWhole(a) || IsWhole(b)) return IsWhole(a) && IsWhole(b);
+  return a.operands == b.operands && a.results == b.results;
+}
+
+// The places of the only item of a graph.
+std::vector<ItemPlace> PlacesOfOnly(const SearchSpace& space) {
+  std::vector<ItemPlace> places = PlacesToTry(space, 0);
+  const std::vector<MachineDeviceId>& shared = space.splits.devices();
+  // Strategies replicate what they cannot split; moves leave it on one device.
+  if (space.splits.of(0).empty() && shared.size() > 1) {
+    places.push_back({{shared.begin(), shared.end()}});
+  }
+  return places;
+}
+
+NodeOption OptionAt(const SearchSpace& space, const ItemPlace& place) {
+  const CostModel& costs = space.request.costs;
+  const NodeId node = space.flow.items[0].node;
+  NodeOption option;
+  option.placement =
+      PlacementsOf(space.request, DraftOf(space, {place}))[node.index];
+  option.name = OptionName(option.placement);
+  option.has_kernel = true;
+  double seconds = 0;
+  for (MachineDeviceId device : place.devices) {
+    option.has_kernel &= costs.cost(node, device).can_run;
+    seconds = std::max(seconds, costs.cost(node, device).seconds);
+  }
+  if (!option.has_kernel) {
+    option.refusal = "no kernel for it there";
+    return option;
+  }
+  if (place.split != ItemPlace::kWhole) {
+    seconds = space.splits.of(0)[place.split].seconds;
+  }
+  if (HasPrices(costs.machine())) option.seconds = seconds;
+  return option;
+}
+
+void KeepMost(NodeExplanation& explanation) {
+  std::vector<NodeOption> kept;
+  size_t counts[2] = {0, 0};
+  constexpr size_t kMost[2] = {kMostOptionsOnOne, kMostOptionsOnSeveral};
+  for (NodeOption& option : explanation.options) {
+    const bool on_several = option.placement.devices.size() > 1;
+    if (counts[on_several] == kMost[on_several] && !option.is_present) {
+      ++explanation.options_left_out;
+      continue;
+    }
+    counts[on_several] += option.is_present ? 0 : 1;
+    kept.push_back(std::move(option));
+  }
+  explanation.options = std::move(kept);
+}
+
+absl::Status AddOptions(const OpView& node, const Machine& machine,
+                        NodeExplanation& explanation) {
+  if (!IsModelNode(node) || !partita::Computes(node)) return absl::OkStatus();
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> alone,
                            AloneInGraph(node));
   const MachineCatalog prices(machine);
   const CostModel costs(*alone, machine, prices.catalog());
+  const Objective objective;
+  const PlannerOptions options;
+  const PlanRequest request{costs, objective, options};
+  const SearchSpace space(request);
   PARTITA_RETURN_IF_ERROR(prices.Check());
-  const auto& present = node.node().placement.devices;
-  for (MachineDeviceId device : costs.devices()) {
-    const NodeCost& cost = costs.cost(costs.order()[0], device);
-    NodeOption& option = options.emplace_back();
-    option.device = costs.device_name(device);
-    option.is_present = present.size() == 1 && present[0] == option.device;
-    option.has_kernel = cost.can_run;
-    if (cost.can_run && HasPrices(machine)) option.seconds = cost.seconds;
-    if (!cost.can_run) option.refusal = "no kernel for it there";
+  if (space.flow.items.empty()) return absl::OkStatus();
+  for (const ItemPlace& place : PlacesOfOnly(space)) {
+    NodeOption option = OptionAt(space, place);
+    option.is_present = IsSamePlace(node.node().placement, option.placement);
+    explanation.options.push_back(std::move(option));
   }
-  return options;
+  KeepMost(explanation);
+  return absl::OkStatus();
 }
 
 // Also for a node of its body: patterns name the nodes that the user wrote.
@@ -208,11 +279,26 @@ absl::StatusOr<NodeExplanation> ExplainAlone(
                         ? WhyInserted(op)
                         : ReasonSentence(explanation.reason);
   explanation.seconds = node_seconds[op.id().index];
-  PARTITA_ASSIGN_OR_RETURN(explanation.options, OptionsOf(op, machine.machine));
+  PARTITA_RETURN_IF_ERROR(AddOptions(op, machine.machine, explanation));
   return explanation;
 }
 
 }  // namespace
+
+std::string OptionName(const Placement& placement) {
+  std::string name = PlacementText(placement);
+  const bool is_sum =
+      absl::c_any_of(placement.results, [](const Sharding& sharding) {
+        return sharding.kind == Sharding::Kind::kPartial;
+      });
+  for (size_t i = 0; is_sum && i < placement.operands.size(); ++i) {
+    if (placement.operands[i].kind != Sharding::Kind::kSplit) continue;
+    name.pop_back();  // the parenthesis
+    return absl::StrCat(name, ", operand ", i, " ",
+                        ShardingText(placement.operands[i]), ")");
+  }
+  return name;
+}
 
 absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
                                       absl::string_view entry) {
@@ -285,7 +371,7 @@ absl::Status PriceOptions(const Plan& plan, const PlanMachine& machine,
     for (NodeOption& option : explanations[n].options) {
       if (!option.has_kernel) continue;
       absl::StatusOr<PlanFigures> figures =
-          replay->WithNodeOn(node.entry, node.node, option.device);
+          replay->WithNodeAt(node.entry, node.node, option.placement);
       if (figures.ok()) {
         option.figures = *std::move(figures);
       } else {

@@ -1,4 +1,4 @@
-// Why a node of a plan is where it is, and what other devices would cost.
+// Why a node of a plan is where it is, and what other placements would cost.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_EXPLAIN_NODE_H_
@@ -34,13 +34,23 @@ struct PlanNode {
 absl::StatusOr<PlanNode> FindPlanNode(const Plan& plan, absl::string_view name,
                                       absl::string_view entry = "");
 
-// The node whole on one device.
+// The most options of a node that are on one device, and on several. A node
+// that has more has the first ones and where it is.
+inline constexpr size_t kMostOptionsOnOne = 16;
+inline constexpr size_t kMostOptionsOnSeveral = 8;
+
+// A placement that the moves of strategy `search` consider (PlacesToTry): whole
+// on one device or, over the largest set of identical devices, replicated or
+// split along one dimension. A node that cannot be split may also be
+// replicated.
 struct NodeOption {
-  std::string device;
-  bool is_present = false;  // the plan has the node whole there
-  bool has_kernel = false;
-  // Predicted, of the node alone by its fastest kernel there. Nothing without a
-  // kernel, and if the plan's prices are those of a profile that was not given.
+  Placement placement;
+  std::string name;         // of the placement: OptionName
+  bool is_present = false;  // the plan has the node there
+  bool has_kernel = false;  // on each of the devices
+  // Predicted, of the node alone by its fastest kernel there, of the slowest
+  // device. Nothing without a kernel, and if the plan's prices are those of a
+  // profile that was not given.
   std::optional<double> seconds;
   // Why no plan has the node there; empty if one has, or if it is not known.
   std::string refusal;
@@ -48,6 +58,11 @@ struct NodeOption {
   // without the model, and if there is no such plan.
   std::optional<PlanFigures> figures;
 };
+
+// PlacementText, and for partial sums the first operand that is split: two such
+// placements may have equal results. "cpu:0,cpu:1 (partial sum, operand 0 split
+// 1)".
+std::string OptionName(const Placement& placement);
 
 struct NodeExplanation {
   std::string entry;
@@ -59,9 +74,11 @@ struct NodeExplanation {
   std::string why;     // as a sentence
   double seconds = 0;  // predicted, of the slowest rank
   PlanFigures present;
-  // By device of the machine. Empty for a node that cannot be moved alone:
-  // copies, reorders, buckets, constants, variables and views.
+  // Devices in the machine's order, then replicated, then each split. Empty for
+  // a node that cannot be moved alone: copies, reorders, buckets, constants,
+  // variables and views.
   std::vector<NodeOption> options;
+  int options_left_out = 0;  // those beyond kMostOptionsOn...
   // The constraints and pins of the options that name the node.
   std::vector<std::string> constraints;
 };

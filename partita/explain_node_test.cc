@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/core_ops.h"
@@ -76,6 +77,18 @@ std::vector<Pin> PinsOf(const std::vector<std::string>& devices) {
   return {{"a", {devices[0]}}, {"b", {devices[1]}}, {"c", {devices[2]}}};
 }
 
+// %a, %b and %c in order.
+Plan PlannedAt(const std::vector<Placement>& placements,
+               const Machine& machine) {
+  Module module = Parsed(kChain);
+  Graph& graph = *module.functions()[0];
+  const std::vector<OpView> ops = graph.ops();
+  for (size_t n = 0; n < placements.size(); ++n) {
+    graph.node(ops[n].id()).placement = placements[n];
+  }
+  return Planned(std::move(module), machine, {});
+}
+
 Plan PlannedChain(const std::vector<std::string>& devices,
                   const Machine& machine) {
   CompileOptions options;
@@ -103,6 +116,14 @@ NodeExplanation Priced(const Plan& plan, const Machine& machine,
   return explanation;
 }
 
+std::vector<std::string> NamesOf(const NodeExplanation& explanation) {
+  std::vector<std::string> names;
+  for (const NodeOption& option : explanation.options) {
+    names.push_back(option.name);
+  }
+  return names;
+}
+
 PlanFigures Simulated(const Plan& plan, const Machine& machine) {
   const auto figures = FiguresOf(plan, PlanMachine{machine, true});
   EXPECT_TRUE(figures.ok()) << figures.status();
@@ -119,11 +140,15 @@ TEST(ExplainNodeTest, TheReasonIsTheStrategys) {
   EXPECT_EQ(b.reason, "pinned");
   EXPECT_EQ(b.why, "--pin, or `on` in the model's text");
   EXPECT_EQ(b.present, Simulated(plan, machine));
-  ASSERT_EQ(b.options.size(), 2u);
+  EXPECT_THAT(NamesOf(b),
+              ElementsAre("cpu:0", "cpu:1", "cpu:0,cpu:1 (replicated)",
+                          "cpu:0,cpu:1 (split 0)"));
   EXPECT_FALSE(b.options[0].is_present);
   EXPECT_TRUE(b.options[1].is_present);
   EXPECT_TRUE(b.options[0].has_kernel);
   EXPECT_EQ(b.options[1].seconds, b.seconds);
+  EXPECT_EQ(b.options[2].seconds, b.seconds);
+  EXPECT_LT(b.options[3].seconds, b.seconds);
   EXPECT_FALSE(b.options[0].figures.has_value());
 }
 
@@ -136,16 +161,64 @@ TEST(ExplainNodeTest, AnAlternativeIsPricedAsTheCompiledPlan) {
   for (size_t n = 0; n < names.size(); ++n) {
     const NodeExplanation priced =
         Priced(plan, machine, names[n], Parsed(kChain));
-    ASSERT_EQ(priced.options.size(), 3u);
+    // A matmul is also split over its rows, its columns and its sum.
+    EXPECT_EQ(priced.options.size(), names[n] == "b" ? 5u : 7u);
     for (const NodeOption& option : priced.options) {
-      std::vector<std::string> moved = devices;
-      moved[n] = option.device;
+      std::vector<Placement> moved;
+      for (const std::string& device : devices) {
+        moved.push_back({.devices = {device}});
+      }
+      moved[n] = option.placement;
       ASSERT_TRUE(option.figures.has_value()) << option.refusal;
-      EXPECT_EQ(*option.figures,
-                Simulated(PlannedChain(moved, machine), machine))
-          << names[n] << " on " << option.device;
+      if (absl::StrContains(option.name, "partial sum")) {  // no pin has one
+        EXPECT_EQ(option.figures->entries[0].transfers.collectives, 1);
+        continue;
+      }
+      EXPECT_EQ(*option.figures, Simulated(PlannedAt(moved, machine), machine))
+          << names[n] << " on " << option.name;
     }
   }
+}
+
+TEST(ExplainNodeTest, ASplitNodeShowsWhereItIs) {
+  const Machine machine = EqualCpus(2, kRoom);
+  CompileOptions options;
+  options.strategy = "data";
+  const Plan plan = Planned(Parsed(kTraining), machine, options);
+  const NodeExplanation y =
+      Priced(plan, machine, "y", Parsed(kTraining), options);
+  EXPECT_EQ(y.placement, "cpu:0,cpu:1 (split 0)");
+  EXPECT_THAT(NamesOf(y),
+              ElementsAre("cpu:0", "cpu:1", "cpu:0,cpu:1 (replicated)",
+                          "cpu:0,cpu:1 (split 0)", "cpu:0,cpu:1 (split 1)",
+                          "cpu:0,cpu:1 (partial sum, operand 0 split 1)"));
+  for (const NodeOption& option : y.options) {
+    EXPECT_EQ(option.is_present, option.name == y.placement) << option.name;
+  }
+  ASSERT_TRUE(y.options[3].figures.has_value()) << y.options[3].refusal;
+  EXPECT_EQ(*y.options[3].figures, y.present);
+}
+
+TEST(ExplainNodeTest, AWholeNodeMayBeReplicatedThoughItCannotBeSplit) {
+  const Machine machine = EqualCpus(2, kRoom);
+  const Plan plan = Planned(Parsed("graph @f(%x: f32[]) -> f32[] {\n"
+                                   "  %y = exp %x : f32[]\n  return %y\n}\n"),
+                            machine, {});
+  EXPECT_THAT(NamesOf(Explained(plan, machine, "y")),
+              ElementsAre("cpu:0", "cpu:1", "cpu:0,cpu:1 (replicated)"));
+}
+
+TEST(ExplainNodeTest, OfManyPlacementsTheFirstAndThePresentAreListed) {
+  const Machine machine = EqualCpus(20, kRoom);
+  CompileOptions options;
+  options.pins = {{"*", {"cpu:19"}}};
+  const Plan plan = Planned(Parsed(kChain), machine, options);
+  const NodeExplanation b = Explained(plan, machine, "b");
+  ASSERT_EQ(b.options.size(), kMostOptionsOnOne + 3);
+  EXPECT_EQ(b.options_left_out, 3);
+  EXPECT_EQ(b.options[kMostOptionsOnOne - 1].name, "cpu:15");
+  EXPECT_EQ(b.options[kMostOptionsOnOne].name, "cpu:19");
+  EXPECT_TRUE(b.options[kMostOptionsOnOne].is_present);
 }
 
 // A property of all plans and nodes: the price of the present device is what

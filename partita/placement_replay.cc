@@ -17,8 +17,10 @@
 #include "partita/node_matches.h"
 #include "partita/predict_step.h"
 #include "placement/cost/node_roles.h"
+#include "placement/partition/sharded_placement.h"
 #include "placement/partition/variable_homes.h"
 #include "placement/planner/constraint_groups.h"
+#include "placement/planner/item_splits.h"
 #include "placement/planner/placement_draft.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/micro_batches.h"
@@ -71,19 +73,25 @@ absl::Status OtherModel(const Plan& plan, absl::string_view found) {
       noted));
 }
 
-// Removes the placements of views of the node's results, so that they follow
-// it.
-void ReleaseViews(const Graph& graph, NodeId node,
-                  std::vector<Placement>& placements) {
+// Views of the node's results are split as these are. Those that cannot be, and
+// views of whole results, have no placement of their own and so follow.
+void MoveViews(const Graph& graph, NodeId node,
+               std::vector<Placement>& placements) {
   std::vector<bool> follows(graph.node_id_bound(), false);
   follows[node.index] = true;
   for (const OpView& op : graph.ops()) {
     if (!IsView(op)) continue;
-    const ValueId viewed = op.operand(ViewsOf(op)->front().operand).id();
-    const NodeId maker = graph.value(viewed).defining_node;
+    const int operand = ViewsOf(op)->front().operand;
+    const Value& viewed = graph.value(op.operand(operand).id());
+    const NodeId maker = viewed.defining_node;
     if (!maker.valid() || !follows[maker.index]) continue;
     follows[op.id().index] = true;
-    placements[op.id().index] = Placement();
+    const ShardedPlacement made =
+        ResultPlace(placements[maker.index], viewed.index);
+    const bool is_split = made.sharding.kind == Sharding::Kind::kSplit;
+    placements[op.id().index] =
+        is_split ? SplitByOperand(op, operand, made).value_or(Placement())
+                 : Placement();
   }
 }
 
@@ -217,8 +225,8 @@ absl::Status PlacementReplay::CheckSamePlan(const Attempt& attempt) const {
                                            present_.entries[0].step_seconds));
 }
 
-absl::StatusOr<PlanFigures> PlacementReplay::WithNodeOn(
-    size_t entry, NodeId node, const std::string& device) {
+absl::StatusOr<PlanFigures> PlacementReplay::WithNodeAt(
+    size_t entry, NodeId node, const Placement& placement) {
   const NodeId source = sources_[entry][node.index];
   if (!source.valid()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -227,10 +235,9 @@ absl::StatusOr<PlanFigures> PlacementReplay::WithNodeOn(
         "and buckets are where their readers are"));
   }
   Placements placements = placements_;
-  placements[entry][source.index] = Placement{.devices = {device}};
-  ReleaseViews(*source_.module().functions()[entry], source, placements[entry]);
-  const std::string name =
-      absl::StrCat(entry, " ", source.index, " on ", device);
+  placements[entry][source.index] = placement;
+  MoveViews(*source_.module().functions()[entry], source, placements[entry]);
+  const std::string name = absl::StrCat("alternative ", ++alternatives_);
   PARTITA_ASSIGN_OR_RETURN(const Attempt attempt, Try(placements, name));
   if (!attempt.repeats.empty()) return figures_.at(attempt.repeats);
   PARTITA_ASSIGN_OR_RETURN(PlanFigures figures, FiguresOfAttempt(attempt));

@@ -1,4 +1,4 @@
-// Makes a plan again from its model, with one node on another device.
+// Makes a plan again from its model, with one node elsewhere.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_PLACEMENT_REPLAY_H_
@@ -45,12 +45,12 @@ class PlacementReplay {
   // Those of the plan: what Simulate predicts.
   const PlanFigures& present() const { return present_; }
 
-  // The figures of the plan whose node `node` of entry `entry` computes whole
-  // on `device`. Views of its results follow it, and constants that it reads.
+  // The figures of the plan whose node `node` of entry `entry` has this
+  // placement. Views of its results follow it, and constants that it reads.
   // Errors say why there is no such plan: no kernel, no link, no room, or a
   // constraint of the options.
-  absl::StatusOr<PlanFigures> WithNodeOn(size_t entry, NodeId node,
-                                         const std::string& device);
+  absl::StatusOr<PlanFigures> WithNodeAt(size_t entry, NodeId node,
+                                         const Placement& placement);
 
  private:
   using Placements = std::vector<std::vector<Placement>>;  // by function
@@ -78,6 +78,7 @@ class PlacementReplay {
   // By entry, and by node id of the plan: the node of the source.
   std::vector<std::vector<NodeId>> sources_;
   absl::flat_hash_map<std::string, PlanFigures> figures_;  // by attempt's name
+  int alternatives_ = 0;  // attempts with a node elsewhere
 };
 
 }  // namespace partita

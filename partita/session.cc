@@ -435,9 +435,9 @@ std::vector<MeasuredCommand> Session::LastTrace() const {
 }
 
 absl::StatusOr<std::string> Session::LastTraceJson() const {
-  PARTITA_ASSIGN_OR_RETURN(
-      const Timeline timeline,
-      MeasuredTimeline(plan(), plan().entries[entry_], LastTrace()));
+  PARTITA_ASSIGN_OR_RETURN(const Timeline timeline,
+                           MeasuredTimeline(plan(), plan().entries[entry_],
+                                            executor_->devices(), LastTrace()));
   return ChromeTraceJson({timeline});
 }
 

@@ -426,6 +426,18 @@ TEST(SessionTest, ATracedStepOpensInViewers) {
   auto json = (*session)->LastTraceJson();
   ASSERT_TRUE(json.ok()) << json.status();
   EXPECT_NE(json->find("matmul %h"), std::string::npos);
+  EXPECT_EQ(json->find("emulated"), std::string::npos);
+}
+
+TEST(SessionTest, ATraceOfEmulatedDevicesSaysSo) {
+  auto session =
+      Session::Create(PlanOf(kTwoDevices), {.devices = DeviceMode::kVirtual});
+  ASSERT_TRUE(session.ok());
+  ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+  ASSERT_TRUE((*session)->Run({.trace = true}).ok());
+  auto json = (*session)->LastTraceJson();
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_NE(json->find("{\"labels\": \"emulated\"}"), std::string::npos);
 }
 
 TEST(SessionTest, WrongUseIsExplained) {

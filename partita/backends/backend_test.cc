@@ -59,6 +59,7 @@ TEST(Backend, AKindOverlapsStepsIfItsStreamsRunOnTheHost) {
   const auto device = BackendOf(DeviceKind::kCpu).new_device(cpu, {});
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_FALSE((*device)->properties().runs_behind_host);
+  EXPECT_FALSE((*device)->properties().emulated);
   EXPECT_TRUE(TraitsOf(DeviceKind::kCpu).overlaps_steps);
 }
 
@@ -71,6 +72,7 @@ TEST(Backend, EmulatorsTakeDevicesOfAnyKind) {
     const auto device = backend.new_device(gpu, {});
     EXPECT_TRUE(device.ok()) << device.status();
     EXPECT_EQ((*device)->traits(), gpu);
+    EXPECT_TRUE((*device)->properties().emulated);
     return (*device)->properties().computed_by;
   };
   EXPECT_EQ(is_computed_by(VirtualBackend()), ComputedBy::kHostKernels);

@@ -105,6 +105,23 @@ class ViewSplitter {
 
 }  // namespace
 
+std::vector<ItemPlace> PlacesToTry(const SearchSpace& space, int item) {
+  std::vector<ItemPlace> places;
+  if (space.request.pin(space.flow.items[item].node) != nullptr) return places;
+  for (MachineDeviceId device : space.request.costs.devices()) {
+    places.push_back({{device}});
+  }
+  const std::vector<MachineDeviceId>& shared = space.splits.devices();
+  const ItemDevices all(shared.begin(), shared.end());
+  const auto& splits = space.splits.of(item);
+  if (splits.empty()) return places;
+  places.push_back({all});
+  for (size_t split = 0; split < splits.size(); ++split) {
+    places.push_back({all, static_cast<int>(split)});
+  }
+  return places;
+}
+
 ItemPlace PlaceLike(const SearchSpace& space, int item, int other,
                     ItemPlace place) {
   if (place.split == ItemPlace::kWhole) return place;

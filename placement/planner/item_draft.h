@@ -40,6 +40,10 @@ struct SearchSpace {
   const ItemSplits splits;
 };
 
+// Where moves put the item: each device alone and, over the devices of
+// ItemSplits, the whole item on every device and each split. An item without
+// splits: each device alone. Empty: the item is pinned.
+std::vector<ItemPlace> PlacesToTry(const SearchSpace& space, int item);
 // `place` of item `other`, for `item`: whole on these devices if the item has
 // no such split.
 ItemPlace PlaceLike(const SearchSpace& space, int item, int other,

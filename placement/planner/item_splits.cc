@@ -12,7 +12,6 @@
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "placement/partition/node_sharder.h"
-#include "placement/partition/sharded_placement.h"
 #include "placement/planner/equal_nodes.h"
 
 namespace partita {
@@ -79,6 +78,16 @@ std::vector<MachineDeviceId> SplitDevices(const CostModel& costs) {
   return LargestLinked(costs, [&](MachineDeviceId a, MachineDeviceId b) {
     return kind(a) == kind(b);
   });
+}
+
+std::optional<Placement> SplitByOperand(const OpView& node, int operand,
+                                        const ShardedPlacement& value) {
+  std::optional<Placement> view = Sharded(
+      node,
+      {.devices = value.devices,
+       .operands = OneSplit(node.num_operands(), operand, value.sharding)});
+  if (view.has_value() && view->operands[operand] != value.sharding) return {};
+  return view;
 }
 
 ItemSplits::ItemSplits(const PlanRequest& request, const Flow& flow)
@@ -164,11 +173,7 @@ std::vector<ItemSplit> ItemSplits::SplitsOf(const PlanRequest& request,
 
 std::optional<Placement> ItemSplits::SplitByOperand(
     const OpView& node, int operand, const Sharding& sharding) const {
-  std::optional<Placement> view = Sharded(
-      node, {.devices = names_,
-             .operands = OneSplit(node.num_operands(), operand, sharding)});
-  if (view.has_value() && view->operands[operand] != sharding) return {};
-  return view;
+  return partita::SplitByOperand(node, operand, {names_, sharding});
 }
 
 std::optional<Placement> ItemSplits::SplitByResult(

@@ -11,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "graph/op_view.h"
 #include "graph/placement.h"
+#include "placement/partition/sharded_placement.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/placement_draft.h"
 
@@ -19,6 +20,11 @@ namespace partita {
 // The first largest set of identical, mutually linked devices or, if no two are
 // identical, of devices of one kind; ascending.
 std::vector<MachineDeviceId> SplitDevices(const CostModel& costs);
+
+// `node`, a view, split over the devices of a value so that it reads the value
+// as its operand `operand` without a copy. Nothing if it cannot be.
+std::optional<Placement> SplitByOperand(const OpView& node, int operand,
+                                        const ShardedPlacement& value);
 
 // The node, sharded along one factor of its dimension rule.
 struct ItemSplit {

@@ -37,7 +37,9 @@ MoveSpace::MoveSpace(const SearchSpace& search)
                         search.request.options.micro_batches)),
       blocks(FindEqualBlocks(search.request, search.flow)),
       places(search.flow.items.size()) {
-  FindPlaces();
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[i] = PlacesToTry(space, static_cast<int>(i));
+  }
   std::vector<int> movable;
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i].empty()) continue;
@@ -55,23 +57,6 @@ MoveSpace::MoveSpace(const SearchSpace& search)
   }
   tries_pairs = spread.size() <= kMostItemsForPairs;
   FindEqual();
-}
-
-void MoveSpace::FindPlaces() {
-  const std::vector<MachineDeviceId>& shared = space.splits.devices();
-  const ItemDevices all(shared.begin(), shared.end());
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (space.request.pin(space.flow.items[i].node) != nullptr) continue;
-    for (MachineDeviceId device : space.request.costs.devices()) {
-      places[i].push_back({{device}});
-    }
-    const auto& splits = space.splits.of(static_cast<int>(i));
-    if (splits.empty()) continue;
-    places[i].push_back({all});
-    for (size_t split = 0; split < splits.size(); ++split) {
-      places[i].push_back({all, static_cast<int>(split)});
-    }
-  }
 }
 
 void MoveSpace::FindEqual() {

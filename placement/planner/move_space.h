@@ -13,9 +13,7 @@
 
 namespace partita {
 
-// The movable items are those that are not pinned. The places of an item are
-// each device alone and, over the devices of ItemSplits, each split, and the
-// whole item on every device.
+// The movable items are those that are not pinned.
 struct MoveSpace {
   // The space must outlive it.
   explicit MoveSpace(const SearchSpace& space);
@@ -24,7 +22,7 @@ struct MoveSpace {
   const ValueForms forms;
   const FoldedLine line;
   const std::vector<EqualBlocks> blocks;
-  std::vector<std::vector<ItemPlace>> places;  // by item; none: pinned
+  std::vector<std::vector<ItemPlace>> places;  // by item: PlacesToTry
   // Movable items, each far from those before, so that a few of them are spread
   // over a large graph.
   std::vector<int> spread;
@@ -35,7 +33,6 @@ struct MoveSpace {
   bool tries_pairs = false;
 
  private:
-  void FindPlaces();
   void FindEqual();
 };
 

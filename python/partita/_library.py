@@ -7,7 +7,7 @@ from typing import Any, Union
 from cffi import FFI  # type: ignore[import]  # Debian's has no types
 
 from partita._c_api import DECLARATIONS, PACKAGES, SOVERSION, VERSION
-from partita._errors import Error
+from partita._errors import Error, in_python
 
 __all__ = ["VERSION", "Path", "ffi", "library", "call", "get", "text", "zero_terminated"]
 
@@ -50,7 +50,8 @@ def call(function: Any, *arguments: Any) -> None:
     try:
         code = function(*arguments, status)
         if code != library.PARTITA_OK:
-            raise Error(text(library.partita_code_name(code)), text(library.partita_status_message(status)))
+            raise Error(text(library.partita_code_name(code)),
+                        in_python(text(library.partita_status_message(status))))
     finally:
         library.partita_status_free(status)
 

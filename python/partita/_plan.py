@@ -4,7 +4,7 @@
 import os
 from typing import Any, Iterator, List, Mapping, Tuple, Union
 
-from partita._errors import Error
+from partita._errors import Error, with_options
 from partita._library import Path, call, ffi, get, library, text, zero_terminated
 from partita._session import Session
 
@@ -88,9 +88,16 @@ def compile(model: Path, **options: Option) -> Plan:
     options: the flags of `partita compile`, with _ for -: machine="two_gpus.json", strategy="pipeline",
         dim={"batch": 8}, shape={"x": (1, 3, 640, 640)}, pin=["encoder*=gpu:0"], ieee=True. Without a machine the plan
         is for this host.
+
+    It is one call of the library, which nothing ends early: Ctrl-C raises KeyboardInterrupt after it. A program that
+    must be able to end it compiles in a process of its own, writes the plan there and loads it.
     """
     strings = [ffi.new("char[]", zero_terminated(word)) for word in _words(options)]
-    return Plan(_new_plan(library.partita_compile, zero_terminated(model), ffi.new("char*[]", strings), len(strings)))
+    try:
+        return Plan(_new_plan(library.partita_compile, zero_terminated(model), ffi.new("char*[]", strings),
+                              len(strings)))
+    except Error as error:
+        raise Error(error.code, with_options(error.message, options)) from None
 
 
 def load(plan: Union[Path, bytes, bytearray, memoryview]) -> Plan:

@@ -121,6 +121,8 @@ struct DeviceProperties {
   bool streams_run_on_caller = false;
   // Work of all such devices can be one graph (Device::NewGraph).
   bool launches_graphs = false;
+  // Software emulates the hardware of its traits: its times are others.
+  bool emulated = false;
 };
 
 // Bytes of a device's memory, as its driver reports them.

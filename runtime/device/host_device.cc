@@ -70,7 +70,8 @@ class TimedDevice : public HostDevice {
       : HostDevice(std::move(traits),
                    {.computed_by = ComputedBy::kNothing,
                     .host_accesses_arenas = true,
-                    .runs_behind_host = false},
+                    .runs_behind_host = false,
+                    .emulated = true},
                    /*guarded=*/true) {}
   absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
     return std::make_unique<TimedStream>();
@@ -95,7 +96,8 @@ std::unique_ptr<Device> NewVirtualDevice(DeviceTraits traits) {
                                        .kernel_threads = KernelThreads(traits),
                                        .host_accesses_arenas = true,
                                        .runs_behind_host = false,
-                                       .streams_run_on_caller = true};
+                                       .streams_run_on_caller = true,
+                                       .emulated = true};
   return std::make_unique<HostDevice>(std::move(traits), properties,
                                       /*guarded=*/true);
 }

@@ -11,7 +11,7 @@
 
 namespace partita {
 absl::StatusOr<Timeline> MeasuredTimeline(
-    const Plan& plan, const Entry& entry,
+    const Plan& plan, const Entry& entry, const Devices& devices,
     const std::vector<MeasuredCommand>& trace) {
   PARTITA_ASSIGN_OR_RETURN(const CommandList commands, Expand(entry));
   if (trace.size() != commands.size()) {
@@ -25,7 +25,8 @@ absl::StatusOr<Timeline> MeasuredTimeline(
   timeline.name = "measured";
   for (const Stream& stream : entry.streams) {
     timeline.tracks.push_back(
-        {plan.devices[stream.device.index].traits.name, stream.name});
+        {plan.devices[stream.device.index].traits.name, stream.name,
+         devices[stream.device.index]->properties().emulated});
   }
   for (const MeasuredCommand& measured : trace) {
     const Command& command = commands[CommandId(measured.command)];

@@ -14,11 +14,13 @@ TEST(MeasuredTimelineTest, EveryCommandIsASpanOfItsStream) {
   Floats y;
   ASSERT_TRUE(session.Run(Ramp(1), y, {.trace = true}).ok());
   const Plan& plan = session->plan();
-  auto timeline = MeasuredTimeline(plan, plan.entries[0], session->LastTrace());
+  auto timeline = MeasuredTimeline(plan, plan.entries[0], session->devices(),
+                                   session->LastTrace());
   ASSERT_TRUE(timeline.ok()) << timeline.status();
   ASSERT_EQ(timeline->tracks.size(), 4u);
   EXPECT_EQ(timeline->tracks[1].device, "cpu:0");
   EXPECT_EQ(timeline->tracks[1].stream, "out");
+  EXPECT_FALSE(timeline->tracks[1].emulated);
   ASSERT_EQ(timeline->spans.size(), 13u);
   EXPECT_EQ(timeline->spans[kSumCommand].name, "add %sum");
   EXPECT_EQ(timeline->spans[kSumCommand].category, "kernel");
@@ -34,8 +36,25 @@ TEST(MeasuredTimelineTest, EveryCommandIsASpanOfItsStream) {
 TEST(MeasuredTimelineTest, AStepThatWasNotMeasuredHasNone) {
   TestSession session(OneStreamPlan());
   const Plan& plan = session->plan();
-  EXPECT_EQ(MeasuredTimeline(plan, plan.entries[0], {}).status().code(),
+  EXPECT_EQ(MeasuredTimeline(plan, plan.entries[0], session->devices(), {})
+                .status()
+                .code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(MeasuredTimelineTest, TracksOfEmulatedDevicesSaySo) {
+  for (const RunOn run_on : {RunOn::kVirtual, RunOn::kTimed}) {
+    TestSession session(OneStreamPlan(), run_on);
+    Floats y;
+    ASSERT_TRUE(session.Run(Ramp(1), y, {.trace = true}).ok());
+    const Plan& plan = session->plan();
+    const auto timeline = MeasuredTimeline(
+        plan, plan.entries[0], session->devices(), session->LastTrace());
+    ASSERT_TRUE(timeline.ok()) << timeline.status();
+    for (const TraceTrack& track : timeline->tracks) {
+      EXPECT_TRUE(track.emulated) << track.stream;
+    }
+  }
 }
 
 }  // namespace

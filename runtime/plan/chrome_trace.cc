@@ -4,6 +4,7 @@
 #include "runtime/plan/chrome_trace.h"
 
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -40,6 +41,7 @@ class Writer {
     for (size_t t = 0; t < timeline.tracks.size(); ++t) {
       const TraceTrack& track = timeline.tracks[t];
       const int process = Process(timeline, track.device);
+      if (track.emulated) LabelAsEmulated(process);
       Emit(absl::StrCat("{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": ",
                         process, ", \"tid\": ", t,
                         ", \"args\": {\"name\": ", Quoted(track.stream), "}}"));
@@ -89,9 +91,17 @@ class Writer {
     return it->second;
   }
 
+  void LabelAsEmulated(int process) {
+    if (!emulated_.insert(process).second) return;
+    Emit(absl::StrCat(
+        "{\"ph\": \"M\", \"name\": \"process_labels\", \"pid\": ", process,
+        ", \"args\": {\"labels\": ", Quoted(kEmulatedLabel), "}}"));
+  }
+
   void Emit(std::string event) { events_.push_back(std::move(event)); }
 
   std::map<std::string, int> processes_;
+  std::set<int> emulated_;  // processes that have the label
   std::vector<std::string> events_;
 };
 

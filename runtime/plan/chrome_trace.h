@@ -14,6 +14,9 @@ namespace partita {
 struct TraceTrack {
   std::string device;  // "gpu:0"
   std::string stream;  // "compute"
+  // Software emulates the device, so that measured times are not its own; the
+  // same for all tracks of a device.
+  bool emulated = false;
 };
 
 // One command on a track. Times are seconds from the start of the timeline.
@@ -41,8 +44,12 @@ struct Timeline {
   std::vector<TracePoint> points;
 };
 
+// The label of the process of an emulated device.
+inline constexpr char kEmulatedLabel[] = "emulated";
+
 // JSON that chrome://tracing, Perfetto and others open: a process for each
-// device, a thread for each track. Several timelines are shown one above the
+// device, which a "process_labels" event marks if it is emulated, and a thread
+// for each track. Several timelines are shown one above the
 // other. The same timelines give the same text.
 std::string ChromeTraceJson(const std::vector<Timeline>& timelines);
 

@@ -33,6 +33,24 @@ TEST(ChromeTraceTest, DevicesAreProcessesAndStreamsAreThreads) {
       "]}\n");
 }
 
+TEST(ChromeTraceTest, AnEmulatedDeviceHasOneLabel) {
+  Timeline timeline;
+  timeline.tracks = {{"cpu:0", "compute"},
+                     {"gpu:0", "compute", /*emulated=*/true},
+                     {"gpu:0", "copy", /*emulated=*/true}};
+  const nlohmann::json parsed =
+      nlohmann::json::parse(ChromeTraceJson({timeline}), nullptr, false);
+  ASSERT_FALSE(parsed.is_discarded());
+  int labels = 0;
+  for (const nlohmann::json& event : parsed["traceEvents"]) {
+    if (event["name"] != "process_labels") continue;
+    ++labels;
+    EXPECT_EQ(event["pid"], 2);
+    EXPECT_EQ(event["args"]["labels"], "emulated");
+  }
+  EXPECT_EQ(labels, 1);
+}
+
 TEST(ChromeTraceTest, AnyNameGivesValidJson) {
   Timeline timeline;
   timeline.tracks = {{"cpu:\"0\"", "a\\b\n\x01"}};

@@ -71,6 +71,31 @@ class Plans(unittest.TestCase):
         with self.assertRaisesRegex(partita.Error, "INVALID_ARGUMENT: machine: found None"):
             partita.compile(MODEL, machine=None)
 
+    def refusal(self, bad):
+        with self.assertRaises(partita.Error) as caught:
+            bad()
+        return caught.exception.message
+
+    def test_options_in_messages_are_spelled_as_here(self):
+        unknown = self.refusal(lambda: partita.compile(MODEL, machine=MACHINE, outptu_device="cpu:0"))
+        self.assertRegex(unknown, "^outptu_device: found no such option; expected one of: .*, output_device")
+        self.assertTrue(unknown.endswith("did you mean output_device?"), unknown)
+        self.assertNotIn("-", unknown)
+        self.assertRegex(self.refusal(lambda: partita.compile(MODEL, machine=MACHINE, output_device="gpu:7")),
+                         "^output_device gpu:7: found no such device")
+
+    def test_what_to_do_is_said_by_names_of_this_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/a.plan"
+            PLAN.write(path)
+            self.assertTrue(self.refusal(lambda: partita.compile(path)).endswith("load it by partita.load"))
+        self.assertRegex(self.refusal(lambda: PLAN.session(split_gpu=1000)), "^split_gpu: found 1000; expected 1..64")
+        with PLAN.session(devices="virtual") as session:
+            self.assertTrue(self.refusal(session.run).endswith("call Session.set_input or Session.bind_input before"))
+            session.run({"x": X, "t": T})
+            self.assertTrue(self.refusal(lambda: session.write_trace("/nowhere/a.json"))
+                            .endswith("expected one of the last step; run it with trace=True"))
+
     def test_a_zero_byte_does_not_shorten_a_text(self):
         for bad in (lambda: partita.load("/nowhere.plan\0x"), lambda: partita.compile(MODEL + "\0x"),
                     lambda: partita.compile(MODEL, machine=MACHINE + "\0x"), lambda: PLAN.write("/nowhere/a.plan\0x")):

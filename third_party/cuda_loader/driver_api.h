@@ -23,6 +23,8 @@ struct DriverApi {
   decltype(&::function) member = nullptr;
 #include "third_party/cuda_loader/driver_calls.inc"
 #undef PARTITA_DRIVER_CALL
+  // Software in this process computes what GPUs would.
+  bool emulated = false;
 };
 
 // Opens libcuda.so.1 and fills the table; does not call cuInit. The library

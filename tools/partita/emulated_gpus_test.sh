@@ -25,6 +25,17 @@ PARTITA_EMULATED_FAIL_CALL=8 expect 1 "gpu:0: cuDevicePrimaryCtxRetain: CUDA_ERR
 expect 0 "the plan uses no GPU, so none is emulated" "$partita" run "$model" --emulated-gpus --strategy single --device cpu:0
 expect 2 "--emulated-gpus: found --virtual beside it" "$partita" run "$plan" --emulated-gpus --virtual
 
+# Viewers see that the times are not a GPU's. The CPU, which feeds it, is no emulated one.
+expect 0 "software runs the commands of the GPUs, slowly" \
+  "$partita" run "$plan" --emulated-gpus --trust-code --trace "$scratch/trace.json"
+labels=$(python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+print([(names[e["pid"]], e["args"]["labels"]) for e in events if e["name"] == "process_labels"])
+' "$scratch/trace.json")
+[[ $labels == "[('gpu:0 (measured)', 'emulated')]" ]] || fail "the trace has the labels: $labels"
+
 # Two devices of a plan on one GPU.
 two=$scratch/two.plan
 expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy data --replicas 2 --output "$two"

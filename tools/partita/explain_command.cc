@@ -63,12 +63,14 @@ const Subcommand kExplainCommand = {
     .doc =
         "Says why a node of a plan is where it is, and what else was "
         "possible.\n"
-        "NODE is a name of the plan's text, as %y or y. With the model, moves "
-        "the node to\neach other device, all other nodes where they are, "
-        "lowers and simulates that\nplan, and shows its step, memory, "
-        "transfers and critical path, or why there is\nnone. Without it, "
-        "shows the node's seconds on each device that has a kernel.\nThe "
-        "strategy is not asked again, so its flags change nothing.",
+        "NODE is a name of the plan's text, as %y or y. The placements that "
+        "it shows are\neach device alone and, over the largest set of equal "
+        "devices, the whole node on\neach and the node split along each "
+        "dimension that can be. With the model, moves\nthe node there, all "
+        "other nodes where they are, lowers and simulates that plan,\nand "
+        "shows its step, memory, transfers and critical path, or why there is "
+        "none.\nWithout it, shows the node's seconds where it has a kernel. "
+        "The strategy is not\nasked again, so its flags change nothing.",
     .operand = "plan",
     .reads = kPlanFiles,
     .second_operand = "node",

@@ -1,4 +1,4 @@
-// Writes an explanation, device by device.
+// Writes an explanation, placement by placement.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/explain_text.h"
@@ -60,12 +60,21 @@ std::string OptionText(const NodeExplanation& explanation,
     parts.push_back(absl::StrCat("refused: ", option.refusal));
   }
   if (parts.empty()) parts.push_back("it has a kernel there");
-  const std::string text = absl::StrCat("on ", option.device, ": ",
-                                        absl::StrJoin(parts, "; "), "\n");
+  const std::string text =
+      absl::StrCat("on ", option.name, ": ", absl::StrJoin(parts, "; "), "\n");
   if (option.is_present || !option.figures.has_value()) return text;
   return absl::StrCat(
       text, FiguresText(*option.figures, explanation.entry,
                         EntryOf(explanation.present, explanation.entry)));
+}
+
+std::string LeftOutText(const NodeExplanation& explanation) {
+  if (explanation.options_left_out == 0) return "";
+  return absl::StrCat("left out: ", explanation.options_left_out,
+                      explanation.options_left_out == 1 ? " more placement"
+                                                        : " more placements",
+                      ", beyond ", kMostOptionsOnOne, " on one device and ",
+                      kMostOptionsOnSeveral, " on several\n");
 }
 
 bool HasUnpricedOption(const NodeExplanation& explanation) {
@@ -84,7 +93,7 @@ Json FiguresJson(const PlanFigures& figures, const std::string& entry) {
 }
 
 Json OptionJson(const NodeExplanation& explanation, const NodeOption& option) {
-  Json json = {{"device", option.device},
+  Json json = {{"placement", option.name},
                {"present", option.is_present},
                {"kernel", option.has_kernel},
                {"refusal", option.refusal}};
@@ -110,6 +119,7 @@ std::string ExplanationText(const NodeExplanation& explanation) {
   for (const NodeOption& option : explanation.options) {
     text += OptionText(explanation, option);
   }
+  text += LeftOutText(explanation);
   if (!HasUnpricedOption(explanation)) return text;
   return absl::StrCat(
       text,
@@ -128,7 +138,8 @@ std::string ExplanationJson(const NodeExplanation& explanation) {
                {"why", explanation.why},
                {"constraints", explanation.constraints},
                {"plan", FiguresJson(explanation.present, explanation.entry)},
-               {"options", Json::array()}};
+               {"options", Json::array()},
+               {"options_left_out", explanation.options_left_out}};
   for (const NodeOption& option : explanation.options) {
     json["options"].push_back(OptionJson(explanation, option));
   }

@@ -10,7 +10,7 @@
 
 namespace partita {
 
-// The node and its reason, then each device: what the plan would come to, or
+// The node and its reason, then each option: what the plan would come to, or
 // why there is no such plan.
 std::string ExplanationText(const NodeExplanation& explanation);
 std::string ExplanationJson(const NodeExplanation& explanation);

@@ -127,17 +127,19 @@ NodeExplanation Explanation() {
                               .why = "a pin",
                               .seconds = 1e-5};
   explanation.present = {{{"cpu:0", 4096, 0, 8192}}, {Figures(1e-4, 0)}};
-  explanation.options = {
-      {.device = "cpu:0",
-       .is_present = true,
-       .has_kernel = true,
-       .seconds = 1e-5,
-       .figures = explanation.present},
-      {.device = "gpu:0", .refusal = "no kernel for it there"}};
+  explanation.options = {{.placement = {.devices = {"cpu:0"}},
+                          .name = "cpu:0",
+                          .is_present = true,
+                          .has_kernel = true,
+                          .seconds = 1e-5,
+                          .figures = explanation.present},
+                         {.placement = {.devices = {"gpu:0"}},
+                          .name = "gpu:0",
+                          .refusal = "no kernel for it there"}};
   return explanation;
 }
 
-TEST(ExplanationTextTest, EachDeviceHasItsPlanOrItsRefusal) {
+TEST(ExplanationTextTest, EachOptionHasItsPlanOrItsRefusal) {
   EXPECT_EQ(ExplanationText(Explanation()),
             "matmul %y of @f is on cpu:0, by onednn.matmul in 10.0 us\n"
             "because pinned: a pin\n"
@@ -150,6 +152,17 @@ TEST(ExplanationTextTest, EachDeviceHasItsPlanOrItsRefusal) {
             "on gpu:0: refused: no kernel for it there\n");
 }
 
+TEST(ExplanationTextTest, WhatIsLeftOutIsCounted) {
+  NodeExplanation explanation = Explanation();
+  explanation.options_left_out = 5;
+  EXPECT_THAT(ExplanationText(explanation),
+              HasSubstr("\nleft out: 5 more placements, beyond 16 on one "
+                        "device and 8 on several\n"));
+  explanation.options_left_out = 1;
+  EXPECT_THAT(ExplanationText(explanation), HasSubstr("1 more placement,"));
+  EXPECT_EQ(Json::parse(ExplanationJson(explanation))["options_left_out"], 1);
+}
+
 TEST(ExplanationTextTest, WithoutTheModelItSaysWhatToGive) {
   NodeExplanation explanation = Explanation();
   EXPECT_THAT(ExplanationText(explanation), Not(HasSubstr("--model")));
@@ -160,6 +173,7 @@ TEST(ExplanationTextTest, WithoutTheModelItSaysWhatToGive) {
 TEST(ExplanationJsonTest, WhatIsNotKnownIsNull) {
   const Json json = Json::parse(ExplanationJson(Explanation()));
   EXPECT_EQ(json["reason"], "pinned");
+  EXPECT_EQ(json["options"][0]["placement"], "cpu:0");
   EXPECT_EQ(json["options"][0]["plan"]["step_seconds"], 1e-4);
   EXPECT_EQ(json["options"][0]["plan"]["memory"]["cpu:0"]["arena_bytes"], 4096);
   EXPECT_TRUE(json["options"][1]["plan"].is_null());

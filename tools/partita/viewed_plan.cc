@@ -19,7 +19,7 @@ namespace {
 
 OptionView ViewOf(const NodeOption& option, size_t entry) {
   OptionView view;
-  view.device = option.device;
+  view.placement = option.name;
   view.is_present = option.is_present;
   view.has_kernel = option.has_kernel;
   view.refusal = option.refusal;
@@ -42,6 +42,7 @@ ExplanationView ViewOf(const NodeExplanation& explanation, int box,
   for (const NodeOption& option : explanation.options) {
     view.options.push_back(ViewOf(option, entry));
   }
+  view.options_left_out = explanation.options_left_out;
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -14,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "runtime/plan/chrome_trace.h"
 
 namespace partita {
 namespace {
@@ -35,6 +37,7 @@ struct Span {
 struct RawTrace {
   std::map<int64_t, std::string> processes;
   std::map<std::pair<int64_t, int64_t>, std::string> threads;
+  std::set<int64_t> emulated;  // processes
   std::vector<Span> spans;
 };
 
@@ -86,6 +89,7 @@ class TraceReader {
   absl::Status ReadName(const Json& event, int64_t process) {
     const std::optional<std::string> what = Text(event, "name");
     if (!what.has_value()) return BadEvent("name", "a text");
+    if (*what == "process_labels") return ReadLabels(event, process);
     const std::optional<std::string> name =
         event.contains("args") ? Text(event["args"], "name") : std::nullopt;
     if (!name.has_value()) return BadEvent("args", "a name");
@@ -96,6 +100,14 @@ class TraceReader {
       if (!thread.has_value()) return BadEvent("tid", "a number");
       trace_.threads[{process, *thread}] = *name;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadLabels(const Json& event, int64_t process) {
+    const std::optional<std::string> labels =
+        event.contains("args") ? Text(event["args"], "labels") : std::nullopt;
+    if (!labels.has_value()) return BadEvent("args", "labels");
+    if (*labels == kEmulatedLabel) trace_.emulated.insert(process);
     return absl::OkStatus();
   }
 
@@ -147,6 +159,19 @@ class TraceReader {
   RawTrace trace_;
 };
 
+// Of a process of a measured trace.
+absl::string_view DeviceOf(absl::string_view process) {
+  return absl::StripSuffix(process, " (measured)");
+}
+
+std::vector<std::string> EmulatedDevices(const RawTrace& trace) {
+  std::set<std::string> names;
+  for (const auto& [process, name] : trace.processes) {
+    if (trace.emulated.contains(process)) names.emplace(DeviceOf(name));
+  }
+  return {names.begin(), names.end()};
+}
+
 // "" or the reason why the trace does not match the entry.
 std::string Mismatch(const RawTrace& trace, const PlanView& plan,
                      const ViewedEntry& entry, MeasuredTrace& measured) {
@@ -170,8 +195,7 @@ std::string Mismatch(const RawTrace& trace, const PlanView& plan,
     const auto thread = trace.threads.find({span.process, span.thread});
     if (span.kind != command.kind || process == trace.processes.end() ||
         thread == trace.threads.end() || thread->second != stream.name ||
-        absl::StripSuffix(process->second, " (measured)") !=
-            plan.devices[stream.device].name) {
+        DeviceOf(process->second) != plan.devices[stream.device].name) {
       return absl::StrCat("command ", id.index,
                           " of another kind, stream or device");
     }
@@ -195,6 +219,7 @@ absl::StatusOr<MeasuredTrace> ReadMeasuredTrace(absl::string_view json,
     MeasuredTrace measured;
     measured.source = std::string(source);
     measured.entry = static_cast<int>(e);
+    measured.emulated = EmulatedDevices(trace);
     mismatch = Mismatch(trace, plan, plan.entries[e], measured);
     if (mismatch.empty()) return measured;
   }

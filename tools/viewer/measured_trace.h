@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,6 +22,9 @@ struct MeasuredTrace {
   // Start and end, in seconds.
   IdVector<CommandId, std::pair<double, double>> commands;
   double end = 0;  // of the last command
+  // Names of devices that software emulated: times of the step are not those of
+  // the plan's devices. Ascending; empty for traces that do not say.
+  std::vector<std::string> emulated;
 };
 
 // `json` in Chrome's format. It must have exactly one span for each command of

@@ -71,7 +71,7 @@ Json ExplanationsJson(const std::vector<ExplanationView>& explanations) {
   for (const ExplanationView& explanation : explanations) {
     Json options = Json::array();
     for (const OptionView& option : explanation.options) {
-      options.push_back({{"device", option.device},
+      options.push_back({{"placement", option.placement},
                          {"present", option.is_present},
                          {"kernel", option.has_kernel},
                          {"refusal", option.refusal},
@@ -84,7 +84,8 @@ Json ExplanationsJson(const std::vector<ExplanationView>& explanations) {
     list.push_back({{"box", explanation.box},
                     {"why", explanation.why},
                     {"constraints", explanation.constraints},
-                    {"options", options}});
+                    {"options", options},
+                    {"left_out", explanation.options_left_out}});
   }
   return list;
 }
@@ -403,10 +404,15 @@ Json TraceJson(const MeasuredTrace& trace, const ViewedEntry& entry) {
     if (ops.size() == kMaxResiduals) break;
     ops.push_back({op.op, op.nodes, op.predicted, op.measured});
   }
-  return {{"source", trace.source}, {"entry", trace.entry},
-          {"end", trace.end},       {"tick", tick},
-          {"start", start},         {"length", length},
-          {"nodes", nodes},         {"ops", ops}};
+  return {{"source", trace.source},
+          {"entry", trace.entry},
+          {"end", trace.end},
+          {"tick", tick},
+          {"start", start},
+          {"length", length},
+          {"nodes", nodes},
+          {"ops", ops},
+          {"emulated", trace.emulated}};
 }
 
 Json TopologyJson(const PlanView& plan) {

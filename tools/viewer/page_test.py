@@ -313,8 +313,13 @@ class ViewPageTest(PageTest):
         predicted, measured = (self.place("page.time", "placeOf(%d, '%s')" % (kernel, kind)) for kind in ("stream", "measured"))
         self.assertGreater(measured[1], predicted[1])       # the one under the other
         self.assertLess(measured[1] - predicted[1], 30)     # in one lane
-        self.assertIn("measured below", self.text("#time-pane .hint"))
+        self.assertIn("measured on emulated devices below", self.text("#time-pane .hint"))
         self.assertIn("measured", self.text("#figures"))
+
+    def test_times_of_emulated_devices_are_called_so(self):
+        for tab in ("findings", "measured"):
+            self.assertIn("Software emulated cpu:0, cpu:1 in the measured step", self.tab(tab))
+        self.assertFalse([f for f in self.value("page.shown.entry.findings.map((f) => f.text)") if "its prediction" in f])
 
     def test_the_prediction_alone_has_no_measured_row(self):
         self.open("predicted.html")
@@ -470,11 +475,11 @@ class ViewPageTest(PageTest):
         self.browser.click("#tab-body h2.above + table tr.row td")
         self.assertEqual(self.value("page.shown.entry.name(page.shown.trace.nodes[0][0])"), self.selected())
 
-    def test_explained_nodes_show_what_each_device_would_cost(self):
+    def test_explained_nodes_show_what_each_placement_would_cost(self):
         self.value("page.shown.select(page.shown.entry.explained.keys().next().value)")
         self.browser.settle()
         panel = self.text("#tab-body")
-        for part in ("Why here, and what elsewhere", "where it is", "cpu:0", "cpu:1"):
+        for part in ("Why here, and what elsewhere", "where it is", "cpu:0", "cpu:1", "cpu:0, cpu:1 (replicated)", "cpu:0, cpu:1 (split 0)"):
             self.assertIn(part, panel)
         # Texts of the program and what the page formats have one spelling.
         self.assertRegex(panel, r"\d us")

@@ -195,9 +195,9 @@ struct FindingView {
   double moment = -1;  // at which the memory of `device` is shown
 };
 
-// A box whole on one device, and what the plan would come to. See NodeOption.
+// A box elsewhere, and what the plan would come to. See NodeOption.
 struct OptionView {
-  std::string device;
+  std::string placement;  // "cpu:0", "cpu:0,cpu:1 (split 0)"
   bool is_present = false;
   bool has_kernel = false;
   std::string refusal;
@@ -213,6 +213,7 @@ struct ExplanationView {
   std::string why;
   std::vector<std::string> constraints;
   std::vector<OptionView> options;
+  int options_left_out = 0;
 };
 
 struct ViewedEntry {

@@ -378,6 +378,17 @@ TEST(ResidualsTest, AFarMissOfThePredictionIsAFinding) {
   EXPECT_EQ(entry.boxes[first.box].name, "%p");
 }
 
+TEST(ResidualsTest, TimesOfEmulatedDevicesAreNoFinding) {
+  PlanView view = Predicted(Perceptron());
+  ViewedEntry& entry = view.entries[0];
+  const size_t before = entry.findings.size();
+  MeasuredTrace trace = TraceOf(entry, 100);
+  trace.end = trace.commands[CommandId(9)].second;
+  trace.emulated = {"cpu:0"};
+  AddResidualFinding(trace, view);
+  EXPECT_EQ(entry.findings.size(), before);
+}
+
 TEST(ResidualsTest, DevicesThatComputeAtOnceShareTheStep) {
   PlanView view = Devices({1, 1});
   ViewedEntry& entry = view.entries[0];

@@ -81,6 +81,7 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace) {
 }
 
 void AddResidualFinding(const MeasuredTrace& trace, PlanView& view) {
+  if (!trace.emulated.empty()) return;
   ViewedEntry& entry = view.entries[trace.entry];
   const Residuals residuals = ResidualsOf(entry, trace);
   if (trace.end <= 0) return;

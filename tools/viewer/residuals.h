@@ -37,7 +37,8 @@ Residuals ResidualsOf(const ViewedEntry& entry, const MeasuredTrace& trace);
 
 // Adds a finding to the entry of the trace, in its rank: the op with the
 // largest difference of those whose difference is a tenth of the measured step
-// of their devices and a half of the prediction.
+// of their devices and a half of the prediction. None for a trace of emulated
+// devices: their times and the prediction are of different hardware.
 void AddResidualFinding(const MeasuredTrace& trace, PlanView& view);
 
 }  // namespace partita

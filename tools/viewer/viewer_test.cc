@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "graph/ops/op_set.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -317,6 +318,27 @@ TEST(MeasuredTraceTest, ReadsWhatTheOneWriterWrites) {
   ASSERT_TRUE(trace.ok()) << trace.status();
   EXPECT_NEAR(trace->commands[CommandId(5)].first, 16e-6, 1e-12);
   EXPECT_NEAR(trace->end, 40e-6, 1e-12);
+}
+
+TEST(MeasuredTraceTest, ATraceSaysWhichDevicesWereEmulated) {
+  const PlanView view = View(TimedPerceptron());
+  Timeline timeline = Measured();
+  const auto emulated = [&] {
+    const absl::StatusOr<MeasuredTrace> trace =
+        ReadMeasuredTrace(ChromeTraceJson({timeline}), "t.json", view);
+    EXPECT_TRUE(trace.ok()) << trace.status();
+    return trace->emulated;
+  };
+  EXPECT_EQ(emulated(), std::vector<std::string>());
+  timeline.tracks[2].emulated = true;
+  EXPECT_EQ(emulated(), std::vector<std::string>({"cpu:1"}));
+  for (TraceTrack& track : timeline.tracks) track.emulated = true;
+  EXPECT_EQ(emulated(), std::vector<std::string>({"cpu:0", "cpu:1"}));
+  const std::string bad =
+      absl::StrReplaceAll(ChromeTraceJson({timeline}), {{"\"emulated\"", "7"}});
+  EXPECT_THAT(
+      std::string(ReadMeasuredTrace(bad, "t.json", view).status().message()),
+      ::testing::HasSubstr("expected labels"));
 }
 
 TEST(MeasuredTraceTest, RefusesWhatIsNoStepOfThePlan) {

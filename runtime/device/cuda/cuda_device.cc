@@ -41,6 +41,8 @@ class CudaDevice : public Device {
              std::shared_ptr<CudaShare> share)
       : traits_(std::move(traits)),
         context_(std::move(context)),
+        properties_{.launches_graphs = true,
+                    .emulated = context_->api().emulated},
         loading_(std::move(loading)),
         share_(std::move(share)) {}
 
@@ -102,8 +104,8 @@ class CudaDevice : public Device {
   }
 
   const DeviceTraits traits_;
-  const DeviceProperties properties_ = {.launches_graphs = true};
   const SharedContext context_;
+  const DeviceProperties properties_;
   const std::unique_ptr<CudaStream> loading_;
   const std::shared_ptr<CudaShare> share_;
 };

@@ -75,6 +75,7 @@ TEST(EmulatedCuda, NamesAndRoutesAreTheOptions) {
                                  .nvlinks = {{1, 0}}});
   ASSERT_TRUE(cuda.ok()) << cuda.status();
   const DriverApi& api = (*cuda)->api();
+  EXPECT_TRUE(api.emulated);
   EXPECT_EQ(api.Init(0), CUDA_SUCCESS);
   char name[32] = "";
   EXPECT_EQ(api.DeviceGetName(name, sizeof(name), 2), CUDA_SUCCESS);

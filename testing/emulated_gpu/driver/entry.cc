@@ -51,6 +51,7 @@ constexpr DriverApi MakeTable() {
           &Driver::member, kNameOf##member>;
 #include "third_party/cuda_loader/driver_calls.inc"
 #undef PARTITA_DRIVER_CALL
+  api.emulated = true;
   return api;
 }
 

@@ -19,7 +19,7 @@ function leftOutText(entry) {
 }
 
 function findingsTab(shown) {
-  const { entry } = shown, parts = [];
+  const { entry } = shown, parts = emulatedNote(shown.trace);
   if (entry.commandsLeftOut) parts.push(element('p', { class: 'note leftout' }, leftOutText(entry)));
   if (!entry.timed) parts.push(note('The plan has no prediction: compile it, or give the machine: partita view PLAN --machine FILE.'));
   else if (entry.findings.length === 0) parts.push(note('Nothing stands out: no device waits, no link or memory is nearly full.'));

@@ -10,6 +10,12 @@ function residualCells(predicted, measured, largest) {
     [predicted > 0 ? (measured / predicted).toFixed(2) : '', 'n'], [bar, 'w']];
 }
 
+// What times of a step on emulated devices say; none for other steps.
+function emulatedNote(trace) {
+  return trace && trace.emulated.length > 0
+    ? [element('p', { class: 'note emulated' }, `Software emulated ${trace.emulated.join(', ')} in the measured step: its times are not those of the plan's devices, so no finding compares them with the prediction.`)] : [];
+}
+
 function residualsTab(shown) {
   const { trace, entry } = shown;
   if (!trace) return [note('No measured step: partita run PLAN --trace FILE measures one, and partita view PLAN --trace FILE shows it.')];
@@ -22,6 +28,6 @@ function residualsTab(shown) {
   const nodes = trace.nodes.slice(0, MOST_RESIDUALS).map(([b, predicted, measured]) => pickRow(b === shown.box, () => shown.select(b),
     [`${entry.op(b)} ${entry.name(b)}`, 'name'], [entry.devices(b).map((d) => shown.plan.deviceName(d)).join(', '), 'n'], ...residualCells(predicted, measured, nodesLargest)));
   const sum = (list, at) => list.reduce((all, row) => all + row[at], 0);
-  return [note(`Kernels: ${secondsText(sum(trace.ops, 2))} predicted, ${secondsText(sum(trace.ops, 3))} measured. + is slower than predicted.`),
+  return [...emulatedNote(trace), note(`Kernels: ${secondsText(sum(trace.ops, 2))} predicted, ${secondsText(sum(trace.ops, 3))} measured. + is slower than predicted.`),
     element('h2', {}, 'By op'), table(heads('Op', 'Nodes'), ops), element('h2', { class: 'above' }, 'By node'), table(heads('Node', 'Device'), nodes)];
 }

@@ -40,14 +40,15 @@ class TimePane {
 
   describe() {
     const { shown } = this, t = shown.trace, by = shown.stretch();
+    const measured = t && t.emulated.length > 0 ? 'measured on emulated devices' : 'measured';
     this.scaleLabel.hidden = !t;
     this.scaleBox.checked = shown.oneScale;
     this.foldLabel.hidden = !shown.hasFolds();
     this.foldBox.checked = shown.unfolded.size < shown.plan.equalDevices.length;
     this.hint.textContent = !shown.entry.timed ? 'no prediction in this plan: commands by order of launch'
       : !t ? 'predicted · wheel zooms, drag pans'
-      : by === 1 ? 'predicted above, measured below'
-      : `predicted above, measured below (${secondsText(t.end)} drawn at ${by < 1 ? '1/' + +(1 / by).toPrecision(3) : +by.toPrecision(3) + ' times'} its length)`;
+      : by === 1 ? `predicted above, ${measured} below`
+      : `predicted above, ${measured} below (${secondsText(t.end)} drawn at ${by < 1 ? '1/' + +(1 / by).toPrecision(3) : +by.toPrecision(3) + ' times'} its length)`;
   }
 
   foldDevices(folded) {
