@@ -10,6 +10,7 @@
 #include "runtime/plan/command_titles.h"
 
 namespace partita {
+
 absl::StatusOr<Timeline> MeasuredTimeline(
     const Plan& plan, const Entry& entry, const Devices& devices,
     const std::vector<MeasuredCommand>& trace) {
