@@ -22,6 +22,7 @@
 #include "graph/text/names.h"
 #include "partita/backends/backend.h"
 #include "partita/generated_code.h"
+#include "partita/port_lookup.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
@@ -155,24 +156,6 @@ absl::StatusOr<bool> LaunchesBlock() {
                    "; expected 0 or 1; set it to one of them, or unset it"));
 }
 
-absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
-                             absl::string_view name, absl::string_view kind) {
-  std::vector<std::string> known;
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (ports[i].name == name) return static_cast<int>(i);
-    known.push_back(ports[i].name);
-  }
-  return absl::NotFoundError(
-      absl::StrCat(kind, " ", NameText(name), ": found no such ", kind,
-                   "; expected one of ", absl::StrJoin(known, ", ")));
-}
-
-absl::Status CheckIndex(int index, size_t size, absl::string_view kind) {
-  if (index >= 0 && index < static_cast<int>(size)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "session: found ", kind, " ", index, "; expected an index below ", size));
-}
-
 }  // namespace
 
 // The session's tensors for an entry's ports. A pointer is null until an input
@@ -296,8 +279,9 @@ const TensorType& Session::output_type(int output) const {
 absl::Status Session::SetInput(absl::string_view name,
                                const HostTensor& value) {
   PARTITA_ASSIGN_OR_RETURN(
-      const int input, FindPort(plan().entries[entry_].inputs, name, "input"));
-  return SetInput(input, value);
+      const size_t input,
+      FindPort(plan().entries[entry_].inputs, name, "input"));
+  return SetInput(static_cast<int>(input), value);
 }
 
 absl::Status Session::SetInput(int input, const HostTensor& value) {
@@ -350,9 +334,9 @@ absl::Status Session::Run(const RunOptions& options) {
 absl::StatusOr<const HostTensor*> Session::GetOutput(
     absl::string_view name) const {
   PARTITA_ASSIGN_OR_RETURN(
-      const int output,
+      const size_t output,
       FindPort(plan().entries[entry_].outputs, name, "output"));
-  return GetOutput(output);
+  return GetOutput(static_cast<int>(output));
 }
 
 absl::StatusOr<const HostTensor*> Session::GetOutput(int output) const {

@@ -9,6 +9,7 @@
 #include "partita/c_api.h"
 #include "partita/c_api/session_handle.h"
 #include "partita/c_api/versioned_struct.h"
+#include "partita/port_lookup.h"
 #include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
 

@@ -9,13 +9,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/host_tensor.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "partita/c_api.h"
 #include "partita/c_api/session_handle.h"
 #include "partita/c_api/tensor_type.h"
+#include "partita/port_lookup.h"
 #include "runtime/plan/plan.h"
 
 namespace partita::c_api {
@@ -49,20 +49,11 @@ std::string WhereOf(Side side, const Port& port) {
   return absl::StrCat(NameOf(side), " ", NameText(port.name));
 }
 
-StatusOr<size_t> FindPort(const partita_session& of, Side side,
-                          const char* name) {
+StatusOr<size_t> IndexOf(const partita_session& of, Side side,
+                         const char* name) {
   PARTITA_RETURN_IF_ERROR(
       CheckGiven(name, "name", absl::StrCat("that of an ", NameOf(side))));
-  const Ports& ports = PortsOf(of, side);
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (ports[i].name == name) return i;
-  }
-  const std::string known = absl::StrJoin(
-      ports, ", ",
-      [](std::string* out, const Port& port) { out->append(port.name); });
-  return absl::NotFoundError(absl::StrCat(NameOf(side), " ", NameText(name),
-                                          ": found no such ", NameOf(side),
-                                          "; expected one of ", known));
+  return FindPort(PortsOf(of, side), name, NameOf(side));
 }
 
 StatusOr<const char*> PortName(const partita_session& of, Side side,
@@ -149,9 +140,9 @@ absl::Status GetOutput(partita_session& of, size_t output,
 using partita::c_api::BindInput;
 using partita::c_api::BindOutput;
 using partita::c_api::FillType;
-using partita::c_api::FindPort;
 using partita::c_api::FromSession;
 using partita::c_api::GetOutput;
+using partita::c_api::IndexOf;
 using partita::c_api::OnSession;
 using partita::c_api::PortName;
 using partita::c_api::PortsOf;
@@ -179,16 +170,15 @@ partita_code partita_session_find_input(partita_session* session,
                                         partita_status* status) {
   return FromSession<size_t>(
       session, input, "input", status,
-      [name](partita_session& of) { return FindPort(of, Side::kInput, name); });
+      [name](partita_session& of) { return IndexOf(of, Side::kInput, name); });
 }
 
 partita_code partita_session_find_output(partita_session* session,
                                          const char* name, size_t* output,
                                          partita_status* status) {
-  return FromSession<size_t>(session, output, "output", status,
-                             [name](partita_session& of) {
-                               return FindPort(of, Side::kOutput, name);
-                             });
+  return FromSession<size_t>(
+      session, output, "output", status,
+      [name](partita_session& of) { return IndexOf(of, Side::kOutput, name); });
 }
 
 partita_code partita_session_input_name(partita_session* session, size_t input,

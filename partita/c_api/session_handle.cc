@@ -30,12 +30,6 @@ absl::Status CheckIdle(const partita_session& session) {
                    session.in_flight.front().number, " first"));
 }
 
-absl::Status CheckIndex(size_t index, size_t size, absl::string_view kind) {
-  if (index < size) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "session: found ", kind, " ", index, "; expected an index below ", size));
-}
-
 absl::StatusOr<void*> MemoryOfOutput(partita_session& session, int output) {
   EntryBindings& bindings = session.bindings();
   const auto index = static_cast<size_t>(output);

@@ -86,10 +86,6 @@ partita_code FromSession(
 // FailedPrecondition while steps are in flight.
 absl::Status CheckIdle(const partita_session& session);
 
-// InvalidArgument for an index that is not below `size`: "session: found input
-// 7; expected an index below 1".
-absl::Status CheckIndex(size_t index, size_t size, absl::string_view kind);
-
 // The output's memory, its own if it is not bound.
 absl::StatusOr<void*> MemoryOfOutput(partita_session& session, int output);
 

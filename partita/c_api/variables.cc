@@ -15,6 +15,7 @@
 #include "partita/c_api.h"
 #include "partita/c_api/session_handle.h"
 #include "partita/c_api/tensor_type.h"
+#include "partita/port_lookup.h"
 #include "runtime/plan/plan.h"
 
 namespace partita::c_api {

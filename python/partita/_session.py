@@ -266,7 +266,8 @@ class Session:
     def _index(self, kind: str, name: str) -> int:
         names = self._names(kind)
         if name not in names:
-            raise Error("NOT_FOUND", "found no %s %s; expected one of %s" % (kind, name, ", ".join(names)))
+            expected = "one of " + ", ".join(names) if names else "none"
+            raise Error("NOT_FOUND", "found no %s %s; expected %s" % (kind, name, expected))
         return names[name]
 
     def _type(self, kind: str, index: int) -> TensorType:
