@@ -9,7 +9,8 @@ absl::StatusOr<std::unique_ptr<GpuEmulation>> EmulateGpusOf(const Plan& plan,
                                                             GpuSplit split) {
   return absl::UnimplementedError(
       "--emulated-gpus: found a build without the headers of CUDA; expected "
-      "one with them; build where the CUDA toolkit is installed");
+      "one with them; in the source tree run tools/fetch_cuda_header and bazel "
+      "shutdown, and build anew");
 }
 
 }  // namespace partita
